@@ -1,0 +1,64 @@
+"""record.json, samples.jsonl and profile.json: typed on this side, canonical bytes on the other."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from expctl.adapters.typed import Problems, decode, encode
+from expctl.domain.errors import Refused
+from expctl.domain.measurement import Sample
+from expctl.domain.record import Fact, Record
+
+T = TypeVar("T")
+
+
+def record_bytes(record: Record) -> bytes:
+    """The one way to write a record: keys in the order of the dataclass, one space of indent, a final newline."""
+    return (json.dumps(encode(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def record_of(text: bytes, *, where: str) -> Record:
+    """Read a record. Raises Refused when it is not one."""
+    return typed_json(text, Record, where=where)
+
+
+def samples_bytes(samples: Iterable[Sample]) -> bytes:
+    """One line per launch and size, times as integer nanoseconds."""
+    return "".join(json.dumps(encode(sample), separators=(",", ":")) + "\n" for sample in samples).encode()
+
+
+def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
+    """Read samples.jsonl. Raises Refused naming the first line that is not a sample."""
+    return tuple(
+        typed_json(line, Sample, where=f"{where}, line {number}") for number, line in enumerate(text.splitlines(), start=1)
+    )
+
+
+def profile_bytes(profile: Mapping[str, Sequence[Fact]]) -> bytes:
+    """Facts by side."""
+    return (json.dumps(encode(dict(profile)), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+
+
+def profile_of(text: bytes, *, where: str) -> Mapping[str, tuple[Fact, ...]]:
+    """Read profile.json. Raises Refused when it is not one."""
+    wanted: Any = Mapping[str, tuple[Fact, ...]]
+    facts: Mapping[str, tuple[Fact, ...]] = typed_json(text, wanted, where=where)
+    return facts
+
+
+def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
+    """Decode JSON strictly into `wanted`. Raises Refused with every problem."""
+    problems = Problems()
+    try:
+        value = decode(json.loads(text), wanted, problems)
+    except (ValueError, RecursionError) as error:
+        problems.found.append(f"not JSON: {error}")
+        value = None
+    if problems.found:
+        raise Refused(
+            f"{where} is damaged",
+            found="\n".join(problems.found[:10]),
+            where=where,
+            hint=f"git log -- {where.split(',')[0]} shows its history; git checkout restores it",
+        )
+    return value  # type: ignore[return-value]

@@ -1,0 +1,85 @@
+"""YAML without surprises: one document of mappings, lists and plain text. No tags, anchors, aliases or duplicate keys."""
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from expctl.adapters.typed import Problems, Scalar, decode
+from expctl.domain.errors import Refused
+
+if TYPE_CHECKING:
+    from yaml import Node
+
+BYTES_MAX = 256_000
+DEPTH_MAX = 12
+
+T = TypeVar("T")
+
+
+def load(text: bytes, wanted: type[T], *, where: str) -> T:
+    """Return the document `text` as a `wanted`. Raises Refused naming every problem and `where`."""
+    problems = Problems()
+    value = decode(_plain(text, where), wanted, problems)
+    if problems.found:
+        raise _refusal(where, problems.found)
+    return value  # type: ignore[no-any-return]
+
+
+def _plain(text: bytes, where: str) -> Any:
+    import yaml
+
+    if len(text) > BYTES_MAX:
+        raise _refusal(where, [f"expected at most {BYTES_MAX} bytes, found {len(text)}"])
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        decoded = text.decode("utf-8")
+        for event in yaml.parse(decoded, Loader=loader):
+            _check_event(event, where)
+        node = yaml.compose(decoded, Loader=loader)
+    except UnicodeDecodeError as error:
+        raise _refusal(where, [f"expected UTF-8, found byte {text[error.start]:#04x} at {error.start}"]) from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise _refusal(where, [f"not YAML: {' '.join(str(error).split())[:300]}"]) from error
+    return None if node is None else _convert(node, where)
+
+
+def _check_event(event: Any, where: str) -> None:
+    """Refuse what plain data doesn't need, before it is composed (an alias could be a bomb)."""
+    import yaml
+
+    line = event.start_mark.line + 1
+    if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+        raise _refusal(where, [f"line {line}: anchors and aliases are not allowed"])
+    if getattr(event, "tag", None):
+        raise _refusal(where, [f"line {line}: the tag {event.tag!r} is not allowed"])
+    if isinstance(event, yaml.DocumentStartEvent) and event.explicit and event.start_mark.index > 0:
+        raise _refusal(where, [f"line {line}: expected one document, found a second"])
+    if event.start_mark.column > 400:
+        raise _refusal(where, [f"line {line}: nested too deep"])
+
+
+def _convert(node: "Node", where: str, depth: int = 0) -> Any:
+    import yaml
+
+    line = node.start_mark.line + 1
+    if depth > DEPTH_MAX:
+        raise _refusal(where, [f"line {line}: expected at most {DEPTH_MAX} levels"])
+    if isinstance(node, yaml.ScalarNode):
+        return Scalar(node.value, line, node.style in (None, ""))
+    if isinstance(node, yaml.SequenceNode):
+        return [_convert(item, where, depth + 1) for item in node.value]
+    mapping: dict[str, Any] = {}
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode):
+            raise _refusal(where, [f"line {key.start_mark.line + 1}: expected a word as key"])
+        if key.value in mapping:
+            raise _refusal(where, [f"line {key.start_mark.line + 1}: the key {key.value!r} appears twice"])
+        mapping[key.value] = _convert(value, where, depth + 1)
+    return mapping
+
+
+def _refusal(where: str, problems: list[str]) -> Refused:
+    return Refused(
+        f"{where} has {len(problems)} problem{'s' if len(problems) > 1 else ''}",
+        found="\n".join(problems),
+        where=where,
+        hint=f"edit {where} and commit it; `expctl show` and docs/METHODOLOGY.md explain the keys",
+    )

@@ -1,0 +1,151 @@
+"""Strict decoding of plain data into frozen dataclasses, and back.
+
+Nothing is coerced: a wrong type, an unknown key or a missing one is a problem, and all problems of a file are collected
+before any is reported. Leaves that come from YAML arrive as `Scalar`, with the text as it was typed, so the wanted
+type decides what it means: `no` is a string where a string is wanted and no integer anywhere.
+"""
+
+import dataclasses
+import functools
+import re
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)", re.ASCII)
+DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A YAML leaf as typed, with its line. `plain` is False when it was quoted."""
+
+    text: str
+    line: int
+    plain: bool
+
+
+class Problems:
+    """Collects every problem of one file."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def add(self, path: str, expected: str, raw: object) -> None:
+        line = f" (line {raw.line})" if isinstance(raw, Scalar) else ""
+        self.found.append(f"{path or 'the file'}{line}: expected {expected}, found {_show(raw)}")
+
+
+def decode(raw: object, wanted: Any, problems: Problems, path: str = "") -> Any:
+    """Return `raw` as a value of type `wanted`; on a problem, note it and return None."""
+    origin = typing.get_origin(wanted)
+    arguments = typing.get_args(wanted)
+    if origin in (typing.Union, types.UnionType):
+        if raw is None or (isinstance(raw, Scalar) and raw.plain and raw.text in ("null", "~", "")):
+            return None
+        return decode(raw, next(a for a in arguments if a is not type(None)), problems, path)
+    if origin is tuple:
+        return _decode_tuple(raw, arguments, problems, path)
+    if origin is not None and issubclass(origin, Mapping):
+        if not isinstance(raw, Mapping):
+            return problems.add(path, "a mapping", raw)
+        return {str(key): decode(value, arguments[1], problems, _join(path, str(key))) for key, value in raw.items()}
+    if dataclasses.is_dataclass(wanted):
+        return _decode_dataclass(raw, typing.cast(type[Any], wanted), problems, path)
+    return _decode_leaf(raw, wanted, problems, path)
+
+
+def encode(value: object) -> Any:
+    """Return `value` as plain data. Fields that hold their default are left out, so old files stay short."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {
+            field.name: encode(content)
+            for field in dataclasses.fields(value)
+            if (content := getattr(value, field.name)) != _default(field)
+        }
+    if isinstance(value, StrEnum):
+        return value.value
+    if isinstance(value, tuple | list):
+        return [encode(item) for item in value]
+    if isinstance(value, Mapping):
+        return {str(key): encode(item) for key, item in value.items()}
+    return value
+
+
+def _default(field: dataclasses.Field[Any]) -> object:
+    return field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
+
+
+@functools.cache
+def _hints(wanted: type[Any]) -> dict[str, Any]:
+    return typing.get_type_hints(wanted)
+
+
+def _decode_dataclass(raw: object, wanted: type[Any], problems: Problems, path: str) -> Any:
+    if not isinstance(raw, Mapping):
+        return problems.add(path, "a mapping", raw)
+    fields = {field.name: field for field in dataclasses.fields(wanted)}
+    for key in raw:
+        if key not in fields:
+            problems.found.append(f"{_join(path, str(key))}: unknown key; known here: {', '.join(fields)}")
+    values: dict[str, Any] = {}
+    before = len(problems.found)
+    for name, field in fields.items():
+        if name in raw:
+            values[name] = decode(raw[name], _hints(wanted)[name], problems, _join(path, name))
+        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+            problems.found.append(f"{_join(path, name)}: missing")
+    return wanted(**values) if len(problems.found) == before else None
+
+
+def _decode_tuple(raw: object, arguments: tuple[Any, ...], problems: Problems, path: str) -> Any:
+    if not isinstance(raw, list | tuple):
+        return problems.add(path, "a list", raw)
+    if len(arguments) == 2 and arguments[1] is Ellipsis:
+        return tuple(decode(item, arguments[0], problems, f"{path}[{i}]") for i, item in enumerate(raw))
+    if len(raw) != len(arguments):
+        return problems.add(path, f"a list of {len(arguments)}", raw)
+    return tuple(decode(item, kind, problems, f"{path}[{i}]") for i, (item, kind) in enumerate(zip(raw, arguments, strict=True)))
+
+
+def _decode_leaf(raw: object, wanted: Any, problems: Problems, path: str) -> Any:
+    text = raw.text if isinstance(raw, Scalar) else None
+    plain = isinstance(raw, Scalar) and raw.plain
+    if issubclass(wanted, StrEnum):
+        word = text if text is not None else raw
+        known = [member.value for member in wanted]
+        return wanted(word) if isinstance(word, str) and word in known else problems.add(path, f"one of {', '.join(known)}", raw)
+    if wanted is str:
+        if text is not None or isinstance(raw, str):
+            return text if text is not None else raw
+        return problems.add(path, "text", raw)
+    if wanted is bool:
+        if text in ("true", "false") and plain:
+            return text == "true"
+        return raw if isinstance(raw, bool) else problems.add(path, "true or false", raw)
+    if wanted is int:
+        if text is not None and plain and INTEGER.fullmatch(text) and len(text) < 20:
+            return int(text)
+        return raw if isinstance(raw, int) and not isinstance(raw, bool) else problems.add(path, "a whole number", raw)
+    if wanted is float:
+        if text is not None and plain and DECIMAL.fullmatch(text) and len(text) < 40:
+            return float(text)
+        return float(raw) if isinstance(raw, int | float) and not isinstance(raw, bool) else problems.add(path, "a number", raw)
+    raise TypeError(f"no rule decodes {wanted}")
+
+
+def _join(path: str, key: str) -> str:
+    return f"{path}.{key}" if path else key
+
+
+def _show(raw: object) -> str:
+    if isinstance(raw, Scalar):
+        return repr(raw.text[:60])
+    if isinstance(raw, Mapping):
+        return "a mapping"
+    if isinstance(raw, list | tuple):
+        return f"a list of {len(raw)}"
+    return "nothing" if raw is None else repr(raw)[:60]

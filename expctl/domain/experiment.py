@@ -1,0 +1,80 @@
+"""A proposal: what somebody wants to try, before anything was measured."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from expctl.domain.errors import Misused
+
+ID_PATTERN = re.compile(r"P\d+[a-z]?(-[A-Z]\d*[a-z]?)?", re.ASCII)
+
+
+class Kind(StrEnum):
+    """What a proposal is about. An `analysis` can never become code."""
+
+    PERF = "perf"
+    SIMPLIFY = "simplify"
+    CONFIG = "config"
+    INFRA = "infra"
+    ANALYSIS = "analysis"
+
+
+class Mode(StrEnum):
+    """The keep rule: a gain beyond noise, or nothing worse than a small budget."""
+
+    GAIN = "gain"
+    SIMPLIFY = "simplify"
+
+
+class Verdict(StrEnum):
+    """How an experiment ended. Every verdict has reasons with numbers."""
+
+    KEEP = "KEEP"
+    REJECT = "REJECT"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    NO_OP = "NO-OP"
+    INVALID = "INVALID"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """What the proposer expects, so that the outcome can be held against it.
+
+    `gain_percent` is (low, high) of the weighted KPI; negative is slower.
+    """
+
+    verdict: Verdict
+    gain_percent: tuple[float, float] | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """experiment.yaml, typed. `depends_on` names experiments that must have ended in KEEP."""
+
+    id: str
+    title: str
+    kind: Kind
+    hypothesis: str
+    prediction: Prediction
+    mode: Mode = Mode.GAIN
+    depends_on: tuple[str, ...] = ()
+    precondition: str = ""
+
+
+def check_id(text: str) -> str:
+    """Return `text` when it is an experiment id such as P15, P8b or P6-A; raise Misused otherwise."""
+    if not ID_PATTERN.fullmatch(text):
+        raise Misused(
+            "this is not an experiment id",
+            expected="P and a number, then at most one small letter and one part like -A2: P15, P8b, P6-A",
+            found=repr(text[:60]),
+            hint="expctl status lists the experiments",
+        )
+    return text
+
+
+def id_order(text: str) -> tuple[int, str]:
+    """Sort key of ids by number, then by the rest: P2 < P6 < P6-A < P10."""
+    digits = re.match(r"P(\d+)", text)
+    return (int(digits[1]) if digits else 0, text)

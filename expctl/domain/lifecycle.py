@@ -1,0 +1,295 @@
+"""The life of one run: what has happened (events) and what comes next (an action). Pure.
+
+A run *is* the events of its journal. `next_action` reads them from the top, so to run and to resume are the same thing,
+and a third run finds nothing to do. The order of the steps is the order of the lines in `next_action` and `_outcome`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.measurement import Sample, Side, round_effects
+from expctl.domain.record import Artifact, Fact
+from expctl.domain.verdict import Decision, MeasureMore, Plan, decide
+
+# ------------------------------------------------------------------ events
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Begun:
+    """The run was opened: on this baseline, for this target, with these guards, for this content of the proposal."""
+
+    id: str
+    target: str
+    guards: tuple[str, ...]
+    base: str
+    branch: str
+    content: str
+    again: bool
+    date: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pinned:
+    """The candidate is a commit and refs/expctl/<id> points at it."""
+
+    candidate: str
+    tree: str
+    patch_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Built:
+    """A build ended in an artifact."""
+
+    side: Side
+    target: str
+    artifact: Artifact
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildFailed:
+    """A build ended without one. `reason` is the compiler's first error."""
+
+    side: Side
+    target: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tested:
+    """The test step ended. `fault` says that the harness failed, not the candidate."""
+
+    ok: bool
+    fault: bool
+    cases: int
+    summary: str
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One whole round."""
+
+    round: int
+    samples: tuple[Sample, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureFailed:
+    """The benchmark step failed. `blames_candidate`: its timed outputs were wrong; else the harness or the machine."""
+
+    reason: str
+    blames_candidate: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profiled:
+    """What the profile step found for one side, or why it found nothing. It never decides."""
+
+    side: Side
+    facts: tuple[Fact, ...]
+    failure: str
+    duration_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invalidated:
+    """The machine or the repository changed under the run."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publishing:
+    """Intent: the branch is about to move from `head` to `commit`, both of which exist."""
+
+    head: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Published:
+    """The branch has moved."""
+
+    commit: str
+
+
+Event = (
+    Begun | Pinned | Built | BuildFailed | Tested | Measured | MeasureFailed | Profiled | Invalidated | Publishing | Published
+)
+
+# ------------------------------------------------------------------ actions
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """Make the candidate commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """Build one side for one target."""
+
+    side: Side
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """Test the candidate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """Measure one round."""
+
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Profile one side."""
+
+    side: Side
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """Write record and ledger, commit, move the branch."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """The run is settled."""
+
+
+Action = Pin | Build | Test | Measure | Profile | Settle | Nothing
+
+E_ = TypeVar("E_", bound=object)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """The events so far, in order, and what was fixed before the first of them."""
+
+    kind: Kind
+    plan: Plan
+    profiles: bool
+    events: tuple[Event, ...] = ()
+
+    def all(self, kind: type[E_]) -> Iterator[E_]:
+        """The events of one type, in order."""
+        return (event for event in self.events if isinstance(event, kind))
+
+    def last(self, kind: type[E_]) -> E_ | None:
+        """The newest event of one type."""
+        return next((event for event in reversed(self.events) if isinstance(event, kind)), None)
+
+    def begun(self) -> Begun:
+        """The first event; a run without one doesn't exist."""
+        event = self.last(Begun)
+        if event is None:
+            raise ValueError("a run begins with Begun")
+        return event
+
+    def artifact(self, side: Side, target: str) -> Artifact | None:
+        """What was built, if it was."""
+        return next((b.artifact for b in self.all(Built) if (b.side, b.target) == (side, target)), None)
+
+    def build_failure(self, side: Side, target: str) -> BuildFailed | None:
+        """Why it was not built, if it failed."""
+        return next((b for b in self.all(BuildFailed) if (b.side, b.target) == (side, target)), None)
+
+    def samples(self) -> tuple[Sample, ...]:
+        """Every sample of every whole round."""
+        return tuple(sample for measured in self.all(Measured) for sample in measured.samples)
+
+    def targets(self) -> tuple[str, ...]:
+        """The deciding target first, then the guards."""
+        return (self.begun().target, *self.begun().guards)
+
+
+def advance(run: Run, event: Event) -> Run:
+    """The run after one more event."""
+    return replace(run, events=(*run.events, event))
+
+
+def next_action(run: Run) -> Action:
+    """What to do now. Every action is idempotent or its effect can be seen afterwards."""
+    if run.last(Published) is not None:
+        return Nothing()
+    if run.last(Pinned) is None and run.last(Invalidated) is None:
+        return Pin()
+    step = _outcome(run)
+    if not isinstance(step, Decision):
+        return step
+    if run.profiles and step.intervals and step.verdict is Verdict.KEEP:
+        for side in Side:
+            if not any(profiled.side is side for profiled in run.all(Profiled)):
+                return Profile(side)
+    return Settle(step)
+
+
+def code_is_unchanged(run: Run, target: str) -> bool:
+    """Do both sides have the same code sections on `target`? False where either did not build."""
+    baseline, candidate = run.artifact(Side.BASELINE, target), run.artifact(Side.CANDIDATE, target)
+    return baseline is not None and candidate is not None and baseline.code == candidate.code
+
+
+def _outcome(run: Run) -> Build | Test | Measure | Decision:
+    """The next measuring step, or the verdict when nothing more needs to be known."""
+    invalid = run.last(Invalidated)
+    if invalid is not None:
+        return _without_samples(Verdict.INVALID, invalid.reason)
+    build = _next_build(run)
+    if build is not None:
+        return build
+    built = [target for target in run.targets() if run.artifact(Side.CANDIDATE, target)]
+    if all(code_is_unchanged(run, target) for target in built):
+        return _without_samples(Verdict.NO_OP, f"the same code sections as the baseline on {', '.join(built)}; nothing was timed")
+    tested = run.last(Tested)
+    if tested is None:
+        return Test()
+    if not tested.ok:
+        verdict = Verdict.INVALID if tested.fault else Verdict.REJECT
+        return _without_samples(verdict, f"test: {tested.summary}; nothing was timed")
+    failed = run.last(MeasureFailed)
+    if failed is not None:
+        verdict = Verdict.REJECT if failed.blames_candidate else Verdict.INVALID
+        return _without_samples(verdict, f"benchmark: {failed.reason}")
+    return _judge_samples(run)
+
+
+def _next_build(run: Run) -> Build | Decision | None:
+    """Both sides of every target, candidate after baseline; a guard whose baseline doesn't build guards nothing."""
+    for target in run.targets():
+        for side in (Side.BASELINE, Side.CANDIDATE):
+            failure = run.build_failure(side, target)
+            if failure is not None and side is Side.CANDIDATE:
+                return _without_samples(Verdict.REJECT, f"does not build for {target}: {failure.reason}; nothing was timed")
+            if failure is not None and target == run.begun().target:
+                return _without_samples(Verdict.INVALID, f"the baseline does not build for {target}: {failure.reason}")
+            if failure is not None:
+                break
+            if run.artifact(side, target) is None:
+                return Build(side, target)
+    return None
+
+
+def _judge_samples(run: Run) -> Measure | Decision:
+    answer = decide(round_effects(run.samples()), run.plan)
+    if isinstance(answer, MeasureMore):
+        return Measure(sum(1 for _ in run.all(Measured)))
+    if run.kind is Kind.ANALYSIS:
+        reason = f"finding recorded, no code lands; measured: {'; '.join(answer.reasons)}"
+        return replace(answer, verdict=Verdict.KEEP, reasons=(reason,))
+    return answer
+
+
+def _without_samples(verdict: Verdict, reason: str) -> Decision:
+    return Decision(verdict=verdict, reasons=(reason,), intervals={})

@@ -1,0 +1,101 @@
+"""Samples and what a round of them says. All arithmetic is in the natural logarithm of time."""
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from expctl.domain.protocol import Style
+
+
+class Side(StrEnum):
+    """Which of the two builds ran."""
+
+    BASELINE = "baseline"
+    CANDIDATE = "candidate"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """The times of one build at one size in one launch: a line of samples.jsonl.
+
+    `ns` are integer nanoseconds of single iterations in order. In style `fine` they are grouped: each quad visits
+    this side twice, and each visit is `visit` iterations. In style `launch` one sample is one visit.
+    """
+
+    round: int
+    launch: int
+    side: Side
+    size: str
+    style: Style
+    visit: int
+    ns: tuple[int, ...]
+    order: str
+    clock: str = "monotonic"
+    taints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundEffect:
+    """What one round says: `effect[size]` = ln(t_baseline / t_candidate); positive means the candidate is faster."""
+
+    round: int
+    effect: dict[str, float]
+
+
+class MalformedRound(ValueError):
+    """The samples of a round are not a complete pair of sides."""
+
+
+def round_effects(samples: Iterable[Sample]) -> tuple[RoundEffect, ...]:
+    """Reduce samples to one effect per round and size, in the order of rounds; tainted launches don't count.
+
+    Raises MalformedRound when a round lacks a side or its sides differ in shape.
+    """
+    by_round: dict[int, dict[str, list[Sample]]] = {}
+    for sample in samples:
+        if not sample.taints:
+            by_round.setdefault(sample.round, {}).setdefault(sample.size, []).append(sample)
+    return tuple(
+        RoundEffect(round=index, effect={size: _effect(group) for size, group in sorted(sizes.items())})
+        for index, sizes in sorted(by_round.items())
+    )
+
+
+def median_ns(samples: Iterable[Sample], *, side: Side, size: str) -> float:
+    """Median time of one iteration of `side` at `size`, over all untainted samples, in nanoseconds."""
+    return statistics.median(
+        ns for sample in samples if sample.side is side and sample.size == size and not sample.taints for ns in sample.ns
+    )
+
+
+def _effect(group: Sequence[Sample]) -> float:
+    """ln(t_B / t_C) of one round at one size."""
+    baseline = [sample for sample in group if sample.side is Side.BASELINE]
+    candidate = [sample for sample in group if sample.side is Side.CANDIDATE]
+    if not baseline or len(baseline) != len(candidate):
+        raise MalformedRound(f"{len(baseline)} launches of the baseline, {len(candidate)} of the candidate")
+    if group[0].style is Style.LAUNCH:
+        return _mean([_launch_log_time(s) for s in baseline]) - _mean([_launch_log_time(s) for s in candidate])
+    quads = zip(_quad_log_times(baseline[0]), _quad_log_times(candidate[0]), strict=True)
+    return statistics.median(b - c for b, c in quads)
+
+
+def _launch_log_time(sample: Sample) -> float:
+    """y of a launch: the median of ln t over its iterations."""
+    if not sample.ns or min(sample.ns) <= 0:
+        raise MalformedRound(f"times must be positive: {sample.ns}")
+    return statistics.median(math.log(ns) for ns in sample.ns)
+
+
+def _quad_log_times(sample: Sample) -> list[float]:
+    """Mean of ln t of this side in each quad (two visits of `visit` iterations)."""
+    width = 2 * sample.visit
+    if not sample.ns or len(sample.ns) % width or min(sample.ns) <= 0:
+        raise MalformedRound(f"expected whole quads of {width} positive times, found {len(sample.ns)}")
+    return [_mean([math.log(ns) for ns in sample.ns[start : start + width]]) for start in range(0, len(sample.ns), width)]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

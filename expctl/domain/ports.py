@@ -1,0 +1,184 @@
+"""What the flow needs of the world. Adapters say how; tests pass fakes."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol as Port
+
+from expctl.domain.experiment import Proposal
+from expctl.domain.lifecycle import Event
+from expctl.domain.measurement import Sample, Side
+from expctl.domain.protocol import Benchmark, Protocol, Step, Target
+from expctl.domain.record import Artifact, Fact, Finding, Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Available:
+    """The target can be built (and run, when it has steps) here. `versions` goes into the record."""
+
+    versions: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unavailable:
+    """Why it cannot, and what to install."""
+
+    reason: str
+    hint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOutput:
+    """A finished build: the file that the steps load, its identity and what the compiler says of it."""
+
+    path: Path
+    artifact: Artifact
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failed:
+    """A step that did not do its work. `fault`: the harness or machine, not the build under test."""
+
+    reason: str
+    fault: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TestReport:
+    """A test that passed."""
+
+    cases: int
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foreign:
+    """A process that blocks measuring: pid, name of its executable (never argv: tokens leak), which pattern it matched."""
+
+    pid: int
+    name: str
+    pattern: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued:
+    """An experiment on disk: its typed proposal, its patch and the hash that binds id to content."""
+
+    proposal: Proposal
+    patch: bytes
+    content: str
+
+
+class Workspace(Port):
+    """The git repository. Every change is by plumbing, published by compare-and-swap."""
+
+    root: Path
+    state: Path
+
+    def branch(self) -> str: ...
+    def head(self) -> str: ...
+    def protocol_identity(self, commit: str, paths: Sequence[str]) -> str: ...
+    def read_file(self, commit: str, path: str) -> bytes | None: ...
+    def experiment_ids(self, commit: str) -> tuple[str, ...]: ...
+    def dirty(self, paths: Sequence[str]) -> tuple[str, ...]: ...
+    def unfinished_operation(self) -> str: ...
+    def candidate_tree(self, base: str, patch: bytes) -> str | Failed: ...
+    def changed_files(self, base: str, tree: str) -> tuple["ChangedFile", ...]: ...
+    def patch_identity(self, patch: bytes) -> str: ...
+    def pin(self, *, base: str, tree: str, message: str, ref: str) -> str: ...
+    def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str: ...
+    def publish(self, *, branch: str, old: str, new: str) -> bool: ...
+    def is_ancestor(self, old: str, new: str) -> bool: ...
+    def differs(self, old: str, new: str, paths: Sequence[str]) -> bool: ...
+    def check_out(self, commit: str, name: str) -> Path: ...
+    def remove_check_outs(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedFile:
+    """One entry of the difference between two trees. `mode` is git's new mode, 000000 for a deletion."""
+
+    path: str
+    mode: str
+    size: int
+
+
+class Toolchains(Port):
+    """Builds of every kind."""
+
+    def availability(self, name: str, target: Target) -> Available | Unavailable: ...
+    def build(self, target: Target, *, tree: Path, key: str) -> BuildOutput | Failed: ...
+    def artifact_path(self, target: Target, artifact: Artifact) -> Path: ...
+
+
+class Steps(Port):
+    """The harness scripts, run as contained children in a worktree of the baseline."""
+
+    def test(self, step: Step, *, cwd: Path, artifact: Path, progress: "Progress") -> TestReport | Failed: ...
+    def measure(
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: "Progress"
+    ) -> tuple[Sample, ...] | Failed: ...
+    def profile(self, step: Step, *, cwd: Path, artifact: Path, progress: "Progress") -> tuple[Fact, ...] | Failed: ...
+
+
+class Gate(Port):
+    """A quiet machine: a lock around measuring, and a look for foreign work."""
+
+    def foreign(self) -> tuple[Foreign, ...]: ...
+    def measuring(self, *, wait_s: float, quiet_s: float) -> AbstractContextManager[float]: ...
+
+
+class Locks(Port):
+    """The lock of the repository, held for a whole run."""
+
+    def repository(self, *, experiment: str) -> AbstractContextManager["Holder"]: ...
+
+
+class Holder(Port):
+    """The held lock; it shows others what the holder is doing."""
+
+    def show(self, step: str) -> None: ...
+
+
+class Journal(Port):
+    """Events of unfinished runs, append-only and fsynced."""
+
+    def read(self, experiment: str) -> tuple[Event, ...]: ...
+    def append(self, experiment: str, event: Event) -> None: ...
+    def forget(self, experiment: str) -> None: ...
+    def unfinished(self) -> tuple[str, ...]: ...
+
+
+class Library(Port):
+    """Protocol, proposals, findings and records as they stand in a commit."""
+
+    def protocol(self, commit: str) -> Protocol: ...
+    def queued(self, commit: str, experiment: str) -> Queued: ...
+    def proposals(self, commit: str) -> tuple[Proposal, ...]: ...
+    def record(self, commit: str, experiment: str) -> Record | None: ...
+    def records(self, commit: str) -> tuple[Record, ...]: ...
+    def findings(self, commit: str) -> tuple[Finding, ...]: ...
+
+
+class Scribe(Port):
+    """Turns a record and its evidence into the bytes of its files, and the ledger into its text."""
+
+    def files(self, record: Record, samples: Sequence[Sample], profile: Mapping[str, Sequence[Fact]]) -> dict[str, bytes]: ...
+    def ledger(
+        self, protocol: Protocol, proposals: Sequence[Proposal], records: Sequence[Record], findings: Sequence[Finding]
+    ) -> str: ...
+
+
+class Progress(Port):
+    """Where a person sees what is going on."""
+
+    def step(self, name: str, text: str) -> None: ...
+    def advance(self, name: str, done: int, total: int) -> None: ...
+
+
+class Clock(Port):
+    """Time of day for records, monotonic time for durations."""
+
+    def date(self) -> str: ...
+    def monotonic_s(self) -> float: ...

@@ -1,0 +1,209 @@
+"""protocol.yaml, typed: what is non-negotiable about measuring one kernel."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Toolchain(StrEnum):
+    """Who builds a target. `command` runs the protocol's own argv."""
+
+    COMMAND = "command"
+    ZIG_CPU = "zig-cpu"
+    ZIG_GFX = "zig-gfx"
+    HIPCC = "hipcc"
+    NVCC = "nvcc"
+
+
+class Style(StrEnum):
+    """How a round is measured: four fresh launches, or two pinned workers in short quads."""
+
+    LAUNCH = "launch"
+    FINE = "fine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """How to make the artifact. `argv` belongs to `command`; `source` and `flags` to the other toolchains."""
+
+    toolchain: Toolchain
+    source: str = ""
+    flags: tuple[str, ...] = ()
+    arch: str = ""
+    argv: tuple[str, ...] = ()
+    artifact: str = "kernel.so"
+    timeout_s: float = 600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Requires:
+    """What must be on the machine before the target can be used here."""
+
+    executables: tuple[str, ...] = ()
+    devices: tuple[str, ...] = ()
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One script of the harness (docs/HARNESS.md)."""
+
+    argv: tuple[str, ...]
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """One problem size of the KPI. `flop` is the work of one iteration; 0 when throughput means nothing."""
+
+    name: str
+    weight: float
+    flop: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benchmark:
+    """How the KPI is measured. `quads` and `iterations` belong to style `fine`: iterations per visit of a quad."""
+
+    argv: tuple[str, ...]
+    timeout_s: float
+    sizes: tuple[Size, ...]
+    style: Style = Style.LAUNCH
+    rounds: int = 10
+    iterations: int = 10
+    quads: int = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where code is built, and perhaps run. A target without a benchmark is a guard: it must build.
+
+    `stands_for` names the hardware target whose machine code this one compiles.
+    """
+
+    build: Build
+    requires: Requires = Requires()
+    test: Step | None = None
+    benchmark: Benchmark | None = None
+    profile: Step | None = None
+    stands_for: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """What must hold before measuring: no process that matches a pattern, for `quiet_s`; `wait_s` at most."""
+
+    patterns: tuple[str, ...] = ("benchmark_*", "profile_*", "rocprofv3")
+    wait_s: float = 60.0
+    quiet_s: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeepRule:
+    """Limits of the verdict, in percent of time (see docs/METHODOLOGY.md)."""
+
+    guard_percent: float = 0.5
+    regression_percent: float = 0.3
+    worthwhile_percent: float = 0.5
+    simplify_percent: float = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """The environment of every step: names let through, and values set. Nothing else reaches a child."""
+
+    pass_through: tuple[str, ...] = ()
+    set: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchLimits:
+    """Caps on what one experiment may change."""
+
+    files: int = 20
+    bytes: int = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """The whole of protocol.yaml. It is always read from the baseline commit."""
+
+    version: int
+    name: str
+    scope: tuple[str, ...]
+    harness: tuple[str, ...]
+    decides: tuple[str, ...]
+    targets: Mapping[str, Target]
+    goal: str = ""
+    gate: Gate = Gate()
+    keep: KeepRule = KeepRule()
+    environment: Environment = Environment()
+    patch: PatchLimits = PatchLimits()
+    references: tuple[str, ...] = ()
+
+
+def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
+    """Return one sentence for each thing that the types allow and the protocol must not say."""
+    found: list[str] = []
+    if protocol.version != 1:
+        found.append(f"version: expected 1, found {protocol.version}")
+    if not protocol.scope:
+        found.append("scope: expected at least one folder that a patch may touch")
+    for name in protocol.decides:
+        target = protocol.targets.get(name)
+        if target is None:
+            found.append(f"decides: {name} is not among targets ({', '.join(protocol.targets)})")
+        elif target.benchmark is None or target.test is None:
+            found.append(f"decides: {name} needs both a test and a benchmark to decide")
+    if not protocol.decides:
+        found.append("decides: expected at least one target whose verdict may move the branch")
+    for name in (*protocol.scope, *protocol.harness):
+        if name.startswith("/") or ".." in name.split("/") or name in ("", ".") or name.startswith(".git"):
+            found.append(f"scope and harness: expected a folder or file inside the repository, found {name!r}")
+    found.extend(_overlaps(protocol))
+    for name, target in protocol.targets.items():
+        found.extend(f"targets.{name}.{sentence}" for sentence in _target_faults(target))
+    for limit in ("guard_percent", "regression_percent", "worthwhile_percent", "simplify_percent"):
+        if not 0 <= getattr(protocol.keep, limit) <= 50:
+            found.append(f"keep.{limit}: expected 0 to 50, found {getattr(protocol.keep, limit)}")
+    return tuple(found)
+
+
+def inside(path: str, folders: tuple[str, ...]) -> bool:
+    """Is `path` one of `folders` or below one? Paths are relative to the repository, with forward slashes."""
+    return any(path == folder.rstrip("/") or path.startswith(folder.rstrip("/") + "/") for folder in folders)
+
+
+def _overlaps(protocol: Protocol) -> list[str]:
+    shielded = (*protocol.harness, "protocol.yaml", "ledger.md", "experiments")
+    return [
+        f"scope: {folder} overlaps {other}, which judges or records it"
+        for folder in protocol.scope
+        for other in shielded
+        if inside(folder, (other,)) or inside(other, (folder,))
+    ]
+
+
+def _target_faults(target: Target) -> list[str]:
+    found: list[str] = []
+    build = target.build
+    if build.toolchain is Toolchain.COMMAND and not build.argv:
+        found.append("build.argv: expected the command that writes {artifact}")
+    if build.toolchain is not Toolchain.COMMAND and not build.source:
+        found.append(f"build.source: expected the file that {build.toolchain} compiles")
+    if "/" in build.artifact or build.artifact in ("", ".", ".."):
+        found.append(f"build.artifact: expected a plain file name, found {build.artifact!r}")
+    for step, argv in (("test", target.test), ("benchmark", target.benchmark), ("profile", target.profile)):
+        if argv is not None and not argv.argv:
+            found.append(f"{step}.argv: expected a command")
+    benchmark = target.benchmark
+    if benchmark is not None:
+        weights = [size.weight for size in benchmark.sizes]
+        if not weights or min(weights) < 0 or abs(sum(weights) - 1) > 1e-9:
+            found.append(f"benchmark.sizes: expected weights that are not negative and sum to 1, found {weights}")
+        if len({size.name for size in benchmark.sizes}) < len(benchmark.sizes):
+            found.append("benchmark.sizes: expected each name once")
+        for count, low in ((benchmark.rounds, 4), (benchmark.iterations, 1), (benchmark.quads, 1)):
+            if not low <= count <= 1000:
+                found.append(f"benchmark: expected rounds >= 4, iterations and quads >= 1, found {count}")
+    return found

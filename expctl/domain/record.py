@@ -1,0 +1,147 @@
+"""record.json, typed: the truth about a concluded experiment. Written by expctl only."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from expctl.domain.experiment import Kind, Prediction, Verdict
+
+
+class Origin(StrEnum):
+    """Where the figures come from: this tool's own samples, or somebody's hand-kept ledger."""
+
+    MEASURED = "measured"
+    IMPORTED = "imported"
+
+
+class NumberKind(StrEnum):
+    """What a figure is. Counted and static figures are never shown as speed."""
+
+    WALL_TIME = "wall_time"
+    DEVICE_TIME = "device_time"
+    EXACT_COUNT = "exact_count"
+    STATIC = "static"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One figure with its kind, for example VGPRs of a kernel or instructions of a run."""
+
+    name: str
+    value: float
+    unit: str = ""
+    kind: NumberKind = NumberKind.STATIC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """What a build made. `sha256` is of the file; `code` of its code sections alone (debug sections don't count)."""
+
+    sha256: str
+    code: str
+    facts: tuple[Fact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """The effect at one size, or of the weighted objective (`size` = "objective"), in percent of throughput.
+
+    `low` and `high` are the two-sided 95 % interval; the medians are of single iterations, 0 for the objective.
+    """
+
+    size: str
+    effect_percent: float
+    low_percent: float
+    high_percent: float
+    sd_percent: float
+    rounds: int
+    baseline_ns: float = 0.0
+    candidate_ns: float = 0.0
+    flop: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Test:
+    """What the test step found."""
+
+    ok: bool
+    cases: int
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A do-not-repeat rule: what was tried, and the conditions under which it failed."""
+
+    text: str
+    patch_id: str = ""
+    code: str = ""
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    reopened_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """The words of an imported row, kept beside the record: ours, with the figures as given."""
+
+    change: str
+    result: str
+    why: str
+    corrections: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Everything that a reviewer needs six months later."""
+
+    schema: int = 1
+    id: str
+    title: str
+    kind: Kind
+    origin: Origin
+    target: str
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    hypothesis: str = ""
+    prediction: Prediction | None = None
+    base: str = ""
+    candidate: str = ""
+    tree: str = ""
+    protocol: str = ""
+    patch_id: str = ""
+    content: str = ""
+    date: str = ""
+    artifacts: Mapping[str, Mapping[str, Artifact]] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    test: Test | None = None
+    number_kind: NumberKind = NumberKind.WALL_TIME
+    estimates: tuple[Estimate, ...] = ()
+    profile: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    rule: Rule | None = None
+    history: History | None = None
+    replications: tuple["Replication", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replication:
+    """The same two commits measured again, as evidence. It never moves the branch."""
+
+    target: str
+    date: str
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    estimates: tuple[Estimate, ...]
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something learned that outlives the experiment that showed it."""
+
+    text: str
+    since: str
+    kind: str
+    evidence: tuple[str, ...] = ()
+    superseded_by: str = ""

@@ -1,0 +1,111 @@
+"""From samples to a verdict: a pure function of the samples and the plan.
+
+The procedure is replaceable: the run asks `decide` after every round and does what it answers.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from expctl.domain.experiment import Mode, Verdict
+from expctl.domain.measurement import RoundEffect
+from expctl.domain.protocol import Benchmark, KeepRule
+from expctl.domain.stats import Interval, percent, rounds_to_resolve, t_interval
+
+OBJECTIVE = "objective"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What was fixed before the first sample: sizes with weights, number of rounds, limits (log units), mode."""
+
+    weights: Mapping[str, float]
+    rounds: int
+    mode: Mode
+    guard: float
+    regression: float
+    worthwhile: float
+    simplify: float
+
+    @staticmethod
+    def of(benchmark: Benchmark, keep: KeepRule, mode: Mode) -> "Plan":
+        """The plan of a target's benchmark. Percent are taken as log units / 100 (they differ by 1e-5 at 0.5 %)."""
+        return Plan(
+            weights={size.name: size.weight for size in benchmark.sizes},
+            rounds=benchmark.rounds,
+            mode=mode,
+            guard=keep.guard_percent / 100,
+            regression=keep.regression_percent / 100,
+            worthwhile=keep.worthwhile_percent / 100,
+            simplify=keep.simplify_percent / 100,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasureMore:
+    """The plan asks for more rounds before anything may be decided."""
+
+    rounds_left: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """The verdict with its reasons and the intervals of the objective and of each size."""
+
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    intervals: Mapping[str, Interval]
+
+
+def decide(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision:
+    """Decide after exactly `plan.rounds` rounds; looking earlier decides nothing, later rounds are ignored."""
+    if len(rounds) < plan.rounds:
+        return MeasureMore(rounds_left=plan.rounds - len(rounds))
+    intervals = _intervals(rounds[: plan.rounds], plan)
+    verdict, reasons = _judge(intervals, plan)
+    return Decision(verdict=verdict, reasons=reasons, intervals=intervals)
+
+
+def _intervals(rounds: Sequence[RoundEffect], plan: Plan) -> dict[str, Interval]:
+    sizes = {size: t_interval([effect.effect[size] for effect in rounds]) for size in plan.weights}
+    objective = t_interval([sum(w * effect.effect[size] for size, w in plan.weights.items()) for effect in rounds])
+    return {OBJECTIVE: objective, **sizes}
+
+
+def _judge(intervals: Mapping[str, Interval], plan: Plan) -> tuple[Verdict, tuple[str, ...]]:
+    """The first line that holds decides: regression, keep, futile, undecided."""
+    objective = intervals[OBJECTIVE]
+    sizes = {size: intervals[size] for size in plan.weights}
+    tolerance = plan.simplify if plan.mode is Mode.SIMPLIFY else plan.regression
+    slower = [size for size, it in sizes.items() if it.high < 0 and it.mean < -tolerance]
+    if slower:
+        return Verdict.REJECT, tuple(f"{size} regresses: {describe(sizes[size])}" for size in slower)
+    floor, ceiling = (-plan.simplify, 0.0) if plan.mode is Mode.SIMPLIFY else (0.0, plan.worthwhile)
+    unguarded = [size for size, it in sizes.items() if it.low <= -plan.guard]
+    if objective.low > floor and not unguarded:
+        gain = "gain beyond noise" if plan.mode is Mode.GAIN else f"loses less than {100 * plan.simplify:.1f} %"
+        return Verdict.KEEP, (f"objective {describe(objective)}: {gain}; no size regresses",)
+    if objective.high < ceiling:
+        wanted = f"a gain of {100 * plan.worthwhile:.1f} %" if plan.mode is Mode.GAIN else "no loss"
+        return Verdict.REJECT, (f"objective {describe(objective)}: {wanted} is ruled out",)
+    return Verdict.INCONCLUSIVE, _price(objective, sizes, unguarded, plan, floor)
+
+
+def _price(
+    objective: Interval, sizes: Mapping[str, Interval], unguarded: Sequence[str], plan: Plan, floor: float
+) -> tuple[str, ...]:
+    """Why it is undecided, and about how many rounds would decide."""
+    reasons: list[str] = []
+    if objective.low <= floor:
+        more = rounds_to_resolve(objective.sd, max(abs(objective.mean - floor), plan.worthwhile / 2))
+        reasons.append(f"objective {describe(objective)} reaches below {percent(floor):+.1f} %: about {more} rounds would decide")
+    for size in unguarded:
+        more = rounds_to_resolve(sizes[size].sd, max(sizes[size].mean + plan.guard, plan.guard / 2))
+        reasons.append(
+            f"{size} {describe(sizes[size])} is not shown to stay above {-100 * plan.guard:.1f} %: about {more} rounds would decide"
+        )
+    return tuple(reasons)
+
+
+def describe(interval: Interval) -> str:
+    """`+2.3 % [+1.7, +2.9]` of an interval in log units."""
+    return f"{percent(interval.mean):+.2f} % [{percent(interval.low):+.2f}, {percent(interval.high):+.2f}]"
