@@ -50,15 +50,18 @@ def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
     """Decode JSON strictly into `wanted`. Raises Refused with every problem."""
     problems = Problems()
     try:
-        value = decode(json.loads(text), wanted, problems)
+        value: T = decode(json.loads(text), wanted, problems)
     except (ValueError, RecursionError) as error:
-        problems.found.append(f"not JSON: {error}")
-        value = None
+        raise _damaged(where, [f"not JSON: {error}"]) from error
     if problems.found:
-        raise Refused(
-            f"{where} is damaged",
-            found="\n".join(problems.found[:10]),
-            where=where,
-            hint=f"git log -- {where.split(',')[0]} shows its history; git checkout restores it",
-        )
-    return value  # type: ignore[return-value]
+        raise _damaged(where, problems.found)
+    return value
+
+
+def _damaged(where: str, problems: list[str]) -> Refused:
+    return Refused(
+        f"{where} is damaged",
+        found="\n".join(problems[:10]),
+        where=where,
+        hint=f"git log -- {where.split(',')[0]} shows its history; git checkout restores it",
+    )

@@ -31,8 +31,10 @@ def _plain(text: bytes, where: str) -> Any:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         decoded = text.decode("utf-8")
+        documents = 0
         for event in yaml.parse(decoded, Loader=loader):
-            _check_event(event, where)
+            documents += isinstance(event, yaml.DocumentStartEvent)
+            _check_event(event, documents, where)
         node = yaml.compose(decoded, Loader=loader)
     except UnicodeDecodeError as error:
         raise _refusal(where, [f"expected UTF-8, found byte {text[error.start]:#04x} at {error.start}"]) from error
@@ -41,7 +43,7 @@ def _plain(text: bytes, where: str) -> Any:
     return None if node is None else _convert(node, where)
 
 
-def _check_event(event: Any, where: str) -> None:
+def _check_event(event: Any, documents: int, where: str) -> None:
     """Refuse what plain data doesn't need, before it is composed (an alias could be a bomb)."""
     import yaml
 
@@ -50,7 +52,7 @@ def _check_event(event: Any, where: str) -> None:
         raise _refusal(where, [f"line {line}: anchors and aliases are not allowed"])
     if getattr(event, "tag", None):
         raise _refusal(where, [f"line {line}: the tag {event.tag!r} is not allowed"])
-    if isinstance(event, yaml.DocumentStartEvent) and event.explicit and event.start_mark.index > 0:
+    if documents > 1:
         raise _refusal(where, [f"line {line}: expected one document, found a second"])
     if event.start_mark.column > 400:
         raise _refusal(where, [f"line {line}: nested too deep"])

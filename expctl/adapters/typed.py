@@ -6,7 +6,6 @@ type decides what it means: `no` is a string where a string is wanted and no int
 """
 
 import dataclasses
-import functools
 import re
 import types
 import typing
@@ -35,6 +34,7 @@ class Problems:
         self.found: list[str] = []
 
     def add(self, path: str, expected: str, raw: object) -> None:
+        """Note that `path` holds `raw` where `expected` should be."""
         line = f" (line {raw.line})" if isinstance(raw, Scalar) else ""
         self.found.append(f"{path or 'the file'}{line}: expected {expected}, found {_show(raw)}")
 
@@ -79,9 +79,14 @@ def _default(field: dataclasses.Field[Any]) -> object:
     return field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
 
 
-@functools.cache
-def _hints(wanted: type[Any]) -> dict[str, Any]:
-    return typing.get_type_hints(wanted)
+_HINTS: dict[Any, dict[str, Any]] = {}
+
+
+def _hints(wanted: Any) -> dict[str, Any]:
+    """Resolved annotations, once per class."""
+    if wanted not in _HINTS:
+        _HINTS[wanted] = typing.get_type_hints(wanted)
+    return _HINTS[wanted]
 
 
 def _decode_dataclass(raw: object, wanted: type[Any], problems: Problems, path: str) -> Any:
@@ -108,7 +113,9 @@ def _decode_tuple(raw: object, arguments: tuple[Any, ...], problems: Problems, p
         return tuple(decode(item, arguments[0], problems, f"{path}[{i}]") for i, item in enumerate(raw))
     if len(raw) != len(arguments):
         return problems.add(path, f"a list of {len(arguments)}", raw)
-    return tuple(decode(item, kind, problems, f"{path}[{i}]") for i, (item, kind) in enumerate(zip(raw, arguments, strict=True)))
+    return tuple(
+        decode(item, kind, problems, f"{path}[{i}]") for i, (item, kind) in enumerate(zip(raw, arguments, strict=True))
+    )
 
 
 def _decode_leaf(raw: object, wanted: Any, problems: Problems, path: str) -> Any:
@@ -117,7 +124,9 @@ def _decode_leaf(raw: object, wanted: Any, problems: Problems, path: str) -> Any
     if issubclass(wanted, StrEnum):
         word = text if text is not None else raw
         known = [member.value for member in wanted]
-        return wanted(word) if isinstance(word, str) and word in known else problems.add(path, f"one of {', '.join(known)}", raw)
+        return (
+            wanted(word) if isinstance(word, str) and word in known else problems.add(path, f"one of {', '.join(known)}", raw)
+        )
     if wanted is str:
         if text is not None or isinstance(raw, str):
             return text if text is not None else raw

@@ -23,6 +23,7 @@ class Begun:
     id: str
     target: str
     guards: tuple[str, ...]
+    absent: tuple[str, ...]
     base: str
     branch: str
     content: str
@@ -170,6 +171,8 @@ class Nothing:
 
 Action = Pin | Build | Test | Measure | Profile | Settle | Nothing
 
+TAINTED_SHARE = 1 / 3
+
 E_ = TypeVar("E_", bound=object)
 
 
@@ -251,7 +254,9 @@ def _outcome(run: Run) -> Build | Test | Measure | Decision:
         return build
     built = [target for target in run.targets() if run.artifact(Side.CANDIDATE, target)]
     if all(code_is_unchanged(run, target) for target in built):
-        return _without_samples(Verdict.NO_OP, f"the same code sections as the baseline on {', '.join(built)}; nothing was timed")
+        return _without_samples(
+            Verdict.NO_OP, f"the same code sections as the baseline on {', '.join(built)}; nothing was timed"
+        )
     tested = run.last(Tested)
     if tested is None:
         return Test()
@@ -282,6 +287,11 @@ def _next_build(run: Run) -> Build | Decision | None:
 
 
 def _judge_samples(run: Run) -> Measure | Decision:
+    """Tainted rounds are measured again, never averaged in; a machine that taints a third of the plan is sick."""
+    tainted = [measured for measured in run.all(Measured) if any(sample.taints for sample in measured.samples)]
+    if len(tainted) > TAINTED_SHARE * run.plan.rounds:
+        why = ", ".join(sorted({taint for measured in tainted for sample in measured.samples for taint in sample.taints}))
+        return _without_samples(Verdict.INVALID, f"unstable: {len(tainted)} rounds were tainted ({why})")
     answer = decide(round_effects(run.samples()), run.plan)
     if isinstance(answer, MeasureMore):
         return Measure(sum(1 for _ in run.all(Measured)))

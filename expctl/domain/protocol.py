@@ -15,6 +15,15 @@ class Toolchain(StrEnum):
     NVCC = "nvcc"
 
 
+class NumberKind(StrEnum):
+    """What a figure is. Counted and static figures are never shown as speed."""
+
+    WALL_TIME = "wall_time"
+    DEVICE_TIME = "device_time"
+    EXACT_COUNT = "exact_count"
+    STATIC = "static"
+
+
 class Style(StrEnum):
     """How a round is measured: four fresh launches, or two pinned workers in short quads."""
 
@@ -78,7 +87,8 @@ class Benchmark:
 class Target:
     """Where code is built, and perhaps run. A target without a benchmark is a guard: it must build.
 
-    `stands_for` names the hardware target whose machine code this one compiles.
+    `stands_for` names the hardware target whose machine code this one compiles. `number_kind` says what clock its
+    benchmark reports.
     """
 
     build: Build
@@ -87,6 +97,7 @@ class Target:
     benchmark: Benchmark | None = None
     profile: Step | None = None
     stands_for: str = ""
+    number_kind: NumberKind = NumberKind.WALL_TIME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +169,7 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     if not protocol.decides:
         found.append("decides: expected at least one target whose verdict may move the branch")
     for name in (*protocol.scope, *protocol.harness):
-        if name.startswith("/") or ".." in name.split("/") or name in ("", ".") or name.startswith(".git"):
+        if name.startswith(("/", ".git")) or ".." in name.split("/") or name in ("", "."):
             found.append(f"scope and harness: expected a folder or file inside the repository, found {name!r}")
     found.extend(_overlaps(protocol))
     for name, target in protocol.targets.items():

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from expctl.domain.experiment import Kind, Prediction, Verdict
+from expctl.domain.protocol import NumberKind
 
 
 class Origin(StrEnum):
@@ -12,15 +13,6 @@ class Origin(StrEnum):
 
     MEASURED = "measured"
     IMPORTED = "imported"
-
-
-class NumberKind(StrEnum):
-    """What a figure is. Counted and static figures are never shown as speed."""
-
-    WALL_TIME = "wall_time"
-    DEVICE_TIME = "device_time"
-    EXACT_COUNT = "exact_count"
-    STATIC = "static"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,3 +137,10 @@ class Finding:
     kind: str
     evidence: tuple[str, ...] = ()
     superseded_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingsFile:
+    """experiments/findings.yaml, typed. The order is the editor's: what matters most comes first."""
+
+    findings: tuple[Finding, ...] = ()

@@ -97,11 +97,13 @@ def _price(
     reasons: list[str] = []
     if objective.low <= floor:
         more = rounds_to_resolve(objective.sd, max(abs(objective.mean - floor), plan.worthwhile / 2))
-        reasons.append(f"objective {describe(objective)} reaches below {percent(floor):+.1f} %: about {more} rounds would decide")
+        reasons.append(
+            f"objective {describe(objective)} reaches below {percent(floor):+.1f} %: about {more} rounds would decide"
+        )
     for size in unguarded:
         more = rounds_to_resolve(sizes[size].sd, max(sizes[size].mean + plan.guard, plan.guard / 2))
         reasons.append(
-            f"{size} {describe(sizes[size])} is not shown to stay above {-100 * plan.guard:.1f} %: about {more} rounds would decide"
+            f"{size} {describe(sizes[size])} may fall below {-100 * plan.guard:.1f} %: about {more} rounds would decide"
         )
     return tuple(reasons)
 

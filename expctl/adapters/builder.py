@@ -1,0 +1,136 @@
+"""Builds: runs a recipe's commands in a worktree and keeps what they make, addressed by content."""
+
+import hashlib
+import importlib.util
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from expctl.adapters import durable
+from expctl.adapters.child import MARK, Child, Launch, TimedOut, log_tail
+from expctl.adapters.step_runner import child_environment, fill
+from expctl.adapters.typed import Problems, decode, encode
+from expctl.domain.ports import Available, Failed, Recipe, Unavailable
+from expctl.domain.protocol import Environment, Target, Toolchain
+from expctl.domain.record import Artifact
+
+
+class Builder:
+    """The recipes of this machine, with a cache that can be deleted at any time.
+
+    A build is found again by everything that can change it: the sources' tree, the whole build entry of the protocol, the
+    toolchain's versions and this machine (builds may be for its own CPU).
+    """
+
+    def __init__(
+        self, recipes: Mapping[Toolchain, Recipe], *, state: Path, environment: Environment, mark: str, machine: str
+    ) -> None:
+        self._recipes = recipes
+        self._state = state
+        self._environment = environment
+        self._mark = mark
+        self._machine = machine
+
+    def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
+        """Toolchain, executables and devices that the target needs here."""
+        requires = target.requires
+        for program in requires.executables:
+            if shutil.which(program) is None:
+                return Unavailable(reason=f"no {program} on PATH", hint=requires.hint or f"install {program}")
+        for device in requires.devices:
+            if not os.path.exists(device):
+                return Unavailable(reason=f"no device {device}", hint=requires.hint or "run on a machine that has the card")
+        return self._recipes[target.build.toolchain].availability(target.build)
+
+    def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
+        """Build `target` from the worktree `tree`, whose source identity is `sources`."""
+        recipe = self._recipes[target.build.toolchain]
+        available = recipe.availability(target.build)
+        if isinstance(available, Unavailable):
+            return Failed(reason=available.reason, fault=True)
+        key = self._key(name, target, available, sources)
+        cached = self._cached(key, target)
+        if cached is not None:
+            return cached
+        out = self._state / "build" / key
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir(parents=True)
+        failed = self._run_all(recipe, target, tree, out)
+        if failed is not None:
+            return failed
+        made = out / target.build.artifact
+        if not made.is_file() or made.is_symlink():
+            return Failed(reason=f"the build ended without writing {target.build.artifact}")
+        code, facts = recipe.describe(made)
+        artifact = Artifact(sha256=hashlib.sha256(made.read_bytes()).hexdigest(), code=code, facts=facts)
+        self._keep(key, target, out, artifact)
+        return artifact
+
+    def path(self, target: Target, artifact: Artifact) -> Path | None:
+        """The file of an artifact, checked against its hash; None when it is gone or was changed."""
+        path = self._state / "artifacts" / artifact.sha256 / target.build.artifact
+        try:
+            return path if hashlib.sha256(path.read_bytes()).hexdigest() == artifact.sha256 else None
+        except OSError:
+            return None
+
+    def _run_all(self, recipe: Recipe, target: Target, tree: Path, out: Path) -> Failed | None:
+        scratch = self._state / "scratch"
+        environment = child_environment(self._environment, scratch, self._mark)
+        cache = str(self._state / "cache" / "zig")
+        environment |= {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache, MARK: self._mark}
+        deadline = time.monotonic() + target.build.timeout_s
+        words = {"{python}": sys.executable, "{zig_include}": _zig_include()}
+        for command in recipe.commands(target.build, out=out):
+            log = out / "build.log"
+            argv = fill(command, words)
+            try:
+                with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log)) as child:
+                    child.close_input()
+                    status = child.wait(deadline)
+            except TimedOut:
+                return Failed(reason=f"{Path(argv[0]).name} did not end within {target.build.timeout_s:g} s")
+            except OSError as error:
+                return Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)
+            if status:
+                return Failed(reason=_first_error(log, tree) or f"{Path(argv[0]).name} {child.fate()}")
+        return None
+
+    def _key(self, name: str, target: Target, available: Available, sources: str) -> str:
+        parts = [name, encode(target.build), dict(available.versions), sources, self._machine, dict(self._environment.set)]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
+
+    def _cached(self, key: str, target: Target) -> Artifact | None:
+        problems = Problems()
+        try:
+            artifact = decode(json.loads((self._state / "builds" / f"{key}.json").read_bytes()), Artifact, problems)
+        except (OSError, ValueError):
+            return None
+        return None if problems.found or self.path(target, artifact) is None else artifact
+
+    def _keep(self, key: str, target: Target, out: Path, artifact: Artifact) -> None:
+        """Move the build to its content address; the note that finds it again is written last."""
+        home = self._state / "artifacts" / artifact.sha256
+        if self.path(target, artifact) is None:
+            shutil.rmtree(home, ignore_errors=True)
+            home.parent.mkdir(parents=True, exist_ok=True)
+            os.rename(out, home)
+        shutil.rmtree(out, ignore_errors=True)
+        durable.replace(self._state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
+
+
+def _zig_include() -> str:
+    """Headers of the wheel's clang (stdint.h, immintrin.h); empty where there is no wheel."""
+    spec = importlib.util.find_spec("ziglang")
+    return str(Path(spec.origin).parent / "lib" / "include") if spec is not None and spec.origin else ""
+
+
+def _first_error(log: Path, tree: Path) -> str:
+    """The compiler's first error, without the worktree's path; else the end of what it said."""
+    text = log.read_text(errors="replace").replace(f"{tree}/", "")
+    error = next((line.strip() for line in text.splitlines() if "error" in line.lower()), "")
+    return (error or log_tail(log))[:300]

@@ -1,0 +1,25 @@
+"""Writing files so that a crash leaves the old contents or the new, never half."""
+
+import os
+from pathlib import Path
+
+
+def replace(path: Path, contents: bytes) -> None:
+    """Write a temporary file, flush it, rename it over `path`, flush the folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    with open(temporary, "wb") as file:
+        file.write(contents)
+        file.flush()
+        os.fsync(file.fileno())
+    os.rename(temporary, path)
+    flush_folder(path.parent)
+
+
+def flush_folder(folder: Path) -> None:
+    """Make names in `folder` durable."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,162 @@
+"""Publication: the one act that moves the user's branch, index and files. A kill at any point harms nothing.
+
+    1  our copy of the index becomes git's own index.lock (a hard link, so the dead can be told from the living by inode)
+    2  the merged index is worked out beside it; git refuses when a local change would be lost
+    3  compare-and-swap of the branch                     <- before this: undo; after this: complete
+    4  the files that changed are written, unless somebody edited them meanwhile
+    5  the merged index is renamed into place
+
+Without the lock, a kill between ref and index would make the user's next commit revert the experiment.
+"""
+
+import os
+import shutil
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from expctl.domain.errors import Busy, Refused
+
+if TYPE_CHECKING:
+    from expctl.adapters.git_workspace import GitWorkspace
+
+LOCK_WAIT_S = 10.0
+ABSENT = "0" * 40
+
+
+class Publication:
+    """Moves the branch of one workspace."""
+
+    def __init__(self, workspace: "GitWorkspace") -> None:
+        self._ws = workspace
+        self._index = workspace.place.git_dir / "index"
+        self._lock = workspace.place.git_dir / "index.lock"
+        self._ours = workspace.state / "publication.index"
+        self._merged = workspace.state / "publication.merged"
+
+    def publish(self, *, branch: str, old: str, new: str) -> bool:
+        """Move `branch` from `old` to `new`. False when the branch is no longer at `old`; nothing has changed then.
+
+        Raises Refused when a local change would be overwritten, Busy when somebody else holds git's index lock.
+        """
+        if self._ws.branch() != branch:  # not checked out here: there are no files to follow
+            return self._swap(branch, old, new)
+        self._take_lock()
+        try:
+            self._merge(old, new)
+            swapped = self._swap(branch, old, new)
+        except BaseException:
+            self._release()
+            raise
+        if not swapped:
+            self._release()
+            return False
+        self._complete(old, new)
+        return True
+
+    def recover(self, *, branch: str, old: str, new: str) -> None:
+        """Complete (when the branch has moved) or undo (when it has not) what a dead run began."""
+        if self._lock_is_ours():
+            if self._ws.ref(f"refs/heads/{branch}") == old:
+                self._release()
+                return
+            shutil.copyfile(self._index, self._merged)
+            self._read_tree(["-i", "-m"], old, new)
+            self._complete(old, new)
+        self._ours.unlink(missing_ok=True)
+
+    def _swap(self, branch: str, old: str, new: str) -> bool:
+        status, _, _ = self._ws.call(["update-ref", "-m", "expctl: publish", f"refs/heads/{branch}", new, old])
+        return status == 0
+
+    def _take_lock(self) -> None:
+        # A leftover may be a second name of the live index: never write into it.
+        self._ours.unlink(missing_ok=True)
+        self._copy_durably(self._index, self._ours)
+        deadline = time.monotonic() + LOCK_WAIT_S
+        while True:
+            try:
+                os.link(self._ours, self._lock)
+            except FileExistsError:
+                if time.monotonic() > deadline:
+                    raise Busy(
+                        "another git command holds the index",
+                        expected="no index.lock",
+                        found=f"{self._lock} for more than {LOCK_WAIT_S:.0f} s",
+                        hint="let it finish; if nothing runs, remove that file; then run the same command again",
+                    ) from None
+                time.sleep(0.05)
+            else:
+                return
+
+    def _merge(self, old: str, new: str) -> None:
+        shutil.copyfile(self._index, self._merged)
+        env = {"GIT_INDEX_FILE": str(self._merged)}
+        self._ws.call(["update-index", "-q", "--refresh"], env=env)
+        check = ["read-tree", "-n", "-m", "-u", "--exclude-per-directory=.gitignore", old, new]
+        status, _, said = self._ws.call(check, env=env)
+        if status:
+            raise Refused(
+                "a local change is in the way of the result",
+                expected="the files of the experiment as they are in the baseline",
+                found=said.splitlines()[0] if said else "git read-tree refused",
+                where=str(self._ws.root),
+                hint="commit or move the file aside, then run the same command again: nothing measured is lost",
+            )
+        self._read_tree(["-i", "-m"], old, new)
+        self._copy_durably(self._merged, self._ours)
+
+    def _read_tree(self, flags: list[str], old: str, new: str) -> None:
+        self._ws.must(["read-tree", *flags, old, new], env={"GIT_INDEX_FILE": str(self._merged)})
+
+    def _complete(self, old: str, new: str) -> None:
+        """Files, then index. Everything here may be done twice."""
+        raw = self._ws.must(["diff-tree", "-r", "-z", "--no-renames", "--raw", old, new]).split("\0")
+        for head, path in zip(raw[::2], raw[1::2], strict=False):
+            _, _, old_blob, new_blob, _ = head.split()
+            if self._blob_on_disk(path) == old_blob != new_blob:
+                self._write(path, new_blob)
+        self._ws.call(["update-index", "-q", "--refresh"], env={"GIT_INDEX_FILE": str(self._merged)})
+        self._copy_durably(self._merged, self._ours)
+        os.rename(self._lock, self._index)
+        self._ours.unlink()
+        self._merged.unlink(missing_ok=True)
+
+    def _blob_on_disk(self, path: str) -> str:
+        """The blob id that the file would have if it were added now; ABSENT when there is none."""
+        if not os.path.lexists(self._ws.root / path):
+            return ABSENT
+        return self._ws.must(["hash-object", f"--path={path}", "--", str(self._ws.root / path)])
+
+    def _write(self, path: str, blob: str) -> None:
+        file = self._ws.root / path
+        if blob != ABSENT:
+            env = {"GIT_INDEX_FILE": str(self._merged)}
+            self._ws.must(["checkout-index", "-f", "-q", "--", path], env=env)
+            return
+        file.unlink(missing_ok=True)
+        for folder in file.relative_to(self._ws.root).parents:
+            if folder == Path() or any((self._ws.root / folder).iterdir()):
+                break
+            (self._ws.root / folder).rmdir()
+
+    def _lock_is_ours(self) -> bool:
+        try:
+            return self._ours.samefile(self._lock)
+        except FileNotFoundError:
+            return False
+
+    def _release(self) -> None:
+        self._lock.unlink(missing_ok=True)
+        self._ours.unlink(missing_ok=True)
+        self._merged.unlink(missing_ok=True)
+
+    @staticmethod
+    def _copy_durably(source: Path, target: Path) -> None:
+        """Copy contents, keeping the inode of an existing `target`, and flush them."""
+        with open(source, "rb") as src, open(target, "r+b" if target.exists() else "w+b") as dst:
+            dst.seek(0)
+            shutil.copyfileobj(src, dst)
+            dst.truncate()
+            dst.flush()
+            os.fsync(dst.fileno())

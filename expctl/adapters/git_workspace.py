@@ -1,0 +1,250 @@
+"""Changing a git repository: pin a candidate, commit records, check out for measuring. By plumbing only.
+
+The user's tree is touched in one place, publication (git_publication.py). The only module that imports GitPython.
+"""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import git
+
+from expctl.adapters.git_publication import Publication
+from expctl.adapters.git_reader import GitReader, Place, hermetic_arguments, hermetic_environment
+from expctl.domain.ports import ChangedFile, Failed
+
+IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
+DELETED = "000000"
+
+
+class GitWorkspace(GitReader):
+    """One repository. Raises RuntimeError (a bug of ours) when plumbing that cannot fail does."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self.root = place.root
+        self.state = place.state
+        self._git = git.Git(str(place.root))
+        self._scratch_index = str(place.state / "scratch.index")
+        place.state.mkdir(parents=True, exist_ok=True)
+
+    def call(
+        self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
+    ) -> tuple[int, bytes, str]:
+        """Run one git command; return its status, output and messages."""
+        source = None
+        if stdin is not None:
+            import tempfile
+
+            source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
+            source.write(stdin)
+            source.seek(0)
+        try:
+            status, out, err = self._git.execute(
+                [*hermetic_arguments(), *arguments],
+                istream=source,
+                env=hermetic_environment(env),
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+            )
+        finally:
+            if source is not None:
+                source.close()
+        said = err.decode(errors="replace") if isinstance(err, bytes) else str(err)
+        return int(status), out if isinstance(out, bytes) else str(out).encode(), said.strip()
+
+    def must(self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> str:
+        """As `call`, for what cannot fail in a sound repository."""
+        status, out, said = self.call(arguments, stdin=stdin, env=env)
+        if status:
+            raise RuntimeError(f"git {' '.join(arguments[:3])} failed with {status}: {said}")
+        return out.decode(errors="surrogateescape").strip()
+
+    # ------------------------------------------------------------------ looking
+
+    def ref(self, name: str) -> str:
+        """The commit of a full ref name, or an empty string."""
+        return self.call(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"])[1].decode().strip()
+
+    def dirty(self, paths: Sequence[str]) -> tuple[str, ...]:
+        """Paths below `paths` that differ from HEAD in index or work tree, or are untracked and not ignored."""
+        arguments = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", *paths]
+        _, out, _ = self.call(arguments)
+        return tuple(entry[3:] for entry in out.decode(errors="surrogateescape").split("\0") if entry)
+
+    def unfinished_operation(self) -> str:
+        """A merge, rebase, cherry-pick, revert or bisect that the user has under way, or an empty string."""
+        marks = {
+            "MERGE_HEAD": "merge",
+            "rebase-merge": "rebase",
+            "rebase-apply": "rebase",
+            "CHERRY_PICK_HEAD": "cherry-pick",
+            "REVERT_HEAD": "revert",
+            "BISECT_LOG": "bisect",
+        }
+        return next((name for mark, name in marks.items() if (self.place.git_dir / mark).exists()), "")
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        """Is `old` in the history of `new` (or the same)?"""
+        return self.call(["merge-base", "--is-ancestor", old, new])[0] == 0
+
+    def differs(self, old: str, new: str, paths: Sequence[str]) -> bool:
+        """Do two commits differ below `paths`?"""
+        return self.call(["diff-tree", "--quiet", "-r", old, new, "--", *paths])[0] != 0
+
+    def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
+        """A hash of everything that judges: the tree entries of `paths` in `commit`."""
+        import hashlib
+
+        listing = self.must(["ls-tree", "-r", "-z", commit, "--", *paths])
+        return hashlib.sha256(listing.encode(errors="surrogateescape")).hexdigest()
+
+    def source_identity(self, commit: str) -> str:
+        """A hash of everything in `commit` that a build could read: all but experiments and ledger."""
+        import hashlib
+
+        entries = self.must(["ls-tree", "-z", commit]).split("\0")
+        kept = [entry for entry in entries if entry.partition("\t")[2] not in ("experiments", "ledger.md")]
+        return hashlib.sha256("\0".join(kept).encode(errors="surrogateescape")).hexdigest()
+
+    def parent(self, commit: str) -> str:
+        """The first parent of a commit."""
+        return self.must(["rev-parse", f"{commit}^"])
+
+    def patch_identity(self, patch: bytes) -> str:
+        """git's stable patch id: the same for the same change, whatever its line numbers and white space."""
+        words = self.must(["patch-id", "--stable"], stdin=patch).split()
+        return words[0] if words else ""
+
+    # ------------------------------------------------------------------ pinning
+
+    def candidate_tree(self, base: str, patch: bytes) -> str | Failed:
+        """The tree of `base` with `patch` applied, in the object store; nothing is checked out."""
+        env = self._fresh_index(base)
+        status, _, said = self.call(["apply", "--cached", "--whitespace=nowarn", "-"], stdin=patch, env=env)
+        if status:
+            return Failed(reason=said.splitlines()[0].removeprefix("error: ") if said else "git apply refused it")
+        return self.must(["write-tree"], env=env)
+
+    def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
+        """What differs between two trees, with sizes in bytes."""
+        raw = self.must(["diff-tree", "-r", "-z", "--no-renames", "--raw", base, tree]).split("\0")
+        entries = [(head.split(), path) for head, path in zip(raw[::2], raw[1::2], strict=False)]
+        sizes = self.must(
+            ["cat-file", "--batch-check=%(objectsize)"], stdin="".join(f"{head[3]}\n" for head, _ in entries).encode()
+        ).split("\n")
+        return tuple(
+            ChangedFile(path=path, mode=head[1], size=0 if head[1] == DELETED else int(size))
+            for (head, path), size in zip(entries, sizes, strict=False)
+        )
+
+    def pin(self, *, base: str, tree: str, message: str, ref: str) -> str:
+        """Commit `tree` on `base` and point `ref` at it. The same tree, base and message give the same id.
+
+        The date is the baseline's own, so that time doesn't enter the identity.
+        """
+        date = self.must(["show", "-s", "--format=%ct +0000", base])
+        commit = self._commit(tree=tree, parent=base, message=message, date=date)
+        self.must(["update-ref", ref, commit])
+        return commit
+
+    def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str:
+        """A commit on `parent` that changes exactly `files` (path -> contents). No ref moves."""
+        env = self._fresh_index(parent)
+        entries = []
+        for path, contents in sorted(files.items()):
+            blob = self.must(["hash-object", "-w", "--stdin"], stdin=contents)
+            entries.append(f"100644 {blob}\t{path}\0")
+        self.must(["update-index", "-z", "--add", "--index-info"], stdin="".join(entries).encode(), env=env)
+        return self._commit(tree=self.must(["write-tree"], env=env), parent=parent, message=message, date=date)
+
+    def publish(self, *, branch: str, old: str, new: str) -> bool:
+        """Move `branch` from `old` to `new`, index and files with it; False when it isn't at `old` any more."""
+        return Publication(self).publish(branch=branch, old=old, new=new)
+
+    def finish_publication(self, *, branch: str, old: str, new: str) -> None:
+        """Complete or undo what a dead run left of a publication."""
+        Publication(self).recover(branch=branch, old=old, new=new)
+
+    def _commit(self, *, tree: str, parent: str, message: str, date: str) -> str:
+        env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in IDENTITY.items()}
+        env |= {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+        return self.must(["commit-tree", tree, "-p", parent, "-F", "-"], stdin=message.encode(), env=env)
+
+    def _fresh_index(self, commit: str) -> dict[str, str]:
+        """An index of our own that holds `commit`, so that the user's is not touched."""
+        env = {"GIT_INDEX_FILE": self._scratch_index}
+        for leftover in (self._scratch_index, f"{self._scratch_index}.lock"):
+            Path(leftover).unlink(missing_ok=True)
+        self.must(["read-tree", commit], env=env)
+        return env
+
+    # ------------------------------------------------------------------ the user's changes
+
+    def capture(self, paths: Sequence[str]) -> bytes:
+        """The local changes below `paths` against HEAD as one patch, new files included, ignored ones not."""
+        env = self._fresh_index("HEAD")
+        self.must(["add", "-A", "--", *paths], env=env)
+        diff = ["diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"]
+        status, out, said = self.call([*diff, "--src-prefix=a/", "--dst-prefix=b/", "HEAD", "--", *paths], env=env)
+        if status:
+            raise RuntimeError(f"git diff failed: {said}")
+        return out
+
+    def restore(self, paths: Sequence[str], *, tree: str) -> None:
+        """Bring `paths` back to HEAD, but only those that still are what `tree` holds: a later edit stays."""
+        for path in paths:
+            captured = self.call(["rev-parse", "--verify", "-q", f"{tree}:{path}"])[1].decode().strip()
+            file = self.root / path
+            on_disk = self.must(["hash-object", f"--path={path}", "--", str(file)]) if file.is_file() else ""
+            if captured != on_disk:
+                continue
+            self.call(["rm", "--cached", "-q", "-f", "--ignore-unmatch", "--", path])
+            if self.call(["checkout", "-q", "HEAD", "--", path])[0]:
+                file.unlink(missing_ok=True)
+
+    def apply(self, patch: bytes) -> None:
+        """Apply a patch to the user's files. Raises RuntimeError when git refuses: callers checked it before."""
+        self.must(["apply", "--whitespace=nowarn", "-"], stdin=patch)
+
+    # ------------------------------------------------------------------ check-outs
+
+    def check_out(self, commit: str, name: str) -> Path:
+        """A detached worktree of `commit` below the state folder. Names of equal length give paths of equal length."""
+        path = self.state / "checkouts" / name
+        if path.exists() and (path / ".git").exists():
+            status, out, _ = self.call(["-C", str(path), "rev-parse", "HEAD"])
+            clean = self.call(["-C", str(path), "status", "--porcelain"])[1] == b""
+            if status == 0 and out.decode().strip() == commit and clean:
+                return path
+        self._remove_check_out(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.must(["worktree", "add", "-q", "--detach", "--force", str(path), commit])
+        return path
+
+    def remove_check_outs(self) -> None:
+        """Remove every worktree of ours, and only ours."""
+        folder = self.state / "checkouts"
+        registered = self._registered_check_outs()
+        for path in {*(folder.iterdir() if folder.is_dir() else ()), *registered}:
+            self._remove_check_out(path)
+
+    def _remove_check_out(self, path: Path) -> None:
+        admin = self._registered_check_outs().get(path)
+        shutil.rmtree(path, ignore_errors=True)
+        if admin is not None:
+            shutil.rmtree(admin, ignore_errors=True)
+            if admin.parent.is_dir() and not any(admin.parent.iterdir()):
+                admin.parent.rmdir()
+
+    def _registered_check_outs(self) -> dict[Path, Path]:
+        """Worktree -> git's own folder for it, of those below our state folder."""
+        folder = self.state / "checkouts"
+        found: dict[Path, Path] = {}
+        for mark in (self.state.parent / "worktrees").glob("*/gitdir"):
+            worktree = Path(mark.read_text().strip()).parent
+            if worktree.parent == folder:
+                found[worktree] = mark.parent
+        return found

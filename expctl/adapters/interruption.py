@@ -1,0 +1,36 @@
+"""Ctrl-C: once asks to stop after the step, twice aborts. TERM and HUP abort at once."""
+
+import signal
+import sys
+from types import FrameType
+from typing import Any
+
+from expctl.domain.errors import Interrupted
+
+
+class Interruption:
+    """Installs the handlers while it is entered."""
+
+    def __init__(self) -> None:
+        self._asked = False
+        self._before: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> "Interruption":
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self._before[number] = signal.signal(number, self._handle)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def requested(self) -> bool:
+        """Was a stop asked for?"""
+        return self._asked
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  the signature of a handler
+        if number == signal.SIGINT and not self._asked:
+            self._asked = True
+            print("\nstopping after this step; Ctrl-C again aborts it", file=sys.stderr)
+            return
+        raise Interrupted("aborted; expctl run goes on from the last whole step")

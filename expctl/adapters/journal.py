@@ -1,0 +1,115 @@
+"""The journal: append-only JSON lines, one file per unfinished run, each line chained to the one before.
+
+A line is `{"seq", "prev", "type", "data", "sum"}`: `prev` is the checksum of the line before, `sum` covers the rest. A torn
+last line is what a crash leaves and is healed; any other damage is refused.
+"""
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any, get_args
+
+from expctl.adapters import durable
+from expctl.adapters.typed import Problems, decode, encode
+from expctl.domain.errors import Refused
+from expctl.domain.lifecycle import Event
+
+EVENTS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
+START = "start"
+
+
+class FileJournal:
+    """Journals below one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def unfinished(self) -> tuple[str, ...]:
+        """Experiments that have a journal."""
+        return tuple(sorted(path.stem for path in self._folder.glob("*.jsonl")))
+
+    def read(self, experiment: str) -> tuple[Event, ...]:
+        """The events so far. Raises Refused naming the damaged line."""
+        return tuple(_event(line, self._path(experiment)) for line in self._lines(experiment))
+
+    def append(self, experiment: str, event: Event) -> None:
+        """Add one event; it is on the disk when this returns."""
+        lines = self._lines(experiment)
+        line: dict[str, Any] = {
+            "seq": len(lines),
+            "prev": lines[-1]["sum"] if lines else START,
+            "type": type(event).__name__,
+            "data": encode(event),
+        }
+        path = self._path(experiment)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({**line, "sum": _checksum(line)}, separators=(",", ":"), allow_nan=False) + "\n"
+        with open(path, "ab") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        if not lines:
+            durable.flush_folder(path.parent)
+
+    def forget(self, experiment: str) -> None:
+        """Drop the journal of a settled run: the record in git is the truth now."""
+        self._path(experiment).unlink(missing_ok=True)
+
+    def _path(self, experiment: str) -> Path:
+        return self._folder / f"{experiment}.jsonl"
+
+    def _lines(self, experiment: str) -> list[dict[str, Any]]:
+        path = self._path(experiment)
+        if not path.exists():
+            return []
+        raw = path.read_bytes()
+        whole, torn = raw.rsplit(b"\n", 1) if b"\n" in raw else (b"", raw)
+        if torn:
+            _heal(path, len(whole) + 1 if whole else 0)
+        lines: list[dict[str, Any]] = []
+        for number, text in enumerate(whole.splitlines(), start=1):
+            previous = lines[-1]["sum"] if lines else START
+            lines.append(_checked(text, path, number, previous))
+        return lines
+
+
+def _heal(path: Path, length: int) -> None:
+    with open(path, "r+b") as file:
+        file.truncate(length)
+        os.fsync(file.fileno())
+
+
+def _checked(text: bytes, path: Path, number: int, previous: str) -> dict[str, Any]:
+    try:
+        line = json.loads(text)
+        given = line.pop("sum")
+        if given != _checksum(line) or line["prev"] != previous or line["seq"] != number - 1:
+            raise ValueError("checksum or order")
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise Refused(
+            "the journal is damaged",
+            expected="a chain of checksummed lines",
+            found=f"line {number} does not fit: {error}",
+            where=str(path),
+            hint=f"move {path.name} aside and run again: the experiment starts over, committed records are not affected",
+        ) from error
+    return {**line, "sum": given}
+
+
+def _event(line: dict[str, Any], path: Path) -> Event:
+    problems = Problems()
+    kind = EVENTS.get(line["type"])
+    event: Event | None = decode(line["data"], kind, problems) if kind is not None else None
+    if event is None:
+        raise Refused(
+            "the journal was written by another version of expctl",
+            found="; ".join(problems.found[:3]) or f"an event {line['type']!r}",
+            where=str(path),
+            hint=f"move {path.name} aside and run again: the experiment starts over, committed records are not affected",
+        )
+    return event
+
+
+def _checksum(line: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(line, sort_keys=True, separators=(",", ":")).encode()).hexdigest()[:16]

@@ -1,0 +1,119 @@
+"""Protocol, proposals, findings and records as they stand in a commit of the repository."""
+
+import hashlib
+from pathlib import PurePosixPath
+
+from expctl.adapters import strict_yaml
+from expctl.adapters.git_reader import GitReader
+from expctl.adapters.record_codec import record_of
+from expctl.domain.errors import Refused
+from expctl.domain.experiment import ID_PATTERN, Proposal, check_id, id_order
+from expctl.domain.ports import Queued
+from expctl.domain.protocol import Protocol, inconsistencies
+from expctl.domain.record import Finding, FindingsFile, Record
+
+PROTOCOL = "protocol.yaml"
+EXPERIMENTS = "experiments"
+FINDINGS = f"{EXPERIMENTS}/findings.yaml"
+
+
+class GitLibrary:
+    """Reads by commit, never from the work tree: what judges an experiment can't be edited under it."""
+
+    def __init__(self, reader: GitReader) -> None:
+        self._git = reader
+
+    def protocol(self, commit: str) -> Protocol:
+        """protocol.yaml of `commit`. Raises Refused with every problem in it."""
+        text = self._git.read_file(commit, PROTOCOL)
+        if text is None:
+            raise Refused(
+                "this repository has no protocol",
+                expected=f"{PROTOCOL} committed at the top",
+                found="none in the baseline commit",
+                where=f"{self._git.place.root} at {commit[:10]}",
+                hint=f"write {PROTOCOL} (the README of expctl shows one) and commit it",
+            )
+        protocol = strict_yaml.load(text, Protocol, where=PROTOCOL)
+        faults = inconsistencies(protocol)
+        if faults:
+            raise Refused(
+                f"{PROTOCOL} contradicts itself", found="\n".join(faults), where=PROTOCOL, hint=f"edit {PROTOCOL} and commit it"
+            )
+        return protocol
+
+    def queued(self, commit: str, experiment: str) -> Queued:
+        """One proposal with its patch. Raises Refused when it isn't committed or not well formed."""
+        folder = f"{EXPERIMENTS}/{check_id(experiment)}"
+        proposal_text = self._git.read_file(commit, f"{folder}/experiment.yaml")
+        patch = self._git.read_file(commit, f"{folder}/change.patch")
+        if proposal_text is None or patch is None:
+            missing = "experiment.yaml" if proposal_text is None else "change.patch"
+            on_disk = (self._git.place.root / folder / missing).exists()
+            raise Refused(
+                f"{experiment} is not a committed proposal",
+                expected=f"{folder}/{missing} in the baseline commit",
+                found="it is on disk but not committed" if on_disk else "no such file",
+                where=f"{folder} at {commit[:10]}",
+                hint=f"git add {folder} && git commit -m 'Propose {experiment}'"
+                if on_disk
+                else f"expctl new {experiment} --help",
+            )
+        proposal = self._proposal(proposal_text, folder)
+        content = hashlib.sha256(proposal_text + b"\0" + patch).hexdigest()
+        return Queued(proposal=proposal, patch=patch, content=content)
+
+    def proposals(self, commit: str) -> tuple[Proposal, ...]:
+        """Every proposal, in order of id."""
+        return tuple(self._proposal(text, folder) for folder, text in self._read_all(commit, "experiment.yaml"))
+
+    def record(self, commit: str, experiment: str) -> Record | None:
+        """The record of one experiment, if it has concluded."""
+        path = f"{EXPERIMENTS}/{check_id(experiment)}/record.json"
+        text = self._git.read_file(commit, path)
+        return None if text is None else record_of(text, where=path)
+
+    def records(self, commit: str) -> tuple[Record, ...]:
+        """Every record, in order of id."""
+        found = []
+        for folder, text in self._read_all(commit, "record.json"):
+            record = record_of(text, where=f"{folder}/record.json")
+            if record.id != PurePosixPath(folder).name:
+                raise Refused(f"{folder}/record.json names {record.id}", where=folder, hint="restore it from git")
+            found.append(record)
+        return tuple(found)
+
+    def findings(self, commit: str) -> tuple[Finding, ...]:
+        """experiments/findings.yaml; empty when there is none."""
+        text = self._git.read_file(commit, FINDINGS)
+        return () if text is None else strict_yaml.load(text, FindingsFile, where=FINDINGS).findings
+
+    def samples(self, commit: str, experiment: str) -> bytes | None:
+        """samples.jsonl as it was committed."""
+        return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/samples.jsonl")
+
+    def _read_all(self, commit: str, name: str) -> list[tuple[str, bytes]]:
+        listing = self._git.list_files(commit, f"{EXPERIMENTS}/")
+        wanted = {path: blob for path, blob in listing.items() if PurePosixPath(path).name == name and path.count("/") == 2}
+        contents = self._git.read_blobs(wanted.values())
+        folders = sorted(
+            ((str(PurePosixPath(path).parent), contents[blob]) for path, blob in wanted.items()),
+            key=lambda item: id_order(PurePosixPath(item[0]).name),
+        )
+        return [(folder, text) for folder, text in folders if ID_PATTERN.fullmatch(PurePosixPath(folder).name)]
+
+    @staticmethod
+    def _proposal(text: bytes, folder: str) -> Proposal:
+        where = f"{folder}/experiment.yaml"
+        proposal = strict_yaml.load(text, Proposal, where=where)
+        name = PurePosixPath(folder).name
+        faults = [f"id: expected {name}, the name of its folder, found {proposal.id!r}"] if proposal.id != name else []
+        faults += [
+            f"depends_on: {other!r} is not an experiment id" for other in proposal.depends_on if not ID_PATTERN.fullmatch(other)
+        ]
+        faults += [f"{key}: expected some words" for key in ("title", "hypothesis") if not getattr(proposal, key).strip()]
+        if faults:
+            raise Refused(
+                f"{where} contradicts itself", found="\n".join(faults), where=where, hint=f"edit {where} and commit it"
+            )
+        return proposal

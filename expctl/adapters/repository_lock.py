@@ -1,0 +1,52 @@
+"""One lock per repository, held for a whole run. A second run ends at once and names the holder."""
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from expctl.adapters.holder import describe_holder, mark_holder
+from expctl.domain.errors import Busy
+
+
+class HeldLock:
+    """The lock while we hold it."""
+
+    def __init__(self, descriptor: int, experiment: str) -> None:
+        self._descriptor, self._experiment = descriptor, experiment
+
+    def show(self, step: str, experiment: str = "") -> None:
+        """Tell readers what we are doing."""
+        self._experiment = experiment or self._experiment
+        mark_holder(self._descriptor, experiment=self._experiment, step=step)
+
+
+class RepositoryLock:
+    """flock on a file in expctl's state folder. The kernel drops it when the holder dies, however it dies."""
+
+    def __init__(self, state: Path) -> None:
+        self.path = state / "lock"
+
+    @contextlib.contextmanager
+    def repository(self, *, experiment: str) -> Iterator[HeldLock]:
+        """Hold the repository. Raises Busy at once when somebody else does."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Busy(
+                    "another expctl is running in this repository",
+                    expected="nobody",
+                    found=describe_holder(self.path),
+                    where=str(self.path),
+                    hint="expctl status shows what it does; wait for it or stop it with Ctrl-C",
+                ) from None
+            held = HeldLock(descriptor, experiment)
+            held.show("starting")
+            yield held
+            os.ftruncate(descriptor, 0)
+        finally:
+            os.close(descriptor)

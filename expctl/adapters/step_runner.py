@@ -1,0 +1,293 @@
+"""Runs the harness scripts (docs/HARNESS.md) as contained children and turns what they say into domain values."""
+
+import json
+import os
+import secrets
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from expctl.adapters.child import MARK, Child, Gone, Launch, TimedOut, log_tail
+from expctl.domain.measurement import Sample, Side
+from expctl.domain.ports import Failed, Progress, TestReport
+from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step, Style
+from expctl.domain.record import Fact
+
+ORDERS = ("ABBA", "BAAB")
+LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
+
+
+class StepFailed(Exception):
+    """A step ended early; carries the Failed that explains it."""
+
+    def __init__(self, failed: Failed) -> None:
+        super().__init__(failed.reason)
+        self.failed = failed
+
+
+class Worker:
+    """One benchmark process of one side, spoken to line by line."""
+
+    def __init__(self, child: Child, side: Side, deadline_s: float, log: Path) -> None:
+        self.child, self.side, self._deadline_s, self._log = child, side, deadline_s, log
+
+    def ask(self, request: Mapping[str, Any], wanted: str) -> dict[str, Any]:
+        """Send one request and return its answer. Raises StepFailed when another answer or none comes."""
+        try:
+            self.child.send(json.dumps(request))
+            for line in self.child.lines(self._deadline_s):
+                answer = _parse(line)
+                if answer.get("event") == "end" and (wanted != "end" or not answer.get("ok")):
+                    raise StepFailed(self._blame(answer))
+                if answer.get("event") == wanted:
+                    return answer
+            raise Gone(self.child.fate())
+        except TimedOut:
+            self._fail("did not answer in time")
+        except Gone as gone:
+            self._fail(f"{gone} ({log_tail(self._log)})")
+
+    def times(self, size: str, iterations: int) -> list[int]:
+        """Time `iterations` at `size`, in ns."""
+        answer = self.ask({"do": "time", "size": size, "iterations": iterations}, "sample")
+        ns = answer.get("ns")
+        if (
+            not isinstance(ns, list)
+            or len(ns) != iterations
+            or not all(isinstance(n, int) and not isinstance(n, bool) and 0 < n < 1 << 53 for n in ns)
+        ):
+            self._fail(f"answered {str(ns)[:80]} where {iterations} positive integers (ns) were asked")
+        return ns
+
+    def _blame(self, answer: Mapping[str, Any]) -> Failed:
+        reason = str(answer.get("reason", "ended without a reason"))[:500]
+        fault = bool(answer.get("fault")) or self.side is Side.BASELINE
+        return Failed(reason=f"{self.side}: {reason}", fault=fault)
+
+    def _fail(self, reason: str) -> NoReturn:
+        raise StepFailed(Failed(reason=f"the worker of the {self.side} {reason}", fault=True))
+
+
+class StepRunner:
+    """Steps of one run. `scratch` is ours to fill; every child carries `mark`."""
+
+    def __init__(self, *, environment: Environment, scratch: Path, mark: str, experiment: str) -> None:
+        self._environment = environment
+        self._scratch = scratch
+        self._mark = mark
+        self._experiment = experiment
+
+    # ------------------------------------------------------------------ test and profile
+
+    def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
+        """Run the test step on one build."""
+        cases = 0
+        worst: dict[str, float] = {}
+        log = self._log("test")
+        with self._start(step.argv, cwd, artifact, log) as child:
+            child.close_input()
+            try:
+                for line in child.lines(time.monotonic() + step.timeout_s):
+                    said = _parse(line)
+                    if said.get("event") == "end":
+                        return _test_end(said, cases, worst)
+                    if said.get("event") == "case":
+                        cases += 1
+                        _keep_worst(worst, said.get("facts"))
+                        progress.advance("test", cases, 0)
+                return Failed(reason=f"the test {child.fate()} after {cases} cases ({log_tail(log)})", died=True)
+            except TimedOut:
+                return Failed(reason=f"the test did not end within {step.timeout_s:g} s ({cases} cases done)", died=True)
+            except Gone as gone:
+                return Failed(reason=f"the test sent {gone}", died=True)
+
+    def profile(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> tuple[Fact, ...] | Failed:
+        """Run the profile step on one build. Whatever happens here is a note, never a verdict."""
+        facts: list[Fact] = []
+        log = self._log("profile")
+        try:
+            with self._start(step.argv, cwd, artifact, log) as child:
+                child.close_input()
+                for line in child.lines(time.monotonic() + step.timeout_s):
+                    said = _parse(line)
+                    if said.get("event") == "fact":
+                        facts.append(_fact(said))
+                        progress.advance("profile", len(facts), 0)
+                    if said.get("event") == "end" and not said.get("ok"):
+                        return Failed(reason=str(said.get("reason", "no reason given"))[:300], fault=True)
+                status = child.wait(time.monotonic() + 10.0)
+        except TimedOut:
+            return Failed(reason=f"did not end within {step.timeout_s:g} s", fault=True)
+        except (Gone, OSError) as error:
+            return Failed(reason=f"{error} ({log_tail(log)})", fault=True)
+        if status:
+            return Failed(reason=f"{child.fate()} ({log_tail(log)})", fault=True)
+        return tuple(facts)
+
+    # ------------------------------------------------------------------ benchmark
+
+    def measure(
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+    ) -> tuple[Sample, ...] | Failed:
+        """Measure one round in the style of the protocol."""
+        measure = self._measure_fine if benchmark.style is Style.FINE else self._measure_launches
+        try:
+            return measure(benchmark, cwd, artifacts, round, progress)
+        except StepFailed as error:
+            return error.failed
+
+    def _measure_launches(
+        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+    ) -> tuple[Sample, ...]:
+        """Four fresh launches, ABBA or BAAB by coin."""
+        order, seed = secrets.choice(ORDERS), secrets.randbits(62)
+        samples: list[Sample] = []
+        for launch, letter in enumerate(order):
+            with self._worker(benchmark, cwd, artifacts, LETTER[letter], seed, None) as child:
+                worker = self._begin(child, benchmark, LETTER[letter], seed)
+                for size in benchmark.sizes:
+                    worker.times(size.name, 1)
+                    ns = worker.times(size.name, benchmark.iterations)
+                    samples.append(_sample(benchmark, round, launch, worker.side, size.name, ns, order))
+                worker.ask({"do": "end"}, "end")
+            progress.advance("round", launch + 1, len(order))
+        return tuple(samples)
+
+    def _measure_fine(
+        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+    ) -> tuple[Sample, ...]:
+        """One worker a side on one core, in short quads whose order a coin decides; only one runs at a time."""
+        core, seed = max(os.sched_getaffinity(0)), secrets.randbits(62)
+        first, second = secrets.choice(((Side.BASELINE, Side.CANDIDATE), (Side.CANDIDATE, Side.BASELINE)))
+        with (
+            self._worker(benchmark, cwd, artifacts, first, seed, core) as one,
+            self._worker(benchmark, cwd, artifacts, second, seed, core) as two,
+        ):
+            workers = {first: self._begin(one, benchmark, first, seed)}
+            workers[second] = self._begin(two, benchmark, second, seed)
+            for worker in workers.values():
+                for size in benchmark.sizes:
+                    worker.times(size.name, 1)
+            times, orders = self._quads(benchmark, workers, progress)
+            for worker in workers.values():
+                worker.ask({"do": "end"}, "end")
+        return tuple(
+            _sample(benchmark, round, launch, side, size.name, times[side, size.name], orders[size.name])
+            for launch, side in enumerate((first, second))
+            for size in benchmark.sizes
+        )
+
+    @staticmethod
+    def _quads(
+        benchmark: Benchmark, workers: Mapping[Side, Worker], progress: Progress
+    ) -> tuple[dict[tuple[Side, str], list[int]], dict[str, str]]:
+        times: dict[tuple[Side, str], list[int]] = {(side, size.name): [] for side in Side for size in benchmark.sizes}
+        orders = {size.name: "" for size in benchmark.sizes}
+        for quad in range(benchmark.quads):
+            for size in benchmark.sizes:
+                order = secrets.choice(ORDERS)
+                orders[size.name] += order[0]
+                for letter in order:
+                    times[LETTER[letter], size.name] += workers[LETTER[letter]].times(size.name, benchmark.iterations)
+            progress.advance("round", quad + 1, benchmark.quads)
+        return times, orders
+
+    def _worker(
+        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], side: Side, seed: int, core: int | None
+    ) -> Child:
+        del seed  # told over the pipe: an argv can be read by the code under test
+        return self._start(benchmark.argv, cwd, artifacts[side], self._log("benchmark"), core)
+
+    def _begin(self, child: Child, benchmark: Benchmark, side: Side, seed: int) -> Worker:
+        worker = Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log("benchmark"))
+        worker.ask({"do": "begin", "seed": seed, "sizes": [size.name for size in benchmark.sizes]}, "ready")
+        return worker
+
+    # ------------------------------------------------------------------ starting
+
+    def _start(self, argv: Sequence[str], cwd: Path, artifact: Path, log: Path, core: int | None = None) -> Child:
+        words = {"{python}": sys.executable, "{artifact}": str(artifact), "{out}": str(self._scratch), "{id}": self._experiment}
+        try:
+            return Child(
+                Launch(
+                    argv=fill(argv, words),
+                    cwd=cwd,
+                    environment=child_environment(self._environment, self._scratch, self._mark),
+                    log=log,
+                    core=core,
+                )
+            )
+        except OSError as error:
+            raise StepFailed(Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)) from error
+
+    def _log(self, step: str) -> Path:
+        return self._scratch / f"{step}.log"
+
+
+def fill(argv: Sequence[str], words: Mapping[str, str]) -> list[str]:
+    """Replace the known words of an argv, also inside a longer word."""
+    filled = []
+    for word in argv:
+        for name, value in words.items():
+            word = word.replace(name, value)  # noqa: PLW2901  folding the replacements
+        filled.append(word)
+    return filled
+
+
+def child_environment(environment: Environment, scratch: Path, mark: str) -> dict[str, str]:
+    """The whole environment of a child: an allow-list, the protocol's settings, a scratch HOME, our mark."""
+    names = ("PATH", "LANG", "LD_LIBRARY_PATH", "VIRTUAL_ENV", *environment.pass_through)
+    passed = {name: os.environ[name] for name in names if name in os.environ}
+    home = scratch / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    fixed = {"HOME": str(home), "TMPDIR": str(scratch), "PYTHONDONTWRITEBYTECODE": "1", MARK: mark}
+    return {**passed, **fixed, **environment.set}
+
+
+def _parse(line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {"event": "noise"}
+
+
+def _sample(benchmark: Benchmark, round: int, launch: int, side: Side, size: str, ns: Sequence[int], order: str) -> Sample:
+    return Sample(
+        round=round,
+        launch=launch,
+        side=side,
+        size=size,
+        style=benchmark.style,
+        visit=benchmark.iterations,
+        ns=tuple(ns),
+        order=order,
+    )
+
+
+def _fact(said: Mapping[str, Any]) -> Fact:
+    value = said.get("value")
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise Gone(f"the profile named {str(said.get('name'))[:60]!r} without a number")
+    kind = str(said.get("kind", ""))
+    if kind not in {member.value for member in NumberKind}:
+        raise Gone(f"the profile gave the number kind {kind[:20]!r}")
+    return Fact(name=str(said.get("name", ""))[:200], value=value, unit=str(said.get("unit", ""))[:40], kind=NumberKind(kind))
+
+
+def _keep_worst(worst: dict[str, float], facts: object) -> None:
+    if isinstance(facts, dict):
+        for name, value in facts.items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                worst[str(name)[:40]] = max(worst.get(str(name)[:40], 0.0), float(value))
+
+
+def _test_end(said: Mapping[str, Any], cases: int, worst: Mapping[str, float]) -> TestReport | Failed:
+    if said.get("ok") is True and cases:
+        facts = ", ".join(f"{name} {value:.4g}" for name, value in worst.items())
+        return TestReport(cases=cases, summary=f"{cases} cases pass" + (f", worst {facts}" if facts else ""))
+    if said.get("ok") is True:
+        return Failed(reason="the test ended without having tried a case", fault=True)
+    return Failed(reason=str(said.get("reason", "no reason given"))[:500], fault=bool(said.get("fault")))

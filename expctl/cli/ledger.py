@@ -1,0 +1,55 @@
+"""`expctl ledger`: render ledger.md from the records, or check that it is their rendering."""
+
+from typing import Annotated
+
+import typer
+
+
+def ledger(
+    check: Annotated[bool, typer.Option("--check", help="Fail when the file on disk differs from the records.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the ledger's facts as JSON instead of writing it.")] = False,
+) -> None:
+    """Render ledger.md from the committed records."""
+    from expctl import wiring
+    from expctl.adapters import durable
+    from expctl.cli.output import print_json, print_lines
+    from expctl.domain.errors import Refused
+    from expctl.domain.ledger import ledger_of
+    from expctl.views.ledger_md import render
+
+    place = wiring.here()
+    git = wiring.reader(place)
+    library, head = wiring.library(git), git.head()
+    view = ledger_of(
+        protocol=library.protocol(head),
+        proposals=library.proposals(head),
+        records=library.records(head),
+        findings=library.findings(head),
+    )
+    file, text = place.root / "ledger.md", render(view).encode()
+    on_disk = file.read_bytes() if file.is_file() else None
+    if check:
+        if on_disk != text:
+            raise Refused(
+                "ledger.md is not the rendering of the records",
+                expected="the bytes that `expctl ledger` writes",
+                found="no file" if on_disk is None else f"a difference in line {_first_difference(on_disk, text)}",
+                where="ledger.md",
+                hint="expctl ledger",
+            )
+        if not as_json:
+            print_lines(["ledger.md is the rendering of the records"])
+    elif not as_json:
+        if on_disk != text:
+            durable.replace(file, text)
+        print_lines([f"ledger.md {'is up to date' if on_disk == text else 'written'}"])
+    if as_json:
+        print_json(view)
+
+
+def _first_difference(one: bytes, other: bytes) -> int:
+    """Line number at which two texts part."""
+    pairs = zip(one.splitlines(), other.splitlines(), strict=False)
+    return next(
+        (number for number, (a, b) in enumerate(pairs, start=1) if a != b), min(one.count(b"\n"), other.count(b"\n")) + 1
+    )

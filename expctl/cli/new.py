@@ -1,0 +1,62 @@
+"""`expctl new`: queue a proposal."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def new(
+    experiment: Annotated[str, typer.Argument(metavar="ID")],
+    from_diff: Annotated[
+        bool, typer.Option("--from-diff", help="Capture the local changes of the kernel scope, then restore it.")
+    ] = False,
+    patch: Annotated[Path | None, typer.Option(help="A unified diff to propose.")] = None,
+    title: Annotated[str, typer.Option(help="What changes, in a few words.")] = "",
+    hypothesis: Annotated[str, typer.Option(help="Why it should help.")] = "",
+    kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis.")] = "perf",
+    mode: Annotated[str, typer.Option(help="gain, or simplify: nothing worse than a small budget.")] = "",
+    expect: Annotated[str, typer.Option(help="The verdict you predict: KEEP, REJECT, ...")] = "KEEP",
+    precondition: Annotated[str, typer.Option(help="What is new, when a do-not-repeat rule forbids the change.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+) -> None:
+    """Queue a proposal: commit experiment.yaml and change.patch as a commit of their own."""
+    import sys
+
+    from expctl import wiring
+    from expctl.adapters.proposal_file import proposal_text
+    from expctl.adapters.strict_yaml import load
+    from expctl.cli.output import print_json, print_lines
+    from expctl.domain.errors import Misused, Refused
+    from expctl.domain.experiment import Proposal, check_id
+    from expctl.flow.propose import propose
+    from expctl.views.console import ConsoleProgress
+
+    check_id(experiment)
+    if from_diff == (patch is not None):
+        raise Misused(
+            "what is the change?",
+            expected="--from-diff or --patch FILE",
+            found="both" if from_diff else "neither",
+            hint=f"expctl new {experiment} --from-diff",
+        )
+    place = wiring.here()
+    contents = None
+    if patch is not None:
+        try:
+            contents = patch.read_bytes()
+        except OSError as error:
+            raise Refused(
+                f"cannot read {patch}", found=str(error.strerror), where=str(patch), hint="give a file with a unified diff"
+            ) from error
+    text = proposal_text(
+        experiment, title=title, hypothesis=hypothesis, kind=kind, mode=mode, expect=expect, precondition=precondition
+    )
+    proposal = load(text, Proposal, where=f"experiments/{experiment}/experiment.yaml")
+    made = propose(wiring.world(place, ConsoleProgress(sys.stderr)), proposal, text, contents)
+    if as_json:
+        print_json(made)
+        return
+    lines = [f"{made.id}  queued in {made.commit[:7]}: {made.title}", f"  changes    {', '.join(made.files)}"]
+    lines += [f"  restored   {', '.join(made.restored)}"] if made.restored else []
+    print_lines([*lines, f"  next       expctl run {made.id}"])

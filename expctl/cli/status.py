@@ -1,0 +1,62 @@
+"""`expctl status`: what stands, runs, waits and blocks."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from expctl.flow.status import Status
+
+
+def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False) -> None:
+    """Baseline per target, running experiment and step, queue, last verdicts, who blocks the gate. Takes no lock."""
+    from expctl import wiring
+    from expctl.cli.output import print_json, print_lines
+    from expctl.flow.status import take_stock
+
+    place = wiring.here()
+    git = wiring.reader(place)
+    stock = take_stock(
+        wiring.library(git),
+        head=git.head(),
+        branch=git.branch(),
+        running=wiring.running(place),
+        foreign=lambda patterns: wiring.gate(place, patterns).foreign(),
+    )
+    if as_json:
+        print_json(stock)
+    else:
+        print_lines(_lines(stock))
+
+
+def _lines(stock: "Status") -> list[str]:
+    from expctl.domain.quantities import throughput_text, time_text
+    from expctl.domain.text import one_line
+    from expctl.views.report import foreign_lines
+
+    lines = [f"{one_line(stock.name)}   {stock.branch or 'detached'} at {stock.head[:7]}", "baseline"]
+    for baseline in stock.baselines:
+        figures = ", ".join(
+            f"{figure.size} {throughput_text(figure.flop, figure.ns) if figure.flop else time_text(figure.ns)}"
+            for figure in baseline.figures
+        )
+        lines.append(f"  {baseline.target:<10} {figures}   since {baseline.since}, shown by {baseline.shown_by}")
+    lines += [f"  {each.target:<10} {one_line(each.given)}   imported, from {each.id}" for each in stock.imported]
+    lines.append("running")
+    for running in stock.running:
+        who = f"pid {running.pid}" if running.alive else f"its runner is gone; expctl run {running.experiment} resumes it"
+        lines.append(f"  {running.experiment:<10} {running.step}   {who}")
+    lines += [] if stock.running else ["  nothing"]
+    lines.append("queue")
+    lines += [
+        f"  {each.id:<10} {one_line(each.title, 80)}" + (f"   after {', '.join(each.depends_on)}" if each.depends_on else "")
+        for each in stock.queue
+    ] or ["  empty: expctl new ID --from-diff"]
+    lines.append("last verdicts")
+    lines += [
+        f"  {each.id:<10} {each.verdict:<12} {one_line(each.title, 50)}: {one_line(each.reason, 110)}" for each in stock.last
+    ] or ["  none measured yet"]
+    if stock.unmeasured_at_home:
+        lines += ["unmeasured at home", *(f"  {one_line(each)}" for each in stock.unmeasured_at_home)]
+    lines += ["gate", *(foreign_lines(stock.blocking) or ["  quiet"])]
+    return lines

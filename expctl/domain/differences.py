@@ -1,0 +1,34 @@
+"""What changed between two sets of facts, in the words of the ledger. It explains a verdict, it never decides."""
+
+from collections.abc import Mapping, Sequence
+
+from expctl.domain.measurement import Side
+from expctl.domain.record import Artifact, Fact
+
+
+def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[str, ...]:
+    """One phrase per fact that both sides have: `vgpr 155 -> 160 (+3.2 %)`, or `vgpr = 155` where nothing changed."""
+    after = {fact.name: fact for fact in candidate}
+    return tuple(_phrase(fact, after[fact.name]) for fact in baseline if fact.name in after)
+
+
+def build_changes(artifacts: Mapping[str, Mapping[str, Artifact]]) -> tuple[str, ...]:
+    """For each target with facts on both sides: its name and what the compiler says changed."""
+    baseline, candidate = artifacts.get(Side.BASELINE, {}), artifacts.get(Side.CANDIDATE, {})
+    lines = []
+    for target in baseline:
+        if target in candidate and baseline[target].facts:
+            same = baseline[target].code == candidate[target].code
+            changes = (
+                "machine code unchanged" if same else ", ".join(fact_changes(baseline[target].facts, candidate[target].facts))
+            )
+            lines.append(f"{target}: {changes}")
+    return tuple(lines)
+
+
+def _phrase(before: Fact, after: Fact) -> str:
+    unit = f" {before.unit}" if before.unit else ""
+    if before.value == after.value:
+        return f"{before.name} = {before.value:.12g}{unit}"
+    change = f" ({100 * (after.value / before.value - 1):+.1f} %)" if before.value else ""
+    return f"{before.name} {before.value:.12g} -> {after.value:.12g}{unit}{change}"

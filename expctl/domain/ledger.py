@@ -1,0 +1,57 @@
+"""The ledger as a view model: everything that ledger.md says, as a pure function of the records.
+
+The ledger is rendered from records and never read back.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from expctl.domain.experiment import Proposal
+from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baselines, imported_baselines
+from expctl.domain.ledger_facts import Counts, counts, opening_facts, reading_facts, working_facts
+from expctl.domain.ledger_rows import Correction, Debt, QueueItem, Row, RuleRow, corrections, debts, queue, rows, rule_rows
+from expctl.domain.protocol import Protocol
+from expctl.domain.record import Finding, Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ledger:
+    """What the ledger says, in the order in which it says it. All text in it is as it was written: views escape it."""
+
+    protocol: Protocol
+    facts: tuple[str, ...]
+    counts: Counts
+    baselines: tuple[Baseline, ...]
+    imported_baselines: tuple[ImportedBaseline, ...]
+    findings: tuple[Finding, ...]
+    rows: tuple[Row, ...]
+    corrections: tuple[Correction, ...]
+    rules: tuple[RuleRow, ...]
+    debts: tuple[Debt, ...]
+    queue: tuple[QueueItem, ...]
+
+
+def ledger_of(
+    protocol: Protocol, proposals: Sequence[Proposal], records: Sequence[Record], findings: Sequence[Finding]
+) -> Ledger:
+    """The ledger of these records. The order of `proposals` and `records` doesn't matter."""
+    lines, standing, given = rows(records), baselines(records), imported_baselines(records)
+    fixes, forbidden, owed, queued = corrections(records), rule_rows(records), debts(records), queue(proposals, records)
+    number = counts(lines)
+    return Ledger(
+        protocol=protocol,
+        facts=(
+            *opening_facts(protocol, lines, standing, given),
+            *reading_facts(fixes, number.imported),
+            *working_facts(forbidden, owed, queued),
+        ),
+        counts=number,
+        baselines=standing,
+        imported_baselines=given,
+        findings=tuple(findings),
+        rows=lines,
+        corrections=fixes,
+        rules=forbidden,
+        debts=owed,
+        queue=queued,
+    )

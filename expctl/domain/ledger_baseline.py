@@ -1,0 +1,128 @@
+"""What stands on each target, and how fast it is, as far as the records say."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from expctl.domain.experiment import Kind, Verdict, id_order
+from expctl.domain.protocol import NumberKind
+from expctl.domain.record import Estimate, Origin, Record
+from expctl.domain.verdict import OBJECTIVE
+
+SPEEDS = (NumberKind.WALL_TIME, NumberKind.DEVICE_TIME)
+
+Position = tuple[str, tuple[int, str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """The median time of one iteration at one size."""
+
+    size: str
+    ns: float
+    flop: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """The newest code that was timed on `target`.
+
+    `since` is the experiment that made it (empty: the code expctl started from), `shown_by` the one whose samples these
+    are, `later` the experiments that moved the branch afterwards and were not timed on this target.
+    """
+
+    target: str
+    commit: str
+    since: str
+    shown_by: str
+    date: str
+    kind: NumberKind
+    figures: tuple[Figure, ...]
+    later: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedBaseline:
+    """The last imported KEEP of a target that expctl has not timed yet: words, no samples."""
+
+    target: str
+    id: str
+    title: str
+    given: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Timing:
+    """One set of estimates: of a record, or of its replication on this or another target."""
+
+    record: Record
+    target: str
+    date: str
+    estimates: tuple[Estimate, ...]
+
+
+def lands(record: Record) -> bool:
+    """Did this experiment move the branch? An analysis never does, an imported one did so elsewhere."""
+    return record.origin is Origin.MEASURED and record.verdict is Verdict.KEEP and record.kind is not Kind.ANALYSIS
+
+
+def baselines(records: Sequence[Record]) -> tuple[Baseline, ...]:
+    """One baseline per target that was ever timed, in the order of names."""
+    newest: dict[str, _Timing] = {}
+    for timing in sorted(_timings(records), key=lambda timing: (_position(timing.record), timing.date)):
+        newest[timing.target] = timing
+    return tuple(_baseline(newest[target], records) for target in sorted(newest))
+
+
+def imported_baselines(records: Sequence[Record]) -> tuple[ImportedBaseline, ...]:
+    """The hand-kept figures of every target that has no measured ones."""
+    timed = {timing.target for timing in _timings(records)}
+    last: dict[str, ImportedBaseline] = {}
+    for record in sorted(records, key=lambda record: id_order(record.id)):
+        imported = record.origin is Origin.IMPORTED and record.history is not None
+        code = record.verdict is Verdict.KEEP and record.kind not in (Kind.ANALYSIS, Kind.INFRA)
+        if imported and code and record.target not in timed and record.history is not None:
+            last[record.target] = ImportedBaseline(
+                target=record.target, id=record.id, title=record.title, given=record.history.result, date=record.date
+            )
+    return tuple(last[target] for target in sorted(last))
+
+
+def _timings(records: Sequence[Record]) -> Iterator[_Timing]:
+    for record in records:
+        if record.origin is not Origin.MEASURED or record.number_kind not in SPEEDS:
+            continue
+        if record.verdict is not Verdict.INVALID and _figures(record.estimates, candidate=False):
+            yield _Timing(record=record, target=record.target, date=record.date, estimates=record.estimates)
+        for again in record.replications:
+            if again.verdict is not Verdict.INVALID and _figures(again.estimates, candidate=False):
+                yield _Timing(record=record, target=again.target, date=again.date, estimates=again.estimates)
+
+
+def _baseline(timing: _Timing, records: Sequence[Record]) -> Baseline:
+    record = timing.record
+    landed = sorted((other for other in records if lands(other)), key=_position)
+    before = [other.id for other in landed if _position(other) < _position(record)]
+    return Baseline(
+        target=timing.target,
+        commit=record.candidate if lands(record) else record.base,
+        since=record.id if lands(record) else before[-1] if before else "",
+        shown_by=record.id,
+        date=timing.date,
+        kind=record.number_kind,
+        figures=_figures(timing.estimates, candidate=lands(record)),
+        later=tuple(other.id for other in landed if _position(other) > _position(record)),
+    )
+
+
+def _figures(estimates: Sequence[Estimate], *, candidate: bool) -> tuple[Figure, ...]:
+    return tuple(
+        Figure(size=estimate.size, ns=estimate.candidate_ns if candidate else estimate.baseline_ns, flop=estimate.flop)
+        for estimate in estimates
+        if estimate.size != OBJECTIVE and estimate.baseline_ns > 0 and estimate.candidate_ns > 0
+    )
+
+
+def _position(record: Record) -> Position:
+    """Where a record stands in the history of the branch: by date, then by id."""
+    return (record.date, id_order(record.id))

@@ -1,0 +1,125 @@
+"""What a newcomer must know before anything else, as sentences that hold for these very records."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from expctl.domain.experiment import Verdict
+from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+from expctl.domain.ledger_rows import Correction, Debt, QueueItem, Row, RuleRow
+from expctl.domain.protocol import Protocol
+from expctl.domain.quantities import throughput_text, time_text
+
+NAMED_MAX = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """How many experiments there are, by origin and by verdict (only verdicts that occur)."""
+
+    measured: int
+    imported: int
+    measured_verdicts: tuple[tuple[Verdict, int], ...]
+    imported_verdicts: tuple[tuple[Verdict, int], ...]
+
+
+def counts(rows: Sequence[Row]) -> Counts:
+    """Count the rows."""
+    return Counts(
+        measured=sum(not row.imported for row in rows),
+        imported=sum(row.imported for row in rows),
+        measured_verdicts=_by_verdict([row for row in rows if not row.imported]),
+        imported_verdicts=_by_verdict([row for row in rows if row.imported]),
+    )
+
+
+def opening_facts(
+    protocol: Protocol, rows: Sequence[Row], standing: Sequence[Baseline], given: Sequence[ImportedBaseline]
+) -> Iterator[str]:
+    """The goal, who decides, what was done, what stands."""
+    yield f"Goal: {(protocol.goal or protocol.name).rstrip('.')}."
+    first, *others = protocol.decides
+    then = f", else {', else '.join(others)}" if others else ""
+    yield f"Who decides: {first} when it is available{then}. Other targets are guards: a candidate must build there."
+    number = counts(rows)
+    old = _tally(number.imported, number.imported_verdicts)
+    imported = f" Imported from a ledger kept by hand: {old}." if number.imported else ""
+    yield f"Measured by expctl: {_tally(number.measured, number.measured_verdicts)}{_decided_on(rows)}.{imported}"
+    for baseline in standing:
+        since = f"since {baseline.since}" if baseline.since else "as expctl found it"
+        figures = "; ".join(_figure(baseline, index) for index in range(len(baseline.figures)))
+        yield f"Baseline on {baseline.target} ({since}): {figures}."
+    known = {baseline.target for baseline in standing} | {words.target for words in given}
+    for target in protocol.decides:
+        if target not in known:
+            yield f"Baseline on {target}: expctl has timed nothing there yet; its first run will."
+    for words in given:
+        yield f"Baseline on {words.target}: only imported figures, those of {words.id} ({words.title}); see the table."
+
+
+def reading_facts(fixes: Sequence[Correction], imported: int) -> Iterator[str]:
+    """How to read the figures and the verdicts."""
+    yield (
+        "How a verdict is made: baseline and candidate are built from their commits and timed side by side in rounds; after"
+        " the number of rounds that the protocol fixes, the 95 % interval of the weighted KPI decides. A proposer never"
+        " decides and never reports a number."
+    )
+    yield (
+        "Verdicts: INCONCLUSIVE means undecided, nothing landed; NO-OP means the same machine code, nothing was timed;"
+        " INVALID means that machine or harness failed and says nothing about the idea. An analysis never lands code."
+    )
+    yield (
+        "Kinds of numbers: wall_time and device_time are speed; exact_count (emulator, counters) and static (compiler) are"
+        " never speed. A figure is comparable only on its own target in its own epoch: never subtract across."
+    )
+    if imported:
+        touched = len({name for fix in fixes for name in fix.ids})
+        flawed = f" {touched} of {imported} rest on evidence known to be flawed: see Corrections." if touched else ""
+        yield (
+            "Imported figures were given by hand, in another epoch, without samples or intervals: not comparable to any"
+            f" measured figure.{flawed}"
+        )
+
+
+def working_facts(rules: Sequence[RuleRow], owed: Sequence[Debt], queued: Sequence[QueueItem]) -> Iterator[str]:
+    """What must not be tried, what is owed, what is next."""
+    if rules:
+        reopened = [rule.id for rule in rules if rule.reopened_by]
+        again = f"; {_names(reopened)} may run again once the condition named there holds" if reopened else ""
+        noun = "rule" if len(rules) == 1 else "rules"
+        yield f"Do not repeat: {len(rules)} {noun}{again}. 'expctl rules check PATCH' says whether a patch is refused."
+    if owed:
+        yield f"Unmeasured at home: {_names([debt.id for debt in owed])} landed on the word of another target."
+    if queued:
+        yield f"Next: {_names([item.id for item in queued])}; 'expctl run {queued[0].id}' starts the first."
+    else:
+        yield "Next: the queue is empty; 'expctl new ID' adds a proposal."
+
+
+def _by_verdict(rows: Sequence[Row]) -> tuple[tuple[Verdict, int], ...]:
+    found = Counter(row.verdict for row in rows)
+    return tuple((verdict, found[verdict]) for verdict in Verdict if found[verdict])
+
+
+def _tally(number: int, verdicts: Sequence[tuple[Verdict, int]]) -> str:
+    if not number:
+        return "no experiment yet"
+    noun = "experiment" if number == 1 else "experiments"
+    return f"{number} {noun} ({', '.join(f'{count} {verdict}' for verdict, count in verdicts)})"
+
+
+def _decided_on(rows: Sequence[Row]) -> str:
+    found = Counter(row.target for row in rows if not row.imported)
+    return f", decided on {', '.join(f'{target} ({found[target]})' for target in sorted(found))}" if found else ""
+
+
+def _figure(baseline: Baseline, index: int) -> str:
+    figure = baseline.figures[index]
+    speed = throughput_text(figure.flop, figure.ns)
+    return f"{figure.size} {time_text(figure.ns)}{f' = {speed}' if speed else ''}"
+
+
+def _names(names: Sequence[str]) -> str:
+    unique = tuple(dict.fromkeys(names))
+    rest = f" and {len(unique) - NAMED_MAX} more" if len(unique) > NAMED_MAX else ""
+    return ", ".join(unique[:NAMED_MAX]) + rest

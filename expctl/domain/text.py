@@ -1,0 +1,32 @@
+"""Untrusted text made safe for one line of a terminal, a commit message or a document."""
+
+import re
+import unicodedata
+
+ANSI = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|(?:\x1b[\]PX^_]|\x9d|\x90|\x98|\x9e|\x9f)[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # OSC and other strings, ended
+    r"|\x1b[ -/]*[0-Z\\-~]"  # two-character escapes
+)
+# Control, format (bidi marks, zero width, invisible tags), lone surrogates, private use.
+UNSEEN = ("Cc", "Cf", "Cs", "Co")
+VARIATION_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+
+
+def plain_text(text: str) -> str:
+    """Return `text` on one line, without control, ANSI, bidi or invisible characters."""
+    seen = (_visible(letter) for letter in VARIATION_SELECTORS.sub("", ANSI.sub("", text)))
+    return " ".join("".join(seen).split())
+
+
+def one_line(text: str, limit: int = 300) -> str:
+    """As `plain_text`, cut to `limit` characters."""
+    shown = plain_text(text)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def _visible(letter: str) -> str:
+    category = unicodedata.category(letter)
+    if letter in "\t\n\r\v\f\x1c\x1d\x1e\x85" or category in ("Zl", "Zp", "Zs"):
+        return " "
+    return "" if category in UNSEEN else letter

@@ -1,0 +1,71 @@
+"""`run --all`: go on by itself until the queue is empty, a budget ends or something unrecoverable happens."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from expctl.domain.errors import Busy, Refused
+from expctl.domain.experiment import Proposal, Verdict
+from expctl.domain.record import Record
+from expctl.flow.run import Outcome, run_experiment
+from expctl.flow.world import World
+
+INVALID_RETRIES = 2
+BUSY_PAUSE_S = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Budget:
+    """When to stop: after so many concluded experiments, after so many hours. 0 is no limit."""
+
+    experiments: int = 0
+    hours: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A queued experiment that could not be run, and why. The queue goes on."""
+
+    id: str
+    refusal: Refused
+
+
+def queue(proposals: tuple[Proposal, ...], records: tuple[Record, ...]) -> tuple[Proposal, ...]:
+    """Proposals without a verdict about the idea, in order of id."""
+    concluded = {record.id for record in records if record.verdict is not Verdict.INVALID}
+    return tuple(proposal for proposal in proposals if proposal.id not in concluded)
+
+
+def run_all(
+    world: World, *, target: str, budget: Budget, pause: Callable[[float], None] = time.sleep
+) -> Iterator[Outcome | Skipped]:
+    """Run what is queued, oldest id first, reading the queue again after each. Busy is waited out, INVALID retried twice."""
+    started_s = world.clock.monotonic_s()
+    tries: dict[str, int] = {}
+    skipped: set[str] = set()
+    concluded = 0
+    while not world.stop_requested():
+        head = world.workspace.head()
+        waiting = queue(world.library.proposals(head), world.library.records(head))
+        waiting = tuple(each for each in waiting if each.id not in skipped and tries.get(each.id, 0) <= INVALID_RETRIES)
+        spent_h = (world.clock.monotonic_s() - started_s) / 3600
+        if (
+            not waiting
+            or (budget.experiments and concluded >= budget.experiments)
+            or (budget.hours and spent_h >= budget.hours)
+        ):
+            return
+        experiment = waiting[0].id
+        try:
+            outcome = run_experiment(world, experiment, target=target)
+        except Busy:
+            pause(BUSY_PAUSE_S)
+            continue
+        except Refused as refusal:
+            skipped.add(experiment)
+            yield Skipped(id=experiment, refusal=refusal)
+            continue
+        tries[experiment] = tries.get(experiment, 0) + 1
+        concluded += outcome.record.verdict is not Verdict.INVALID
+        skipped.clear()  # a KEEP may have met a dependency
+        yield outcome

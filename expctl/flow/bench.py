@@ -1,0 +1,181 @@
+"""Performing the steps of a run: pin, build, test, measure, profile. Each returns the event that it became."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from expctl.domain.lifecycle import (
+    Build,
+    BuildFailed,
+    Built,
+    Event,
+    Measure,
+    Measured,
+    MeasureFailed,
+    Pin,
+    Pinned,
+    Profile,
+    Profiled,
+    Run,
+    Test,
+    Tested,
+)
+from expctl.domain.measurement import Side, round_effects
+from expctl.domain.ports import Failed
+from expctl.flow import preflight
+from expctl.flow.desk import Desk
+from expctl.flow.messages import candidate_message
+
+CHECK_OUT = {Side.BASELINE: "b", Side.CANDIDATE: "c"}  # paths of equal length
+
+
+class Bench:
+    """Does what `next_action` asks, for one desk. Holds the machine from the first round to the last profile."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._world = desk.world
+        self._machine = ExitStack()
+        self._machine_is_held = False
+
+    def __enter__(self) -> "Bench":
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.release_machine()
+
+    def release_machine(self) -> None:
+        """Let others measure."""
+        self._machine.close()
+        self._machine_is_held = False
+
+    def perform(self, action: Pin | Build | Test | Measure | Profile, run: Run) -> Event:
+        """Do one thing and say what happened. Raises Busy when the machine can't be had."""
+        match action:
+            case Pin():
+                return self._pin()
+            case Build(side=side, target=target):
+                return self._build(side, target, run)
+            case Test():
+                return self._test(run)
+            case Measure(round=index):
+                return self._measure(index, run)
+            case Profile(side=side):
+                return self._profile(side, run)
+
+    # ------------------------------------------------------------------ pin and build
+
+    def _pin(self) -> Pinned:
+        desk, workspace = self._desk, self._world.workspace
+        tree = preflight.check_patch(workspace, desk.protocol, desk.begun.base, desk.queued)
+        message = candidate_message(desk.queued.proposal, desk.begun.target)
+        candidate = workspace.pin(base=desk.begun.base, tree=tree, message=message, ref=f"refs/expctl/{desk.id}")
+        return Pinned(candidate=candidate, tree=tree, patch_id=workspace.patch_identity(desk.queued.patch))
+
+    def _build(self, side: Side, name: str, run: Run) -> Built | BuildFailed:
+        progress, clock = self._world.progress, self._world.clock
+        progress.working("build", f"{name}, {side}")
+        started = clock.monotonic_s()
+        made = self._desk.equipment.toolchains.build(
+            name,
+            self._desk.protocol.targets[name],
+            tree=self._check_out(side, run),
+            sources=self._world.workspace.source_identity(self._commit(side, run)),
+        )
+        duration_s = round(clock.monotonic_s() - started, 3)
+        if isinstance(made, Failed):
+            progress.step("build", f"{name}, {side}: failed: {made.reason}", duration_s)
+            return BuildFailed(side=side, target=name, reason=made.reason)
+        facts = ", ".join(f"{fact.name} {fact.value:.12g}" for fact in made.facts)
+        progress.step("build", f"{name}, {side}" + (f" ({facts})" if facts else ""), duration_s)
+        return Built(side=side, target=name, artifact=made, duration_s=duration_s)
+
+    # ------------------------------------------------------------------ test, measure, profile
+
+    def _test(self, run: Run) -> Tested:
+        step, steps = self._desk.target.test, self._desk.equipment.steps
+        if step is None:
+            raise TypeError(f"{self._desk.begun.target} decides without a test")
+        progress, clock = self._world.progress, self._world.clock
+        progress.working("test", "the candidate")
+        started = clock.monotonic_s()
+        cwd = self._check_out(Side.BASELINE, run)
+        report = steps.test(step, cwd=cwd, artifact=self._artifact(Side.CANDIDATE, run), progress=progress)
+        if isinstance(report, Failed) and report.died:
+            # Whose fault is a death? The harness is innocent only if the baseline passes it now.
+            control = steps.test(step, cwd=cwd, artifact=self._artifact(Side.BASELINE, run), progress=progress)
+            report = replace(report, fault=isinstance(control, Failed))
+        duration_s = round(clock.monotonic_s() - started, 3)
+        if isinstance(report, Failed):
+            progress.step("test", f"fail   {report.reason}", duration_s)
+            return Tested(ok=False, fault=report.fault, cases=0, summary=report.reason, duration_s=duration_s)
+        progress.step("test", f"pass   {report.summary}", duration_s)
+        return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s)
+
+    def _measure(self, index: int, run: Run) -> Measured | MeasureFailed:
+        gate, benchmark = self._desk.equipment.gate, self._desk.benchmark
+        self._hold_machine()
+        before = gate.foreign()
+        samples = self._desk.equipment.steps.measure(
+            benchmark,
+            cwd=self._check_out(Side.BASELINE, run),
+            artifacts={side: self._artifact(side, run) for side in Side},
+            round=index,
+            progress=self._world.progress,
+        )
+        if isinstance(samples, Failed):
+            self._world.progress.step("benchmark", f"failed: {samples.reason}")
+            return MeasureFailed(reason=samples.reason, blames_candidate=not samples.fault)
+        taints = tuple(sorted({f"{each.name} matches {each.pattern}" for each in (*before, *gate.foreign())}))
+        round_effects(samples)  # a malformed round is our bug, found here rather than when deciding
+        self._world.progress.advance("benchmark", index + 1, benchmark.rounds)
+        return Measured(round=index, samples=tuple(replace(sample, taints=taints) for sample in samples))
+
+    def _profile(self, side: Side, run: Run) -> Profiled:
+        step, progress, clock = self._desk.target.profile, self._world.progress, self._world.clock
+        if step is None:
+            raise TypeError("a profile was asked for where the protocol has none")
+        self._hold_machine()
+        progress.working("profile", str(side))
+        started = clock.monotonic_s()
+        found = self._desk.equipment.steps.profile(
+            step, cwd=self._check_out(Side.BASELINE, run), artifact=self._artifact(side, run), progress=progress
+        )
+        duration_s = round(clock.monotonic_s() - started, 3)
+        if isinstance(found, Failed):
+            progress.step("profile", f"{side}: nothing: {found.reason}", duration_s)
+            return Profiled(side=side, facts=(), failure=found.reason, duration_s=duration_s)
+        return Profiled(side=side, facts=found, failure="", duration_s=duration_s)
+
+    # ------------------------------------------------------------------ what the steps stand on
+
+    def _hold_machine(self) -> None:
+        if not self._machine_is_held:
+            gate = self._desk.protocol.gate
+            self._world.progress.working("gate", "waiting for a quiet machine")
+            self._machine.enter_context(self._desk.equipment.gate.measuring(wait_s=gate.wait_s, quiet_s=gate.quiet_s))
+            self._machine_is_held = True
+
+    def _commit(self, side: Side, run: Run) -> str:
+        pinned = run.last(Pinned)
+        if pinned is None:
+            raise TypeError("nothing is pinned yet")
+        return self._desk.begun.base if side is Side.BASELINE else pinned.candidate
+
+    def _check_out(self, side: Side, run: Run) -> Path:
+        return self._world.workspace.check_out(self._commit(side, run), CHECK_OUT[side])
+
+    def _artifact(self, side: Side, run: Run) -> Path:
+        """The build of one side for the deciding target, its hash checked now; built again when the cache lost it."""
+        name, target = self._desk.begun.target, self._desk.target
+        artifact = run.artifact(side, name)
+        if artifact is None:
+            raise TypeError(f"{side} was not built for {name}")
+        path = self._desk.equipment.toolchains.path(target, artifact)
+        if path is None:
+            self._build(side, name, run)
+            path = self._desk.equipment.toolchains.path(target, artifact)
+        if path is None:
+            raise RuntimeError(f"{side}: building again for {name} does not give the artifact {artifact.sha256[:12]}")
+        return path

@@ -1,0 +1,112 @@
+"""Opening a run: what is fixed before the first event, read from the baseline commit or from the journal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from expctl.domain.errors import Refused
+from expctl.domain.lifecycle import Begun, Event
+from expctl.domain.ports import Queued
+from expctl.domain.protocol import Benchmark, Protocol, Target
+from expctl.domain.record import Origin, Record
+from expctl.domain.verdict import Plan
+from expctl.flow import preflight
+from expctl.flow.world import Equipment, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """One open run: its proposal, the protocol of its baseline, and the equipment that follows from it.
+
+    `earlier` is the record that stands already, when this is a replication.
+    """
+
+    world: World
+    equipment: Equipment
+    protocol: Protocol
+    queued: Queued
+    begun: Begun
+    earlier: Record | None
+
+    @property
+    def id(self) -> str:
+        """The experiment."""
+        return self.begun.id
+
+    @property
+    def target(self) -> Target:
+        """The deciding target."""
+        return self.protocol.targets[self.begun.target]
+
+    @property
+    def benchmark(self) -> Benchmark:
+        """Of the deciding target; `inconsistencies` saw to it that there is one."""
+        if self.target.benchmark is None:
+            raise TypeError(f"{self.begun.target} decides without a benchmark")
+        return self.target.benchmark
+
+    def plan(self) -> Plan:
+        """What decides, fixed before the first sample."""
+        return Plan.of(self.benchmark, self.protocol.keep, self.queued.proposal.mode)
+
+
+def resume(world: World, events: Sequence[Event], earlier: Record | None) -> Desk:
+    """The desk of an unfinished run. Raises Refused when the proposal is no longer the one that was begun."""
+    begun = next(event for event in events if isinstance(event, Begun))
+    protocol = world.library.protocol(begun.base)
+    queued = world.library.queued(world.workspace.head(), begun.id)
+    if queued.content != begun.content:
+        raise Refused(
+            f"{begun.id} was changed after its run began",
+            expected="the proposal that was measured: an id is bound to its content",
+            found="another experiment.yaml or change.patch",
+            where=f"experiments/{begun.id}",
+            hint=f"restore it (git log -- experiments/{begun.id}) or propose the change under a new id",
+        )
+    world.progress.title(begun.id, queued.proposal.title, base=begun.base, target=begun.target)
+    world.progress.step("resume", f"an unfinished run goes on after {type(events[-1]).__name__.lower()}")
+    equipment = world.equip(protocol, begun.id)
+    return Desk(world=world, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier)
+
+
+def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None) -> Desk:
+    """The desk of a new run, after the preflight and the gate. Nothing has changed when this raises."""
+    workspace = world.workspace
+    head = workspace.head()
+    base = _base(head, experiment, earlier)
+    protocol = world.library.protocol(base)
+    branch = preflight.check_workspace(workspace, protocol.scope, experiment)
+    queued = world.library.queued(head, experiment)
+    equipment = world.equip(protocol, experiment)
+    targets = preflight.choose_targets(protocol, equipment.toolchains, wanted)
+    preflight.check_patch(workspace, protocol, base, queued)
+    if earlier is None:
+        preflight.check_history(world.library.records(head), queued, workspace.patch_identity(queued.patch))
+    world.progress.title(experiment, queued.proposal.title, base=base, target=targets.deciding)
+    waited_s = equipment.gate.wait_until_quiet(wait_s=protocol.gate.wait_s, quiet_s=protocol.gate.quiet_s)
+    world.progress.step("gate", f"quiet after {waited_s:.1f} s; the repository is locked")
+    begun = Begun(
+        id=experiment,
+        target=targets.deciding,
+        guards=targets.guards,
+        absent=targets.absent,
+        base=base,
+        branch=branch,
+        content=queued.content,
+        again=earlier is not None,
+        date=world.clock.date(),
+    )
+    return Desk(world=world, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier)
+
+
+def _base(head: str, experiment: str, earlier: Record | None) -> str:
+    """HEAD for a new experiment; the recorded baseline for a replication."""
+    if earlier is None:
+        return head
+    if earlier.origin is Origin.IMPORTED or not earlier.base:
+        raise Refused(
+            f"{experiment} was imported; there is no patch to run again",
+            expected="an experiment that was measured here",
+            found=f"origin {earlier.origin}",
+            hint=f"expctl show {experiment}",
+        )
+    return earlier.base

@@ -1,0 +1,27 @@
+"""Commit messages. Fixed words and trailers, untrusted text in one line, so that nobody can plant a trailer."""
+
+from expctl.domain.experiment import Proposal
+from expctl.domain.record import Record
+from expctl.domain.text import one_line
+
+
+def candidate_message(proposal: Proposal, target: str) -> str:
+    """Of the commit that is measured, and that a KEEP publishes as it is."""
+    return (
+        f"{proposal.id}: {one_line(proposal.title, 72)}\n\n{one_line(proposal.hypothesis, 600)}\n\n"
+        f"Expctl-Id: {proposal.id}\nExpctl-Target: {target}\n"
+    )
+
+
+def record_message(record: Record) -> str:
+    """Of the commit that holds record and ledger."""
+    reason = one_line(record.reasons[0], 400) if record.reasons else ""
+    return (
+        f"{record.id} {record.verdict} on {record.target}: {one_line(record.title, 60)}\n\n{reason}\n\n"
+        f"Expctl-Record: {record.id}\nExpctl-Verdict: {record.verdict}\nExpctl-Target: {record.target}\n"
+    )
+
+
+def proposal_message(proposal: Proposal) -> str:
+    """Of the commit that queues a proposal."""
+    return f"Propose {proposal.id}: {one_line(proposal.title, 60)}\n\nExpctl-Proposal: {proposal.id}\n"

@@ -1,0 +1,171 @@
+"""Refuse everything that can be refused before anything changes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from expctl.domain.errors import Refused
+from expctl.domain.experiment import Verdict
+from expctl.domain.ports import Available, ChangedFile, Failed, Queued, Toolchains, Unavailable, Workspace
+from expctl.domain.protocol import PatchLimits, Protocol, inside
+from expctl.domain.record import Record
+from expctl.domain.rules import forbidding
+from expctl.domain.text import one_line
+
+REGULAR, DELETED = "100644", "000000"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Targets:
+    """The deciding target, the guards, and why the others take no part."""
+
+    deciding: str
+    guards: tuple[str, ...]
+    absent: tuple[str, ...]
+
+
+def check_workspace(workspace: Workspace, scope: tuple[str, ...], experiment: str) -> str:
+    """Return the branch. Raises Refused on a detached head, an unfinished operation or local changes in the way:
+    in `scope`, in the experiment's folder or in the ledger.
+    """
+    branch = check_branch(workspace)
+    dirty = workspace.dirty([*scope, f"experiments/{experiment}", "ledger.md"])
+    in_scope = [path for path in dirty if inside(path, scope)]
+    if in_scope:
+        raise Refused(
+            "the kernel scope has changes that are not committed",
+            expected=f"{', '.join(scope)} as in HEAD",
+            found=_listed(in_scope),
+            where=str(workspace.root),
+            hint="expctl new ID --from-diff captures them as an experiment and restores the scope; nothing is lost",
+        )
+    if dirty:
+        raise Refused(
+            "files that expctl writes have changes that are not committed",
+            expected=f"experiments/{experiment} and ledger.md as in HEAD",
+            found=_listed(dirty),
+            where=str(workspace.root),
+            hint="commit the proposal (git add, git commit); for ledger.md: git checkout ledger.md",
+        )
+    return branch
+
+
+def check_branch(workspace: Workspace) -> str:
+    """Return the branch. Raises Refused on a detached head or an unfinished operation."""
+    branch = workspace.branch()
+    if not branch:
+        raise Refused(
+            "HEAD is detached",
+            expected="a branch that a KEEP can move",
+            found=f"commit {workspace.head()[:10]}",
+            where=str(workspace.root),
+            hint="git switch main (or git switch -c NAME), then run again",
+        )
+    operation = workspace.unfinished_operation()
+    if operation:
+        raise Refused(
+            f"a {operation} is under way",
+            expected="no unfinished git operation",
+            found=f"a {operation} in {workspace.root}",
+            hint=f"finish it or git {operation} --abort, then run again",
+        )
+    return branch
+
+
+def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> Targets:
+    """The target that decides (`wanted`, or the first available of protocol.decides) and the guards. Raises Refused."""
+    if wanted and wanted not in protocol.decides:
+        raise Refused(
+            f"{wanted} does not decide",
+            expected=f"one of {', '.join(protocol.decides)}",
+            found=one_line(wanted, 60),
+            where="protocol.yaml, decides",
+            hint=f"--target {protocol.decides[0]}",
+        )
+    answers = {name: toolchains.availability(name, target) for name, target in protocol.targets.items()}
+    absent = {name: answer for name, answer in answers.items() if isinstance(answer, Unavailable)}
+    candidates = [wanted] if wanted else list(protocol.decides)
+    deciding = next((name for name in candidates if isinstance(answers[name], Available)), "")
+    if not deciding:
+        raise Refused(
+            f"{wanted or 'every deciding target'} is unavailable here",
+            expected="a target that can be built and measured on this machine",
+            found="\n".join(f"{name}: unavailable: {absent[name].reason}" for name in candidates),
+            hint="; ".join(dict.fromkeys(absent[name].hint for name in candidates)),
+        )
+    guards = tuple(name for name, answer in answers.items() if name != deciding and isinstance(answer, Available))
+    return Targets(
+        deciding=deciding, guards=guards, absent=tuple(f"{name}: unavailable: {a.reason}" for name, a in absent.items())
+    )
+
+
+def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Queued) -> str:
+    """Return the candidate's tree. Raises Refused when the patch doesn't apply or leaves the scope."""
+    where = f"experiments/{queued.proposal.id}/change.patch"
+    tree = workspace.candidate_tree(base, queued.patch)
+    if isinstance(tree, Failed):
+        raise Refused(
+            f"{queued.proposal.id} is BLOCKED: its patch does not apply to the baseline",
+            expected=f"a unified diff against {base[:10]}",
+            found=one_line(tree.reason),
+            where=where,
+            hint=f"expctl show {queued.proposal.id}; make the change again on the new baseline and propose it under a new id",
+        )
+    faults = tree_faults(workspace.changed_files(base, tree), protocol.scope, protocol.patch)
+    if faults:
+        raise Refused(
+            "the patch is not one that an experiment may make",
+            expected=f"changes of regular files in {', '.join(protocol.scope)}",
+            found="\n".join(one_line(fault) for fault in faults[:10]),
+            where=where,
+            hint="an experiment changes the kernel only; change harness or protocol in a commit of your own",
+        )
+    return tree
+
+
+def tree_faults(files: Sequence[ChangedFile], scope: tuple[str, ...], limits: PatchLimits) -> list[str]:
+    """What is wrong with the resulting tree, judged by what it holds, not by the patch's text."""
+    if not files:
+        return ["it changes nothing"]
+    found = []
+    for file in files:
+        parts = file.path.split("/")
+        if not inside(file.path, scope):
+            found.append(f"{file.path} is outside the scope")
+        elif file.mode not in (REGULAR, DELETED):
+            found.append(f"{file.path} has mode {file.mode}, expected a regular file ({REGULAR})")
+        elif any(part.lower().startswith(".git") for part in parts) or not file.path.isprintable():
+            found.append(f"{file.path!r} is not a name that an experiment may use")
+    if len(files) > limits.files:
+        found.append(f"{len(files)} files, expected at most {limits.files}")
+    if sum(file.size for file in files) > limits.bytes:
+        found.append(f"{sum(file.size for file in files)} bytes in changed files, expected at most {limits.bytes}")
+    return found
+
+
+def check_history(records: Sequence[Record], queued: Queued, patch_id: str) -> None:
+    """Raises Refused when a dependency isn't kept or a rule forbids this patch."""
+    proposal = queued.proposal
+    verdicts = {record.id: record.verdict for record in records}
+    waiting = [other for other in proposal.depends_on if verdicts.get(other) is not Verdict.KEEP]
+    if waiting:
+        raise Refused(
+            f"{proposal.id} waits for other experiments",
+            expected=f"KEEP for {', '.join(waiting)}",
+            found=", ".join(f"{other}: {verdicts.get(other, 'not run')}" for other in waiting),
+            where=f"experiments/{proposal.id}/experiment.yaml, depends_on",
+            hint=f"expctl run {waiting[0]}",
+        )
+    forbidden = forbidding(records, patch_id=patch_id, own_id=proposal.id)
+    if forbidden is not None and not proposal.precondition.strip():
+        raise Refused(
+            f"this change was tried before, as {forbidden.id}, and rejected",
+            expected="a change that no do-not-repeat rule forbids, or a new precondition",
+            found="; ".join(one_line(reason) for reason in forbidden.reasons),
+            where=f"experiments/{forbidden.id}/record.json",
+            hint=f"expctl show {forbidden.id}; if something has changed since, say what in experiment.yaml, `precondition:`",
+        )
+
+
+def _listed(paths: Sequence[str]) -> str:
+    shown = ", ".join(one_line(path, 80) for path in paths[:5])
+    return shown + (f" and {len(paths) - 5} more" if len(paths) > 5 else "")

@@ -1,0 +1,88 @@
+"""One experiment from proposal to record: next_action -> perform -> journal -> advance, until nothing is left to do."""
+
+from dataclasses import dataclass
+
+from expctl.domain.errors import Interrupted
+from expctl.domain.experiment import Verdict
+from expctl.domain.lifecycle import Begun, Event, Nothing, Published, Run, Settle, advance, next_action
+from expctl.domain.ports import Holder
+from expctl.domain.record import Record
+from expctl.flow import desk as opening
+from expctl.flow.bench import Bench
+from expctl.flow.desk import Desk
+from expctl.flow.recover import clear_the_deck
+from expctl.flow.settle import settle
+from expctl.flow.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What a run ended in. `measured` is False when the record was there already."""
+
+    record: Record
+    branch: str
+    head_before: str
+    head_after: str
+    measured: bool
+
+
+def run_experiment(world: World, experiment: str, *, target: str = "", again: bool = False) -> Outcome:
+    """Run or resume one experiment. Raises Refused, Busy or Interrupted; what was done by then is journalled."""
+    with world.locks.repository(experiment=experiment) as holder:
+        clear_the_deck(world)
+        head, branch = world.workspace.head(), world.workspace.branch()
+        record = world.library.record(head, experiment)
+        unfinished = experiment in world.journal.unfinished()
+        if record is not None and _stands(record, target) and not again and not unfinished:
+            return Outcome(record=record, branch=branch, head_before=head, head_after=head, measured=False)
+        earlier = record if record is not None and record.verdict is not Verdict.INVALID else None
+        try:
+            settled = _go_through(world, holder, experiment, target, earlier)
+        finally:
+            world.workspace.remove_check_outs()
+        return Outcome(record=settled, branch=branch, head_before=head, head_after=world.workspace.head(), measured=True)
+
+
+def _stands(record: Record, target: str) -> bool:
+    """Is there nothing left to measure? An INVALID says nothing about the idea; another target is another question."""
+    measured = {record.target, *(replication.target for replication in record.replications)}
+    return record.verdict is not Verdict.INVALID and (not target or target in measured)
+
+
+def _go_through(world: World, holder: Holder, experiment: str, target: str, earlier: Record | None) -> Record:
+    events: tuple[Event, ...] = world.journal.read(experiment)
+    if events:
+        desk = opening.resume(world, events, earlier)
+    else:
+        desk = opening.begin(world, experiment, wanted=target, earlier=earlier)
+        world.journal.append(experiment, desk.begun)
+        events = (desk.begun,)
+    run = Run(kind=desk.queued.proposal.kind, plan=desk.plan(), profiles=desk.target.profile is not None, events=events)
+    published = _loop(desk, holder, run)
+    world.journal.forget(experiment)
+    record = world.library.record(published.commit, experiment)
+    if record is None:
+        raise RuntimeError(f"{experiment} was settled without a record")
+    return record
+
+
+def _loop(desk: Desk, holder: Holder, run: Run) -> Published:
+    world = desk.world
+    with Bench(desk) as bench:
+        while not isinstance(action := next_action(run), Nothing):
+            holder.show(type(action).__name__.lower())
+            if isinstance(action, Settle):
+                bench.release_machine()
+                for event in settle(desk, run, action.decision):
+                    world.journal.append(desk.id, event)
+                    run = advance(run, event)
+            else:
+                event = bench.perform(action, run)
+                world.journal.append(desk.id, event)
+                run = advance(run, event)
+                if world.stop_requested() and not isinstance(next_action(run), Settle):
+                    raise Interrupted(f"stopped after {type(action).__name__.lower()}; expctl run {desk.id} goes on from there")
+    published = run.last(Published)
+    if published is None or not isinstance(run.begun(), Begun):
+        raise RuntimeError("the run ended without being published")
+    return published

@@ -1,0 +1,236 @@
+"""Settling: from a decision to a record, a ledger and, for a KEEP, a moved branch. One publication for all of it.
+
+The record commit is built on the candidate (KEEP) or on the branch's head, and the branch moves to it by one compare-and-swap,
+so there is no moment at which a kernel stands without its record.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from expctl.domain.differences import build_changes, fact_changes
+from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.ledger import ledger_of
+from expctl.domain.lifecycle import Event, Invalidated, Pinned, Profiled, Published, Publishing, Run, Tested
+from expctl.domain.measurement import Side, median_ns
+from expctl.domain.ports import Failed
+from expctl.domain.protocol import Target
+from expctl.domain.record import Artifact, Estimate, Origin, Record, Replication
+from expctl.domain.record import Test as TestFacts
+from expctl.domain.rules import rule_of
+from expctl.domain.stats import Interval, percent
+from expctl.domain.verdict import OBJECTIVE, Decision
+from expctl.flow.bench import CHECK_OUT
+from expctl.flow.desk import Desk
+from expctl.flow.messages import candidate_message, record_message
+
+LARGE_PERCENT = 20.0
+
+
+def settle(desk: Desk, run: Run, decision: Decision) -> Iterator[Event]:
+    """Yield the events of settling, in the order intent, outcome. The caller journals each before asking for the next."""
+    workspace = desk.world.workspace
+    head = workspace.head()
+    lands = decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS and desk.earlier is None
+    pinned = run.last(Pinned)
+    if head != desk.begun.base and desk.earlier is None and decision.verdict is not Verdict.INVALID:
+        moved = _follow(desk, run, head, lands)
+        if isinstance(moved, Invalidated):
+            yield moved
+            return
+        pinned = moved if moved is not None else pinned
+    record = _record(desk, run, decision, pinned)
+    parent = pinned.candidate if lands and pinned is not None else head
+    commit = workspace.commit_files(
+        parent=parent, files=_files(desk, run, record, parent), message=record_message(record), date=desk.world.clock.date()
+    )
+    yield Publishing(head=head, commit=commit)
+    if workspace.publish(branch=desk.begun.branch, old=head, new=commit):
+        yield Published(commit=commit)
+
+
+def _follow(desk: Desk, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
+    """The branch moved since the pin. Unless what judges or is judged changed, the candidate follows: pinned on
+    the new head, it must build to the very artifact that was measured.
+    """
+    workspace, protocol = desk.world.workspace, desk.protocol
+    watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
+    if workspace.differs(desk.begun.base, head, watched):
+        return Invalidated(reason=f"base moved: {desk.begun.branch} went to {head[:10]}, which changes {', '.join(watched)}")
+    if not lands:
+        return None
+    tree = workspace.candidate_tree(head, desk.queued.patch)
+    if isinstance(tree, Failed):
+        return Invalidated(reason=f"base moved: the patch no longer applies to {head[:10]}: {tree.reason}")
+    message = candidate_message(desk.queued.proposal, desk.begun.target)
+    candidate = workspace.pin(base=head, tree=tree, message=message, ref=f"refs/expctl/{desk.id}")
+    name = desk.begun.target
+    measured = run.artifact(Side.CANDIDATE, name)
+    built = desk.equipment.toolchains.build(
+        name,
+        desk.target,
+        tree=workspace.check_out(candidate, CHECK_OUT[Side.CANDIDATE]),
+        sources=workspace.source_identity(candidate),
+    )
+    if isinstance(built, Failed) or measured is None or built.sha256 != measured.sha256:
+        return Invalidated(reason=f"base moved: on {head[:10]} the candidate does not build to the artifact that was measured")
+    before = run.last(Pinned)
+    return Pinned(candidate=candidate, tree=tree, patch_id=before.patch_id if before else "")
+
+
+# ------------------------------------------------------------------ the record
+
+
+def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> Record:
+    estimates = tuple(_estimate(desk, run, size, interval) for size, interval in decision.intervals.items())
+    if desk.earlier is not None:
+        replication = Replication(
+            target=desk.begun.target,
+            date=desk.world.clock.date(),
+            verdict=decision.verdict,
+            reasons=decision.reasons,
+            estimates=estimates,
+            environment=_environment(desk),
+        )
+        return replace(desk.earlier, replications=(*desk.earlier.replications, replication))
+    artifacts = _artifacts(run)
+    proposal, patch_id = desk.queued.proposal, pinned.patch_id if pinned else ""
+    tested = run.last(Tested)
+    return Record(
+        id=desk.id,
+        title=proposal.title,
+        kind=proposal.kind,
+        origin=Origin.MEASURED,
+        target=desk.begun.target,
+        verdict=decision.verdict,
+        reasons=decision.reasons,
+        hypothesis=proposal.hypothesis,
+        prediction=proposal.prediction,
+        base=desk.begun.base if pinned is None else desk.world.workspace.parent(pinned.candidate),
+        candidate=pinned.candidate if pinned else "",
+        tree=pinned.tree if pinned else "",
+        protocol=desk.world.workspace.protocol_identity(desk.begun.base, ("protocol.yaml", *desk.protocol.harness)),
+        patch_id=patch_id,
+        content=desk.queued.content,
+        date=desk.world.clock.date(),
+        artifacts=artifacts,
+        environment=_environment(desk),
+        test=TestFacts(ok=tested.ok, cases=tested.cases, summary=tested.summary) if tested else None,
+        number_kind=desk.target.number_kind,
+        estimates=estimates,
+        profile=(*build_changes(artifacts), *_profile_changes(run)),
+        notes=_notes(desk, run),
+        flags=_flags(desk, run, decision, estimates),
+        rule=rule_of(
+            proposal,
+            decision.verdict,
+            decision.reasons[0],
+            patch_id=patch_id,
+            code=_home_code(desk, artifacts),
+            conditions={"target": desk.begun.target, "baseline": desk.begun.base[:12], **_toolchain(desk)},
+        ),
+    )
+
+
+def _estimate(desk: Desk, run: Run, size: str, interval: Interval) -> Estimate:
+    samples, flop = run.samples(), {each.name: each.flop for each in desk.benchmark.sizes}
+    return Estimate(
+        size=size,
+        effect_percent=round(percent(interval.mean), 4),
+        low_percent=round(percent(interval.low), 4),
+        high_percent=round(percent(interval.high), 4),
+        sd_percent=round(100 * interval.sd, 4),
+        rounds=interval.n,
+        baseline_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.BASELINE, size=size),
+        candidate_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.CANDIDATE, size=size),
+        flop=flop.get(size, 0),
+    )
+
+
+def _artifacts(run: Run) -> dict[str, dict[str, Artifact]]:
+    found: dict[str, dict[str, Artifact]] = {}
+    for side in Side:
+        built = {target: run.artifact(side, target) for target in run.targets()}
+        found[side.value] = {target: artifact for target, artifact in built.items() if artifact is not None}
+    return found
+
+
+def _environment(desk: Desk) -> dict[str, str]:
+    return {**desk.world.machine, **_toolchain(desk)}
+
+
+def _toolchain(desk: Desk) -> dict[str, str]:
+    """Versions of what built the deciding target."""
+    answer = desk.equipment.toolchains.availability(desk.begun.target, desk.target)
+    return dict(getattr(answer, "versions", {}))
+
+
+def _profile_changes(run: Run) -> tuple[str, ...]:
+    """The profile's difference in words; a failed profile is a note and nothing more."""
+    found = {profiled.side: profiled for profiled in run.all(Profiled)}
+    if len(found) < len(Side):
+        return ()
+    failures = [f"profile of the {side}: nothing: {profiled.failure}" for side, profiled in found.items() if profiled.failure]
+    return tuple(failures) or fact_changes(found[Side.BASELINE].facts, found[Side.CANDIDATE].facts)
+
+
+def _notes(desk: Desk, run: Run) -> tuple[str, ...]:
+    """What a reader must know of targets that took no part."""
+    idle = [
+        f"{failure.target} guards nothing: its baseline does not build: {failure.reason}"
+        for target in desk.begun.guards
+        if (failure := run.build_failure(Side.BASELINE, target)) is not None
+    ]
+    return (*desk.begun.absent, *idle)
+
+
+def _flags(desk: Desk, run: Run, decision: Decision, estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
+    flags = []
+    if decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS:
+        for home, target in _standing_in(desk):
+            artifacts = [run.artifact(side, target) for side in Side]
+            if all(artifacts) and len({artifact.code for artifact in artifacts if artifact}) > 1:
+                flags.append(f"unmeasured at home: the {home} code changed; expctl run {desk.id} --target {home} settles it")
+    large = [each.size for each in estimates if abs(each.effect_percent) > LARGE_PERCENT]
+    if large:
+        flags.append(f"large effect ({', '.join(large)}): look twice")
+    return tuple(flags)
+
+
+def _standing_in(desk: Desk) -> list[tuple[str, str]]:
+    """(hardware target, static target) pairs where the hardware is not what decided."""
+    targets: list[tuple[str, Target]] = list(desk.protocol.targets.items())
+    return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != desk.begun.target]
+
+
+def _home_code(desk: Desk, artifacts: dict[str, dict[str, Artifact]]) -> str:
+    """Machine-code hash at home; empty when it equals the baseline's, for then it identifies nothing."""
+    for _, target in _standing_in(desk):
+        codes = [artifacts[side.value][target].code for side in Side if target in artifacts[side.value]]
+        if len(set(codes)) == len(Side):
+            return codes[1]
+    return ""
+
+
+# ------------------------------------------------------------------ the files
+
+
+def _files(desk: Desk, run: Run, record: Record, parent: str) -> dict[str, bytes]:
+    """Path -> contents of everything that the record commit changes."""
+    world, folder = desk.world, f"experiments/{desk.id}"
+    number = len(record.replications)
+    files = {f"{folder}/record.json": world.record_bytes(record)}
+    samples = run.samples()
+    if samples:
+        files[f"{folder}/samples{f'-{number + 1}' if number else ''}.jsonl"] = world.samples_bytes(samples)
+    profile = {profiled.side.value: profiled.facts for profiled in run.all(Profiled) if profiled.facts}
+    if profile and not number:
+        files[f"{folder}/profile.json"] = world.profile_bytes(profile)
+    records = {each.id: each for each in world.library.records(parent)} | {record.id: record}
+    ledger = ledger_of(
+        protocol=world.library.protocol(parent),
+        proposals=world.library.proposals(parent),
+        records=tuple(records.values()),
+        findings=world.library.findings(parent),
+    )
+    files["ledger.md"] = world.render(ledger).encode()
+    return files

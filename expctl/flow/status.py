@@ -1,0 +1,96 @@
+"""What stands, what runs, what waits, what blocks. Takes no lock and reads commits only, so it works during a run."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baselines, imported_baselines
+from expctl.domain.ports import Foreign, Library
+from expctl.domain.record import Origin, Record
+from expctl.flow.autopilot import queue
+
+LAST = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Running:
+    """The experiment under way, by whom, at which step; `alive` is False when its runner died and `run` would resume it."""
+
+    experiment: str
+    step: str
+    pid: int
+    alive: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """One queued experiment."""
+
+    id: str
+    title: str
+    depends_on: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdicts:
+    """One line of the last verdicts."""
+
+    id: str
+    verdict: str
+    target: str
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """Everything that `expctl status` prints."""
+
+    name: str
+    branch: str
+    head: str
+    baselines: tuple[Baseline, ...]
+    imported: tuple[ImportedBaseline, ...]
+    running: tuple[Running, ...]
+    queue: tuple[Waiting, ...]
+    last: tuple[Verdicts, ...]
+    unmeasured_at_home: tuple[str, ...]
+    blocking: tuple[Foreign, ...]
+
+
+def take_stock(
+    library: Library,
+    *,
+    head: str,
+    branch: str,
+    running: tuple[Running, ...],
+    foreign: Callable[[tuple[str, ...]], tuple[Foreign, ...]],
+) -> Status:
+    """Read the state of the repository at `head`."""
+    protocol = library.protocol(head)
+    records = library.records(head)
+    measured = sorted((r for r in records if r.origin is Origin.MEASURED), key=lambda record: record.date)
+    waiting = queue(library.proposals(head), records)
+    return Status(
+        name=protocol.name,
+        branch=branch,
+        head=head,
+        baselines=baselines(records),
+        imported=imported_baselines(records),
+        running=running,
+        queue=tuple(Waiting(id=each.id, title=each.title, depends_on=each.depends_on) for each in waiting),
+        last=tuple(_line(record) for record in measured[-LAST:]),
+        unmeasured_at_home=_debts({record.id: record for record in records}),
+        blocking=foreign(protocol.gate.patterns),
+    )
+
+
+def _line(record: Record) -> Verdicts:
+    reason = record.reasons[0] if record.reasons else ""
+    return Verdicts(id=record.id, verdict=record.verdict, target=record.target, title=record.title, reason=reason)
+
+
+def _debts(records: Mapping[str, Record]) -> tuple[str, ...]:
+    """KEEPs decided elsewhere that change the code at home and were not measured there yet."""
+    return tuple(
+        f"{record.id}: {flag}" for record in records.values() for flag in record.flags if flag.startswith("unmeasured at home")
+    )

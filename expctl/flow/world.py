@@ -1,0 +1,39 @@
+"""Everything that a flow needs of the outside, in one place. Tests build one from fakes."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from expctl.domain.ledger import Ledger
+from expctl.domain.measurement import Sample
+from expctl.domain.ports import Clock, Gate, Journal, Library, Locks, Progress, Steps, Toolchains, Workspace
+from expctl.domain.protocol import Protocol
+from expctl.domain.record import Fact, Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Equipment:
+    """What depends on the protocol of the baseline: toolchains, steps and gate of one run."""
+
+    toolchains: Toolchains
+    steps: Steps
+    gate: Gate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """The ports, and three functions that turn values into bytes."""
+
+    workspace: Workspace
+    library: Library
+    journal: Journal
+    locks: Locks
+    clock: Clock
+    progress: Progress
+    machine: Mapping[str, str]
+    equip: Callable[[Protocol, str], Equipment]
+    end_survivors: Callable[[], int]
+    stop_requested: Callable[[], bool]
+    record_bytes: Callable[[Record], bytes]
+    samples_bytes: Callable[[Sequence[Sample]], bytes]
+    profile_bytes: Callable[[Mapping[str, Sequence[Fact]]], bytes]
+    render: Callable[[Ledger], str]

@@ -1,0 +1,71 @@
+"""Target gfx1151 without the hardware: the same clang compiles HIP to assembly, and the object is made from that text."""
+
+import re
+from pathlib import Path
+
+from expctl.domain.ports import Available, Unavailable
+from expctl.domain.protocol import Build, NumberKind
+from expctl.domain.record import Fact
+from expctl.targets import presence
+from expctl.targets.code_identity import code_hash
+
+FIXED = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib", "-std=c++17")
+
+# Metadata key of clang's text -> our name, unit, and whether more is worse (the worst kernel of the build is reported).
+METADATA = (
+    (r"\.vgpr_count:\s+(\d+)", "vgpr", "", max),
+    (r"\.sgpr_count:\s+(\d+)", "sgpr", "", max),
+    (r"\.group_segment_fixed_size:\s+(\d+)", "lds", "B", max),
+    (r"\.private_segment_fixed_size:\s+(\d+)", "scratch", "B", max),
+    (r"\.vgpr_spill_count:\s+(\d+)", "vgpr_spills", "", max),
+    (r"\.sgpr_spill_count:\s+(\d+)", "sgpr_spills", "", max),
+    (r"; Occupancy:\s+(\d+)", "occupancy", "waves per SIMD", min),
+    (r"; codeLenInByte = (\d+)", "code", "B", max),
+)
+
+
+class ZigGfxRecipe:
+    """HIP -> assembly -> object -> code object. `zig clang -c` fails at its link step for HIP, hence the detour by -S;
+    it also makes the checked text and the object one artifact.
+    """
+
+    def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
+        """The wheel, and what describes its output."""
+        return presence.packages("ziglang", "elftools", extra="cpu")
+
+    def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
+        """Three calls; `kernel.s` stays beside the artifact."""
+        zig = ("{python}", "-m", "ziglang")
+        text, loose = str(out / "kernel.s"), str(out / "kernel.o")
+        return (
+            (
+                *zig,
+                "clang",
+                *FIXED,
+                f"--offload-arch={build.arch}",
+                "-isystem",
+                "{zig_include}",
+                *build.flags,
+                "-S",
+                build.source,
+                "-o",
+                text,
+            ),
+            (*zig, "clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={build.arch}", "-c", text, "-o", loose),
+            (*zig, "ld.lld", "-shared", loose, "-o", str(out / build.artifact)),
+        )
+
+    def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
+        """Identity of the code object, and the compiler's own figures for its worst kernel."""
+        text = (artifact.parent / "kernel.s").read_text()
+        return code_hash(artifact), compiler_facts(text)
+
+
+def compiler_facts(assembly: str) -> tuple[Fact, ...]:
+    """VGPR, SGPR, LDS, scratch, spills, occupancy and code bytes from clang's -S text (kind `static`)."""
+    facts = []
+    for pattern, name, unit, worst in METADATA:
+        values = [int(value) for value in re.findall(pattern, assembly)]
+        if values:
+            facts.append(Fact(name=name, value=worst(values), unit=unit, kind=NumberKind.STATIC))
+    return tuple(facts)

@@ -1,0 +1,36 @@
+"""Is a toolchain on this machine? Answers carry the version, or what to install."""
+
+import importlib.metadata
+import importlib.util
+import shutil
+import subprocess
+
+from expctl.domain.ports import Available, Unavailable
+
+VERSION_WAIT_S = 10
+
+
+def packages(*names: str, extra: str) -> Available | Unavailable:
+    """The Python packages `names`, which the extra `extra` of expctl installs."""
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    if missing:
+        return Unavailable(reason=f"no {' and no '.join(missing)} for this Python", hint=f"pip install 'expctl[{extra}]'")
+    return Available(versions={name: importlib.metadata.version(DISTRIBUTIONS.get(name, name)) for name in names})
+
+
+def program(name: str, *, hint: str) -> Available | Unavailable:
+    """An executable on PATH, with the first line of its --version that holds a number."""
+    path = shutil.which(name)
+    if path is None:
+        return Unavailable(reason=f"no {name} on PATH", hint=hint)
+    try:
+        answer = subprocess.run(
+            [path, "--version"], check=False, capture_output=True, text=True, timeout=VERSION_WAIT_S, errors="replace"
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Unavailable(reason=f"{name} --version failed: {type(error).__name__}", hint=hint)
+    lines = [line.strip() for line in answer.stdout.splitlines() if any(c.isdigit() for c in line)]
+    return Available(versions={name: lines[-1][:120] if lines else "unknown"})
+
+
+DISTRIBUTIONS = {"elftools": "pyelftools"}

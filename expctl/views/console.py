@@ -1,0 +1,51 @@
+"""What a person sees while expctl works: a line per step, and on a terminal a bar for the step under way."""
+
+import sys
+from typing import TextIO
+
+from expctl.domain.text import one_line
+
+BAR_CELLS = 24
+
+
+class ConsoleProgress:
+    """Prints to `stream`. On a terminal the last line moves; piped, there are whole lines only."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream if stream is not None else sys.stdout
+        self._moves = self._stream.isatty()
+        self._open = False
+
+    def title(self, experiment: str, title: str, *, base: str, target: str) -> None:
+        """The first line of a run."""
+        self._line(f"{experiment}  {one_line(title, 60)}   base {base[:7]}  target {target}")
+
+    def working(self, name: str, text: str) -> None:
+        """What is being done now; only a terminal shows it."""
+        self._bar(f"  {name:<10} {one_line(text, 90)} ...")
+
+    def step(self, name: str, text: str, duration_s: float = 0.0) -> None:
+        """A step has ended."""
+        took = f"   {duration_s:.1f} s" if duration_s >= 0.05 else ""
+        self._line(f"  {name:<10} {one_line(text, 220)}{took}")
+
+    def advance(self, name: str, done: int, total: int) -> None:
+        """Progress inside a step; `total` 0 means unknown."""
+        if not total:
+            self._bar(f"  {name:<10} {done}")
+            return
+        filled = BAR_CELLS * done // total
+        self._bar(f"  {name:<10} [{'#' * filled}{'.' * (BAR_CELLS - filled)}] {done}/{total}")
+
+    def _bar(self, text: str) -> None:
+        if self._moves:
+            self._stream.write(f"\r\x1b[K{text}")
+            self._stream.flush()
+            self._open = True
+
+    def _line(self, text: str) -> None:
+        if self._open:
+            self._stream.write("\r\x1b[K")
+            self._open = False
+        self._stream.write(text + "\n")
+        self._stream.flush()

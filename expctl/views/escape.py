@@ -1,0 +1,48 @@
+"""Untrusted text made harmless: for a Markdown document, for a terminal, for a commit message.
+
+Titles, hypotheses and reasons are written by proposers, and a reader of the ledger may be an agent. So text can't draw
+tables, links, images, HTML, headings, code or formulas, can't move the cursor, can't reorder or hide letters, and is
+always one line. What survives reads as it was typed; a backslash precedes what Markdown would take for syntax.
+"""
+
+import re
+
+from expctl.domain.text import plain_text
+
+ALWAYS = re.compile(r"[\\`*|~$]")
+OUTER_UNDERSCORE = re.compile(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+ENTITY = re.compile(r"&(?=#?[A-Za-z0-9]+;)")
+# `a < b` and `<= 1` open no tag.
+TAG = re.compile(r"<(?![\s=\d])")
+# Only a bracket followed by a destination or a label makes a link (a definition must open its line, see OPENING), so
+# `[+1.7, +2.9]` stays readable.
+LINK = re.compile(r"\](?=[(\[])")
+AUTOLINK = re.compile(r"(?<=:)/(?=/)|(?<=\bwww)\.", re.IGNORECASE)
+# What opens a block or a check box at the start of a line.
+OPENING = re.compile(r"^(?:[#>=\[]|[-+](?=[-+ ]|$))")
+# Backticks end a code span, a pipe ends its table cell, a dollar may start a formula around it.
+NOT_IN_CODE = re.compile(r"[`|$]")
+NUMBERED = re.compile(r"^(\d+)([.)])(?= |$)")
+
+
+class Markdown(str):
+    """Text that is Markdown on purpose: made by our own code from escaped parts."""
+
+    __slots__ = ()
+
+
+def markdown_text(text: str) -> str:
+    """Return `text` so that Markdown shows it as typed, at the start of a line or in a table cell alike."""
+    escaped = ALWAYS.sub(lambda found: "\\" + found[0], plain_text(text))
+    escaped = OUTER_UNDERSCORE.sub(r"\\_", escaped)
+    escaped = TAG.sub("&lt;", ENTITY.sub("&amp;", escaped))
+    escaped = LINK.sub(r"\\]", escaped)
+    escaped = AUTOLINK.sub(lambda found: "\\" + found[0], escaped)
+    escaped = OPENING.sub(lambda found: "\\" + found[0], escaped)
+    return NUMBERED.sub(r"\1\\\2", escaped)
+
+
+def code_text(text: str) -> Markdown:
+    """Return `text` as a code span, for what is copied (paths, commands, commits); escaped text where a span can't hold it."""
+    plain = plain_text(text)
+    return Markdown(f"`{plain}`" if plain and not NOT_IN_CODE.search(plain) else markdown_text(plain))

@@ -1,0 +1,154 @@
+"""ledger.md: the ledger as Markdown that also reads well as raw text. The same records give the same bytes."""
+
+from collections.abc import Iterable, Sequence
+from importlib import resources
+
+from expctl.domain.experiment import Prediction
+from expctl.domain.ledger import Ledger
+from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+from expctl.domain.ledger_rows import QueueItem, Row, RuleRow
+from expctl.domain.protocol import Benchmark, Target
+from expctl.domain.quantities import effect_text, throughput_text, time_text
+from expctl.domain.record import Finding
+from expctl.views.escape import Markdown, code_text, markdown_text
+from expctl.views.table import table
+
+COMMIT_LETTERS = 12
+LINE_MAX = 400
+
+
+def render(ledger: Ledger) -> str:
+    """Return the text of ledger.md, with a final newline. Every value is escaped unless it is Markdown already."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=False,  # noqa: S701  that escapes for HTML; `finalize` escapes every value for Markdown
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    template = environment.from_string(resources.files("expctl.views").joinpath("ledger.md.j2").read_text(encoding="utf-8"))
+    return template.render(
+        ledger=ledger,
+        protocol=ledger.protocol,
+        baseline_table=_baseline_table(ledger.baselines),
+        imported_table=_imported_table(ledger.imported_baselines),
+        experiment_table=_experiment_table(ledger.rows),
+        rule_table=_rule_table(ledger.rules),
+        build=_build,
+        code=_code,
+        kpi=_kpi,
+        about=_about,
+        prediction=_prediction,
+        depends=_depends,
+        line=_line,
+    )
+
+
+def _finalize(value: object) -> str:
+    return value if isinstance(value, Markdown) else markdown_text(str(value))
+
+
+def _code(parts: Iterable[str]) -> Markdown:
+    """Each of `parts` as a code span."""
+    return Markdown(", ".join(code_text(part) for part in parts))
+
+
+def _line(text: str) -> str:
+    """One line that is no longer than a reader will read."""
+    joined = " ".join(text.split())
+    return joined if len(joined) <= LINE_MAX else joined[: LINE_MAX - 1].rstrip() + "…"
+
+
+def _baseline_table(baselines: Iterable[Baseline]) -> Markdown:
+    heads = ("target", "commit", "size", "time", "throughput", "kind", "since", "samples of", "landed later, not timed here")
+    return table(
+        heads,
+        [
+            (
+                baseline.target,
+                code_text(baseline.commit[:COMMIT_LETTERS]),
+                figure.size,
+                time_text(figure.ns),
+                throughput_text(figure.flop, figure.ns),
+                baseline.kind,
+                baseline.since or "the start",
+                f"{baseline.shown_by}{f', {baseline.date}' if baseline.date else ''}",
+                ", ".join(baseline.later),
+            )
+            for baseline in baselines
+            for figure in baseline.figures
+        ],
+    )
+
+
+def _imported_table(baselines: Iterable[ImportedBaseline]) -> Markdown:
+    heads = ("target", "last KEEP", "date", "figures: imported, given by hand")
+    return table(heads, [(given.target, given.id, given.date, given.given) for given in baselines])
+
+
+def _experiment_table(rows: Iterable[Row]) -> Markdown:
+    heads = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "why")
+    return table(heads, [_experiment(row) for row in rows])
+
+
+def _experiment(row: Row) -> Sequence[str]:
+    target = f"{row.target} (imported)" if row.imported else row.target
+    measured = effect_text(row.effect) if row.effect else "not timed"
+    effect = f"imported: {row.given}" if row.imported else measured
+    again = [
+        f"again on {other.target}{f' ({other.date})' if other.date else ''}: {other.verdict}, {'; '.join(other.reasons)}"
+        for other in row.again
+    ]
+    fixed = ("see Corrections",) if row.corrected else ()
+    why = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again, *fixed))
+    return (row.id, row.title, row.kind, target, row.verdict, effect, why)
+
+
+def _rule_table(rules: Iterable[RuleRow]) -> Markdown:
+    heads = ("evidence", "what was tried", "state", "refused by", "it failed under these conditions")
+    return table(
+        heads,
+        [
+            (
+                rule.id,
+                rule.text,
+                f"OPEN AGAIN on: {rule.reopened_by}" if rule.reopened_by else "closed",
+                "expctl" if rule.enforced else "reader",
+                "; ".join(f"{name}: {value}" for name, value in rule.conditions),
+            )
+            for rule in rules
+        ],
+    )
+
+
+def _build(target: Target) -> Markdown:
+    """Toolchain, architecture and source of a target's build."""
+    build = target.build
+    return _code(part for part in (build.toolchain, build.arch, build.source or " ".join(build.argv)) if part)
+
+
+def _kpi(benchmark: Benchmark) -> str:
+    """Sizes with weights, and how a round is measured."""
+    sizes = ", ".join(f"{size.name} (weight {size.weight:g})" for size in benchmark.sizes)
+    return f"{sizes}; {benchmark.rounds} rounds, style {benchmark.style}"
+
+
+def _about(finding: Finding) -> str:
+    """Kind, origin and standing of a finding."""
+    shown = f"shown by {', '.join(finding.evidence)}" if finding.evidence else ""
+    gone = f"SUPERSEDED by {finding.superseded_by}" if finding.superseded_by else ""
+    return "; ".join(part for part in (finding.kind, f"since {finding.since}" if finding.since else "", shown, gone) if part)
+
+
+def _prediction(prediction: Prediction) -> str:
+    """`KEEP, +1.0 to +3.0 %: fewer LDS passes`."""
+    gain = f", {prediction.gain_percent[0]:+.1f} to {prediction.gain_percent[1]:+.1f} %" if prediction.gain_percent else ""
+    return f"{prediction.verdict}{gain}{f': {prediction.text}' if prediction.text else ''}"
+
+
+def _depends(item: QueueItem) -> str:
+    """What must have ended in KEEP before this may run, with what it ended in so far."""
+    return ", ".join(f"{name} ({verdict or 'not run yet'})" for name, verdict in item.depends_on) or "nothing"

@@ -1,0 +1,95 @@
+"""Records, status and proposals as text for a terminal. Everything untrusted goes through `one_line`."""
+
+from collections.abc import Iterable
+
+from expctl.domain.experiment import Prediction, Proposal
+from expctl.domain.ports import Foreign
+from expctl.domain.quantities import throughput_text, time_text
+from expctl.domain.record import Artifact, Estimate, Record
+from expctl.domain.text import one_line
+
+
+def verdict_lines(record: Record) -> list[str]:
+    """The end of a run: estimates, profile, verdict with its reasons."""
+    lines = [f"  {'benchmark' if i == 0 else '':<10} {estimate_line(each)}" for i, each in enumerate(record.estimates)]
+    lines += [f"  {'profile' if i == 0 else '':<10} {one_line(text, 220)}" for i, text in enumerate(record.profile)]
+    for index, reason in enumerate(record.reasons):
+        lines.append(f"  {record.verdict if index == 0 else '':<10} {one_line(reason)}")
+    lines += [f"  {'note':<10} {one_line(text)}" for text in (*record.flags, *record.notes)]
+    return lines
+
+
+def estimate_line(estimate: Estimate) -> str:
+    """`n=768  46.8 -> 47.9 GFLOP/s  +2.3 % [+1.7, +2.9]  10 rounds`."""
+    effect = f"{estimate.effect_percent:+.2f} % [{estimate.low_percent:+.2f}, {estimate.high_percent:+.2f}]"
+    if not estimate.baseline_ns:
+        return f"{estimate.size:<10} {effect}"
+    show = (lambda ns: throughput_text(estimate.flop, ns)) if estimate.flop else time_text
+    speeds = f"{show(estimate.baseline_ns)} -> {show(estimate.candidate_ns)}"
+    return f"{estimate.size:<10} {speeds}  {effect}   {estimate.rounds} rounds, sd {estimate.sd_percent:.2f} %"
+
+
+def record_lines(record: Record) -> list[str]:
+    """One experiment, whole."""
+    lines = [f"{record.id}  {one_line(record.title)}", f"  {record.kind}, {record.origin}, target {record.target}"]
+    lines += _paragraph("hypothesis", record.hypothesis) + prediction_lines(record.prediction)
+    if record.history is not None:
+        lines += _paragraph("change", record.history.change) + _paragraph("result", record.history.result)
+        lines += _paragraph("why", record.history.why)
+        for text in record.history.corrections:
+            lines += _paragraph("correction", text)
+    if record.test is not None:
+        lines += _paragraph("test", ("pass: " if record.test.ok else "fail: ") + record.test.summary)
+    lines += verdict_lines(record)
+    if record.rule is not None:
+        under = ", ".join(f"{key} {value}" for key, value in record.rule.conditions.items())
+        lines += _paragraph("rule", f"do not repeat: {record.rule.text} (failed under: {under or 'not stated'})")
+        lines += _paragraph("reopened by", record.rule.reopened_by)
+    for index, replication in enumerate(record.replications, start=1):
+        lines += _paragraph(
+            f"again {index}", f"{replication.verdict} on {replication.target}, {replication.date}: {replication.reasons[0]}"
+        )
+    lines += _evidence_lines(record)
+    return lines
+
+
+def proposal_lines(proposal: Proposal, references: Iterable[str]) -> list[str]:
+    """A proposal that waits."""
+    lines = [f"{proposal.id}  {one_line(proposal.title)}", f"  {proposal.kind}, queued, mode {proposal.mode}"]
+    lines += _paragraph("hypothesis", proposal.hypothesis) + prediction_lines(proposal.prediction)
+    lines += _paragraph("depends on", ", ".join(proposal.depends_on)) + _paragraph("precondition", proposal.precondition)
+    for index, text in enumerate(references):
+        lines += _paragraph("references" if index == 0 else "", text)
+    return lines
+
+
+def prediction_lines(prediction: Prediction | None) -> list[str]:
+    """What was expected."""
+    if prediction is None:
+        return []
+    gain = f", {prediction.gain_percent[0]:+g} to {prediction.gain_percent[1]:+g} %" if prediction.gain_percent else ""
+    return _paragraph("prediction", f"{prediction.verdict}{gain}{'. ' if prediction.text else ''}{prediction.text}")
+
+
+def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:
+    """Who blocks the gate."""
+    return [f"  {each.name} (pid {each.pid}) matches {each.pattern}" for each in foreign]
+
+
+def _paragraph(label: str, text: str) -> list[str]:
+    return [f"  {label:<10} {one_line(text, 1200)}"] if text.strip() else []
+
+
+def _evidence_lines(record: Record) -> list[str]:
+    if not record.base:
+        return []
+    lines = [f"  {'commits':<10} base {record.base[:12]}, candidate {record.candidate[:12]}, {record.date}"]
+    for side, by_target in record.artifacts.items():
+        lines += [f"  {'artifact':<10} {side}, {target}: {_artifact(artifact)}" for target, artifact in by_target.items()]
+    machine = ", ".join(f"{key} {value}" for key, value in record.environment.items())
+    return [*lines, *_paragraph("machine", machine)]
+
+
+def _artifact(artifact: Artifact) -> str:
+    facts = ", ".join(f"{fact.name} {fact.value:.12g}{f' {fact.unit}' if fact.unit else ''}" for fact in artifact.facts)
+    return f"code {artifact.code[:12]}" + (f" ({facts})" if facts else "")

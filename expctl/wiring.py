@@ -1,0 +1,120 @@
+"""The only place that names concrete classes. Heavy imports happen inside, so that `--help` and `status` stay quick."""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from expctl.adapters.git_reader import GitReader, Place, locate
+from expctl.adapters.library import GitLibrary
+
+DEVICE = "machine"
+
+if TYPE_CHECKING:
+    from expctl.adapters.process_gate import ProcessGate
+    from expctl.domain.ports import Progress, Recipe
+    from expctl.domain.protocol import Protocol
+    from expctl.flow.status import Running
+    from expctl.flow.world import Equipment, World
+
+
+def here() -> Place:
+    """The repository around the working directory."""
+    return locate(Path.cwd())
+
+
+def reader(place: Place) -> GitReader:
+    """Reads commits without GitPython."""
+    return GitReader(place)
+
+
+def library(git: GitReader) -> GitLibrary:
+    """Typed contents of commits."""
+    return GitLibrary(git)
+
+
+def mark_of(place: Place) -> str:
+    """What our children carry, so that a later run of the same repository finds survivors."""
+    return hashlib.sha256(str(place.state).encode()).hexdigest()[:16]
+
+
+def running(place: Place) -> "tuple[Running, ...]":
+    """Who holds the repository, and whose run is unfinished."""
+    from expctl.adapters.holder import read_holder
+    from expctl.flow.status import Running
+
+    holder = read_holder(place.state / "lock")
+    if holder is not None and holder.alive():
+        return (Running(experiment=holder.experiment, step=holder.step, pid=holder.pid, alive=True),)
+    left = sorted(path.stem for path in (place.state / "journal").glob("*.jsonl"))
+    return tuple(Running(experiment=name, step="interrupted", pid=0, alive=False) for name in left)
+
+
+def gate(place: Place, patterns: tuple[str, ...]) -> "ProcessGate":
+    """The process gate of this machine."""
+    from expctl.adapters.process_gate import ProcessGate
+
+    return ProcessGate(patterns=patterns, mark=mark_of(place), device=DEVICE)
+
+
+def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "World":
+    """Everything for commands that change something."""
+    from functools import partial
+
+    from expctl.adapters.child import become_subreaper, end_survivors
+    from expctl.adapters.clock import SystemClock
+    from expctl.adapters.environment import machine_facts
+    from expctl.adapters.git_workspace import GitWorkspace
+    from expctl.adapters.journal import FileJournal
+    from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes
+    from expctl.adapters.repository_lock import RepositoryLock
+    from expctl.flow.world import World
+    from expctl.views.ledger_md import render
+
+    become_subreaper()
+    workspace = GitWorkspace(place)
+    machine = machine_facts()
+    return World(
+        workspace=workspace,
+        library=GitLibrary(workspace),
+        journal=FileJournal(place.state / "journal"),
+        locks=RepositoryLock(place.state),
+        clock=SystemClock(),
+        progress=progress,
+        machine=machine,
+        equip=partial(_equip, place, machine["machine"]),
+        end_survivors=partial(end_survivors, mark_of(place)),
+        stop_requested=stop_requested,
+        record_bytes=record_bytes,
+        samples_bytes=samples_bytes,
+        profile_bytes=profile_bytes,
+        render=render,
+    )
+
+
+def _equip(place: Place, machine: str, protocol: "Protocol", experiment: str) -> "Equipment":
+    """Toolchains, steps and gate for the protocol of one baseline."""
+    from expctl.adapters.builder import Builder
+    from expctl.adapters.process_gate import ProcessGate
+    from expctl.adapters.step_runner import StepRunner
+    from expctl.domain.protocol import Toolchain
+    from expctl.flow.world import Equipment
+    from expctl.targets.command import CommandRecipe
+    from expctl.targets.cpu import ZigCpuRecipe
+    from expctl.targets.gfx1151 import ZigGfxRecipe
+    from expctl.targets.rocm import HipccRecipe
+    from expctl.targets.sm_90 import NvccRecipe
+
+    recipes: dict[Toolchain, Recipe] = {
+        Toolchain.COMMAND: CommandRecipe(),
+        Toolchain.ZIG_CPU: ZigCpuRecipe(),
+        Toolchain.ZIG_GFX: ZigGfxRecipe(),
+        Toolchain.HIPCC: HipccRecipe(),
+        Toolchain.NVCC: NvccRecipe(),
+    }
+    mark = mark_of(place)
+    return Equipment(
+        toolchains=Builder(recipes, state=place.state, environment=protocol.environment, mark=mark, machine=machine),
+        steps=StepRunner(environment=protocol.environment, scratch=place.state / "scratch", mark=mark, experiment=experiment),
+        gate=ProcessGate(patterns=protocol.gate.patterns, mark=mark, device=DEVICE),
+    )

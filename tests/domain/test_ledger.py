@@ -1,0 +1,278 @@
+import random
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.ledger import Ledger, ledger_of
+from expctl.domain.ledger_baseline import Figure, baselines, imported_baselines, lands
+from expctl.domain.ledger_rows import corrections, debts, queue, rows, rule_rows
+from expctl.domain.protocol import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.quantities import effect_text, throughput_text, time_text
+from expctl.domain.record import Estimate, Finding, History, Origin, Record, Replication, Rule
+
+PROTOCOL = Protocol(
+    version=1,
+    name="gemm",
+    goal="a faster kernel.",
+    scope=("kernel",),
+    harness=("harness",),
+    decides=("cpu", "sm_90"),
+    targets={
+        "cpu": Target(
+            build=Build(toolchain=Toolchain.COMMAND, argv=("make",)),
+            test=Step(argv=("test",), timeout_s=1),
+            benchmark=Benchmark(argv=("bench",), timeout_s=1, sizes=(Size(name="n512", weight=1.0, flop=1000),)),
+        )
+    },
+)
+OBJECTIVE = Estimate(size="objective", effect_percent=2.0, low_percent=1.0, high_percent=3.0, sd_percent=0.5, rounds=10)
+
+
+def estimate(baseline_ns: float, candidate_ns: float) -> Estimate:
+    return replace(OBJECTIVE, size="n512", baseline_ns=baseline_ns, candidate_ns=candidate_ns, flop=1000)
+
+
+def measured(id: str, verdict: Verdict, *, date: str = "", times: tuple[float, float] | None = (200.0, 100.0)) -> Record:
+    return Record(
+        id=id,
+        title=f"title of {id}",
+        kind=Kind.PERF,
+        origin=Origin.MEASURED,
+        target="cpu",
+        verdict=verdict,
+        reasons=("because",),
+        base=f"base-{id}",
+        candidate=f"candidate-{id}",
+        date=date,
+        estimates=(OBJECTIVE, estimate(*times)) if times else (),
+    )
+
+
+def imported(id: str, verdict: Verdict, kind: Kind = Kind.PERF, corrections: tuple[str, ...] = ()) -> Record:
+    return Record(
+        id=id,
+        title=f"title of {id}",
+        kind=kind,
+        origin=Origin.IMPORTED,
+        target="gfx1151",
+        verdict=verdict,
+        reasons=("by hand",),
+        history=History(change="change", result=f"result of {id}", why="hand-kept why", corrections=corrections),
+    )
+
+
+def proposal(id: str, *depends_on: str) -> Proposal:
+    return Proposal(
+        id=id,
+        title=f"title of {id}",
+        kind=Kind.PERF,
+        hypothesis="it is faster",
+        prediction=Prediction(verdict=Verdict.KEEP),
+        depends_on=depends_on,
+    )
+
+
+def replication(target: str, verdict: Verdict, times: tuple[float, float]) -> Replication:
+    return Replication(
+        target=target, date="2026-03-09", verdict=verdict, reasons=("r",), estimates=(estimate(*times),), environment={}
+    )
+
+
+# ------------------------------------------------------------------ baselines
+
+
+def test_a_keep_gives_the_figures_of_its_candidate() -> None:
+    (standing,) = baselines([measured("P1", Verdict.KEEP)])
+    assert (standing.commit, standing.since, standing.shown_by) == ("candidate-P1", "P1", "P1")
+    assert standing.figures == (Figure(size="n512", ns=100.0, flop=1000),)
+
+
+def test_anything_else_gives_the_figures_of_its_baseline_and_names_who_made_it() -> None:
+    records = [
+        measured("P1", Verdict.KEEP, date="2026-03-01"),
+        measured("P2", Verdict.REJECT, date="2026-03-02", times=(110.0, 300.0)),
+    ]
+    (standing,) = baselines(records)
+    assert (standing.commit, standing.since, standing.shown_by) == ("base-P2", "P1", "P2")
+    assert standing.figures[0].ns == 110.0
+
+
+def test_the_first_reject_shows_the_code_that_expctl_found() -> None:
+    (standing,) = baselines([measured("P1", Verdict.REJECT)])
+    assert standing.since == ""
+
+
+def test_the_date_decides_what_is_newest_not_the_id() -> None:
+    (standing,) = baselines([measured("P9", Verdict.KEEP, date="2026-03-01"), measured("P3", Verdict.KEEP, date="2026-03-02")])
+    assert standing.shown_by == "P3"
+
+
+def test_an_analysis_keeps_and_lands_nothing() -> None:
+    record = replace(measured("P1", Verdict.KEEP), kind=Kind.ANALYSIS)
+    assert not lands(record)
+    assert baselines([record])[0].figures[0].ns == 200.0
+
+
+def test_invalid_untimed_and_counted_records_are_no_baseline() -> None:
+    assert baselines([measured("P1", Verdict.INVALID)]) == ()
+    assert baselines([measured("P1", Verdict.NO_OP, times=None)]) == ()
+    assert baselines([replace(measured("P1", Verdict.KEEP), number_kind=NumberKind.EXACT_COUNT)]) == ()
+
+
+def test_a_replication_gives_a_baseline_on_its_own_target() -> None:
+    record = replace(measured("P1", Verdict.KEEP), replications=(replication("gfx1151", Verdict.KEEP, (50.0, 40.0)),))
+    cpu, gfx = baselines([record])
+    assert (cpu.target, gfx.target) == ("cpu", "gfx1151")
+    assert (gfx.commit, gfx.figures[0].ns) == ("candidate-P1", 40.0)
+
+
+def test_a_target_that_was_left_behind_says_what_landed_since() -> None:
+    old = replace(measured("P1", Verdict.KEEP, date="2026-03-01"), target="sm_90")
+    new = measured("P2", Verdict.KEEP, date="2026-03-02")
+    cpu, sm_90 = baselines([new, old])
+    assert (cpu.later, sm_90.later) == ((), ("P2",))
+
+
+def test_a_late_replication_of_old_code_does_not_replace_newer_code() -> None:
+    old = replace(measured("P1", Verdict.KEEP, date="2026-03-01"), replications=(replication("cpu", Verdict.KEEP, (1.0, 1.0)),))
+    (standing,) = baselines([old, measured("P2", Verdict.KEEP, date="2026-03-02")])
+    assert standing.shown_by == "P2"
+
+
+def test_the_last_imported_keep_that_is_code_stands_until_its_target_is_measured() -> None:
+    history = [
+        imported("P0", Verdict.KEEP),
+        imported("P9", Verdict.KEEP),
+        imported("P10", Verdict.REJECT),
+        imported("P11", Verdict.KEEP, Kind.ANALYSIS),
+        imported("P12", Verdict.KEEP, Kind.INFRA),
+    ]
+    assert [(given.id, given.given) for given in imported_baselines(history)] == [("P9", "result of P9")]
+    assert imported_baselines([*history, replace(measured("P15", Verdict.REJECT), target="gfx1151")]) == ()
+
+
+# ------------------------------------------------------------------ rows, rules, queue
+
+
+def test_rows_are_in_the_order_of_numbers() -> None:
+    records = [measured(name, Verdict.REJECT) for name in ("P10", "P6-A", "P2", "P6", "P8b", "P8")]
+    assert [row.id for row in rows(records)] == ["P2", "P6", "P6-A", "P8", "P8b", "P10"]
+
+
+def test_a_measured_row_has_its_objective_and_its_reasons() -> None:
+    (row,) = rows([measured("P1", Verdict.KEEP)])
+    assert (row.effect, row.why, row.given, row.imported) == (OBJECTIVE, ("because",), "", False)
+
+
+def test_an_imported_row_has_the_words_of_its_history() -> None:
+    (row,) = rows([imported("P1", Verdict.KEEP, corrections=("wrong",))])
+    assert (row.effect, row.why, row.given, row.imported, row.corrected) == (
+        None,
+        ("hand-kept why",),
+        "result of P1",
+        True,
+        True,
+    )
+
+
+def test_a_correction_that_several_rows_share_is_said_once() -> None:
+    records = [
+        imported("P2", Verdict.KEEP, corrections=("raced", "noise")),
+        imported("P1", Verdict.KEEP, corrections=("raced",)),
+    ]
+    assert [(fix.text, fix.ids) for fix in corrections(records)] == [("raced", ("P1", "P2")), ("noise", ("P2",))]
+
+
+def test_rules_sort_their_conditions_and_say_whether_expctl_can_match_them() -> None:
+    words = replace(imported("P2", Verdict.REJECT), rule=Rule(text="t", conditions={"b": "2", "a": "1"}))
+    patch = replace(measured("P1", Verdict.REJECT), rule=Rule(text="u", patch_id="abc", reopened_by="a new compiler"))
+    first, second = rule_rows([words, patch])
+    assert (first.id, first.enforced, first.reopened_by) == ("P1", True, "a new compiler")
+    assert (second.id, second.enforced, second.conditions) == ("P2", False, (("a", "1"), ("b", "2")))
+
+
+def test_only_flags_that_name_the_debt_are_debts() -> None:
+    record = replace(measured("P1", Verdict.KEEP), flags=("unmeasured at home: gfx1151", "large effect"))
+    assert [debt.flag for debt in debts([record])] == ["unmeasured at home: gfx1151"]
+    assert rows([record])[0].flags == ("large effect",)
+
+
+def test_the_queue_is_every_proposal_without_a_record() -> None:
+    items = queue([proposal("P12"), proposal("P3", "P1", "P12"), proposal("P1")], [measured("P1", Verdict.REJECT)])
+    assert [item.id for item in items] == ["P3", "P12"]
+    assert items[0].depends_on == (("P1", Verdict.REJECT), ("P12", None))
+
+
+# ------------------------------------------------------------------ facts and the whole
+
+
+def facts(*records: Record, proposals: tuple[Proposal, ...] = ()) -> str:
+    return "\n".join(ledger_of(PROTOCOL, proposals, records, ()).facts)
+
+
+def test_an_empty_ledger_says_that_nothing_was_done() -> None:
+    text = facts()
+    assert "Goal: a faster kernel.\n" in text
+    assert "no experiment yet" in text
+    assert "Baseline on cpu: expctl has timed nothing there yet" in text
+    assert "the queue is empty" in text
+    assert "Imported" not in text
+
+
+def test_the_facts_name_what_stands_what_is_closed_and_what_is_next() -> None:
+    keep = replace(measured("P1", Verdict.KEEP), flags=("unmeasured at home: gfx1151",))
+    reject = replace(measured("P2", Verdict.REJECT), target="sm_90", rule=Rule(text="t", reopened_by="a race-free baseline"))
+    text = facts(keep, reject, imported("P0", Verdict.KEEP, corrections=("raced",)), proposals=(proposal("P3"),))
+    assert "2 experiments (1 KEEP, 1 REJECT), decided on cpu (1), sm_90 (1)" in text
+    assert "Baseline on cpu (since P1): n512 100.0 ns = 10.00 GFLOP/s." in text
+    assert "1 of 1 rest on evidence known to be flawed" in text
+    assert "1 rule; P2 may run again" in text
+    assert "Unmeasured at home: P1" in text
+    assert "Next: P3" in text
+
+
+def test_a_reader_meets_six_to_fourteen_facts() -> None:
+    records = [measured("P1", Verdict.KEEP), imported("P0", Verdict.KEEP)]
+    for chosen in ([], records[:1], records[1:], records):
+        assert 6 <= len(ledger_of(PROTOCOL, (), chosen, ()).facts) <= 14
+
+
+def test_findings_keep_the_order_of_their_file() -> None:
+    found = (Finding(text="b", since="", kind="measured"), Finding(text="a", since="", kind="external"))
+    assert ledger_of(PROTOCOL, (), (), found).findings == found
+
+
+@given(st.integers())
+def test_the_order_of_records_and_proposals_does_not_matter(seed: int) -> None:
+    records = [
+        replace(measured("P2", Verdict.KEEP), rule=Rule(text="t")),
+        measured("P1", Verdict.REJECT),
+        imported("P0", Verdict.KEEP, corrections=("x",)),
+        measured("P10", Verdict.INVALID),
+    ]
+    proposals = [proposal("P20"), proposal("P3"), proposal("P15")]
+    expected = ledger_of(PROTOCOL, proposals, records, ())
+    shuffle = random.Random(seed).shuffle
+    shuffle(records)
+    shuffle(proposals)
+    found: Ledger = ledger_of(PROTOCOL, proposals, records, ())
+    assert found == expected
+
+
+# ------------------------------------------------------------------ figures as text
+
+
+def test_times_take_the_largest_unit_they_reach() -> None:
+    assert [time_text(ns) for ns in (999.0, 1000.0, 24_996_000.0, 2.5e9)] == ["999.0 ns", "1.000 us", "25.00 ms", "2.500 s"]
+
+
+def test_throughput_is_empty_when_it_means_nothing() -> None:
+    assert throughput_text(2 * 8192**3, 24_996_000) == "43.99 TFLOP/s"
+    assert throughput_text(2 * 1024**3, 45_900_000) == "46.79 GFLOP/s"
+    assert throughput_text(0, 5) == throughput_text(5, 0) == ""
+
+
+def test_an_effect_has_its_interval_and_its_rounds() -> None:
+    assert effect_text(OBJECTIVE) == "+2.00 % [+1.00, +3.00], 10 rounds"

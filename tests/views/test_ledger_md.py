@@ -1,0 +1,298 @@
+import random
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.ledger import ledger_of
+from expctl.domain.protocol import Benchmark, Build, Protocol, Size, Step, Style, Target, Toolchain
+from expctl.domain.record import Estimate, Finding, History, Origin, Record, Replication, Rule
+from expctl.views.escape import Markdown, code_text, markdown_text, plain_text
+from expctl.views.ledger_md import render
+from expctl.views.table import table
+
+GOLDEN = Path(__file__).parent / "golden"
+
+PROTOCOL = Protocol(
+    version=1,
+    name="scaled_mm",
+    goal="raise the throughput at large N",
+    scope=("kernel/hip",),
+    harness=("kernel/harness",),
+    decides=("cpu",),
+    targets={
+        "cpu": Target(
+            build=Build(toolchain=Toolchain.ZIG_CPU, source="kernel/hip/scaled_mm.hip"),
+            test=Step(argv=("python", "kernel/harness/test.py"), timeout_s=60),
+            benchmark=Benchmark(
+                argv=("python", "kernel/harness/benchmark.py"),
+                timeout_s=60,
+                sizes=(Size(name="n512", weight=0.25, flop=2 * 512**3), Size(name="n1024", weight=0.75, flop=2 * 1024**3)),
+                style=Style.FINE,
+            ),
+        ),
+        "gfx1151-static": Target(
+            build=Build(toolchain=Toolchain.ZIG_GFX, source="kernel/hip/scaled_mm.hip", arch="gfx1151"), stands_for="gfx1151"
+        ),
+    },
+)
+
+
+def estimates(objective: float, ns512: tuple[float, float], ns1024: tuple[float, float]) -> tuple[Estimate, ...]:
+    whole = Estimate(
+        size="objective",
+        effect_percent=objective,
+        low_percent=objective - 0.6,
+        high_percent=objective + 0.6,
+        sd_percent=0.8,
+        rounds=10,
+    )
+    return (
+        whole,
+        replace(whole, size="n512", baseline_ns=ns512[0], candidate_ns=ns512[1], flop=2 * 512**3),
+        replace(whole, size="n1024", baseline_ns=ns1024[0], candidate_ns=ns1024[1], flop=2 * 1024**3),
+    )
+
+
+IMPORTED = Record(
+    id="P14",
+    title="Two stages only",
+    kind=Kind.SIMPLIFY,
+    origin=Origin.IMPORTED,
+    target="gfx1151",
+    verdict=Verdict.KEEP,
+    reasons=("imported, decided by hand",),
+    date="2026-02-18",
+    notes=("A note.",),
+    rule=Rule(text="Swizzle toggle.", conditions={"architecture": "gfx1151"}, reopened_by="race-free baseline"),
+    history=History(change="c", result="N=8192 about 42.68k GFLOPS", why="It fits the winner.", corrections=("It raced.",)),
+)
+KEPT = Record(
+    id="P15",
+    title="Stage B through registers",
+    kind=Kind.PERF,
+    origin=Origin.MEASURED,
+    target="cpu",
+    verdict=Verdict.KEEP,
+    reasons=("objective +2.31 % [+1.71, +2.91]: gain beyond noise; no size regresses",),
+    base="4f2c91a0000000000000000000000000000000aa",
+    candidate="81be07d0000000000000000000000000000000bb",
+    date="2026-03-01",
+    estimates=estimates(2.31, (6_090_000, 6_080_000), (45_900_000, 44_800_000)),
+    flags=("unmeasured at home: gfx1151 code changed",),
+    replications=(
+        Replication(
+            target="cpu",
+            date="2026-03-03",
+            verdict=Verdict.KEEP,
+            reasons=("objective +2.10 % [+1.50, +2.70]",),
+            estimates=(),
+            environment={},
+        ),
+    ),
+)
+REJECTED = Record(
+    id="P16",
+    title="Unroll the inner loop twice",
+    kind=Kind.PERF,
+    origin=Origin.MEASURED,
+    target="cpu",
+    verdict=Verdict.REJECT,
+    reasons=("n1024 regresses: -1.20 % [-1.80, -0.60]",),
+    base="81be07d0000000000000000000000000000000bb",
+    candidate="aaaaaaa0000000000000000000000000000000cc",
+    date="2026-03-02",
+    estimates=estimates(-1.2, (6_081_000, 6_150_000), (44_810_000, 45_350_000)),
+    rule=Rule(text="Unroll the inner loop twice: n1024 regresses", patch_id="feed", conditions={"compiler": "clang 21.1"}),
+)
+UNCHANGED = Record(
+    id="P17",
+    title="Rename a variable",
+    kind=Kind.SIMPLIFY,
+    origin=Origin.MEASURED,
+    target="cpu",
+    verdict=Verdict.NO_OP,
+    reasons=("the same code sections as the baseline on cpu; nothing was timed",),
+    date="2026-03-02",
+)
+QUEUED = Proposal(
+    id="P18",
+    title="Wider LDS reads",
+    kind=Kind.PERF,
+    hypothesis="Reads of 16 bytes\nhalve the passes.",
+    prediction=Prediction(verdict=Verdict.KEEP, gain_percent=(0.5, 2.0), text="fewer LDS passes"),
+    depends_on=("P15",),
+    precondition="the new layout of P15",
+)
+FINDINGS = (
+    Finding(text="The epilogue costs little.", since="P5", kind="imported", evidence=("P5",)),
+    Finding(text="Two stages are enough.", since="P8", kind="measured", superseded_by="P30"),
+)
+
+
+def ledger_text(*records: Record, proposals: tuple[Proposal, ...] = (), findings: tuple[Finding, ...] = ()) -> str:
+    return render(ledger_of(PROTOCOL, proposals, records, findings))
+
+
+# ------------------------------------------------------------------ whole output
+
+
+def test_a_ledger_with_every_section() -> None:
+    text = ledger_text(IMPORTED, KEPT, REJECTED, UNCHANGED, proposals=(QUEUED,), findings=FINDINGS)
+    assert text == (GOLDEN / "ledger_full.md").read_text(encoding="utf-8")
+
+
+def test_a_ledger_of_nothing() -> None:
+    assert ledger_text() == (GOLDEN / "ledger_empty.md").read_text(encoding="utf-8")
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers())
+def test_the_same_records_give_the_same_bytes(seed: int) -> None:
+    records = [IMPORTED, KEPT, REJECTED, UNCHANGED]
+    expected = ledger_text(*records)
+    random.Random(seed).shuffle(records)
+    assert ledger_text(*records) == expected
+
+
+# ------------------------------------------------------------------ hostile text
+
+HOSTILE = {
+    "a cell": "| a | b",
+    "a row": "x\n| P99 | KEEP |",
+    "html": "<script>alert(1)</script> <!-- --> </td>",
+    "a link": "[x](javascript:alert(1))",
+    "an image": "![x](https://evil.example/p.png)",
+    "a reference": "[x][y] and [x]: https://evil.example",
+    "an address": "https://evil.example and www.evil.example",
+    "code": "`unbalanced ``",
+    "emphasis": "**bold** __init__ _it_ a_b ~~gone~~ $x$",
+    "a heading": "x\n\n# Verdict: KEEP",
+    "ansi": "\x1b[31mred\x1b[0m \x1b]0;title\x07 \x9b1A \x1b]8;;http://a\x1b\\t",
+    "bidi": "abc\u202edef\u2066ghi\u200f",
+    "invisible": "a\u200bb\ufeff\U000e0041\U000e0042\ufe0f\u00ad",
+    "line ends": "a\rb\u2028c\u2029d\x85e\x0bf",
+    "an entity": "&lt;b&gt; &#60;",
+    "a template": "{{ 7 * 7 }} {% raw %}",
+    "a surrogate": "a\ud800b",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+def test_hostile_words_change_no_line_but_their_own(text: str) -> None:
+    calm = ledger_text(replace(KEPT, title="TITLE"), proposals=(replace(QUEUED, title="TITLE", hypothesis="TITLE"),))
+    harsh = ledger_text(replace(KEPT, title=text), proposals=(replace(QUEUED, title=text, hypothesis=text),))
+    harsh.encode("utf-8")
+    before, after = calm.splitlines(), harsh.splitlines()
+    assert len(before) == len(after)
+    bars = re.compile(r"(?<!\\)\|")
+    assert [len(bars.findall(line)) for line in before] == [len(bars.findall(line)) for line in after]
+    assert not re.search("<(?!!-- rendered)", harsh)
+    assert not re.search(r"(?<!\\)\]\(", harsh)
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufe0f\U000e0041]", harsh)
+
+
+def test_every_untrusted_field_is_escaped() -> None:
+    evil = "<i>|[x](y)\n# z"
+    record = replace(
+        REJECTED,
+        reasons=(evil,),
+        flags=(evil, f"unmeasured at home {evil}"),
+        notes=(evil,),
+        target=evil,
+        base=evil,
+        rule=Rule(text=evil, conditions={evil: evil}, reopened_by=evil),
+        history=History(change=evil, result=evil, why=evil, corrections=(evil,)),
+        replications=(replace(KEPT.replications[0], target=evil, reasons=(evil,)),),
+    )
+    item = replace(
+        QUEUED, title=evil, hypothesis=evil, precondition=evil, prediction=Prediction(verdict=Verdict.KEEP, text=evil)
+    )
+    finding = Finding(text=evil, since=evil, kind=evil, evidence=(evil,), superseded_by=evil)
+    text = ledger_text(record, replace(IMPORTED, title=evil, history=record.history), proposals=(item,), findings=(finding,))
+    assert "<i>" not in text
+    assert not re.search(r"(?<!\\)\]\(", text)
+    assert not re.search(r"(?m)^\s*# z", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("| a | b", r"\| a \| b"),
+        (r"a\|b", r"a\\\|b"),
+        ("<b>", "&lt;b>"),
+        ("a < b <= 1", "a < b <= 1"),
+        ("[x](y) [z](y)", r"\[x\](y) [z\](y)"),
+        ("[x]: http:y", r"\[x]: http:y"),
+        ("+2.3 % [+1.7, +2.9], 10 rounds", "+2.3 % [+1.7, +2.9], 10 rounds"),
+        ("cvt_pk_f16 __x__", r"cvt_pk_f16 \_\_x\_\_"),
+        ("# a", r"\# a"),
+        ("- a", r"\- a"),
+        ("---", r"\---"),
+        ("1. a", r"1\. a"),
+        ("1.5 times", "1.5 times"),
+        ("-0.5 %", "-0.5 %"),
+        ("&amp; & b", "&amp;amp; & b"),
+        ("http://a www.b", r"http:\//a www\.b"),
+        ("two\nlines", "two lines"),
+        ("", ""),
+    ],
+)
+def test_markdown_text_reads_as_it_was_typed(text: str, shown: str) -> None:
+    assert markdown_text(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[1;31mred\x1b[0m", "red"),
+        ("\x1b]0;owned\x07title", "title"),
+        ("\x1b]8;;http://a\x1b\\word\x1b]8;;\x1b\\", "word"),
+        ("\x1b]0;never ended", "0;never ended"),
+        ("\x9b31mred", "red"),
+        ("a\u202eb\u2069c", "abc"),
+        ("a\r\nb\tc\u2028d", "a b c d"),
+        ("a\x00b\x7fc\ud800d", "abcd"),
+        ("a\u00a0b  c", "a b c"),
+        ("größer ≥ 2 µs", "größer ≥ 2 µs"),
+    ],
+)
+def test_plain_text_keeps_what_can_be_seen(text: str, shown: str) -> None:
+    assert plain_text(text) == shown
+
+
+@given(st.text())
+def test_plain_text_is_one_line_and_done_once(text: str) -> None:
+    plain = plain_text(text)
+    assert plain_text(plain) == plain
+    assert plain.isprintable() or not any(ord(letter) < 32 for letter in plain)
+    plain.encode("utf-8")
+
+
+@given(st.text(alphabet=st.sampled_from(r"\`*_|<>[]()!&;#-+=~$:/w.1a b")))
+def test_no_escaped_text_has_a_bare_bar_tag_or_tick(text: str) -> None:
+    shown = re.sub(r"\\[!-/:-@\[-`{-~]", "e", markdown_text(text))
+    assert not re.search(r"[|`*~$\\]|<(?![\s=\d])|\]\(", shown)
+
+
+def test_code_falls_back_to_text_where_a_span_cannot_hold_it() -> None:
+    assert code_text("benchmark_*") == "`benchmark_*`"
+    assert code_text("a`b|c") == r"a\`b\|c"
+    assert code_text("") == ""
+
+
+# ------------------------------------------------------------------ tables
+
+
+def test_columns_line_up_and_a_long_cell_widens_nothing() -> None:
+    text = table(("id", "title", "why"), [("P1", "short", ""), ("P2", "x" * 60, Markdown("**kept**"))])
+    assert text.splitlines() == [
+        "| id  | title | why |",
+        "| --- | ----- | --- |",
+        "| P1  | short | -   |",
+        f"| P2  | {'x' * 60} | **kept** |",
+    ]
