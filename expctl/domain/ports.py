@@ -1,17 +1,22 @@
 """What the flow needs of the world. Adapters say how; tests pass fakes."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 from typing import Protocol as Port
 
-from expctl.domain.experiment import Proposal
-from expctl.domain.lifecycle import Event
-from expctl.domain.measurement import Sample, Side
-from expctl.domain.protocol import Benchmark, Protocol, Step, Target
-from expctl.domain.protocol import Build as BuildSpec
-from expctl.domain.record import Artifact, Fact, Finding, Record
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from expctl.domain.experiment import Proposal
+    from expctl.domain.lifecycle import Event
+    from expctl.domain.measurement import Sample, Side
+    from expctl.domain.protocol import Benchmark, Protocol, Step, Target
+    from expctl.domain.protocol import Build as BuildSpec
+    from expctl.domain.record import Artifact, Fact, Finding, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +83,7 @@ class Workspace(Port):
     def dirty(self, paths: Sequence[str]) -> tuple[str, ...]: ...
     def unfinished_operation(self) -> str: ...
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed: ...
-    def changed_files(self, base: str, tree: str) -> tuple["ChangedFile", ...]: ...
+    def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]: ...
     def patch_identity(self, patch: bytes) -> str: ...
     def pin(self, *, base: str, tree: str, message: str, ref: str) -> str: ...
     def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str: ...
@@ -113,11 +118,11 @@ class Toolchains(Port):
 class Steps(Port):
     """The harness scripts, run as contained children in a worktree of the baseline."""
 
-    def test(self, step: Step, *, cwd: Path, artifact: Path, progress: "Progress") -> TestReport | Failed: ...
+    def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed: ...
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: "Progress"
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed: ...
-    def profile(self, step: Step, *, cwd: Path, artifact: Path, progress: "Progress") -> tuple[Fact, ...] | Failed: ...
+    def profile(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> tuple[Fact, ...] | Failed: ...
 
 
 class Gate(Port):
@@ -131,7 +136,7 @@ class Gate(Port):
 class Locks(Port):
     """The lock of the repository, held for a whole run."""
 
-    def repository(self, *, experiment: str) -> AbstractContextManager["Holder"]: ...
+    def repository(self, *, experiment: str) -> AbstractContextManager[Holder]: ...
 
 
 class Holder(Port):

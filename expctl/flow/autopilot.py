@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from expctl.domain.errors import Busy, Refused
-from expctl.domain.experiment import Proposal, Verdict
-from expctl.domain.record import Record
+from expctl.domain.experiment import Verdict
+from expctl.domain.queue import waiting
 from expctl.flow.run import Outcome, run_experiment
 from expctl.flow.world import World
 
@@ -30,12 +30,6 @@ class Skipped:
     refusal: Refused
 
 
-def queue(proposals: tuple[Proposal, ...], records: tuple[Record, ...]) -> tuple[Proposal, ...]:
-    """Proposals without a verdict about the idea, in order of id."""
-    concluded = {record.id for record in records if record.verdict is not Verdict.INVALID}
-    return tuple(proposal for proposal in proposals if proposal.id not in concluded)
-
-
 def run_all(
     world: World, *, target: str, budget: Budget, pause: Callable[[float], None] = time.sleep
 ) -> Iterator[Outcome | Skipped]:
@@ -46,16 +40,16 @@ def run_all(
     concluded = 0
     while not world.stop_requested():
         head = world.workspace.head()
-        waiting = queue(world.library.proposals(head), world.library.records(head))
-        waiting = tuple(each for each in waiting if each.id not in skipped and tries.get(each.id, 0) <= INVALID_RETRIES)
+        queued = waiting(world.library.proposals(head), world.library.records(head))
+        left = tuple(each for each in queued if each.id not in skipped and tries.get(each.id, 0) <= INVALID_RETRIES)
         spent_h = (world.clock.monotonic_s() - started_s) / 3600
         if (
-            not waiting
+            not left
             or (budget.experiments and concluded >= budget.experiments)
             or (budget.hours and spent_h >= budget.hours)
         ):
             return
-        experiment = waiting[0].id
+        experiment = left[0].id
         try:
             outcome = run_experiment(world, experiment, target=target)
         except Busy:

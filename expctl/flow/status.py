@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baselines, imported_baselines
 from expctl.domain.ports import Foreign, Library
+from expctl.domain.queue import waiting
 from expctl.domain.record import Origin, Record
-from expctl.flow.autopilot import queue
 
 LAST = 5
 
@@ -69,7 +69,7 @@ def take_stock(
     protocol = library.protocol(head)
     records = library.records(head)
     measured = sorted((r for r in records if r.origin is Origin.MEASURED), key=lambda record: record.date)
-    waiting = queue(library.proposals(head), records)
+    queued = waiting(library.proposals(head), records)
     return Status(
         name=protocol.name,
         branch=branch,
@@ -77,7 +77,7 @@ def take_stock(
         baselines=baselines(records),
         imported=imported_baselines(records),
         running=running,
-        queue=tuple(Waiting(id=each.id, title=each.title, depends_on=each.depends_on) for each in waiting),
+        queue=tuple(Waiting(id=each.id, title=each.title, depends_on=each.depends_on) for each in queued),
         last=tuple(_line(record) for record in measured[-LAST:]),
         unmeasured_at_home=_debts({record.id: record for record in records}),
         blocking=foreign(protocol.gate.patterns),

@@ -1,0 +1,29 @@
+# Two commands do everything: `make run` and `make test`. Both set up what they need, from nothing but python3, git and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: run test
+
+run: $(VENV)/ready-to-run
+	$(BIN)/expctl run P15
+
+test: $(VENV)/ready-to-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/expctl ledger --check
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/ready-to-run: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) -e ".[cpu]"
+	@$(BIN)/python -c "open('$@', 'w')"
+
+$(VENV)/ready-to-test: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(PIP) -e ".[cpu,torch,test]"
+	@$(BIN)/python -c "open('$@', 'w')"
