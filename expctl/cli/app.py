@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from expctl.cli import gate, ledger, new, run, show, status
+from expctl.cli import gate, init, ledger, new, run, show, status
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
 
@@ -23,6 +23,7 @@ app.command()(new.new)
 app.command()(show.show)
 app.command()(ledger.ledger)
 app.command()(gate.gate)
+app.command()(init.init)
 
 
 def main() -> None:

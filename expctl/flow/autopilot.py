@@ -43,11 +43,7 @@ def run_all(
         queued = waiting(world.library.proposals(head), world.library.records(head))
         left = tuple(each for each in queued if each.id not in skipped and tries.get(each.id, 0) <= INVALID_RETRIES)
         spent_h = (world.clock.monotonic_s() - started_s) / 3600
-        if (
-            not left
-            or (budget.experiments and concluded >= budget.experiments)
-            or (budget.hours and spent_h >= budget.hours)
-        ):
+        if not left or (budget.experiments and concluded >= budget.experiments) or (budget.hours and spent_h >= budget.hours):
             return
         experiment = left[0].id
         try:

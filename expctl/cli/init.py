@@ -1,0 +1,44 @@
+"""`expctl init`: a protocol.yaml for somebody else's kernel repository."""
+
+from typing import Annotated
+
+import typer
+
+
+def init(
+    scope: Annotated[str, typer.Option(help="The folder that patches may touch.")] = "src",
+    harness: Annotated[
+        str, typer.Option(help="The folder with test.py and benchmark.py, which patches may not touch.")
+    ] = "bench",
+    build: Annotated[str, typer.Option(help="The command that writes {artifact}.")] = "make ARTIFACT={artifact}",
+    artifact: Annotated[str, typer.Option(help="The file name of what is built.")] = "kernel.so",
+) -> None:
+    """Scaffold protocol.yaml; edit it, write the harness, commit both."""
+    import shlex
+
+    from expctl import wiring
+    from expctl.adapters import durable, strict_yaml
+    from expctl.cli.output import print_lines
+    from expctl.domain.errors import Refused
+    from expctl.domain.protocol import Protocol, inconsistencies
+    from expctl.views.scaffold import protocol_text
+
+    root = wiring.here().root
+    file = root / "protocol.yaml"
+    if file.exists():
+        raise Refused("there is a protocol.yaml already", expected="none", found=str(file), hint="edit it, or move it aside")
+    words = tuple(shlex.split(build))
+    text = protocol_text(name=root.name, scope=scope, harness=harness, build=words, artifact=artifact)
+    faults = inconsistencies(strict_yaml.load(text.encode(), Protocol, where="protocol.yaml"))
+    if faults:
+        raise Refused("these words make no sound protocol", found="\n".join(faults), hint="expctl init --help")
+    durable.replace(file, text.encode())
+    print_lines(
+        [
+            "protocol.yaml written",
+            f"  1  write {harness}/test.py and {harness}/benchmark.py as docs/HARNESS.md of expctl says",
+            "  2  name your sizes in protocol.yaml",
+            "  3  git add protocol.yaml && git commit",
+            f"  4  edit {scope}, then: expctl new P1 --from-diff && expctl run P1",
+        ]
+    )
