@@ -122,7 +122,9 @@ class Steps(Port):
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed: ...
-    def profile(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> tuple[Fact, ...] | Failed: ...
+    def profile(
+        self, step: Step, *, cwd: Path, tree: Path, artifact: Path, progress: Progress
+    ) -> tuple[Fact, ...] | Failed: ...
 
 
 class Gate(Port):

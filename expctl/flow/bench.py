@@ -140,7 +140,11 @@ class Bench:
         progress.working("profile", str(side))
         started = clock.monotonic_s()
         found = self._desk.equipment.steps.profile(
-            step, cwd=self._check_out(Side.BASELINE, run), artifact=self._artifact(side, run), progress=progress
+            step,
+            cwd=self._check_out(Side.BASELINE, run),
+            tree=self._check_out(side, run),
+            artifact=self._artifact(side, run),
+            progress=progress,
         )
         duration_s = round(clock.monotonic_s() - started, 3)
         if isinstance(found, Failed):

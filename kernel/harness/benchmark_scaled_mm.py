@@ -1,0 +1,92 @@
+"""Time one build, prepack excluded.
+
+    python kernel/harness/benchmark_scaled_mm.py --sizes 768,384 --rivals
+
+With EXPCTL_RESULT_FD set it is a worker that answers requests on standard input (docs/HARNESS.md). The config is frozen for the
+whole run: --config, else HIP_FORCE_CONFIG, else the winner 1,8,2,2,8,2. So is the format: e5m2 is the KPI.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+if not __package__:  # run by path: the checkout this file lies in comes first
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import numpy as np
+
+from kernel.harness import session, shapes
+from kernel.harness.formats import Fp8
+from kernel.harness.library import WINNER, Config, Library, format_config
+from kernel.harness.reference import Limits
+from kernel.harness.report import Report
+from kernel.harness.rivals import time_rivals
+from kernel.harness.timing import TimedSize
+from kernel.harness.worker import Worker
+
+
+def frozen_config(library: Library, asked: Config | None) -> int:
+    """Raises UnknownConfig."""
+    if asked is None and os.environ.get("HIP_FORCE_CONFIG"):
+        return library.config_for(1, 1)
+    return library.index_of(asked or WINNER)
+
+
+def print_table(
+    report: Report,
+    library: Library,
+    config: int,
+    fp8: Fp8,
+    sizes: tuple[int, ...],
+    iterations: int,
+    seed: int,
+    rivals: bool,
+) -> int:
+    """Raises BuildFailed."""
+    report.say(
+        f"{library.target} {fp8.label} config {format_config(library.configs[config])}, {iterations} iterations, one dropped"
+    )
+    report.say(f"{'':40s} {'median ms':>10s} {'std %':>7s} {'GFLOP/s':>9s} {'kernel is':>10s}")
+    for n in sizes:
+        timed = TimedSize(library, config, fp8, n, seed)
+        timed.warm_up()
+        durations_ns = np.array(timed.time(iterations + 1)[1:])
+        timed.check(Limits())
+        timed.release()
+        median_ns = float(np.median(durations_ns))
+        spread = 100 * float(np.std(durations_ns)) / float(np.mean(durations_ns))
+        report.say(f"{f'n={n}':40s} {median_ns / 1e6:10.3f} {spread:7.2f} {timed.work_flop / median_ns:9.1f}")
+        for name, rival_ns in time_rivals(fp8, n, seed, iterations).items() if rivals else ():
+            throughput = timed.work_flop / rival_ns
+            line = f"{'  ' + name:40s} {rival_ns / 1e6:10.3f} {'':7s} {throughput:9.1f} {rival_ns / median_ns:9.2f}x"
+            report.say(line)
+    return report.end()
+
+
+def main() -> int:
+    """The exit status."""
+    arguments = session.parser(__doc__)
+    arguments.add_argument("--config", type=session.config, help="six numbers, such as 1,8,2,2,8,2")
+    arguments.add_argument("--b-dtype", choices=("e5m2", "e4m3"), default="e5m2")
+    arguments.add_argument("--sizes", type=session.sizes, help="of the table; default: the KPI sizes of the target")
+    arguments.add_argument("--iterations", type=int, default=20, help="of the table")
+    arguments.add_argument("--seed", type=int, default=0, help="of the table")
+    arguments.add_argument("--rivals", action="store_true", help="time the same product by numpy and torch on this CPU")
+    options = arguments.parse_args()
+    report = Report()
+    (fp8,) = session.FORMATS[options.b_dtype]
+
+    def work(library: Library) -> int:
+        config = frozen_config(library, options.config)
+        if not report.for_person:
+            return Worker(library, config, fp8, report, Limits()).serve(sys.stdin)
+        sizes = options.sizes or shapes.KPI_SIZES[options.target]
+        return print_table(report, library, config, fp8, sizes, max(1, options.iterations), options.seed, options.rivals)
+
+    return session.run(report, options.target, options.artifact, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,56 @@
+"""Builds a library of this checkout for a person who gives no --artifact. (expctl has its own builds, from protocol.yaml.)"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = Path(__file__).resolve().parents[1] / "hip"
+
+ZIG_CPP = (
+    sys.executable,
+    "-m",
+    "ziglang",
+    "cc",
+    "-x",
+    "c++",
+    "-std=c++17",
+    "-O3",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-nostdinc++",
+    "-shared",
+    "-fPIC",
+)
+
+
+class BuildError(Exception):
+    """A compiler is missing or refused the source."""
+
+
+def command(target: str, library: Path, source: Path = SOURCE, march: str = "native") -> list[str]:
+    """argv of the build; raises BuildError if the compiler isn't there."""
+    if target == "cpu":
+        return [*ZIG_CPP, f"-march={march}", str(source / "host_cpu.cpp"), "-o", str(library)]
+    tool = "nvcc" if target == "sm_90" else "hipcc"
+    compiler = shutil.which(tool)
+    if compiler is None:
+        raise BuildError(
+            f"{tool} is not on PATH: install {'the CUDA toolkit' if tool == 'nvcc' else 'ROCm'} or give --artifact"
+        )
+    if target == "sm_90":
+        flags = ["-arch=sm_90", "-std=c++17", "-O3", "-Xcompiler", "-fPIC", "-shared"]
+        return [compiler, *flags, str(source / "host_cuda.cu"), "-o", str(library)]
+    flags = ["--offload-arch=gfx1151", "-std=c++17", "-O3", "-fPIC", "-shared"]
+    return [compiler, *flags, str(source / "host_hip.hip"), "-o", str(library)]
+
+
+def build(target: str, folder: Path, source: Path = SOURCE, march: str = "native") -> Path:
+    """Leaves scaled_mm.so in `folder`; raises BuildError with what the compiler said."""
+    library = folder / "scaled_mm.so"
+    ran = subprocess.run(command(target, library, source, march), capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        raise BuildError(f"the {target} build failed:\n{ran.stderr[-4000:]}")
+    return library

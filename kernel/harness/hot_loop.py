@@ -1,0 +1,123 @@
+"""Static counts of the hot loop of a CPU build: what the compiler made of it, read from its disassembly. Not a speed."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_LISTED = re.compile(r"^\s*([0-9a-f]+):\s+([a-z][\w.]*)\s*(.*)$")
+_JUMPED_TO = re.compile(r"^(?:0x)?([0-9a-f]+)\b")
+_LABEL = re.compile(r"^([.\w]+):")
+_STATEMENT = re.compile(r"^\s+([a-z][\w.]*)\s*(.*)$")
+_VECTOR = re.compile(r"%?[xyz]mm\d|\bv\d+\.")
+_MULTIPLY_ADD = re.compile(r"^(vfn?m(add|sub)\w*ps|fml[as])")
+_MEMORY = re.compile(r"\(.*%r|\[")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instruction:
+    """One line of a disassembly."""
+
+    mnemonic: str
+    operands: str
+    target: int | None
+    """Index of the instruction it jumps to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HotLoop:
+    """The innermost loop with the most vector multiply-adds."""
+
+    instructions: int
+    multiply_adds: int
+    vector_width_bits: int
+    loads: int
+    """Instructions that read memory, multiply-adds with a memory operand among them."""
+    stores: int
+
+
+class NoDisassembly(Exception):
+    """Neither a disassembler nor a source to compile to assembly."""
+
+
+def of_library(library: Path, source: Path | None) -> HotLoop | None:
+    """None if no loop has a vector multiply-add (a scalar build). Raises NoDisassembly."""
+    tool = shutil.which("objdump") or shutil.which("llvm-objdump")
+    if tool is not None:
+        listing = _output([tool, "-d", "--no-show-raw-insn", str(library)])
+        return hottest(list(parse_listing(listing)))
+    if source is None:
+        raise NoDisassembly("no objdump on PATH and no --source to compile to assembly")
+    compiler = [
+        sys.executable,
+        "-m",
+        "ziglang",
+        "cc",
+        "-x",
+        "c++",
+        "-std=c++17",
+        "-O3",
+        "-march=native",
+        "-fno-exceptions",
+        "-fno-rtti",
+    ]
+    text = _output([*compiler, "-nostdinc++", "-fPIC", "-S", str(source), "-o", "-"])
+    return hottest(list(parse_assembly(text)))
+
+
+def _output(argv: list[str]) -> str:
+    ran = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        raise NoDisassembly(f"{argv[0]} failed: {ran.stderr.strip()[-500:]}")
+    return ran.stdout
+
+
+def parse_listing(listing: str) -> Iterator[Instruction]:
+    """What objdump and llvm-objdump print."""
+    found = [match for line in listing.splitlines() if (match := _LISTED.match(line))]
+    index = {int(match[1], 16): i for i, match in enumerate(found)}
+    for match in found:
+        jump = _JUMPED_TO.match(match[3]) if match[2].startswith(("j", "b")) else None
+        yield Instruction(mnemonic=match[2], operands=match[3], target=index.get(int(jump[1], 16)) if jump else None)
+
+
+def parse_assembly(text: str) -> Iterator[Instruction]:
+    """What the compiler writes with -S."""
+    statements: list[tuple[str, str]] = []
+    labels: dict[str, int] = {}
+    for line in text.splitlines():
+        if label := _LABEL.match(line):
+            labels[label[1]] = len(statements)
+        elif statement := _STATEMENT.match(line):
+            statements.append((statement[1], statement[2].split("#")[0].strip()))
+    for mnemonic, operands in statements:
+        target = labels.get(operands.strip()) if mnemonic.startswith(("j", "b")) else None
+        yield Instruction(mnemonic=mnemonic, operands=operands, target=target)
+
+
+def hottest(instructions: list[Instruction]) -> HotLoop | None:
+    """A loop is a jump backwards; an innermost one holds no other."""
+    loops = [(x.target, i + 1) for i, x in enumerate(instructions) if x.target is not None and x.target <= i]
+    innermost = [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
+    counted = [_count(instructions[begin:end]) for begin, end in innermost]
+    best = max(counted, key=lambda loop: (loop.multiply_adds * loop.vector_width_bits, -loop.instructions), default=None)
+    return best if best is not None and best.multiply_adds else None
+
+
+def _count(body: list[Instruction]) -> HotLoop:
+    multiply_adds = [x for x in body if _MULTIPLY_ADD.match(x.mnemonic)]
+    width = max((512 if "zmm" in x.operands else 256 if "ymm" in x.operands else 128 for x in multiply_adds), default=0)
+    in_memory = [x for x in body if _MEMORY.search(x.operands) and _VECTOR.search(x.operands)]
+    stores = [x for x in in_memory if re.search(r"[xyz]mm\d+,\s*[^,%]*\(", x.operands) and x.mnemonic.startswith("vmov")]
+    return HotLoop(
+        instructions=len(body),
+        multiply_adds=len(multiply_adds),
+        vector_width_bits=width,
+        loads=len(in_memory) - len(stores),
+        stores=len(stores),
+    )

@@ -1,0 +1,208 @@
+"""The C interface of a build (kernel/hip/host.h), through ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from pathlib import Path
+
+from kernel.harness.formats import Fp8
+
+Config = tuple[int, int, int, int, int, int]
+"""(warps_m, warps_n, unroll_k, stages, repeat_m, repeat_n)"""
+
+ABI_VERSION = 1
+MACHINES = {"cpu": 0, "sm_90": 1, "gfx1151": 2}
+WINNER: Config = (1, 8, 2, 2, 8, 2)
+
+
+class LibraryError(Exception):
+    """The artifact can't be loaded, or isn't a build of this interface for this target."""
+
+
+class LaunchError(Exception):
+    """The library refused a call, or the device failed."""
+
+
+class UnknownConfig(Exception):
+    """A config that the build doesn't have was asked for."""
+
+
+def parse_config(text: str) -> Config:
+    """From "1,8,2,2,8,2"; raises ValueError."""
+    numbers = [int(word) for word in text.split(",")]
+    if len(numbers) != 6:
+        raise ValueError(f"a config is six numbers such as 1,8,2,2,8,2, found {text!r}")
+    return (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
+
+
+def format_config(config: Sequence[int]) -> str:
+    """As "1,8,2,2,8,2"."""
+    return ",".join(map(str, config))
+
+
+class Library:
+    """Any build. Pointers are integers: host addresses for the CPU, device addresses for a GPU."""
+
+    def __init__(self, path: Path, target: str) -> None:
+        try:
+            self._c = ctypes.CDLL(str(path.resolve()))
+            self._declare()
+            version, machine = self._c.scaled_mm_abi_version(), self._c.scaled_mm_machine()
+        except (OSError, AttributeError) as error:
+            raise LibraryError(f"{path}: {error}") from error
+        if version != ABI_VERSION:
+            raise LibraryError(f"{path}: interface version {version}, expected {ABI_VERSION}")
+        if machine != MACHINES[target]:
+            built_for = next((name for name, number in MACHINES.items() if number == machine), f"machine {machine}")
+            raise LibraryError(f"{path}: built for {built_for}, expected {target}")
+        self.target, self.path = target, path
+        self.configs: tuple[Config, ...] = tuple(self._config(i) for i in range(self._c.scaled_mm_config_count()))
+
+    def _declare(self) -> None:
+        pointer, integer = ctypes.c_void_p, ctypes.c_int
+        self._c.scaled_mm_config.argtypes = [integer, ctypes.POINTER(integer)]
+        self._c.scaled_mm_row_blocks.argtypes = [integer, integer]
+        self._c.scaled_mm_config_for.argtypes = [integer, integer]
+        self._c.scaled_mm_error_text.argtypes = [integer]
+        self._c.scaled_mm_error_text.restype = ctypes.c_char_p
+        self._c.scaled_mm_launch.argtypes = [integer, integer, *[pointer] * 4, ctypes.c_float, *[integer] * 5]
+
+    def _config(self, index: int) -> Config:
+        numbers = (ctypes.c_int * 6)()
+        self.check(self._c.scaled_mm_config(index, numbers))
+        return (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
+
+    def check(self, error: int) -> None:
+        """Raises LaunchError unless the code is 0."""
+        if error:
+            raise LaunchError(f"error {error}: {self._c.scaled_mm_error_text(error).decode()}")
+
+    def index_of(self, config: Config) -> int:
+        """Raises UnknownConfig with the list of what there is."""
+        if config not in self.configs:
+            raise UnknownConfig(self._unknown(format_config(config)))
+        return self.configs.index(config)
+
+    def config_for(self, m: int, n: int) -> int:
+        """HIP_FORCE_CONFIG if it is set, else the library's choice for the shape."""
+        index: int = self._c.scaled_mm_config_for(m, n)
+        if index < 0:
+            raise UnknownConfig(self._unknown("HIP_FORCE_CONFIG"))
+        return index
+
+    def _unknown(self, what: str) -> str:
+        return f"{what} is not a config of this build; it has {'  '.join(map(format_config, self.configs))}"
+
+    def row_blocks(self, config: int, m: int) -> int:
+        """Tiles along M: the unit in which callers share out work."""
+        count: int = self._c.scaled_mm_row_blocks(config, m)
+        return count
+
+    def launch(
+        self,
+        config: int,
+        fp8: Fp8,
+        a: int,
+        b: int,
+        bias: int | None,
+        c: int,
+        scale: float,
+        m: int,
+        n: int,
+        k: int,
+        row_blocks: tuple[int, int] | None = None,
+    ) -> None:
+        """Computes the rows of the given blocks, [first, end), or all. Synchronous on the CPU, asynchronous on a GPU."""
+        first, end = row_blocks or (0, self.row_blocks(config, m))
+        self.check(self._c.scaled_mm_launch(config, int(fp8), a, b, bias, c, scale, m, n, k, first, end))
+
+
+class DeviceLibrary(Library):
+    """A GPU build: memory and events of device 0."""
+
+    def __init__(self, path: Path, target: str) -> None:
+        super().__init__(path, target)
+        try:
+            self.check(self._c.scaled_mm_device_open(0))
+            self.device_name, self.compute_units = self._describe()
+        except LaunchError as error:
+            raise LibraryError(f"no usable device: {error}") from error
+
+    def _declare(self) -> None:
+        super()._declare()
+        pointer, integer, size = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64
+        self._c.scaled_mm_device_error.restype = ctypes.c_char_p
+        self._c.scaled_mm_device_open.argtypes = [integer]
+        self._c.scaled_mm_device_describe.argtypes = [integer, ctypes.c_char_p, integer, ctypes.POINTER(integer)]
+        self._c.scaled_mm_device_alloc.argtypes = [ctypes.POINTER(pointer), size]
+        self._c.scaled_mm_device_free.argtypes = [pointer]
+        self._c.scaled_mm_device_write.argtypes = [pointer, pointer, size]
+        self._c.scaled_mm_device_read.argtypes = [pointer, pointer, size]
+        self._c.scaled_mm_device_time.argtypes = [
+            integer,
+            integer,
+            *[pointer] * 4,
+            ctypes.c_float,
+            *[integer] * 4,
+            ctypes.POINTER(ctypes.c_int64),
+        ]
+
+    def check(self, error: int) -> None:
+        """Raises LaunchError with what the device said."""
+        if error:
+            text = self._c.scaled_mm_error_text(error).decode()
+            raise LaunchError(f"error {error}: {text} ({self._c.scaled_mm_device_error().decode()})")
+
+    def _describe(self) -> tuple[str, int]:
+        name, units = ctypes.create_string_buffer(256), ctypes.c_int()
+        self.check(self._c.scaled_mm_device_describe(0, name, len(name), ctypes.byref(units)))
+        return name.value.decode(), units.value
+
+    def alloc(self, size: int) -> int:
+        """Address of `size` bytes of device memory."""
+        pointer = ctypes.c_void_p()
+        self.check(self._c.scaled_mm_device_alloc(ctypes.byref(pointer), size))
+        if not pointer.value:
+            raise LaunchError(f"the device gave no memory for {size} bytes")
+        return pointer.value
+
+    def free(self, pointer: int) -> None:
+        """Gives back what `alloc` gave."""
+        self.check(self._c.scaled_mm_device_free(pointer))
+
+    def write(self, to_device: int, from_host: int, size: int) -> None:
+        """Copies `size` bytes; returns when they are there."""
+        self.check(self._c.scaled_mm_device_write(to_device, from_host, size))
+
+    def read(self, to_host: int, from_device: int, size: int) -> None:
+        """Copies `size` bytes; returns when they are here."""
+        self.check(self._c.scaled_mm_device_read(to_host, from_device, size))
+
+    def wait(self) -> None:
+        """Until the device has finished all launches; raises LaunchError if one failed."""
+        self.check(self._c.scaled_mm_device_wait())
+
+    def time(
+        self,
+        config: int,
+        fp8: Fp8,
+        a: int,
+        b: int,
+        bias: int | None,
+        c: int,
+        scale: float,
+        m: int,
+        n: int,
+        k: int,
+        iterations: int,
+    ) -> list[int]:
+        """Nanoseconds of each launch, between two device events of its own."""
+        durations = (ctypes.c_int64 * iterations)()
+        self.check(self._c.scaled_mm_device_time(config, int(fp8), a, b, bias, c, scale, m, n, k, iterations, durations))
+        return list(durations)
+
+
+def open_library(path: Path, target: str) -> Library:
+    """Raises LibraryError."""
+    return Library(path, target) if target == "cpu" else DeviceLibrary(path, target)

@@ -1,0 +1,93 @@
+"""Look into one build: counts, not speed.
+
+    python kernel/harness/profile_scaled_mm.py --target cpu --artifact scaled_mm.so
+    rocprofv3 --kernel-trace --stats -d OUT -- python -u kernel/harness/profile_scaled_mm.py --target gfx1151 --artifact LIB
+    ncu -o OUT python kernel/harness/profile_scaled_mm.py --target sm_90 --artifact scaled_mm.so
+
+CPU: instructions of one launch by valgrind, where it can run the build, and what the compiler made of the hot loop.
+GPU: launches the KPI sizes for the profiler that this script runs under.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+if not __package__:  # run by path: the checkout this file lies in comes first
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import numpy as np
+
+from kernel.harness import counted, hot_loop, reference, session, shapes
+from kernel.harness.formats import Fp8
+from kernel.harness.library import WINNER, Config, Library
+from kernel.harness.operands import place
+from kernel.harness.report import Report
+
+COUNTED_SIZE = 256
+
+
+def profile_cpu(library: Library, artifact: Path, source: Path | None, config: Config, fp8: Fp8, report: Report) -> int:
+    """What cannot be counted here is said in the log and left out."""
+    try:
+        count = counted.instructions(artifact, library.index_of(config), fp8, COUNTED_SIZE)
+        report.fact(f"instructions n={COUNTED_SIZE}", count, "instructions", "exact_count")
+    except counted.CannotCount as error:
+        report.say(f"no instruction count: {error}")
+    try:
+        loop = hot_loop.of_library(artifact, source)
+    except hot_loop.NoDisassembly as error:
+        report.say(f"no static count: {error}")
+        loop = None
+    if loop is not None:
+        for name, value in (
+            ("instructions", loop.instructions),
+            ("vector multiply-adds", loop.multiply_adds),
+            ("loads", loop.loads),
+            ("stores", loop.stores),
+        ):
+            report.fact(f"hot loop {name}", value, "instructions", "static")
+        report.fact("hot loop vector width", loop.vector_width_bits, "bits", "static")
+        per_product = loop.instructions / loop.multiply_adds
+        report.fact("hot loop instructions per multiply-add", round(per_product, 4), "instructions", "static")
+    report.fact("library size", artifact.stat().st_size, "bytes", "static")
+    return report.end()
+
+
+def launch_for_profiler(
+    library: Library, config: Config, fp8: Fp8, sizes: tuple[int, ...], launches: int, report: Report
+) -> int:
+    """The profiler around this process does the looking."""
+    index = library.index_of(config)
+    for n in sizes:
+        operands = place(library, reference.draw(np.random.default_rng(n), fp8, n, n, n), guarded=False)
+        for _ in range(launches):
+            operands.launch(index)
+        operands.release()
+        report.fact(f"launches n={n}", launches, "launches", "exact_count")
+    return report.end()
+
+
+def main() -> int:
+    """The exit status."""
+    arguments = session.parser(__doc__)
+    arguments.add_argument("--config", type=session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
+    arguments.add_argument("--b-dtype", choices=("e5m2", "e4m3"), default="e5m2")
+    arguments.add_argument("--source", type=Path, help="kernel/hip/host_cpu.cpp of the build, for machines without objdump")
+    arguments.add_argument("--sizes", type=session.sizes, help="to launch on a GPU; default: its KPI sizes")
+    arguments.add_argument("--launches", type=int, default=10, help="of each size on a GPU")
+    options = arguments.parse_args()
+    report = Report()
+    (fp8,) = session.FORMATS[options.b_dtype]
+
+    def work(library: Library) -> int:
+        if options.target == "cpu":
+            return profile_cpu(library, library.path, options.source, options.config, fp8, report)
+        sizes = options.sizes or shapes.KPI_SIZES[options.target]
+        return launch_for_profiler(library, options.config, fp8, sizes, options.launches, report)
+
+    return session.run(report, options.target, options.artifact, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

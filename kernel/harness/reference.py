@@ -1,0 +1,134 @@
+"""Inputs, the exact product, and the gates that a result must pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernel.harness.formats import Bytes, Doubles, Fp8, Halves, decode, encode
+
+POISON = 0xFE5A
+"""A NaN that no kernel makes by itself: what an unwritten element of C still holds."""
+
+MOST_CHECKED_PRODUCTS = 1_500_000_000
+"""Larger products are checked on a sample of rows: the float64 product would take longer than the kernel's whole test."""
+SAMPLED_ROWS = 96
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inputs:
+    """One product to compute."""
+
+    a: Halves
+    """(M, K)"""
+    codes: Bytes
+    """(K, N), not prepacked"""
+    bias: Halves | None
+    """(N,)"""
+    scale: float
+    fp8: Fp8
+
+
+def draw(rng: np.random.Generator, fp8: Fp8, m: int, n: int, k: int, *, scale: float = 0.5, bias: bool = True) -> Inputs:
+    """Normal values, never zeros: zeros make real hardware faster. Through tables, for n = 8192 has 67 million of them."""
+    normal = rng.standard_normal(1 << 16)
+    halves, codes = normal.astype(np.float16), encode(normal, fp8)
+    return Inputs(
+        a=halves[rng.integers(0, 1 << 16, (m, k), dtype=np.uint16)],
+        codes=codes[rng.integers(0, 1 << 16, (k, n), dtype=np.uint16)],
+        bias=halves[rng.integers(0, 1 << 16, n, dtype=np.uint16)] if bias else None,
+        scale=scale,
+        fp8=fp8,
+    )
+
+
+def every_code(fp8: Fp8, m: int, k: int) -> Inputs:
+    """Row 0 of B holds all 256 codes, A takes that row alone. Zero times infinity is NaN, so the other rows of B are zero."""
+    a = np.zeros((m, k), dtype=np.float16)
+    a[:, 0] = 1.0
+    codes = np.zeros((k, 256), dtype=np.uint8)
+    codes[0] = np.arange(256)
+    return Inputs(a=a, codes=codes, bias=None, scale=1.0, fp8=fp8)
+
+
+def rows_to_check(rng: np.random.Generator, m: int, n: int, k: int) -> NDArray[np.intp]:
+    """All rows, or of a large product the first, the last and a random sample."""
+    if m * n * k <= MOST_CHECKED_PRODUCTS:
+        return np.arange(m)
+    return np.unique(np.concatenate(([0, m - 1], rng.integers(0, m, SAMPLED_ROWS))))
+
+
+def expected(inputs: Inputs, rows: NDArray[np.intp]) -> Doubles:
+    """(len(rows), N) in float64; fp8 decoded exactly."""
+    with np.errstate(invalid="ignore"):  # zero times an infinite code
+        product = inputs.a[rows].astype(np.float64) @ decode(inputs.codes, inputs.fp8) * inputs.scale
+    return product if inputs.bias is None else product + inputs.bias.astype(np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """rel_l2 and max_abs are the user's. The third gate scales with the inputs, so that it also means something at small K."""
+
+    rel_l2: float = 0.01
+    max_abs: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """What the gates say about one result."""
+
+    rel_l2: float
+    max_abs: float
+    failure: str | None
+    """None if all gates hold, else the first bad coordinate with both values, or the gate that failed as a whole."""
+
+
+def ulp_fp16(values: Doubles) -> Doubles:
+    """Distance of neighbouring halves at |value|; 2^-24 among the denormals."""
+    _, exponent = np.frexp(np.maximum(np.abs(values), 2.0**-14))
+    return np.asarray(2.0 ** (exponent - 11.0))
+
+
+def scaled_limit(inputs: Inputs, exact: Doubles) -> Doubles:
+    """1 ulp of the result, and what fp32 accumulation may lose: 4 sqrt(K) 2^-24 max|A| max|B| |scale|."""
+    finite = decode(inputs.codes, inputs.fp8)
+    largest_b = np.max(np.abs(finite), initial=0.0, where=np.isfinite(finite))
+    largest_a = float(np.max(np.abs(inputs.a.astype(np.float64))))
+    lost = 4.0 * np.sqrt(inputs.a.shape[1]) * 2.0**-24 * largest_a * largest_b * abs(inputs.scale)
+    return np.asarray(ulp_fp16(np.where(np.isfinite(exact), exact, 0.0)) + lost)
+
+
+def judge(inputs: Inputs, rows: NDArray[np.intp], exact: Doubles, result: Halves, limits: Limits) -> Judgement:
+    """`result` is C (M, N) whole; `exact` its `rows`."""
+    actual = result[rows].astype(np.float64)
+    with np.errstate(over="ignore"):
+        as_half = exact.astype(np.float16).astype(np.float64)
+    special = ~np.isfinite(as_half)
+    with np.errstate(invalid="ignore"):
+        error = np.where(special, 0.0, np.abs(actual - exact))
+    limit = scaled_limit(inputs, exact)
+    same_special = (np.isnan(as_half) & np.isnan(actual)) | (as_half == actual)
+    bad = np.where(special, ~same_special, ~(error <= limit))  # a NaN error is bad too
+
+    numbers = np.where(special, 0.0, exact)
+    norm = float(np.linalg.norm(numbers))
+    distance = float(np.linalg.norm(error))
+    rel_l2 = distance / norm if norm > 0 else distance
+    max_abs = float(np.max(error, initial=0.0))
+
+    failure = None
+    if bad.any():
+        i, j = (int(x) for x in np.argwhere(bad)[0])
+        row = int(rows[i])
+        unwritten = ", still the poison: never written" if result[row].view(np.uint16)[j] == POISON else ""
+        failure = (
+            f"C[{row},{j}] is {actual[i, j]:.6g}{unwritten}, expected {exact[i, j]:.6g}; error {error[i, j]:.3g}, "
+            f"limit {limit[i, j]:.3g}; {int(bad.sum())} of {bad.size} elements are bad"
+        )
+    elif not rel_l2 <= limits.rel_l2:
+        failure = f"relative L2 is {rel_l2:.3g}, limit {limits.rel_l2:g}"
+    elif not max_abs <= limits.max_abs:
+        failure = f"largest absolute error is {max_abs:.3g}, limit {limits.max_abs:g}"
+    return Judgement(rel_l2=rel_l2, max_abs=max_abs, failure=failure)

@@ -1,0 +1,88 @@
+"""What a script says: JSON lines to the descriptor in EXPCTL_RESULT_FD, or a readable line to a person. See docs/HARNESS.md."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TextIO
+
+Value = str | int | float | bool
+PASSED, BLAMED, FAULTY = 0, 1, 2
+"""Exit statuses: the build is fine, the build failed, the script or machine failed."""
+
+
+class Fault(Exception):
+    """The script or the machine is at fault: no device, a missing package. Says nothing about the build."""
+
+
+class BuildFailed(Exception):
+    """The build under test did something wrong."""
+
+
+class Report:
+    """Each method writes one line. The last one must be an `end`."""
+
+    def __init__(self) -> None:
+        descriptor = os.environ.get("EXPCTL_RESULT_FD")
+        self._stream: TextIO | None = None
+        if descriptor:
+            try:
+                self._stream = os.fdopen(int(descriptor), "w", encoding="utf-8", closefd=False)
+            except (ValueError, OSError) as error:
+                sys.exit(f"EXPCTL_RESULT_FD is {descriptor!r}, expected an open descriptor: {error}")
+
+    @property
+    def for_person(self) -> bool:
+        """Nobody reads the descriptor: there is none."""
+        return self._stream is None
+
+    def event(self, event: str, /, **fields: object) -> None:
+        """One JSON object; nothing for a person."""
+        if self._stream is not None:
+            self._stream.write(json.dumps({"event": event, **fields}, allow_nan=False) + "\n")
+            self._stream.flush()
+
+    def say(self, line: str) -> None:
+        """To a person, or to the log."""
+        print(line, flush=True)
+
+    def case(self, name: str, ok: bool, facts: Mapping[str, Value]) -> None:
+        """One case of a test."""
+        self.event("case", name=name, ok=ok, facts=dict(facts))
+        self.say(f"{'ok  ' if ok else 'FAIL'} {name:58s} " + " ".join(f"{k}={_short(v)}" for k, v in facts.items()))
+
+    def fact(self, name: str, value: int | float, unit: str, kind: str) -> None:
+        """One figure of a profile; `kind` is exact_count, static, device_time or wall_time."""
+        self.event("fact", name=name, value=value, unit=unit, kind=kind)
+        self.say(f"{name:52s} {_short(value):>14s} {unit:14s} {kind}")
+
+    def ready(self, facts: Mapping[str, Value]) -> None:
+        """The worker has warmed up."""
+        self.event("ready", facts=dict(facts))
+
+    def sample(self, size: str, durations_ns: Sequence[int]) -> None:
+        """Times of single iterations, in order."""
+        self.event("sample", size=size, ns=list(durations_ns))
+
+    def end(self) -> int:
+        """All is well; returns the exit status, as the next two do."""
+        self.event("end", ok=True)
+        return PASSED
+
+    def blame(self, reason: str) -> int:
+        """The build under test failed."""
+        self.event("end", ok=False, reason=reason)
+        print(f"failed: {reason}", file=sys.stderr, flush=True)
+        return BLAMED
+
+    def fault(self, reason: str) -> int:
+        """The script or the machine failed."""
+        self.event("end", ok=False, fault=True, reason=reason)
+        print(f"fault: {reason}", file=sys.stderr, flush=True)
+        return FAULTY
+
+
+def _short(value: Value) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

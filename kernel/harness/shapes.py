@@ -1,0 +1,62 @@
+"""Which products the test step computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from kernel.harness.formats import Fp8
+from kernel.harness.library import Config
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """C (m, n) = (A (m, k) x B (k, n)) * scale + bias (n)."""
+
+    fp8: Fp8
+    m: int
+    n: int
+    k: int
+    scale: float
+    bias: bool
+    config: Config | None = None
+    """Forced; None lets the library pick."""
+    every_code: bool = False
+    """Column n of B is code n, A picks it out: the result is the decoded table itself."""
+
+    @property
+    def name(self) -> str:
+        """Unique among the cases of a test."""
+        words = [self.fp8.label, f"m={self.m} n={self.n} k={self.k}"]
+        words += ["scale"] if self.scale != 1.0 else []
+        words += ["bias"] if self.bias else []
+        words += ["every-code"] if self.every_code else []
+        words += ["config=" + ",".join(map(str, self.config))] if self.config else []
+        return " ".join(words)
+
+
+SHAPES: tuple[tuple[int, int, int], ...] = (
+    # tiny
+    (1, 1, 1), (1, 1, 16), (2, 3, 5), (1, 64, 32), (64, 1, 32), (16, 16, 16), (17, 15, 17),
+    # one more and one less than a fragment, a slice, a chunk, a tile
+    (31, 33, 31), (32, 64, 33), (63, 65, 64), (65, 63, 63), (64, 64, 48), (127, 129, 40), (129, 127, 24), (128, 256, 32),
+    (128, 256, 64), (127, 255, 31), (129, 257, 33), (128, 272, 80), (144, 256, 96),
+    # K that no row of A is aligned for
+    (130, 100, 77), (200, 300, 130), (96, 160, 1),
+    # odd sizes and long K
+    (251, 509, 127), (333, 222, 111), (5, 7, 4099), (128, 256, 2048), (48, 80, 8200),
+)  # fmt: skip
+EDGES_FOR_EVERY_CONFIG: tuple[tuple[int, int, int], ...] = ((1, 1, 1), (33, 50, 70), (257, 130, 104), (130, 259, 128))
+KPI_SIZES: dict[str, tuple[int, ...]] = {"cpu": (768, 384), "sm_90": (1024, 4096), "gfx1151": (1024, 4096)}
+
+
+def cases(formats: Sequence[Fp8], sizes: Sequence[int], configs: Sequence[Config]) -> Iterator[Case]:
+    """Scale and bias in all four combinations, in turn."""
+    for fp8 in formats:
+        yield Case(fp8=fp8, m=16, n=256, k=16, scale=1.0, bias=False, every_code=True)
+        shapes = [*SHAPES, *((n, n, n) for n in sizes)]
+        for i, (m, n, k) in enumerate(shapes):
+            yield Case(fp8=fp8, m=m, n=n, k=k, scale=(1.0, 0.5, -0.375)[i % 3], bias=i % 2 == 1)
+        for config in configs:
+            for i, (m, n, k) in enumerate(EDGES_FOR_EVERY_CONFIG):
+                yield Case(fp8=fp8, m=m, n=n, k=k, scale=0.5, bias=i % 2 == 1, config=config)

@@ -1,0 +1,110 @@
+"""Test one build: every shape three times, against the exact product.
+
+    python kernel/harness/test_scaled_mm.py --target cpu --artifact scaled_mm.so --b-dtype both
+
+Each launch starts on a poisoned C; all must give the same bits, the last one row block by row block. On the CPU the
+matrices end at an unreadable page, on a GPU C lies between canaries.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+if not __package__:  # run by path: the checkout this file lies in comes first
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import numpy as np
+
+from kernel.harness import reference, session, shapes
+from kernel.harness.library import LaunchError, Library
+from kernel.harness.operands import place
+from kernel.harness.reference import Judgement, Limits
+from kernel.harness.report import BuildFailed, Report
+
+LAUNCHES = 3
+SEED = 20260218
+
+
+def check_case(library: Library, case: shapes.Case, limits: Limits, rng: np.random.Generator) -> Judgement:
+    """Raises BuildFailed or LaunchError."""
+    if case.every_code:
+        inputs = reference.every_code(case.fp8, case.m, case.k)
+    else:
+        inputs = reference.draw(rng, case.fp8, case.m, case.n, case.k, scale=case.scale, bias=case.bias)
+    config = library.config_for(case.m, case.n) if case.config is None else library.index_of(case.config)
+    operands = place(library, inputs, guarded=True)
+    try:
+        first = None
+        for launch in range(LAUNCHES):
+            operands.poison()
+            if launch < LAUNCHES - 1:
+                operands.launch(config)
+            else:
+                for block in range(library.row_blocks(config, case.m)):
+                    operands.launch(config, (block, block + 1))
+            output = operands.output()
+            if first is None:
+                first = output
+                rows = reference.rows_to_check(rng, case.m, case.n, case.k)
+                judgement = reference.judge(inputs, rows, reference.expected(inputs, rows), output, limits)
+                if judgement.failure is not None:
+                    return judgement
+            elif not np.array_equal(first.view(np.uint16), output.view(np.uint16)):
+                row, column = (int(x) for x in np.argwhere(first.view(np.uint16) != output.view(np.uint16))[0])
+                raise BuildFailed(
+                    f"launch {launch + 1} differs from launch 1: C[{row},{column}] is {output[row, column]}, "
+                    f"was {first[row, column]}"
+                )
+        return judgement
+    finally:
+        operands.release()
+
+
+def check_all(library: Library, report: Report, cases: list[shapes.Case], limits: Limits) -> int:
+    """Reports every case, then blames the build for the first that failed; the exit status."""
+    rng = np.random.default_rng(SEED)
+    failures: list[str] = []
+    for case in cases:
+        try:
+            judgement = check_case(library, case, limits, rng)
+            facts: dict[str, str | int | float | bool] = {
+                "rel_l2": judgement.rel_l2,
+                "max_abs": judgement.max_abs,
+                "launches": LAUNCHES,
+            }
+            failure = judgement.failure
+        except (BuildFailed, LaunchError) as error:
+            facts, failure = {}, str(error)
+        if failure is not None:
+            facts = {name: value for name, value in facts.items() if value == value}  # JSON has no NaN
+            facts["failure"] = failure
+            failures.append(f"{case.name}: {failure}")
+        report.case(case.name, failure is None, facts)
+    if failures:
+        return report.blame(failures[0] + (f" (and {len(failures) - 1} more cases)" if len(failures) > 1 else ""))
+    report.say(f"{len(cases)} cases x {LAUNCHES} launches passed")
+    return report.end()
+
+
+def main() -> int:
+    """The exit status."""
+    arguments = session.parser(__doc__)
+    arguments.add_argument("--b-dtype", choices=sorted(session.FORMATS), default="both")
+    arguments.add_argument("--max-rel-l2", type=float, default=0.01)
+    arguments.add_argument("--max-abs", type=float, default=1.0)
+    arguments.add_argument("--sizes", type=session.sizes, help="square sizes to test; default: the KPI sizes of the target")
+    options = arguments.parse_args()
+    limits = Limits(rel_l2=options.max_rel_l2, max_abs=options.max_abs)
+    report = Report()
+
+    def work(library: Library) -> int:
+        kpi_sizes = options.sizes or shapes.KPI_SIZES[options.target]
+        cases = list(shapes.cases(session.FORMATS[options.b_dtype], kpi_sizes, library.configs))
+        return check_all(library, report, cases, limits)
+
+    return session.run(report, options.target, options.artifact, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""The benchmark worker of docs/HARNESS.md: one request per line, one answer each, nothing in between."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from kernel.harness import session
+from kernel.harness.formats import Fp8
+from kernel.harness.library import DeviceLibrary, Library, format_config
+from kernel.harness.reference import Limits
+from kernel.harness.report import Fault, Report
+from kernel.harness.timing import TimedSize
+
+MOST_ITERATIONS = 10_000
+
+
+class Worker:
+    """Serves one `begin`, any number of `time`, one `end`."""
+
+    def __init__(self, library: Library, config: int, fp8: Fp8, report: Report, limits: Limits) -> None:
+        self._library, self._config, self._fp8 = library, config, fp8
+        self._report, self._limits = report, limits
+        self._sizes: dict[str, TimedSize] = {}
+
+    def serve(self, lines: Iterable[str]) -> int:
+        """Until `end` or the end of input. Raises Fault for a request it doesn't understand, BuildFailed for a wrong output."""
+        for line in lines:
+            if not line.strip():
+                continue
+            request = _parse(line)
+            match request.get("do"):
+                case "begin":
+                    self._begin(_integer(request, "seed", 0), _texts(request, "sizes"))
+                case "time":
+                    size = request.get("size")
+                    if size not in self._sizes:
+                        raise Fault(f"request for size {size!r}, expected one of {sorted(self._sizes)} from `begin`")
+                    iterations = _integer(request, "iterations", 1)
+                    if iterations > MOST_ITERATIONS:
+                        raise Fault(f"{iterations} iterations asked for, at most {MOST_ITERATIONS} are timed at once")
+                    self._report.sample(size, self._sizes[size].time(iterations))
+                case "end":
+                    break
+                case other:
+                    raise Fault(f"request {other!r}, expected begin, time or end: {line.strip()[:200]}")
+        return self._end()
+
+    def _begin(self, seed: int, names: list[str]) -> None:
+        if self._sizes:
+            raise Fault("a second `begin`; a worker draws its inputs once")
+        try:
+            extents = {name: session.size_of(name) for name in names}
+        except ValueError as error:
+            raise Fault(f"a size is written n=768: {error}") from error
+        for name, n in extents.items():
+            self._sizes[name] = TimedSize(self._library, self._config, self._fp8, n, seed)
+        for size in self._sizes.values():
+            size.warm_up()
+        facts: dict[str, str | int | float | bool] = {
+            "target": self._library.target,
+            "config": format_config(self._library.configs[self._config]),
+            "b_dtype": self._fp8.label,
+        }
+        if isinstance(self._library, DeviceLibrary):
+            facts |= {"device": self._library.device_name, "compute_units": self._library.compute_units}
+        self._report.ready(facts)
+
+    def _end(self) -> int:
+        for size in self._sizes.values():
+            size.check(self._limits)
+            size.release()
+        return self._report.end()
+
+
+def _parse(line: str) -> dict[str, Any]:
+    try:
+        request = json.loads(line)
+    except json.JSONDecodeError as error:
+        raise Fault(f"a request is one JSON object per line: {error}: {line.strip()[:200]}") from error
+    if not isinstance(request, dict):
+        raise Fault(f"a request is a JSON object, found {line.strip()[:200]}")
+    return request
+
+
+def _integer(request: dict[str, Any], key: str, least: int) -> int:
+    value = request.get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or value < least:
+        raise Fault(f"{request.get('do')}: {key} is {value!r}, expected an integer of at least {least}")
+    return value
+
+
+def _texts(request: dict[str, Any], key: str) -> list[str]:
+    value = request.get(key)
+    if not isinstance(value, list) or not value or not all(isinstance(x, str) for x in value):
+        raise Fault(f"{request.get('do')}: {key} is {value!r}, expected a list of names")
+    return value

@@ -1,0 +1,51 @@
+// Fragments of v_wmma_f32_16x16x16_f16 in wave32. Lanes 16..31 repeat lanes 0..15 of both inputs:
+//
+//   A  lane l holds row l % 16, k = 0 .. 15        B  lane l holds column l % 16, k = 0 .. 15
+//   C  value s of lane l is row 2 s + l / 16, column l % 16
+#pragma once
+#include "fp8.h"
+#include "piece.h"
+
+namespace scaled_mm {
+
+typedef u32 Words8 __attribute__((ext_vector_type(8)));
+typedef _Float16 Halves16 __attribute__((ext_vector_type(16)));
+typedef float Floats8 __attribute__((ext_vector_type(8)));
+
+constexpr int kSumsPerLane = 8;
+struct FragmentA { Halves16 halves; };
+struct FragmentB { Halves16 halves; };
+struct FragmentC { Floats8 value; };
+
+DEVICE int lane_index() { return thread_index() % 32; }
+
+DEVICE void clear(FragmentC &c) { c.value = Floats8(0.0f); }
+
+// `low` and `high` are the planes of k 0..7 and 8..15, at the fragment's first row.
+DEVICE FragmentA load_a(const Piece *low, const Piece *high) {
+  const int row = lane_index() % 16;
+  const Piece p = low[row], q = high[row];
+  const Words8 words = {p.word[0], p.word[1], p.word[2], p.word[3], q.word[0], q.word[1], q.word[2], q.word[3]};
+  return {__builtin_bit_cast(Halves16, words)};
+}
+
+template <Fp8 kFormat>
+DEVICE FragmentB load_b(const Piece *columns) {
+  const Piece p = columns[lane_index() % 16];
+  Words8 words;
+#pragma unroll
+  for (int i = 0; i < 8; ++i) words[i] = upcast_pair<kFormat>(p.word[i / 2], i % 2);
+  return {__builtin_bit_cast(Halves16, words)};
+}
+
+DEVICE void multiply_add(FragmentC &c, const FragmentA &a, const FragmentB &b) {
+  c.value = __builtin_amdgcn_wmma_f32_16x16x16_f16_w32(a.halves, b.halves, c.value);
+}
+
+DEVICE int sum_row(int s) { return 2 * s + lane_index() / 16; }
+DEVICE int sum_column(int) { return lane_index() % 16; }
+
+DEVICE float half_to_float(u16 bits) { return static_cast<float>(__builtin_bit_cast(_Float16, bits)); }
+DEVICE u16 float_to_half(float value) { return __builtin_bit_cast(u16, static_cast<_Float16>(value)); }
+
+}  // namespace scaled_mm

@@ -1,0 +1,71 @@
+// C[M,N] = half((A[M,K] fp16 x B[K,N] fp8) * scale + bias[N]), fp32 accumulation. B is prepacked, [K/16][N][16] bytes.
+// One workgroup computes one tile of C, chunk by chunk of K.
+#pragma once
+#include "config.h"
+#include "phases.h"
+#include "stage.h"
+#if ON_CPU
+#include "wave_tile_cpu.h"
+#else
+#include "wave_tile_gpu.h"
+#endif
+
+namespace scaled_mm {
+
+template <class C, Fp8 kFormat>
+DEVICE void multiply_chunk(const Slices<C> &slices, WaveTile<C, kFormat> &tile, int wave) {
+#pragma unroll
+  for (int s = 0; s < kSlices; ++s) tile.multiply(slices.slice[s], wave);
+}
+
+template <class C, Fp8 kFormat>
+DEVICE void compute_tile(const Problem &problem, BlockId block, Slices<C> &slices) {
+  using Tile = WaveTile<C, kFormat>;
+  PER_WAVE(Tile, tile, C::waves);
+  PER_THREAD(Stage<C>, stage, C::threads);
+  const Corner corner(problem, block.m * C::block_m, block.n * C::block_n);
+
+  // The whole chunks go through the loop without checks, what is left through the one after it.
+  const bool aligned = kUnalignedPieces || (problem.k % kHalvesPerPiece == 0 &&
+                                            reinterpret_cast<u64>(problem.a) % kPieceBytes == 0);
+  const int whole_k = aligned ? problem.k / C::chunk_k * C::chunk_k : 0;
+
+  FOR_EACH_WAVE(wave, C::waves) OF_WAVE(tile, wave).clear_all();
+
+  if constexpr (kPrefetch)
+    if (whole_k > 0) {
+      FOR_EACH_THREAD(thread, C::threads) load_whole<C>(OF_THREAD(stage, thread), thread, problem, corner, 0);
+    }
+
+  for (int k = 0; k < whole_k; k += C::chunk_k) {
+    FOR_EACH_THREAD(thread, C::threads) {
+      if constexpr (!kPrefetch) load_whole<C>(OF_THREAD(stage, thread), thread, problem, corner, k);
+      store<C>(OF_THREAD(stage, thread), thread, slices);
+    }
+    // Fill before read: a fragment holds pieces that other waves stored.
+    BARRIER();
+    if constexpr (kPrefetch) {
+      // Into registers only, so it can run ahead of the readers of LDS. The last turn loads its own chunk again:
+      // cheaper than a branch around it.
+      const int next_k = k + C::chunk_k < whole_k ? k + C::chunk_k : k;
+      FOR_EACH_THREAD(thread, C::threads) load_whole<C>(OF_THREAD(stage, thread), thread, problem, corner, next_k);
+    }
+    FOR_EACH_WAVE(wave, C::waves) multiply_chunk<C, kFormat>(slices, OF_WAVE(tile, wave), wave);
+    // Read before refill: the next turn (or the edge loop) overwrites both slices, and no wave may do so while another
+    // one still reads them. Both slices are refilled together, so one barrier serves both.
+    BARRIER();
+  }
+
+#pragma unroll 1
+  for (int k = whole_k; k < problem.k; k += C::chunk_k) {
+    FOR_EACH_THREAD(thread, C::threads) fill_edge<C>(thread, problem, corner, k, slices);
+    BARRIER();   // fill before read, as above
+    FOR_EACH_WAVE(wave, C::waves) multiply_chunk<C, kFormat>(slices, OF_WAVE(tile, wave), wave);
+    BARRIER();   // read before refill by the next turn of this loop
+  }
+
+  // The accumulators are the wave's own: writing them needs no barrier.
+  FOR_EACH_WAVE(wave, C::waves) OF_WAVE(tile, wave).write(problem, corner, wave);
+}
+
+}  // namespace scaled_mm
