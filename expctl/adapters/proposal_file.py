@@ -2,22 +2,43 @@
 
 import json
 
+from expctl.adapters.typed import DECIMAL
+
 
 def proposal_text(
-    experiment: str, *, title: str, hypothesis: str, kind: str, mode: str, expect: str, precondition: str
+    experiment: str,
+    *,
+    title: str,
+    hypothesis: str,
+    kind: str,
+    mode: str,
+    expect: str,
+    gain: str,
+    depends_on: tuple[str, ...],
+    precondition: str,
 ) -> bytes:
-    """The file's bytes. Words are written as JSON strings, which are YAML too, so that nothing in them acts."""
+    """The file's bytes. Words are written as JSON strings, which are YAML too, so that nothing in them acts.
+
+    `gain` is "LOW,HIGH" in percent, or empty. Nothing is checked here: the file is read back strictly.
+    """
     words = {
-        "id": experiment,
         "title": title or f"{experiment}: captured change",
         "kind": kind,
         "mode": mode or ("simplify" if kind == "simplify" else "gain"),
         "hypothesis": hypothesis or "not stated",
     }
-    lines = [
-        f"{key}: {value if key in ('id', 'kind', 'mode') else json.dumps(value, ensure_ascii=False)}"
-        for key, value in words.items()
-    ]
-    lines += ["prediction:", f"  verdict: {expect}"]
-    lines += [f"precondition: {json.dumps(precondition, ensure_ascii=False)}"] if precondition else []
+    lines = [f"id: {experiment}", *(f"{key}: {_quoted(value)}" for key, value in words.items())]
+    lines += ["prediction:", f"  verdict: {_quoted(expect)}"]
+    lines += [f"  gain_percent: [{', '.join(_number(part) for part in gain.split(','))}]"] if gain else []
+    lines += [f"depends_on: [{', '.join(_quoted(other) for other in depends_on)}]"] if depends_on else []
+    lines += [f"precondition: {_quoted(precondition)}"] if precondition else []
     return ("\n".join(lines) + "\n").encode()
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _number(text: str) -> str:
+    """A plain number as typed; anything else as text, which the strict reader then refuses by name."""
+    return text.strip() if DECIMAL.fullmatch(text.strip()) else _quoted(text.strip())

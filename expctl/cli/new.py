@@ -17,6 +17,8 @@ def new(
     kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis.")] = "perf",
     mode: Annotated[str, typer.Option(help="gain, or simplify: nothing worse than a small budget.")] = "",
     expect: Annotated[str, typer.Option(help="The verdict you predict: KEEP, REJECT, ...")] = "KEEP",
+    gain: Annotated[str, typer.Option(metavar="LOW,HIGH", help="The gain of the objective that you predict, in percent.")] = "",
+    depends_on: Annotated[list[str] | None, typer.Option(metavar="ID", help="An experiment that must be kept first.")] = None,
     precondition: Annotated[str, typer.Option(help="What is new, when a do-not-repeat rule forbids the change.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
@@ -50,7 +52,15 @@ def new(
                 f"cannot read {patch}", found=str(error.strerror), where=str(patch), hint="give a file with a unified diff"
             ) from error
     text = proposal_text(
-        experiment, title=title, hypothesis=hypothesis, kind=kind, mode=mode, expect=expect, precondition=precondition
+        experiment,
+        title=title,
+        hypothesis=hypothesis,
+        kind=kind,
+        mode=mode,
+        expect=expect,
+        gain=gain,
+        depends_on=tuple(depends_on or ()),
+        precondition=precondition,
     )
     proposal = load(text, Proposal, where=f"experiments/{experiment}/experiment.yaml")
     made = propose(wiring.world(place, ConsoleProgress(sys.stderr)), proposal, text, contents)

@@ -87,7 +87,8 @@ def working_facts(rules: Sequence[RuleRow], owed: Sequence[Debt], queued: Sequen
         reopened = [rule.id for rule in rules if rule.reopened_by]
         again = f"; {_names(reopened)} may run again once the condition named there holds" if reopened else ""
         noun = "rule" if len(rules) == 1 else "rules"
-        yield f"Do not repeat: {len(rules)} {noun}{again}. 'expctl rules check PATCH' says whether a patch is refused."
+        refused = "'expctl run' refuses a patch that was rejected before, unless its proposal names a new precondition"
+        yield f"Do not repeat: {len(rules)} {noun}{again}. {refused}."
     if owed:
         yield f"Unmeasured at home: {_names([debt.id for debt in owed])} landed on the word of another target."
     if queued:
