@@ -133,4 +133,4 @@ def _first_error(log: Path, tree: Path) -> str:
     """The compiler's first error, without the worktree's path; else the end of what it said."""
     text = log.read_text(errors="replace").replace(f"{tree}/", "")
     error = next((line.strip() for line in text.splitlines() if "error" in line.lower()), "")
-    return (error or log_tail(log))[:300]
+    return (error or log_tail(log).strip(" ()"))[:300]

@@ -16,12 +16,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from expctl.domain.text import plain_text
+
 RESULT_FD = "EXPCTL_RESULT_FD"
 MARK = "EXPCTL_RUN"
 LINE_BYTES_MAX = 1 << 20
 FILE_BYTES_MAX = 1 << 30
 GRACE_S = (2.0, 1.0)  # after INT, after TERM; then KILL
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+
+_live: set[int] = set()  # pids of our running children: everything else below us is an orphan that came to the subreaper
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -85,6 +89,7 @@ class Child:
             raise
         finally:
             os.close(writing)
+        _live.add(self._process.pid)
         self._results = reading
         self._buffer = b""
         self._selector = selectors.DefaultSelector()
@@ -149,6 +154,8 @@ class Child:
             self._end_group()
         self._signal_group(signal.SIGKILL)  # whoever stayed behind in the group
         self._process.wait()
+        _live.discard(self._process.pid)
+        _end_orphans()
         if self._results >= 0:
             self._selector.close()
             os.close(self._results)
@@ -169,6 +176,23 @@ class Child:
     def _signal_group(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, number)
+
+
+def _end_orphans() -> None:
+    """Kill what a child left behind outside its group: as subreaper, we are its parent now. Done when nothing is left."""
+    import psutil
+
+    for _ in range(100):
+        strays = [child for child in psutil.Process().children() if child.pid not in _live]
+        if not strays:
+            return
+        for stray in strays:
+            with contextlib.suppress(psutil.Error):
+                for process in (*stray.children(recursive=True), stray):
+                    process.kill()
+        for stray in strays:
+            with contextlib.suppress(psutil.Error, psutil.TimeoutExpired):
+                stray.wait(1.0)
 
 
 def end_survivors(mark: str) -> int:
@@ -193,10 +217,11 @@ def end_survivors(mark: str) -> int:
 
 
 def log_tail(log: Path, lines: int = 3) -> str:
-    """The last non-empty lines of a log, in one line, at most 300 characters."""
+    """` (what the log said last)`: its last non-empty lines in one line, at most 300 characters; empty when it is empty."""
     try:
         text = log.read_bytes()[-20_000:].decode(errors="replace")
     except OSError:
         return ""
     kept = [line.strip() for line in text.splitlines() if line.strip()][-lines:]
-    return " | ".join(kept)[-300:]
+    said = plain_text(" | ".join(kept)[-300:])
+    return f" ({said})" if said else ""

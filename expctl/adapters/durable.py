@@ -1,5 +1,6 @@
 """Writing files so that a crash leaves the old contents or the new, never half."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -14,6 +15,23 @@ def replace(path: Path, contents: bytes) -> None:
         os.fsync(file.fileno())
     os.rename(temporary, path)
     flush_folder(path.parent)
+
+
+def move(source: Path, target: Path) -> None:
+    """Flush `source` and rename it over `target`, on the same file system or by a copy beside it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        with open(source, "rb") as file:
+            os.fsync(file.fileno())
+        os.rename(source, target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        mode = source.stat().st_mode
+        replace(target, source.read_bytes())
+        target.chmod(mode)
+        source.unlink()
+    flush_folder(target.parent)
 
 
 def flush_folder(folder: Path) -> None:

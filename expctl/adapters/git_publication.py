@@ -9,30 +9,33 @@
 Without the lock, a kill between ref and index would make the user's next commit revert the experiment.
 """
 
+import json
 import os
 import shutil
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from expctl.adapters import durable
 from expctl.domain.errors import Busy, Refused
 
 if TYPE_CHECKING:
     from expctl.adapters.git_workspace import GitWorkspace
 
 LOCK_WAIT_S = 10.0
-ABSENT = "0" * 40
 
 
 class Publication:
     """Moves the branch of one workspace."""
 
-    def __init__(self, workspace: "GitWorkspace") -> None:
+    def __init__(self, workspace: "GitWorkspace", *, lock_wait_s: float = LOCK_WAIT_S) -> None:
         self._ws = workspace
+        self._lock_wait_s = lock_wait_s
         self._index = workspace.place.git_dir / "index"
         self._lock = workspace.place.git_dir / "index.lock"
         self._ours = workspace.state / "publication.index"
         self._merged = workspace.state / "publication.merged"
+        self._intent = workspace.state / "publication.json"
 
     def publish(self, *, branch: str, old: str, new: str) -> bool:
         """Move `branch` from `old` to `new`. False when the branch is no longer at `old`; nothing has changed then.
@@ -40,8 +43,14 @@ class Publication:
         Raises Refused when a local change would be overwritten, Busy when somebody else holds git's index lock.
         """
         if self._ws.branch() != branch:  # not checked out here: there are no files to follow
+            self._refuse_elsewhere(branch)
             return self._swap(branch, old, new)
-        self._take_lock()
+        durable.replace(self._intent, json.dumps([branch, old, new]).encode())
+        try:
+            self._take_lock()
+        except BaseException:
+            self._intent.unlink()
+            raise
         try:
             self._merge(old, new)
             swapped = self._swap(branch, old, new)
@@ -54,6 +63,15 @@ class Publication:
         self._complete(old, new)
         return True
 
+    def recover_intended(self) -> None:
+        """Recover whatever publication the intent on disk names; nothing when there is none."""
+        try:
+            branch, old, new = json.loads(self._intent.read_bytes())
+        except FileNotFoundError:
+            return
+        self.recover(branch=branch, old=old, new=new)
+        self._intent.unlink(missing_ok=True)
+
     def recover(self, *, branch: str, old: str, new: str) -> None:
         """Complete (when the branch has moved) or undo (when it has not) what a dead run began."""
         if self._lock_is_ours():
@@ -65,6 +83,20 @@ class Publication:
             self._complete(old, new)
         self._ours.unlink(missing_ok=True)
 
+    def _refuse_elsewhere(self, branch: str) -> None:
+        """Moving a branch under somebody's check-out would make their next commit undo it."""
+        listing = self._ws.must(["worktree", "list", "--porcelain", "-z"]).split("\0")
+        folders = [line.removeprefix("worktree ") for line in listing if line.startswith("worktree ")]
+        branches = [line.removeprefix("branch ") for line in listing if line.startswith(("branch ", "detached", "bare"))]
+        where = dict(zip(branches, folders, strict=False)).get(f"refs/heads/{branch}")
+        if where is not None:
+            raise Refused(
+                f"{branch} is checked out in another worktree",
+                expected="to be run where the branch is checked out",
+                found=where,
+                hint=f"cd {where} and run the same command again",
+            )
+
     def _swap(self, branch: str, old: str, new: str) -> bool:
         status, _, _ = self._ws.call(["update-ref", "-m", "expctl: publish", f"refs/heads/{branch}", new, old])
         return status == 0
@@ -73,7 +105,7 @@ class Publication:
         # A leftover may be a second name of the live index: never write into it.
         self._ours.unlink(missing_ok=True)
         self._copy_durably(self._index, self._ours)
-        deadline = time.monotonic() + LOCK_WAIT_S
+        deadline = time.monotonic() + self._lock_wait_s
         while True:
             try:
                 os.link(self._ours, self._lock)
@@ -82,7 +114,7 @@ class Publication:
                     raise Busy(
                         "another git command holds the index",
                         expected="no index.lock",
-                        found=f"{self._lock} for more than {LOCK_WAIT_S:.0f} s",
+                        found=f"{self._lock} for more than {self._lock_wait_s:g} s",
                         hint="let it finish; if nothing runs, remove that file; then run the same command again",
                     ) from None
                 time.sleep(0.05)
@@ -114,25 +146,27 @@ class Publication:
         raw = self._ws.must(["diff-tree", "-r", "-z", "--no-renames", "--raw", old, new]).split("\0")
         for head, path in zip(raw[::2], raw[1::2], strict=False):
             _, _, old_blob, new_blob, _ = head.split()
-            if self._blob_on_disk(path) == old_blob != new_blob:
-                self._write(path, new_blob)
+            if self._blob_on_disk(path) == _present(old_blob) != _present(new_blob):
+                self._write(path, _present(new_blob))
         self._ws.call(["update-index", "-q", "--refresh"], env={"GIT_INDEX_FILE": str(self._merged)})
         self._copy_durably(self._merged, self._ours)
         os.rename(self._lock, self._index)
         self._ours.unlink()
         self._merged.unlink(missing_ok=True)
+        self._intent.unlink(missing_ok=True)
 
     def _blob_on_disk(self, path: str) -> str:
-        """The blob id that the file would have if it were added now; ABSENT when there is none."""
-        if not os.path.lexists(self._ws.root / path):
-            return ABSENT
-        return self._ws.must(["hash-object", f"--path={path}", "--", str(self._ws.root / path)])
+        """The blob id that the file would have if it were added now; empty when there is none, `?` when it is no file."""
+        return self._ws.blob_on_disk(path) or ("?" if os.path.lexists(self._ws.root / path) else "")
 
     def _write(self, path: str, blob: str) -> None:
         file = self._ws.root / path
-        if blob != ABSENT:
+        if blob:
+            # Written elsewhere and renamed: a kill leaves the old file or the new, never half of one.
             env = {"GIT_INDEX_FILE": str(self._merged)}
-            self._ws.must(["checkout-index", "-f", "-q", "--", path], env=env)
+            staging = self._ws.state / "publication.files"
+            self._ws.must(["checkout-index", "-f", "-q", f"--prefix={staging}/", "--", path], env=env)
+            durable.move(staging / path, file)
             return
         file.unlink(missing_ok=True)
         for folder in file.relative_to(self._ws.root).parents:
@@ -150,6 +184,7 @@ class Publication:
         self._lock.unlink(missing_ok=True)
         self._ours.unlink(missing_ok=True)
         self._merged.unlink(missing_ok=True)
+        self._intent.unlink(missing_ok=True)
 
     @staticmethod
     def _copy_durably(source: Path, target: Path) -> None:
@@ -160,3 +195,8 @@ class Publication:
             dst.truncate()
             dst.flush()
             os.fsync(dst.fileno())
+
+
+def _present(blob: str) -> str:
+    """git writes an id of zeros (40 or 64) for a file that isn't there."""
+    return blob if blob.strip("0") else ""

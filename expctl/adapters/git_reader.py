@@ -3,6 +3,7 @@
 Also the one place that says what "hermetic" means for every git call of ours, reading or writing.
 """
 
+import functools
 import os
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,9 +26,27 @@ SETTINGS = (
 )
 
 
+# What the user's own configuration may say, because it changes what their files mean, not what runs.
+USERS = r"^(core\.(excludesfile|attributesfile|autocrlf|eol|safecrlf)|safe\.directory)$"
+
+
+@functools.cache
+def user_settings() -> tuple[str, ...]:
+    """`key=value` of the few settings that are taken over from the user's and the system's configuration."""
+    answer = subprocess.run(
+        ["git", "config", "--null", "--includes", "--get-regexp", USERS],
+        cwd="/",
+        env={name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG") or not name.startswith("GIT_")},
+        capture_output=True,
+        check=False,
+    )
+    entries = answer.stdout.decode(errors="surrogateescape").split("\0")
+    return tuple(entry.replace("\n", "=", 1) for entry in entries if entry)
+
+
 def hermetic_arguments() -> list[str]:
     """`git` and the settings of every call."""
-    return ["git", *(word for setting in SETTINGS for word in ("-c", setting))]
+    return ["git", *(word for setting in (*SETTINGS, *user_settings()) for word in ("-c", setting))]
 
 
 def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -39,6 +58,7 @@ def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, st
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_LITERAL_PATHSPECS": "1",
         "LC_ALL": "C",
     }
     return {**kept, **fixed, **(extra or {})}
@@ -59,6 +79,14 @@ def locate(start: Path) -> Place:
     lines = answer.stdout.decode(errors="surrogateescape").splitlines()
     if answer.returncode or len(lines) != 3:
         said = answer.stderr.decode(errors="replace").strip()
+        if "dubious ownership" in said:
+            raise Refused(
+                "git does not trust this repository, because somebody else owns it",
+                expected="a repository of your own, or one named in safe.directory",
+                found=said.splitlines()[0],
+                where=str(start),
+                hint="git config --global --add safe.directory FOLDER, if you trust its owner",
+            )
         raise Refused(
             "this is not a git repository with a work tree",
             expected="a folder inside a git repository",
@@ -66,10 +94,7 @@ def locate(start: Path) -> Place:
             where=str(start),
             hint="cd into the repository of the kernel, or `git init` one",
         )
-    common = Path(lines[2])
-    return Place(
-        root=Path(lines[0]), git_dir=Path(lines[1]), state=(common if common.is_absolute() else start / common) / "expctl"
-    )
+    return Place(root=Path(lines[0]), git_dir=Path(lines[1]), state=(start / lines[2]).resolve() / "expctl")
 
 
 class GitReader:
@@ -94,6 +119,17 @@ class GitReader:
     def branch(self) -> str:
         """The name of the branch that is checked out; empty when HEAD is detached."""
         return _git(self.place.root, ["symbolic-ref", "-q", "--short", "HEAD"]).stdout.decode().strip()
+
+    def blob_on_disk(self, path: str) -> str:
+        """The blob id that a file of the work tree would have if it were added now, after git's own filters."""
+        file = self.place.root / path
+        if file.is_symlink() or not file.is_file():
+            return ""
+        return _git(self.place.root, ["hash-object", f"--path={path}", "--", str(file)]).stdout.decode().strip()
+
+    def blob_of(self, contents: bytes) -> str:
+        """The blob id of `contents` as they are."""
+        return _git(self.place.root, ["hash-object", "--stdin"], stdin=contents).stdout.decode().strip()
 
     def list_files(self, commit: str, folder: str) -> dict[str, str]:
         """Path -> blob id of every file below `folder` in `commit`."""

@@ -11,6 +11,7 @@ import git
 
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import GitReader, Place, hermetic_arguments, hermetic_environment
+from expctl.domain.errors import Refused
 from expctl.domain.ports import ChangedFile, Failed
 
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
@@ -68,11 +69,29 @@ class GitWorkspace(GitReader):
         """The commit of a full ref name, or an empty string."""
         return self.call(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"])[1].decode().strip()
 
+    def branch_head(self, branch: str) -> str:
+        """The commit of a branch, whether it is checked out or not. Raises Refused when it is gone."""
+        commit = self.ref(f"refs/heads/{branch}")
+        if not commit:
+            raise Refused(
+                f"the branch {branch} is gone",
+                expected="the branch on which the run began",
+                found="no such branch",
+                where=str(self.root),
+                hint=f"git branch {branch} COMMIT, then run again",
+            )
+        return commit
+
     def dirty(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Paths below `paths` that differ from HEAD in index or work tree, or are untracked and not ignored."""
         arguments = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", *paths]
         _, out, _ = self.call(arguments)
         return tuple(entry[3:] for entry in out.decode(errors="surrogateescape").split("\0") if entry)
+
+    def root_modes(self, commit: str) -> dict[str, str]:
+        """Name -> git mode of the entries at the top of `commit`."""
+        entries = (entry.split("\t", 1) for entry in self.must(["ls-tree", "-z", commit]).split("\0") if entry)
+        return {name: head.split()[0] for head, name in entries}
 
     def unfinished_operation(self) -> str:
         """A merge, rebase, cherry-pick, revert or bisect that the user has under way, or an empty string."""
@@ -164,9 +183,9 @@ class GitWorkspace(GitReader):
         """Move `branch` from `old` to `new`, index and files with it; False when it isn't at `old` any more."""
         return Publication(self).publish(branch=branch, old=old, new=new)
 
-    def finish_publication(self, *, branch: str, old: str, new: str) -> None:
+    def finish_publication(self) -> None:
         """Complete or undo what a dead run left of a publication."""
-        Publication(self).recover(branch=branch, old=old, new=new)
+        Publication(self).recover_intended()
 
     def _commit(self, *, tree: str, parent: str, message: str, date: str) -> str:
         env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in IDENTITY.items()}
@@ -186,7 +205,8 @@ class GitWorkspace(GitReader):
     def capture(self, paths: Sequence[str]) -> bytes:
         """The local changes below `paths` against HEAD as one patch, new files included, ignored ones not."""
         env = self._fresh_index("HEAD")
-        self.must(["add", "-A", "--", *paths], env=env)
+        known = [path for path in paths if (self.root / path).exists() or self.list_files("HEAD", path)]
+        self.must(["add", "-A", "--", *known], env=env)
         diff = ["diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"]
         status, out, said = self.call([*diff, "--src-prefix=a/", "--dst-prefix=b/", "HEAD", "--", *paths], env=env)
         if status:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from expctl.adapters.child import MARK
 from expctl.adapters.holder import describe_holder, mark_holder, read_holder
-from expctl.domain.errors import Busy
+from expctl.domain.errors import Busy, Refused
 from expctl.domain.ports import Foreign
 
 LOCK_FOLDER = "EXPCTL_LOCK_DIR"
@@ -38,13 +38,14 @@ class ProcessGate:
                 continue
             with contextlib.suppress(psutil.Error, OSError):
                 words = process.cmdline()
-                pattern = _matching(words, self._patterns)
+                name, pattern = _matching(words, self._patterns)
                 if pattern and process.status() != psutil.STATUS_ZOMBIE and not self._is_ours(process.pid):
-                    found.append(Foreign(pid=process.pid, name=Path(words[0]).name, pattern=pattern))
+                    found.append(Foreign(pid=process.pid, name=name, pattern=pattern))
         return tuple(found)
 
     def measured_by(self) -> str:
-        """Who holds the machine's lock; empty when nobody does. Takes no lock."""
+        """Who holds the machine's lock; empty when nobody does. Takes no lock. Raises Refused if it can't be opened."""
+        os.close(self._open())
         holder = read_holder(self._lock)
         return describe_holder(self._lock) if holder is not None and holder.alive() else ""
 
@@ -52,18 +53,21 @@ class ProcessGate:
     def measuring(self, *, wait_s: float, quiet_s: float) -> Iterator[float]:
         """Hold the machine alone; yields the seconds waited. Raises Busy after `wait_s`: nothing ran."""
         started = time.monotonic()
-        descriptor = self._open()
+        descriptor, locked = self._open(), False
         try:
             self._lock_exclusively(descriptor, started + wait_s)
+            locked = True
             mark_holder(descriptor, experiment="", step="measuring")
             self.wait_until_quiet(wait_s=max(0.0, started + wait_s - time.monotonic()), quiet_s=quiet_s)
             yield time.monotonic() - started
-            os.ftruncate(descriptor, 0)
         finally:
+            if locked:
+                os.ftruncate(descriptor, 0)
             os.close(descriptor)  # this releases the lock
 
     def wait_until_quiet(self, *, wait_s: float, quiet_s: float) -> float:
         """Return the seconds waited until nothing foreign was seen for `quiet_s`. Raises Busy naming who, after `wait_s`."""
+        os.close(self._open())  # a lock that can't be opened is found now, not after the build
         started = time.monotonic()
         deadline = started + wait_s
         quiet_since: float | None = None
@@ -90,14 +94,23 @@ class ProcessGate:
         """The lock file, for every user of the machine. It is linked into place complete, then opened without O_CREAT:
         in sticky folders the kernel refuses O_CREAT on another user's file.
         """
-        if not self._lock.exists():
-            descriptor, temporary = tempfile.mkstemp(prefix=".expctl", dir=self._lock.parent)
-            os.fchmod(descriptor, 0o666)
-            os.close(descriptor)
-            with contextlib.suppress(FileExistsError):
-                os.link(temporary, self._lock)
-            os.unlink(temporary)
-        return os.open(self._lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            if not os.path.lexists(self._lock):
+                descriptor, temporary = tempfile.mkstemp(prefix=".expctl", dir=self._lock.parent)
+                os.fchmod(descriptor, 0o666)
+                os.close(descriptor)
+                with contextlib.suppress(FileExistsError):
+                    os.link(temporary, self._lock)
+                os.unlink(temporary)
+            return os.open(self._lock, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError as error:
+            raise Refused(
+                "the machine's lock cannot be opened",
+                expected="a plain file that everybody may open, in a folder that exists",
+                found=f"{error.strerror}",
+                where=str(self._lock),
+                hint=f"remove it if it is not expctl's own, or set {LOCK_FOLDER} to a folder that all users share",
+            ) from error
 
     def _lock_exclusively(self, descriptor: int, deadline: float) -> None:
         while True:
@@ -122,14 +135,23 @@ class ProcessGate:
         return False
 
 
-def _matching(words: Sequence[str], patterns: Sequence[str]) -> str:
-    """The pattern that the executable matches, or the script when the executable is an interpreter; else empty."""
+def _matching(words: Sequence[str], patterns: Sequence[str]) -> tuple[str, str]:
+    """(name, pattern) of the executable that matches, or of the script when the executable is an interpreter; else empty."""
     if not words:
-        return ""
+        return "", ""
     names = [Path(words[0]).name]
     if any(fnmatch(names[0], interpreter) for interpreter in INTERPRETERS):
-        names += [Path(word).name for word in words[1:] if not word.startswith("-")][:1]
-    return next((pattern for pattern in patterns for name in names if fnmatch(name, pattern)), "")
+        names += [Path(word).name for word in _after_options(words[1:])][:1]
+    return next(((name, pattern) for pattern in patterns for name in names if fnmatch(name, pattern)), ("", ""))
+
+
+def _after_options(words: Sequence[str]) -> Iterator[str]:
+    """The words that are neither options of an interpreter nor the value of -W or -X."""
+    values = False
+    for word in words:
+        if not values and not word.startswith("-"):
+            yield word
+        values = word in ("-W", "-X")
 
 
 def _ancestors(process: "object") -> set[int]:

@@ -22,7 +22,7 @@ def proposal_text(
     `gain` is "LOW,HIGH" in percent, or empty. Nothing is checked here: the file is read back strictly.
     """
     words = {
-        "title": title or f"{experiment}: captured change",
+        "title": title or "captured change",
         "kind": kind,
         "mode": mode or ("simplify" if kind == "simplify" else "gain"),
         "hypothesis": hypothesis or "not stated",
@@ -32,7 +32,7 @@ def proposal_text(
     lines += [f"  gain_percent: [{', '.join(_number(part) for part in gain.split(','))}]"] if gain else []
     lines += [f"depends_on: [{', '.join(_quoted(other) for other in depends_on)}]"] if depends_on else []
     lines += [f"precondition: {_quoted(precondition)}"] if precondition else []
-    return ("\n".join(lines) + "\n").encode()
+    return ("\n".join(lines) + "\n").encode(errors="surrogateescape")
 
 
 def _quoted(text: str) -> str:

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 def record_bytes(record: Record) -> bytes:
     """The one way to write a record: keys in the order of the dataclass, one space of indent, a final newline."""
-    return (json.dumps(encode(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return _indented(encode(record))
 
 
 def record_of(text: bytes, *, where: str) -> Record:
@@ -36,7 +36,7 @@ def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
 
 def profile_bytes(profile: Mapping[str, Sequence[Fact]]) -> bytes:
     """Facts by side."""
-    return (json.dumps(encode(dict(profile)), indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()
+    return _indented(encode(dict(profile)))
 
 
 def profile_of(text: bytes, *, where: str) -> Mapping[str, tuple[Fact, ...]]:
@@ -50,7 +50,7 @@ def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
     """Decode JSON strictly into `wanted`. Raises Refused with every problem."""
     problems = Problems()
     try:
-        value: T = decode(json.loads(text), wanted, problems)
+        value: T = decode(json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once), wanted, problems)
     except (ValueError, RecursionError) as error:
         raise _damaged(where, [f"not JSON: {error}"]) from error
     if problems.found:
@@ -65,3 +65,19 @@ def _damaged(where: str, problems: list[str]) -> Refused:
         where=where,
         hint=f"git log -- {where.split(',')[0]} shows its history; git checkout restores it",
     )
+
+
+def _indented(plain: Any) -> bytes:
+    text = json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    return text.encode(errors="backslashreplace")
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is not a number")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
+        raise ValueError("a key appears twice")
+    return mapping

@@ -46,7 +46,9 @@ class RepositoryLock:
                 ) from None
             held = HeldLock(descriptor, experiment)
             held.show("starting")
-            yield held
-            os.ftruncate(descriptor, 0)
+            try:
+                yield held
+            finally:
+                os.ftruncate(descriptor, 0)
         finally:
             os.close(descriptor)

@@ -1,6 +1,7 @@
 """Runs the harness scripts (docs/HARNESS.md) as contained children and turns what they say into domain values."""
 
 import json
+import math
 import os
 import secrets
 import sys
@@ -14,6 +15,7 @@ from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress, TestReport
 from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step, Style
 from expctl.domain.record import Fact
+from expctl.domain.text import one_line
 
 ORDERS = ("ABBA", "BAAB")
 LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
@@ -47,7 +49,7 @@ class Worker:
         except TimedOut:
             self._fail("did not answer in time")
         except Gone as gone:
-            self._fail(f"{gone} ({log_tail(self._log)})")
+            self._fail(f"{gone}{log_tail(self._log)}")
 
     def times(self, size: str, iterations: int) -> list[int]:
         """Time `iterations` at `size`, in ns."""
@@ -62,7 +64,7 @@ class Worker:
         return ns
 
     def _blame(self, answer: Mapping[str, Any]) -> Failed:
-        reason = str(answer.get("reason", "ended without a reason"))[:500]
+        reason = one_line(str(answer.get("reason", "ended without a reason")), 500)
         fault = bool(answer.get("fault")) or self.side is Side.BASELINE
         return Failed(reason=f"{self.side}: {reason}", fault=fault)
 
@@ -83,21 +85,26 @@ class StepRunner:
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
         """Run the test step on one build."""
-        cases = 0
+        cases = failed = 0
         worst: dict[str, float] = {}
         log = self._log("test")
-        with self._start(step.argv, cwd, artifact, log) as child:
+        try:
+            started = self._start(step.argv, cwd, artifact, log)
+        except StepFailed as error:
+            return error.failed
+        with started as child:
             child.close_input()
             try:
                 for line in child.lines(time.monotonic() + step.timeout_s):
                     said = _parse(line)
                     if said.get("event") == "end":
-                        return _test_end(said, cases, worst)
+                        return _test_end(said, cases, failed, worst)
                     if said.get("event") == "case":
                         cases += 1
+                        failed += said.get("ok") is not True
                         _keep_worst(worst, said.get("facts"))
                         progress.advance("test", cases, 0)
-                return Failed(reason=f"the test {child.fate()} after {cases} cases ({log_tail(log)})", died=True)
+                return Failed(reason=f"the test {child.fate()} after {cases} cases{log_tail(log)}", died=True)
             except TimedOut:
                 return Failed(reason=f"the test did not end within {step.timeout_s:g} s ({cases} cases done)", died=True)
             except Gone as gone:
@@ -116,14 +123,16 @@ class StepRunner:
                         facts.append(_fact(said))
                         progress.advance("profile", len(facts), 0)
                     if said.get("event") == "end" and not said.get("ok"):
-                        return Failed(reason=str(said.get("reason", "no reason given"))[:300], fault=True)
+                        return Failed(reason=one_line(str(said.get("reason", "no reason given"))), fault=True)
                 status = child.wait(time.monotonic() + 10.0)
         except TimedOut:
             return Failed(reason=f"did not end within {step.timeout_s:g} s", fault=True)
+        except StepFailed as error:
+            return error.failed
         except (Gone, OSError) as error:
-            return Failed(reason=f"{error} ({log_tail(log)})", fault=True)
+            return Failed(reason=f"{error}{log_tail(log)}", fault=True)
         if status:
-            return Failed(reason=f"{child.fate()} ({log_tail(log)})", fault=True)
+            return Failed(reason=f"{child.fate()}{log_tail(log)}", fault=True)
         return tuple(facts)
 
     # ------------------------------------------------------------------ benchmark
@@ -269,25 +278,33 @@ def _sample(benchmark: Benchmark, round: int, launch: int, side: Side, size: str
 
 def _fact(said: Mapping[str, Any]) -> Fact:
     value = said.get("value")
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
         raise Gone(f"the profile named {str(said.get('name'))[:60]!r} without a number")
     kind = str(said.get("kind", ""))
     if kind not in {member.value for member in NumberKind}:
         raise Gone(f"the profile gave the number kind {kind[:20]!r}")
-    return Fact(name=str(said.get("name", ""))[:200], value=value, unit=str(said.get("unit", ""))[:40], kind=NumberKind(kind))
+    return Fact(
+        name=one_line(str(said.get("name", "")), 200),
+        value=value,
+        unit=one_line(str(said.get("unit", "")), 40),
+        kind=NumberKind(kind),
+    )
 
 
 def _keep_worst(worst: dict[str, float], facts: object) -> None:
     if isinstance(facts, dict):
         for name, value in facts.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
-                worst[str(name)[:40]] = max(worst.get(str(name)[:40], 0.0), float(value))
+                key = one_line(str(name), 40)
+                worst[key] = max(worst.get(key, float(value)), float(value))
 
 
-def _test_end(said: Mapping[str, Any], cases: int, worst: Mapping[str, float]) -> TestReport | Failed:
+def _test_end(said: Mapping[str, Any], cases: int, failed: int, worst: Mapping[str, float]) -> TestReport | Failed:
+    if said.get("ok") is True and failed:
+        return Failed(reason=f"the test ended as passed although {failed} of {cases} cases failed", fault=True)
     if said.get("ok") is True and cases:
         facts = ", ".join(f"{name} {value:.4g}" for name, value in worst.items())
         return TestReport(cases=cases, summary=f"{cases} cases pass" + (f", worst {facts}" if facts else ""))
     if said.get("ok") is True:
         return Failed(reason="the test ended without having tried a case", fault=True)
-    return Failed(reason=str(said.get("reason", "no reason given"))[:500], fault=bool(said.get("fault")))
+    return Failed(reason=one_line(str(said.get("reason", "no reason given")), 500), fault=bool(said.get("fault")))

@@ -27,9 +27,11 @@ def ledger(
         findings=library.findings(head),
     )
     file, text = place.root / "ledger.md", render(view).encode()
-    on_disk = file.read_bytes() if file.is_file() else None
+    on_disk = file.read_bytes() if file.is_file() and not file.is_symlink() else None
+    # By blob id: git may keep other line ends on disk.
+    same = on_disk is not None and git.blob_on_disk("ledger.md") == git.blob_of(text)
     if check:
-        if on_disk != text:
+        if not same:
             raise Refused(
                 "ledger.md is not the rendering of the records",
                 expected="the bytes that `expctl ledger` writes",
@@ -40,9 +42,13 @@ def ledger(
         if not as_json:
             print_lines(["ledger.md is the rendering of the records"])
     elif not as_json:
-        if on_disk != text:
+        if not same:
+            if file.is_dir() or file.is_symlink():
+                raise Refused(
+                    "ledger.md is not a file", expected="a file", found=str(file), hint="move it aside, then expctl ledger"
+                )
             durable.replace(file, text)
-        print_lines([f"ledger.md {'is up to date' if on_disk == text else 'written'}"])
+        print_lines([f"ledger.md {'is up to date' if same else 'written'}"])
     if as_json:
         print_json(view)
 

@@ -31,6 +31,7 @@ def new(
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.experiment import Proposal, check_id
+    from expctl.domain.text import one_line
     from expctl.flow.propose import propose
     from expctl.views.console import ConsoleProgress
 
@@ -67,6 +68,6 @@ def new(
     if as_json:
         print_json(made)
         return
-    lines = [f"{made.id}  queued in {made.commit[:7]}: {made.title}", f"  changes    {', '.join(made.files)}"]
+    lines = [f"{made.id}  queued in {made.commit[:7]}: {one_line(made.title)}", f"  changes    {', '.join(made.files)}"]
     lines += [f"  restored   {', '.join(made.restored)}"] if made.restored else []
     print_lines([*lines, f"  next       expctl run {made.id}"])

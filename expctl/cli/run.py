@@ -76,6 +76,8 @@ def _run_queue(world: "World", target: str, max_experiments: int, max_hours: flo
             outcomes.append({"id": outcome.id, "skipped": outcome.refusal.message})
         else:
             outcomes.append(_one(outcome, as_json))
+    if not outcomes and not as_json:
+        print("the queue is empty; expctl new ID --from-diff fills it")
     if world.stop_requested():
         raise Interrupted("the queue was stopped; expctl run --all goes on from there")
     return outcomes

@@ -40,8 +40,10 @@ def _lines(stock: "Status") -> list[str]:
             f"{figure.size} {throughput_text(figure.flop, figure.ns) if figure.flop else time_text(figure.ns)}"
             for figure in baseline.figures
         )
-        lines.append(f"  {baseline.target:<10} {figures}   since {baseline.since}, shown by {baseline.shown_by}")
-    lines += [f"  {each.target:<10} {one_line(each.given)}   imported, from {each.id}" for each in stock.imported]
+        since = f"since {baseline.since}, " if baseline.since else ""
+        lines.append(f"  {baseline.target:<10} {figures}   {since}shown by {baseline.shown_by}")
+    lines += [f"  {each.target:<10} {one_line(each.given, 110)}   imported, from {each.id}" for each in stock.imported]
+    lines += [] if stock.baselines or stock.imported else ["  none measured yet"]
     lines.append("running")
     for running in stock.running:
         who = f"pid {running.pid}" if running.alive else f"its runner is gone; expctl run {running.experiment} resumes it"

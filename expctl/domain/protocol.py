@@ -169,11 +169,16 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     if not protocol.decides:
         found.append("decides: expected at least one target whose verdict may move the branch")
     for name in (*protocol.scope, *protocol.harness):
-        if name.startswith(("/", ".git")) or ".." in name.split("/") or name in ("", "."):
+        if name.startswith(("/", ".git")) or not {"", ".", ".."}.isdisjoint(name.rstrip("/").split("/")):
             found.append(f"scope and harness: expected a folder or file inside the repository, found {name!r}")
     found.extend(_overlaps(protocol))
     for name, target in protocol.targets.items():
+        if target.stands_for and target.stands_for not in protocol.targets:
+            found.append(f"targets.{name}.stands_for: {target.stands_for} is not among targets ({', '.join(protocol.targets)})")
         found.extend(f"targets.{name}.{sentence}" for sentence in _target_faults(target))
+    for wait in ("wait_s", "quiet_s"):
+        if getattr(protocol.gate, wait) < 0:
+            found.append(f"gate.{wait}: expected 0 or more, found {getattr(protocol.gate, wait):g}")
     for limit in ("guard_percent", "regression_percent", "worthwhile_percent", "simplify_percent"):
         if not 0 <= getattr(protocol.keep, limit) <= 50:
             found.append(f"keep.{limit}: expected 0 to 50, found {getattr(protocol.keep, limit)}")
@@ -202,11 +207,15 @@ def _target_faults(target: Target) -> list[str]:
         found.append("build.argv: expected the command that writes {artifact}")
     if build.toolchain is not Toolchain.COMMAND and not build.source:
         found.append(f"build.source: expected the file that {build.toolchain} compiles")
+    if build.timeout_s <= 0:
+        found.append(f"build.timeout_s: expected more than 0, found {build.timeout_s:g}")
     if "/" in build.artifact or build.artifact in ("", ".", ".."):
         found.append(f"build.artifact: expected a plain file name, found {build.artifact!r}")
     for step, argv in (("test", target.test), ("benchmark", target.benchmark), ("profile", target.profile)):
         if argv is not None and not argv.argv:
             found.append(f"{step}.argv: expected a command")
+        if argv is not None and argv.timeout_s <= 0:
+            found.append(f"{step}.timeout_s: expected more than 0, found {argv.timeout_s:g}")
     benchmark = target.benchmark
     if benchmark is not None:
         weights = [size.weight for size in benchmark.sizes]

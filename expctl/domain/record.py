@@ -103,6 +103,7 @@ class Record:
     patch_id: str = ""
     content: str = ""
     date: str = ""
+    attempts: int = 1
     artifacts: Mapping[str, Mapping[str, Artifact]] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     test: Test | None = None

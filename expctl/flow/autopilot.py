@@ -35,13 +35,13 @@ def run_all(
 ) -> Iterator[Outcome | Skipped]:
     """Run what is queued, oldest id first, reading the queue again after each. Busy is waited out, INVALID retried twice."""
     started_s = world.clock.monotonic_s()
-    tries: dict[str, int] = {}
     skipped: set[str] = set()
     concluded = 0
     while not world.stop_requested():
         head = world.workspace.head()
-        queued = waiting(world.library.proposals(head), world.library.records(head))
-        left = tuple(each for each in queued if each.id not in skipped and tries.get(each.id, 0) <= INVALID_RETRIES)
+        records = world.library.records(head)
+        spent = {record.id for record in records if record.verdict is Verdict.INVALID and record.attempts > INVALID_RETRIES}
+        left = [each for each in waiting(world.library.proposals(head), records) if each.id not in skipped | spent]
         spent_h = (world.clock.monotonic_s() - started_s) / 3600
         if not left or (budget.experiments and concluded >= budget.experiments) or (budget.hours and spent_h >= budget.hours):
             return
@@ -55,7 +55,6 @@ def run_all(
             skipped.add(experiment)
             yield Skipped(id=experiment, refusal=refusal)
             continue
-        tries[experiment] = tries.get(experiment, 0) + 1
         concluded += outcome.record.verdict is not Verdict.INVALID
         skipped.clear()  # a KEEP may have met a dependency
         yield outcome

@@ -8,6 +8,7 @@ from expctl.domain.lifecycle import Begun, Event
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Benchmark, Protocol, Target
 from expctl.domain.record import Origin, Record
+from expctl.domain.text import one_line
 from expctl.domain.verdict import Plan
 from expctl.flow import preflight
 from expctl.flow.world import Equipment, World
@@ -17,7 +18,8 @@ from expctl.flow.world import Equipment, World
 class Desk:
     """One open run: its proposal, the protocol of its baseline, and the equipment that follows from it.
 
-    `earlier` is the record that stands already, when this is a replication.
+    `earlier` is the record that stands already, when this is a replication; `attempt` counts from 1 and
+    grows with each INVALID.
     """
 
     world: World
@@ -26,6 +28,7 @@ class Desk:
     queued: Queued
     begun: Begun
     earlier: Record | None
+    attempt: int
 
     @property
     def id(self) -> str:
@@ -49,11 +52,19 @@ class Desk:
         return Plan.of(self.benchmark, self.protocol.keep, self.queued.proposal.mode)
 
 
-def resume(world: World, events: Sequence[Event], earlier: Record | None) -> Desk:
+def resume(world: World, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> Desk:
     """The desk of an unfinished run. Raises Refused when the proposal is no longer the one that was begun."""
     begun = next(event for event in events if isinstance(event, Begun))
     protocol = world.library.protocol(begun.base)
-    queued = world.library.queued(world.workspace.head(), begun.id)
+    if wanted and wanted != begun.target:
+        raise Refused(
+            f"{begun.id} has an unfinished run on {begun.target}",
+            expected=f"--target {begun.target}, or none",
+            found=one_line(wanted, 60),
+            hint=f"expctl run {begun.id}; then the other target",
+        )
+    preflight.check_workspace(world.workspace, protocol.scope, begun.id)
+    queued = _still_queued(world, begun)
     if queued.content != begun.content:
         raise Refused(
             f"{begun.id} was changed after its run began",
@@ -62,28 +73,40 @@ def resume(world: World, events: Sequence[Event], earlier: Record | None) -> Des
             where=f"experiments/{begun.id}",
             hint=f"restore it (git log -- experiments/{begun.id}) or propose the change under a new id",
         )
-    world.progress.title(begun.id, queued.proposal.title, base=begun.base, target=begun.target)
+    _title(world, begun.id, queued, protocol, begun.base, begun.target)
     world.progress.step("resume", f"an unfinished run goes on after {type(events[-1]).__name__.lower()}")
     equipment = world.equip(protocol, begun.id)
-    return Desk(world=world, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier)
+    return Desk(
+        world=world, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
+    )
 
 
-def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None) -> Desk:
+def _still_queued(world: World, begun: Begun) -> Queued:
+    try:
+        return world.library.queued(world.workspace.head(), begun.id)
+    except Refused as refusal:
+        journal = f"{world.workspace.state}/journal/{begun.id}.jsonl"
+        refusal.hint = f"bring the proposal back, or give the unfinished run up: remove {journal}"
+        raise
+
+
+def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None, attempt: int) -> Desk:
     """The desk of a new run, after the preflight and the gate. Nothing has changed when this raises."""
     workspace = world.workspace
     head = workspace.head()
     base = _base(head, experiment, earlier)
     protocol = world.library.protocol(base)
     branch = preflight.check_workspace(workspace, protocol.scope, experiment)
+    preflight.check_tree(workspace, protocol, base)
     queued = world.library.queued(head, experiment)
     equipment = world.equip(protocol, experiment)
     targets = preflight.choose_targets(protocol, equipment.toolchains, wanted)
     preflight.check_patch(workspace, protocol, base, queued)
     if earlier is None:
         preflight.check_history(world.library.records(head), queued, workspace.patch_identity(queued.patch))
-    world.progress.title(experiment, queued.proposal.title, base=base, target=targets.deciding)
+    _title(world, experiment, queued, protocol, base, targets.deciding)
     waited_s = equipment.gate.wait_until_quiet(wait_s=protocol.gate.wait_s, quiet_s=protocol.gate.quiet_s)
-    world.progress.step("gate", f"quiet after {waited_s:.1f} s; the repository is locked")
+    world.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
     begun = Begun(
         id=experiment,
         target=targets.deciding,
@@ -95,7 +118,9 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None)
         again=earlier is not None,
         date=world.clock.date(),
     )
-    return Desk(world=world, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier)
+    return Desk(
+        world=world, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
+    )
 
 
 def _base(head: str, experiment: str, earlier: Record | None) -> str:
@@ -110,3 +135,8 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
             hint=f"expctl show {experiment}",
         )
     return earlier.base
+
+
+def _title(world: World, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
+    identity = world.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))
+    world.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)

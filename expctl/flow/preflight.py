@@ -1,5 +1,7 @@
 """Refuse everything that can be refused before anything changes."""
 
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +13,7 @@ from expctl.domain.record import Record
 from expctl.domain.rules import forbidding
 from expctl.domain.text import one_line
 
-REGULAR, DELETED = "100644", "000000"
+REGULAR, FOLDER, DELETED = "100644", "040000", "000000"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,7 @@ def check_workspace(workspace: Workspace, scope: tuple[str, ...], experiment: st
             expected=f"experiments/{experiment} and ledger.md as in HEAD",
             found=_listed(dirty),
             where=str(workspace.root),
-            hint="commit the proposal (git add, git commit); for ledger.md: git checkout ledger.md",
+            hint=f"git add {dirty[0]} && git commit -m 'Update {dirty[0]}'; or git checkout {dirty[0]} to drop the change",
         )
     return branch
 
@@ -69,6 +71,29 @@ def check_branch(workspace: Workspace) -> str:
             hint=f"finish it or git {operation} --abort, then run again",
         )
     return branch
+
+
+def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
+    """Raises Refused when the baseline has something else where expctl writes, or nothing where the harness should be."""
+    modes = workspace.root_modes(commit)
+    found = [
+        f"{name} has mode {modes[name]}"
+        for name, mode in (("ledger.md", REGULAR), ("experiments", FOLDER))
+        if modes.get(name, mode) != mode
+    ]
+    found += [
+        f"harness: {path} does not exist, so it protects nothing"
+        for path in protocol.harness
+        if not workspace.list_files(commit, path)
+    ]
+    if found:
+        raise Refused(
+            "the baseline is not laid out as expctl needs it",
+            expected="ledger.md a file or absent, experiments a folder or absent, and every path under harness",
+            found="\n".join(found),
+            where=f"commit {commit[:10]}",
+            hint="mend it and commit",
+        )
 
 
 def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> Targets:
@@ -110,7 +135,8 @@ def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Que
             where=where,
             hint=f"expctl show {queued.proposal.id}; make the change again on the new baseline and propose it under a new id",
         )
-    faults = tree_faults(workspace.changed_files(base, tree), protocol.scope, protocol.patch)
+    names = [path for folder in protocol.scope for path in workspace.list_files(tree, folder)]
+    faults = tree_faults(workspace.changed_files(base, tree), protocol.scope, protocol.patch, names)
     if faults:
         raise Refused(
             "the patch is not one that an experiment may make",
@@ -122,8 +148,10 @@ def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Que
     return tree
 
 
-def tree_faults(files: Sequence[ChangedFile], scope: tuple[str, ...], limits: PatchLimits) -> list[str]:
-    """What is wrong with the resulting tree, judged by what it holds, not by the patch's text."""
+def tree_faults(
+    files: Sequence[ChangedFile], scope: tuple[str, ...], limits: PatchLimits, names: Sequence[str] = ()
+) -> list[str]:
+    """What is wrong with the resulting tree, judged by what it holds (`names` in the scope), not by the patch's text."""
     if not files:
         return ["it changes nothing"]
     found = []
@@ -135,11 +163,20 @@ def tree_faults(files: Sequence[ChangedFile], scope: tuple[str, ...], limits: Pa
             found.append(f"{file.path} has mode {file.mode}, expected a regular file ({REGULAR})")
         elif any(part.lower().startswith(".git") for part in parts) or not file.path.isprintable():
             found.append(f"{file.path!r} is not a name that an experiment may use")
+    alike = Counter(_folded(name) for name in names)
+    found += [
+        f"{file.path} is told from another name by case or accents alone" for file in files if alike[_folded(file.path)] > 1
+    ]
     if len(files) > limits.files:
         found.append(f"{len(files)} files, expected at most {limits.files}")
     if sum(file.size for file in files) > limits.bytes:
         found.append(f"{sum(file.size for file in files)} bytes in changed files, expected at most {limits.bytes}")
     return found
+
+
+def _folded(path: str) -> str:
+    """How a file system that ignores case or normalises Unicode sees a name."""
+    return unicodedata.normalize("NFC", path).casefold()
 
 
 def check_history(records: Sequence[Record], queued: Queued, patch_id: str) -> None:

@@ -37,7 +37,9 @@ def propose(world: World, proposal: Proposal, text: bytes, patch: bytes | None) 
         head = workspace.head()
         protocol = world.library.protocol(head)
         branch = _check(world, protocol, proposal.id, head, captures=patch is None)
+        preflight.check_tree(workspace, protocol, head)
         captured = workspace.dirty(protocol.scope) if patch is None else ()
+        _check_sizes(world, protocol, captured)
         contents = workspace.capture(protocol.scope) if patch is None else patch
         queued = Queued(proposal=proposal, patch=contents, content=hashlib.sha256(contents).hexdigest())
         tree = preflight.check_patch(workspace, protocol, head, queued)
@@ -92,6 +94,18 @@ def _check(world: World, protocol: Protocol, experiment: str, head: str, *, capt
         )
     # A captured scope is dirty by nature; a patch from a file needs it clean, so that nothing is mixed.
     return preflight.check_workspace(workspace, () if captures else protocol.scope, experiment)
+
+
+def _check_sizes(world: World, protocol: Protocol, paths: Sequence[str]) -> None:
+    """Before anything enters the object store."""
+    total = sum(file.stat().st_size for path in paths if (file := world.workspace.root / path).is_file())
+    if total > protocol.patch.bytes:
+        raise Refused(
+            "the changed files are too large for an experiment",
+            expected=f"at most {protocol.patch.bytes} bytes (protocol.yaml, patch.bytes)",
+            found=f"{total} bytes in {len(paths)} files",
+            hint="move what does not belong to the kernel out of the scope, or ignore it in .gitignore",
+        )
 
 
 def _next_number(taken: set[str]) -> int:

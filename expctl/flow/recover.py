@@ -7,13 +7,14 @@ from expctl.flow.world import World
 def clear_the_deck(world: World) -> None:
     """Under the repository's lock: end survivors, complete or undo publications, remove our worktrees."""
     world.end_survivors()
+    world.workspace.finish_publication()
     for experiment in world.journal.unfinished():
         events = world.journal.read(experiment)
-        _finish_publication(world, experiment, events)
+        _close_published(world, experiment, events)
     world.workspace.remove_check_outs()
 
 
-def _finish_publication(world: World, experiment: str, events: tuple[Event, ...]) -> None:
+def _close_published(world: World, experiment: str, events: tuple[Event, ...]) -> None:
     if not any(isinstance(event, Begun) for event in events):
         world.journal.forget(experiment)  # died while writing the first line
         return
@@ -22,7 +23,6 @@ def _finish_publication(world: World, experiment: str, events: tuple[Event, ...]
     if intent is None:
         return
     workspace = world.workspace
-    workspace.finish_publication(branch=begun.branch, old=intent.head, new=intent.commit)
     if not workspace.is_ancestor(intent.commit, f"refs/heads/{begun.branch}"):
         return
     if not any(isinstance(event, Published) for event in events):

@@ -35,12 +35,14 @@ def run_experiment(world: World, experiment: str, *, target: str = "", again: bo
         unfinished = experiment in world.journal.unfinished()
         if record is not None and _stands(record, target) and not again and not unfinished:
             return Outcome(record=record, branch=branch, head_before=head, head_after=head, measured=False)
-        earlier = record if record is not None and record.verdict is not Verdict.INVALID else None
         try:
-            settled = _go_through(world, holder, experiment, target, earlier)
+            desk, events = _open(world, experiment, target, record)
+            before = world.workspace.branch_head(desk.begun.branch)
+            settled = _go_through(desk, holder, events)
         finally:
             world.workspace.remove_check_outs()
-        return Outcome(record=settled, branch=branch, head_before=head, head_after=world.workspace.head(), measured=True)
+        after = world.workspace.branch_head(desk.begun.branch)
+        return Outcome(record=settled, branch=desk.begun.branch, head_before=before, head_after=after, measured=True)
 
 
 def _stands(record: Record, target: str) -> bool:
@@ -49,20 +51,25 @@ def _stands(record: Record, target: str) -> bool:
     return record.verdict is not Verdict.INVALID and (not target or target in measured)
 
 
-def _go_through(world: World, holder: Holder, experiment: str, target: str, earlier: Record | None) -> Record:
-    events: tuple[Event, ...] = world.journal.read(experiment)
+def _open(world: World, experiment: str, target: str, record: Record | None) -> tuple[Desk, tuple[Event, ...]]:
+    """The desk and what happened so far. An INVALID record is no verdict: the next attempt replaces it."""
+    invalid = record is not None and record.verdict is Verdict.INVALID
+    earlier, attempt = (None, record.attempts + 1) if record is not None and invalid else (record, 1)
+    events = world.journal.read(experiment)
     if events:
-        desk = opening.resume(world, events, earlier)
-    else:
-        desk = opening.begin(world, experiment, wanted=target, earlier=earlier)
-        world.journal.append(experiment, desk.begun)
-        events = (desk.begun,)
-    run = Run(kind=desk.queued.proposal.kind, plan=desk.plan(), profiles=desk.target.profile is not None, events=events)
-    published = _loop(desk, holder, run)
-    world.journal.forget(experiment)
-    record = world.library.record(published.commit, experiment)
+        return opening.resume(world, events, wanted=target, earlier=earlier, attempt=attempt), events
+    desk = opening.begin(world, experiment, wanted=target, earlier=earlier, attempt=attempt)
+    world.journal.append(experiment, desk.begun)
+    return desk, (desk.begun,)
+
+
+def _go_through(desk: Desk, holder: Holder, events: tuple[Event, ...]) -> Record:
+    profiles = desk.target.profile is not None
+    published = _loop(desk, holder, Run(kind=desk.queued.proposal.kind, plan=desk.plan(), profiles=profiles, events=events))
+    desk.world.journal.forget(desk.id)
+    record = desk.world.library.record(published.commit, desk.id)
     if record is None:
-        raise RuntimeError(f"{experiment} was settled without a record")
+        raise RuntimeError(f"{desk.id} was settled without a record")
     return record
 
 

@@ -29,7 +29,7 @@ LARGE_PERCENT = 20.0
 def settle(desk: Desk, run: Run, decision: Decision) -> Iterator[Event]:
     """Yield the events of settling, in the order intent, outcome. The caller journals each before asking for the next."""
     workspace = desk.world.workspace
-    head = workspace.head()
+    head = workspace.branch_head(desk.begun.branch)
     lands = decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS and desk.earlier is None
     pinned = run.last(Pinned)
     if head != desk.begun.base and desk.earlier is None and decision.verdict is not Verdict.INVALID:
@@ -55,7 +55,9 @@ def _follow(desk: Desk, run: Run, head: str, lands: bool) -> Pinned | Invalidate
     workspace, protocol = desk.world.workspace, desk.protocol
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
     if workspace.differs(desk.begun.base, head, watched):
-        return Invalidated(reason=f"base moved: {desk.begun.branch} went to {head[:10]}, which changes {', '.join(watched)}")
+        return Invalidated(
+            reason=f"base moved: {desk.begun.branch} went to {head[:10]}, which changes what is measured or what judges it"
+        )
     if not lands:
         return None
     tree = workspace.candidate_tree(head, desk.queued.patch)
@@ -112,6 +114,7 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
         patch_id=patch_id,
         content=desk.queued.content,
         date=desk.world.clock.date(),
+        attempts=desk.attempt,
         artifacts=artifacts,
         environment=_environment(desk),
         test=TestFacts(ok=tested.ok, cases=tested.cases, summary=tested.summary) if tested else None,

@@ -16,9 +16,9 @@ class ConsoleProgress:
         self._moves = self._stream.isatty()
         self._open = False
 
-    def title(self, experiment: str, title: str, *, base: str, target: str) -> None:
+    def title(self, experiment: str, title: str, *, base: str, target: str, protocol: str) -> None:
         """The first line of a run."""
-        self._line(f"{experiment}  {one_line(title, 60)}   base {base[:7]}  target {target}")
+        self._line(f"{experiment}  {one_line(title, 60)}   base {base[:7]}  target {target}  protocol {protocol[:4]}")
 
     def working(self, name: str, text: str) -> None:
         """What is being done now; only a terminal shows it."""

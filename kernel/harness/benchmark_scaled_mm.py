@@ -53,7 +53,7 @@ def print_table(
         timed = TimedSize(library, config, fp8, n, seed)
         timed.warm_up()
         durations_ns = np.array(timed.time(iterations + 1)[1:])
-        timed.check(Limits())
+        timed.check(Limits.of(library.target))
         timed.release()
         median_ns = float(np.median(durations_ns))
         spread = 100 * float(np.std(durations_ns)) / float(np.mean(durations_ns))
@@ -81,7 +81,7 @@ def main() -> int:
     def work(library: Library) -> int:
         config = frozen_config(library, options.config)
         if not report.for_person:
-            return Worker(library, config, fp8, report, Limits()).serve(sys.stdin)
+            return Worker(library, config, fp8, report, Limits.of(options.target)).serve(sys.stdin)
         sizes = options.sizes or shapes.KPI_SIZES[options.target]
         return print_table(report, library, config, fp8, sizes, max(1, options.iterations), options.seed, options.rivals)
 

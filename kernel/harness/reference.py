@@ -73,6 +73,13 @@ class Limits:
 
     rel_l2: float = 0.01
     max_abs: float = 1.0
+    truncating: bool = False
+    """The machine cuts its fp32 sums instead of rounding them to nearest (tensor cores of sm_90)."""
+
+    @staticmethod
+    def of(target: str, *, rel_l2: float = 0.01, max_abs: float = 1.0) -> Limits:
+        """The limits on one target."""
+        return Limits(rel_l2=rel_l2, max_abs=max_abs, truncating=target == "sm_90")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,12 +98,20 @@ def ulp_fp16(values: Doubles) -> Doubles:
     return np.asarray(2.0 ** (exponent - 11.0))
 
 
-def scaled_limit(inputs: Inputs, exact: Doubles) -> Doubles:
-    """1 ulp of the result, and what fp32 accumulation may lose: 4 sqrt(K) 2^-24 max|A| max|B| |scale|."""
+def scaled_limit(inputs: Inputs, exact: Doubles, *, truncating: bool = False) -> Doubles:
+    """1 ulp of the result, and what fp32 accumulation may lose: 4 sqrt(K) 2^-24 max|A| max|B| |scale|.
+
+    Rounding errors are as often up as down and add like sqrt(K). Cut ones all point to zero: each of the K/16 steps loses up to
+    an ulp of a sum that has itself grown like sqrt(k), so the loss grows like K sqrt(K) and overtakes rounding near K = 2048
+    (seen on an H200: 1.23 times the first limit at K = 4096, within it at 1024).
+    """
     finite = decode(inputs.codes, inputs.fp8)
     largest_b = np.max(np.abs(finite), initial=0.0, where=np.isfinite(finite))
     largest_a = float(np.max(np.abs(inputs.a.astype(np.float64))))
-    lost = 4.0 * np.sqrt(inputs.a.shape[1]) * 2.0**-24 * largest_a * largest_b * abs(inputs.scale)
+    k = inputs.a.shape[1]
+    lost = 4.0 * np.sqrt(k) * 2.0**-24 * largest_a * largest_b * abs(inputs.scale)
+    if truncating:
+        lost *= 1.0 + k / 2048
     return np.asarray(ulp_fp16(np.where(np.isfinite(exact), exact, 0.0)) + lost)
 
 
@@ -108,7 +123,7 @@ def judge(inputs: Inputs, rows: NDArray[np.intp], exact: Doubles, result: Halves
     special = ~np.isfinite(as_half)
     with np.errstate(invalid="ignore"):
         error = np.where(special, 0.0, np.abs(actual - exact))
-    limit = scaled_limit(inputs, exact)
+    limit = scaled_limit(inputs, exact, truncating=limits.truncating)
     same_special = (np.isnan(as_half) & np.isnan(actual)) | (as_half == actual)
     bad = np.where(special, ~same_special, ~(error <= limit))  # a NaN error is bad too
 

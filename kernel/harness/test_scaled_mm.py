@@ -95,7 +95,7 @@ def main() -> int:
     arguments.add_argument("--max-abs", type=float, default=1.0)
     arguments.add_argument("--sizes", type=session.sizes, help="square sizes to test; default: the KPI sizes of the target")
     options = arguments.parse_args()
-    limits = Limits(rel_l2=options.max_rel_l2, max_abs=options.max_abs)
+    limits = Limits.of(options.target, rel_l2=options.max_rel_l2, max_abs=options.max_abs)
     report = Report()
 
     def work(library: Library) -> int:

@@ -40,9 +40,7 @@ def test_prepacked_layout(k: int) -> None:
 def test_ulp_is_the_distance_to_the_next_half() -> None:
     halves = np.arange(0x7BFF, dtype=np.uint16).view(np.float16)
     following = np.arange(1, 0x7C00, dtype=np.uint16).view(np.float16)
-    np.testing.assert_array_equal(
-        ulp_fp16(halves.astype(np.float64)), following.astype(np.float64) - halves.astype(np.float64)
-    )
+    np.testing.assert_array_equal(ulp_fp16(halves.astype(np.float64)), following.astype(np.float64) - halves.astype(np.float64))
 
 
 def test_each_gate_fails_alone() -> None:

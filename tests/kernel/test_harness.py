@@ -79,13 +79,9 @@ WRONG_KERNELS = [
         "expected",
         id="K tail left out",
     ),
-    pytest.param(
-        "stage.h", "k + i < problem.k ? 0xffffu", "k + i < problem.k - 1 ? 0xffffu", "expected", id="last k left out"
-    ),
+    pytest.param("stage.h", "k + i < problem.k ? 0xffffu", "k + i < problem.k - 1 ? 0xffffu", "expected", id="last k left out"),
     pytest.param("wave_tile_cpu.h", "problem.scale, sum", "1.0f, sum", "expected", id="no scale"),
-    pytest.param(
-        "vector_cpu.h", "_mm256_set1_epi16(0x7e00)", "_mm256_set1_epi16(0)", "expected", id="e4m3 NaN is a number"
-    ),
+    pytest.param("vector_cpu.h", "_mm256_set1_epi16(0x7e00)", "_mm256_set1_epi16(0)", "expected", id="e4m3 NaN is a number"),
     pytest.param(
         "scaled_mm.h",
         "OF_WAVE(tile, wave).clear_all();",
@@ -151,9 +147,7 @@ BEGIN: dict[str, object] = {"do": "begin", "seed": 7242, "sizes": ["n=96", "n=64
 
 
 def test_worker_answers_each_request_with_one_line(cpu_library: Library) -> None:
-    text = requests(
-        BEGIN, {"do": "time", "size": "n=64", "iterations": 2}, {"do": "time", "size": "n=96", "iterations": 3}
-    )
+    text = requests(BEGIN, {"do": "time", "size": "n=64", "iterations": 2}, {"do": "time", "size": "n=96", "iterations": 3})
     for ending in (requests({"do": "end"}), ""):  # the end of input counts as `end`
         status, lines = run_script("benchmark_scaled_mm", cpu_library.path, requests=text + ending)
         assert status == 0
@@ -196,14 +190,10 @@ def test_worker_reports_a_bad_request_as_a_fault(cpu_library: Library, bad: str)
 
 
 def test_forced_config(cpu_library: Library) -> None:
-    _, lines = run_script(
-        "benchmark_scaled_mm", cpu_library.path, requests=requests(BEGIN), HIP_FORCE_CONFIG="2,2,2,2,4,4"
-    )
+    _, lines = run_script("benchmark_scaled_mm", cpu_library.path, requests=requests(BEGIN), HIP_FORCE_CONFIG="2,2,2,2,4,4")
     assert lines[0]["facts"]["config"] == "2,2,2,2,4,4"
     for unknown in ("1,8,2,4,8,2", "1,8,2,2,8", "fast"):
-        status, lines = run_script(
-            "benchmark_scaled_mm", cpu_library.path, requests=requests(BEGIN), HIP_FORCE_CONFIG=unknown
-        )
+        status, lines = run_script("benchmark_scaled_mm", cpu_library.path, requests=requests(BEGIN), HIP_FORCE_CONFIG=unknown)
         assert status == 2
         assert ",".join(map(str, WINNER)) in lines[-1]["reason"]
 

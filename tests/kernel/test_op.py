@@ -13,9 +13,7 @@ def built(cpu_library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("EXPCTL_KERNEL_LIBRARY", str(cpu_library.path))
 
 
-def tensors(
-    dtype: torch.dtype, m: int = 33, n: int = 50, k: int = 70
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def tensors(dtype: torch.dtype, m: int = 33, n: int = 50, k: int = 70) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     generator = torch.Generator().manual_seed(1)
     a, b = torch.randn(m, k, generator=generator).half(), torch.randn(k, n, generator=generator).to(dtype)
     return a, b, torch.randn(n, generator=generator).half()

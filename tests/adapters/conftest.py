@@ -1,0 +1,52 @@
+"""Real git in a temporary folder, with nothing of the machine's user in it."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from user_repository import KERNEL, Repository
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for fakes.py
+
+settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True, database=None)
+settings.load_profile("quick")
+
+
+@pytest.fixture(autouse=True)
+def hermetic(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every process of a test sees an empty HOME, no GIT_* of ours, fixed dates and a lock folder of its own."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    (tmp_path / "home").mkdir()
+    (tmp_path / "locks").mkdir()
+    fixed = {
+        "HOME": str(tmp_path / "home"),
+        "EXPCTL_LOCK_DIR": str(tmp_path / "locks"),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_AUTHOR_NAME": "user",
+        "GIT_AUTHOR_EMAIL": "user@example.org",
+        "GIT_AUTHOR_DATE": "1700000000 +0000",
+        "GIT_COMMITTER_NAME": "user",
+        "GIT_COMMITTER_EMAIL": "user@example.org",
+        "GIT_COMMITTER_DATE": "1700000000 +0000",
+    }
+    for name, value in fixed.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    """A repository with one commit: src/kernel.txt, src/other.txt, notes.txt, .gitignore."""
+    root = tmp_path / "repo"
+    root.mkdir()
+    made = Repository(root)
+    made.git("init", "-q", "-b", "main")
+    made.write("src/kernel.txt", KERNEL)
+    made.write("src/other.txt", "other\n")
+    made.write("notes.txt", "notes\n")
+    made.write(".gitignore", "*.o\n")
+    made.commit("first")
+    return made

@@ -1,0 +1,85 @@
+"""Finding a repository and reading commits."""
+
+import os
+from pathlib import Path
+
+import pytest
+from user_repository import KERNEL, Repository
+
+from expctl.adapters.git_reader import GitReader, hermetic_environment, locate
+from expctl.domain.errors import Refused
+
+
+def test_a_repository_is_found_from_its_root(repository: Repository) -> None:
+    place = locate(repository.root)
+    assert (place.root, place.git_dir) == (repository.root, repository.root / ".git")
+    assert place.state == repository.root / ".git/expctl"
+
+
+def test_a_repository_is_the_same_place_from_a_folder_inside(repository: Repository) -> None:
+    assert locate(repository.root / "src") == locate(repository.root)
+
+
+def test_a_second_worktree_shares_the_state_and_has_its_own_index(repository: Repository) -> None:
+    other = repository.root.parent / "second"
+    repository.git("worktree", "add", "-q", str(other), "-b", "second")
+    place = locate(other)
+    assert place.root == other
+    assert place.state.resolve() == repository.root / ".git/expctl"
+    assert place.git_dir == repository.root / ".git/worktrees/second"
+
+
+def test_outside_of_a_repository_is_refused_with_a_hint(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="not a git repository") as caught:
+        locate(tmp_path)
+    assert "cd into" in caught.value.hint
+
+
+def test_a_bare_repository_is_refused(tmp_path: Path) -> None:
+    Repository(tmp_path).git("init", "-q", "--bare", "bare.git")
+    with pytest.raises(Refused):
+        locate(tmp_path / "bare.git")
+
+
+def test_a_repository_without_a_commit_is_refused(tmp_path: Path) -> None:
+    Repository(tmp_path).git("init", "-q")
+    with pytest.raises(Refused, match="no commit yet"):
+        GitReader(locate(tmp_path)).head()
+
+
+def test_head_and_branch(repository: Repository) -> None:
+    reader = GitReader(locate(repository.root))
+    assert (reader.head(), reader.branch()) == (repository.head(), "main")
+    repository.git("checkout", "-q", "--detach")
+    assert (reader.head(), reader.branch()) == (repository.head(), "")
+
+
+def test_files_are_read_as_they_stand_in_the_commit(repository: Repository) -> None:
+    reader, head = GitReader(locate(repository.root)), repository.head()
+    repository.write("src/kernel.txt", "edited")
+    assert reader.read_file(head, "src/kernel.txt") == KERNEL
+    assert reader.read_file(head, "src/absent.txt") is None
+    assert reader.read_file(head, "src") is None
+    assert list(reader.list_files(head, "src/")) == ["src/kernel.txt", "src/other.txt"]
+    assert reader.read_blobs([]) == {}
+
+
+def test_many_blobs_come_by_one_call_absent_ones_left_out(repository: Repository) -> None:
+    repository.write("src/empty.txt", "")
+    repository.write("src/binary.bin", bytes(range(256)) * 10)
+    repository.write("src/name with spaces.txt", "x")
+    head = repository.commit()
+    names = [f"{head}:{path}" for path in ("src/empty.txt", "gone", "src/binary.bin", "src/name with spaces.txt")]
+    contents = GitReader(locate(repository.root)).read_blobs(names)
+    assert list(contents.values()) == [b"", bytes(range(256)) * 10, b"x"]
+
+
+def test_the_users_environment_does_not_reach_git(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_DIR", "/nowhere")
+    monkeypatch.setenv("GIT_WORK_TREE", "/nowhere")
+    monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
+    environment = hermetic_environment({"GIT_INDEX_FILE": "ours"})
+    assert "GIT_DIR" not in environment
+    assert environment["GIT_INDEX_FILE"] == "ours"
+    assert environment["GIT_CONFIG_GLOBAL"] == os.devnull
+    assert locate(repository.root).root == repository.root

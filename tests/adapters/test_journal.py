@@ -1,0 +1,156 @@
+"""The chain of events on disk, and every way in which it can be damaged."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from expctl.adapters.journal import EVENTS, FileJournal
+from expctl.adapters.typed import Problems, decode, encode
+from expctl.domain.errors import Refused
+from expctl.domain.lifecycle import Begun, Event, Measured, Pinned, Published
+from expctl.domain.measurement import Sample, Side
+from expctl.domain.protocol import Style
+
+BEGUN = Begun(id="P1", target="cpu", guards=("gfx",), absent=(), base="b", branch="main", content="c", again=False, date="d")
+PINNED = Pinned(candidate="c", tree="t1", patch_id="p")
+SAMPLE = Sample(round=0, launch=0, side=Side.BASELINE, size="n", style=Style.FINE, visit=1, ns=(1, 2), order="A")
+LIFE: tuple[Event, ...] = (BEGUN, PINNED, Measured(round=0, samples=(SAMPLE,)), Published(commit="r"))
+
+
+def journal_of(folder: Path, events: tuple[Event, ...] = LIFE) -> FileJournal:
+    journal = FileJournal(folder / "journal")
+    for event in events:
+        journal.append("P1", event)
+    return journal
+
+
+def file_of(folder: Path) -> Path:
+    return folder / "journal" / "P1.jsonl"
+
+
+def test_events_come_back_in_order_also_in_another_process(tmp_path: Path) -> None:
+    journal_of(tmp_path)
+    assert FileJournal(tmp_path / "journal").read("P1") == LIFE
+
+
+def test_a_journal_that_was_never_written_is_empty(tmp_path: Path) -> None:
+    journal = FileJournal(tmp_path / "journal")
+    assert journal.read("P1") == ()
+    assert journal.unfinished() == ()
+    journal.forget("P1")
+    assert not (tmp_path / "journal").exists()
+
+
+def test_unfinished_runs_are_listed_until_they_are_forgotten(tmp_path: Path) -> None:
+    journal = journal_of(tmp_path)
+    journal.append("P0", BEGUN)
+    assert journal.unfinished() == ("P0", "P1")
+    journal.forget("P1")
+    assert journal.unfinished() == ("P0",)
+    assert journal.read("P1") == ()
+
+
+def test_every_line_carries_the_checksum_of_the_one_before(tmp_path: Path) -> None:
+    journal_of(tmp_path)
+    lines = [json.loads(line) for line in file_of(tmp_path).read_bytes().splitlines()]
+    assert [line["seq"] for line in lines] == [0, 1, 2, 3]
+    assert [line["prev"] for line in lines] == ["start", *(line["sum"] for line in lines[:-1])]
+
+
+def test_a_torn_last_line_is_healed_wherever_it_was_torn(tmp_path: Path) -> None:
+    journal_of(tmp_path, LIFE[:2])
+    path = file_of(tmp_path)
+    whole = path.read_bytes()
+    first = whole.index(b"\n") + 1
+    for length in range(first, len(whole)):
+        path.write_bytes(whole[:length])
+        journal = FileJournal(tmp_path / "journal")
+        assert journal.read("P1") == (BEGUN,)
+        assert path.read_bytes() == whole[:first]
+        journal.append("P1", PINNED)
+        assert path.read_bytes() == whole
+
+
+def test_a_torn_first_line_leaves_an_empty_journal(tmp_path: Path) -> None:
+    journal_of(tmp_path, LIFE[:1])
+    path = file_of(tmp_path)
+    path.write_bytes(path.read_bytes()[:40])
+    journal = FileJournal(tmp_path / "journal")
+    assert journal.read("P1") == ()
+    assert path.read_bytes() == b""
+    journal.append("P1", BEGUN)
+    assert journal.read("P1") == (BEGUN,)
+
+
+@pytest.mark.parametrize("flip", [0x01, 0x20, 0x80])
+def test_every_flipped_byte_of_a_middle_line_is_refused_naming_the_line(tmp_path: Path, flip: int) -> None:
+    journal_of(tmp_path, LIFE[:3])
+    path = file_of(tmp_path)
+    whole = path.read_bytes()
+    start = whole.index(b"\n") + 1
+    end = whole.index(b"\n", start)
+    for at in range(start, end + 1):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ flip]) + whole[at + 1 :])
+        with pytest.raises(Refused) as caught:
+            FileJournal(tmp_path / "journal").read("P1")
+        assert caught.value.found.startswith("line 2 does not fit"), at
+        assert caught.value.where == str(path)
+
+
+def test_a_missing_a_doubled_and_a_swapped_line_are_refused(tmp_path: Path) -> None:
+    journal_of(tmp_path)
+    path = file_of(tmp_path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    damaged = {
+        "missing": [lines[0], lines[2], lines[3]],
+        "doubled": [lines[0], lines[1], lines[1], lines[2]],
+        "swapped": [lines[0], lines[2], lines[1]],
+        "headless": lines[1:],
+        "empty line": [lines[0], b"\n", lines[1]],
+        "other JSON": [lines[0], b"null\n", lines[1]],
+    }
+    for name, kept in damaged.items():
+        path.write_bytes(b"".join(kept))
+        with pytest.raises(Refused, match="the journal is damaged"):
+            FileJournal(tmp_path / "journal").read("P1")
+        with pytest.raises(Refused, match="the journal is damaged"):
+            FileJournal(tmp_path / "journal").append("P1", PINNED)
+        assert path.read_bytes() == b"".join(kept), name
+
+
+@dataclass(frozen=True)
+class Pondered:
+    """An event that this version does not know."""
+
+    thought: str
+
+
+def test_an_event_of_another_version_is_refused(tmp_path: Path) -> None:
+    journal = journal_of(tmp_path, LIFE[:1])
+    journal.append("P1", Pondered(thought="hm"))  # type: ignore[arg-type]
+    with pytest.raises(Refused, match="another version"):
+        journal.read("P1")
+
+
+TEXT = st.text(max_size=5)
+SIDES = st.sampled_from(Side)
+
+
+@pytest.mark.parametrize("name", sorted(EVENTS))
+def test_every_event_comes_back_from_json(name: str) -> None:
+    st.register_type_strategy(float, st.floats(allow_nan=False, allow_infinity=False))
+    st.register_type_strategy(str, TEXT)
+    kind: Any = EVENTS[name]
+
+    @given(st.builds(kind))
+    def comes_back(event: Event) -> None:
+        problems = Problems()
+        assert decode(json.loads(json.dumps(encode(event), allow_nan=False)), kind, problems) == event
+        assert problems.found == []
+
+    comes_back()

@@ -1,0 +1,100 @@
+"""One run per repository."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from expctl.adapters.holder import describe_holder, mark_holder, read_holder, start_ticks
+from expctl.adapters.repository_lock import RepositoryLock
+from expctl.domain.errors import Busy, ExitStatus
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from expctl.adapters.repository_lock import RepositoryLock
+with RepositoryLock(Path(sys.argv[1])).repository(experiment="P7") as held:
+    held.show("measure")
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+@contextmanager
+def other_run(state: Path) -> Iterator["subprocess.Popen[str]"]:
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(state)], stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "held\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def test_a_second_run_is_busy_at_once_and_names_the_first(tmp_path: Path) -> None:
+    with other_run(tmp_path) as other:
+        with pytest.raises(Busy) as caught, RepositoryLock(tmp_path).repository(experiment="P1"):
+            pytest.fail("both run")
+        assert caught.value.found == f"-c (pid {other.pid}, running P7, step measure)"
+        assert caught.value.status is ExitStatus.BUSY
+
+
+def test_a_killed_run_frees_the_repository(tmp_path: Path) -> None:
+    with other_run(tmp_path) as other:
+        other.kill()
+        other.wait()
+        holder = read_holder(tmp_path / "lock")
+        assert holder is not None
+        assert not holder.alive()
+        with RepositoryLock(tmp_path).repository(experiment="P1") as held:
+            held.show("build", "P2")
+            now = read_holder(tmp_path / "lock")
+            assert now is not None
+            assert (now.pid, now.experiment, now.step, now.alive()) == (os.getpid(), "P2", "build", True)
+
+
+@pytest.mark.parametrize("error", [None, KeyError])
+def test_nobody_is_shown_after_the_run_however_it_ended(tmp_path: Path, error: type[Exception] | None) -> None:
+    lock = RepositoryLock(tmp_path)
+    if error is None:
+        with lock.repository(experiment="P1"):
+            assert read_holder(lock.path) is not None
+    else:
+        with pytest.raises(error), lock.repository(experiment="P1"):
+            raise error
+    assert read_holder(lock.path) is None
+    with lock.repository(experiment="P1"):
+        assert read_holder(lock.path) is not None
+
+
+@pytest.mark.parametrize("contents", [b"", b"{", b"[]", b'{"pid": 1}', b'{"pid": "x"}', b"\xff"])
+def test_a_lock_file_that_says_nothing_has_no_holder(tmp_path: Path, contents: bytes) -> None:
+    lock = tmp_path / "lock"
+    lock.write_bytes(contents)
+    assert read_holder(lock) is None
+    assert describe_holder(lock) == "a process that has not said who it is yet"
+
+
+def test_a_shorter_mark_replaces_a_longer_one_whole(tmp_path: Path) -> None:
+    descriptor = os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT)
+    try:
+        mark_holder(descriptor, experiment="P1" * 50, step="measure")
+        mark_holder(descriptor, experiment="P1", step="")
+    finally:
+        os.close(descriptor)
+    assert json.loads((tmp_path / "lock").read_bytes())["experiment"] == "P1"
+    assert describe_holder(tmp_path / "lock").endswith(f"(pid {os.getpid()}, running P1)")
+
+
+def test_a_process_is_known_by_its_start_and_not_by_its_number() -> None:
+    ticks = start_ticks(os.getpid())
+    assert ticks > 0
+    assert start_ticks(2**22 + 1) == -1
+    with subprocess.Popen(["true"]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        assert start_ticks(process.pid) == -1, "a zombie holds nothing"

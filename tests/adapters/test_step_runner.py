@@ -1,0 +1,297 @@
+"""The harness contract from our side: what each kind of script becomes."""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fakes import FakeProgress
+
+from expctl.adapters.step_runner import StepRunner, child_environment, fill
+from expctl.domain.measurement import Sample, Side, round_effects
+from expctl.domain.ports import Failed
+from expctl.domain.ports import TestReport as Passed
+from expctl.domain.protocol import Benchmark, Environment, NumberKind, Size, Step, Style
+from expctl.domain.record import Fact
+
+SAY = """
+import json, os, signal, sys, time
+def say(**line): raw(json.dumps(line))
+def raw(text): os.write(int(os.environ["EXPCTL_RESULT_FD"]), text.encode() + b"\\n")
+"""
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> StepRunner:
+    return StepRunner(environment=Environment(), scratch=tmp_path / "scratch", mark="m", experiment="P1")
+
+
+def step(program: str, timeout_s: float = 10) -> Step:
+    return Step(argv=("{python}", "-c", SAY + program, "{artifact}"), timeout_s=timeout_s)
+
+
+def try_out(runner: StepRunner, program: str, tmp_path: Path, timeout_s: float = 10) -> Passed | Failed:
+    return runner.test(step(program, timeout_s), cwd=tmp_path, artifact=tmp_path / "a.so", progress=FakeProgress())
+
+
+CASE = "say(event='case', name='a', ok=True, facts={'rel': 0.5, 'n': 3, 'why': 'text', 'flag': True})\n"
+OK = "say(event='end', ok=True)\n"
+
+TESTS: dict[str, tuple[str, Passed | Failed]] = {
+    "a pass": (CASE + CASE + OK, Passed(cases=2, summary="2 cases pass, worst rel 0.5, n 3")),
+    "a pass with noise": (
+        "raw('not json'); raw('[1]'); raw('null'); raw(''); raw('[' * 100000); say(event='what')\n" + CASE + OK,
+        Passed(cases=1, summary="1 cases pass, worst rel 0.5, n 3"),
+    ),
+    "a fail": (CASE + "say(event='end', ok=False, reason='C[3] is 1'); sys.exit(1)", Failed(reason="C[3] is 1")),
+    "a fault": (
+        "say(event='end', ok=False, fault=True, reason='no device'); sys.exit(2)",
+        Failed(reason="no device", fault=True),
+    ),
+    "no reason": ("say(event='end', ok=False)", Failed(reason="no reason given")),
+    "ok is a word": (CASE + "say(event='end', ok='yes')", Failed(reason="no reason given")),
+    "no cases": (OK, Failed(reason="the test ended without having tried a case", fault=True)),
+    "no end": (CASE, Failed(reason="the test exited with status 0 after 1 cases", died=True)),
+    "an exception": (
+        CASE + "print('boom'); sys.exit(9)",
+        Failed(reason="the test exited with status 9 after 1 cases (boom)", died=True),
+    ),
+    "a signal": (
+        "os.kill(os.getpid(), signal.SIGSEGV)",
+        Failed(reason="the test died of SIGSEGV after 0 cases", died=True),
+    ),
+    "a flood": (
+        "os.write(int(os.environ['EXPCTL_RESULT_FD']), b'x' * (2 << 20))",
+        Failed(reason="the test sent a result line of more than 1048576 bytes", died=True),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_a_test_step_becomes(runner: StepRunner, tmp_path: Path, name: str) -> None:
+    program, outcome = TESTS[name]
+    assert try_out(runner, program, tmp_path) == outcome
+
+
+def test_a_case_that_failed_does_not_end_in_a_pass(runner: StepRunner, tmp_path: Path) -> None:
+    outcome = try_out(runner, "say(event='case', name='a', ok=False, facts={})\n" + CASE + OK, tmp_path)
+    assert isinstance(outcome, Failed)
+
+
+def test_a_test_step_that_hangs_is_ended(runner: StepRunner, tmp_path: Path) -> None:
+    outcome = try_out(runner, CASE + "time.sleep(60)", tmp_path, timeout_s=1)
+    assert outcome == Failed(reason="the test did not end within 1 s (1 cases done)", died=True)
+
+
+@pytest.mark.parametrize("what", ["test", "profile"])
+def test_a_program_that_is_not_there_is_a_fault(runner: StepRunner, tmp_path: Path, what: str) -> None:
+    absent = Step(argv=("/no/such/program",), timeout_s=1)
+    if what == "test":
+        outcome = runner.test(absent, cwd=tmp_path, artifact=tmp_path / "a", progress=FakeProgress())
+    else:
+        outcome = runner.profile(absent, cwd=tmp_path, tree=tmp_path, artifact=tmp_path / "a", progress=FakeProgress())
+    assert outcome == Failed(reason="cannot start /no/such/program: No such file or directory", fault=True)
+
+
+def test_a_step_sees_its_words_and_the_allowed_environment_only(
+    runner: StepRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "hunter2")
+    program = f"open({str(tmp_path / 'seen')!r}, 'w').write(json.dumps([sys.argv[1], os.getcwd(), dict(os.environ)]))"
+    try_out(runner, program, tmp_path)
+    artifact, cwd, environment = json.loads((tmp_path / "seen").read_text())
+    assert (artifact, cwd) == (str(tmp_path / "a.so"), str(tmp_path))
+    assert "SECRET_TOKEN" not in environment
+    assert environment["HOME"] == str(tmp_path / "scratch/home")
+    assert environment["EXPCTL_RUN"] == "m"
+
+
+def test_the_protocol_may_let_a_name_through_and_set_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LET_THROUGH", "1")
+    monkeypatch.setenv("KEPT_OUT", "1")
+    made = child_environment(Environment(pass_through=("LET_THROUGH", "ABSENT"), set={"THREADS": "1"}), tmp_path, "m")
+    assert {name: made.get(name) for name in ("LET_THROUGH", "KEPT_OUT", "ABSENT", "THREADS")} == {
+        "LET_THROUGH": "1",
+        "KEPT_OUT": None,
+        "ABSENT": None,
+        "THREADS": "1",
+    }
+
+
+def test_words_of_an_argv_are_filled_in_also_inside_a_longer_word() -> None:
+    assert fill(["{out}/x", "--a={artifact}", "{other}"], {"{out}": "/o", "{artifact}": "/a"}) == ["/o/x", "--a=/a", "{other}"]
+
+
+# ------------------------------------------------------------------ profile
+
+FACT = "say(event='fact', name='instructions', value=10, unit='i', kind='exact_count')\n"
+PROFILES: dict[str, tuple[str, tuple[Fact, ...] | str]] = {
+    "facts": (FACT + OK, (Fact(name="instructions", value=10, unit="i", kind=NumberKind.EXACT_COUNT),)),
+    "no facts": (OK, ()),
+    "a failure": (FACT + "say(event='end', ok=False, reason='no counters')", "no counters"),
+    "a status": (FACT + OK + "print('boom'); sys.exit(4)", "exited with status 4 (boom)"),
+    "no number": ("say(event='fact', name='n', value='many', kind='static')", "without a number"),
+    "a truth": ("say(event='fact', name='n', value=True, kind='static')", "without a number"),
+    "an unknown kind": ("say(event='fact', name='n', value=1, kind='guess')", "number kind 'guess'"),
+    "not a number": ("say(event='fact', name='n', value=float('nan'), kind='static')\n" + OK, "without a number"),
+    "infinity": ("say(event='fact', name='n', value=float('inf'), kind='static')\n" + OK, "without a number"),
+}
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_a_profile_step_becomes(runner: StepRunner, tmp_path: Path, name: str) -> None:
+    program, outcome = PROFILES[name]
+    found = runner.profile(step(program), cwd=tmp_path, tree=tmp_path, artifact=tmp_path / "a", progress=FakeProgress())
+    if isinstance(outcome, str):
+        assert isinstance(found, Failed), found
+        assert outcome in found.reason
+        assert found.fault
+    else:
+        assert found == outcome
+
+
+def test_a_profile_that_hangs_is_a_note(runner: StepRunner, tmp_path: Path) -> None:
+    hangs = step("time.sleep(60)", timeout_s=0.5)
+    found = runner.profile(hangs, cwd=tmp_path, tree=tmp_path, artifact=tmp_path / "a", progress=FakeProgress())
+    assert found == Failed(reason="did not end within 0.5 s", fault=True)
+
+
+# ------------------------------------------------------------------ benchmark
+
+WORKER = """
+side = os.path.basename(sys.argv[1])
+wrong = False
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["do"] == "begin":
+        assert request["sizes"] == ["a", "b"] and request["seed"] >= 0
+        say(event="ready")
+    elif request["do"] == "time":
+        n = request["iterations"]
+        ns = [{"baseline": 1000, "candidate": 2000}[side]] * n
+        TIME
+        say(event="sample", size=request["size"], ns=ns)
+    else:
+        break
+END
+"""
+BENCHMARK = Benchmark(
+    argv=(), timeout_s=20, sizes=(Size(name="a", weight=0.5), Size(name="b", weight=0.5)), iterations=3, quads=4
+)
+Measure = Callable[..., tuple[Sample, ...] | Failed]
+
+
+@pytest.fixture
+def measure(runner: StepRunner, tmp_path: Path) -> Measure:
+    def measures(style: Style, time: str = "pass", end: str = OK, **changes: object) -> tuple[Sample, ...] | Failed:
+        program = SAY + WORKER.replace("TIME", time).replace("END", end)
+        benchmark = replace(BENCHMARK, argv=("{python}", "-c", program, "{artifact}"), style=style, **changes)
+        artifacts = {side: tmp_path / side.value for side in Side}
+        return runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=7, progress=FakeProgress())
+
+    return measures
+
+
+@pytest.mark.parametrize(("style", "launches", "times"), [(Style.LAUNCH, 4, 3), (Style.FINE, 2, 24)])
+def test_a_round_has_every_launch_size_and_iteration(measure: Measure, style: Style, launches: int, times: int) -> None:
+    samples = measure(style)
+    assert isinstance(samples, tuple)
+    assert len(samples) == 2 * launches
+    assert {(sample.round, sample.style, sample.visit, len(sample.ns)) for sample in samples} == {(7, style, 3, times)}
+    assert {sample.launch for sample in samples} == set(range(launches))
+    for side, ns in ((Side.BASELINE, 1000), (Side.CANDIDATE, 2000)):
+        assert {time for sample in samples if sample.side is side for time in sample.ns} == {ns}
+    (effect,) = round_effects(samples)
+    assert effect.effect == {"a": pytest.approx(-0.693147, abs=1e-6), "b": pytest.approx(-0.693147, abs=1e-6)}
+    if style is Style.LAUNCH:
+        order = {sample.launch: sample.side for sample in samples}
+        assert {sample.order for sample in samples} <= {"ABBA", "BAAB"}
+        letters = {"A": Side.BASELINE, "B": Side.CANDIDATE}
+        assert [order[i] for i in range(4)] == [letters[letter] for letter in samples[0].order]
+    else:
+        assert {len(sample.order) for sample in samples} == {BENCHMARK.quads}
+        assert set("".join(sample.order for sample in samples)) <= {"A", "B"}
+
+
+BAD_TIMES = {
+    "too few": "ns = ns[:-1] if n > 1 else ns",
+    "too many": "ns = ns + [5]",
+    "negative": "ns[0] = -1",
+    "zero": "ns[0] = 0",
+    "a float": "ns[0] = 1.5",
+    "a truth": "ns[0] = True",
+    "text": "ns = '123'",
+    "nothing": "ns = None",
+    "enormous": "ns[0] = 1 << 60",
+}
+
+
+@pytest.mark.parametrize("name", BAD_TIMES)
+def test_times_that_are_none_are_a_fault_of_the_harness(measure: Measure, name: str) -> None:
+    failed = measure(Style.FINE, BAD_TIMES[name])
+    assert isinstance(failed, Failed)
+    assert failed.fault
+    assert "positive integers (ns) were asked" in failed.reason
+
+
+@pytest.mark.parametrize("style", list(Style))
+@pytest.mark.parametrize(
+    ("side", "blamed", "ending"),
+    [
+        ("candidate", True, "reason='C[3] is 1'"),
+        ("baseline", False, "reason='C[3] is 1'"),
+        ("candidate", False, "fault=True, reason='gpu'"),
+    ],
+)
+def test_wrong_outputs_blame_the_candidate_alone(measure: Measure, style: Style, side: str, blamed: bool, ending: str) -> None:
+    failed = measure(style, end=f"say(event='end', ok=side != '{side}', {ending})\n")
+    assert isinstance(failed, Failed)
+    assert failed.reason.startswith(f"{side}: ")
+    assert failed.fault is not blamed
+
+
+@pytest.mark.parametrize("style", list(Style))
+def test_a_candidate_that_ends_early_as_wrong_is_blamed(measure: Measure, style: Style) -> None:
+    early = "if side == 'candidate' and n > 1: say(event='end', ok=False, reason='nan'); sys.exit(1)"
+    assert measure(style, early) == Failed(reason="candidate: nan", fault=False)
+
+
+DEATHS = {
+    "a signal": ("os.kill(os.getpid(), signal.SIGSEGV)", "died of SIGSEGV"),
+    "an exit": ("print('boom'); sys.exit(5)", "exited with status 5 (boom)"),
+    "a silence": ("time.sleep(60)", "did not answer in time"),
+}
+
+
+@pytest.mark.parametrize("name", DEATHS)
+def test_a_worker_that_dies_or_hangs_says_nothing_about_the_candidate(measure: Measure, name: str) -> None:
+    act, words = DEATHS[name]
+    failed = measure(Style.LAUNCH, f"if side == 'candidate': {act}", timeout_s=1.5)
+    assert isinstance(failed, Failed)
+    assert failed.fault
+    assert failed.reason.startswith("the worker of the candidate ")
+    assert words in failed.reason
+
+
+def test_noise_between_answers_is_overheard(measure: Measure) -> None:
+    assert isinstance(measure(Style.LAUNCH, "raw('garbage'); say(event='heartbeat')"), tuple)
+
+
+def test_workers_of_a_fine_round_share_one_core(measure: Measure, tmp_path: Path) -> None:
+    measure(Style.FINE, f"open({str(tmp_path / 'cores')!r}, 'a').write(str(os.sched_getaffinity(0)) + '\\n')")
+    assert set((tmp_path / "cores").read_text().splitlines()) == {str({max(os.sched_getaffinity(0))})}
+
+
+def test_a_benchmark_that_is_not_there_is_a_fault(runner: StepRunner, tmp_path: Path) -> None:
+    benchmark = replace(BENCHMARK, argv=("/no/such/program",))
+    artifacts = {side: tmp_path / side.value for side in Side}
+    failed = runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=0, progress=FakeProgress())
+    assert failed == Failed(reason="cannot start /no/such/program: No such file or directory", fault=True)
+
+
+def test_the_interpreter_is_the_one_that_runs_expctl(runner: StepRunner, tmp_path: Path) -> None:
+    outcome = try_out(runner, CASE + "say(event='end', ok=False, reason=sys.executable)", tmp_path)
+    assert outcome == Failed(reason=sys.executable)

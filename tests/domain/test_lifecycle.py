@@ -1,0 +1,293 @@
+"""The order of a run: for every prefix of its events, what comes next."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from expctl.domain.experiment import Kind, Mode, Verdict
+from expctl.domain.lifecycle import (
+    Action,
+    Begun,
+    Build,
+    BuildFailed,
+    Built,
+    Event,
+    Invalidated,
+    Measure,
+    Measured,
+    MeasureFailed,
+    Nothing,
+    Pin,
+    Pinned,
+    Profile,
+    Profiled,
+    Published,
+    Publishing,
+    Run,
+    Settle,
+    advance,
+    code_is_unchanged,
+    next_action,
+)
+from expctl.domain.lifecycle import Test as DoTest
+from expctl.domain.lifecycle import Tested as WasTested
+from expctl.domain.measurement import Sample, Side
+from expctl.domain.protocol import Style
+from expctl.domain.record import Artifact
+from expctl.domain.verdict import Decision, Plan
+
+B, C = Side.BASELINE, Side.CANDIDATE
+PLAN = Plan(weights={"n": 1.0}, rounds=6, mode=Mode.GAIN, guard=0.005, regression=0.003, worthwhile=0.005, simplify=0.005)
+BEGUN = Begun(id="P1", target="cpu", guards=("gfx",), absent=(), base="b0", branch="main", content="c", again=False, date="d")
+PINNED = Pinned(candidate="c1", tree="t1", patch_id="p1")
+PUBLISHED = (Publishing(head="b0", commit="r1"), Published(commit="r1"))
+TESTED = WasTested(ok=True, fault=False, cases=3, summary="3 cases pass", duration_s=1.0)
+
+
+def built(side: Side, target: str, code: str = "") -> Built:
+    return Built(side=side, target=target, artifact=Artifact(sha256=f"{side}", code=code or f"{side}"), duration_s=1.0)
+
+
+BUILDS = (built(B, "cpu"), built(C, "cpu"), built(B, "gfx"), built(C, "gfx"))
+
+
+def measured(index: int, baseline: int, candidate: int, taints: tuple[str, ...] = ()) -> Measured:
+    def sample(side: Side, ns: int, launch: int) -> Sample:
+        return Sample(
+            round=index, launch=launch, side=side, size="n", style=Style.FINE, visit=1, ns=(ns, ns), order="A", taints=taints
+        )
+
+    return Measured(round=index, samples=(sample(B, baseline, 0), sample(C, candidate, 1)))
+
+
+def rounds(candidate: int, n: int = 6) -> tuple[Measured, ...]:
+    return tuple(measured(i, 100_000 + 10 * (i % 2), candidate) for i in range(n))
+
+
+def profiled(side: Side, failure: str = "") -> Profiled:
+    return Profiled(side=side, facts=(), failure=failure, duration_s=1.0)
+
+
+def run_of(events: Sequence[Event], *, kind: Kind = Kind.PERF, profiles: bool = True) -> Run:
+    return Run(kind=kind, plan=PLAN, profiles=profiles, events=tuple(events))
+
+
+def said(action: Action) -> str:
+    """An action in a word or two."""
+    match action:
+        case Build(side=side, target=target):
+            return f"build {target} {side[0]}"
+        case Measure(round=index):
+            return f"measure {index}"
+        case Profile(side=side):
+            return f"profile {side[0]}"
+        case Settle(decision=decision):
+            return f"settle {decision.verdict}"
+        case Pin() | DoTest() | Nothing():
+            return type(action).__name__.lower()
+
+
+def decision_of(run: Run) -> Decision:
+    action = next_action(run)
+    assert isinstance(action, Settle)
+    return action.decision
+
+
+OPENING = "pin, build cpu b, build cpu c, build gfx b, build gfx c"
+SIX = ", ".join(f"measure {i}" for i in range(6))
+LIVES: dict[str, tuple[Kind, tuple[Event, ...], str]] = {
+    "KEEP": (
+        Kind.PERF,
+        (BEGUN, PINNED, *BUILDS, TESTED, *rounds(90_000), profiled(B), profiled(C, "no profiler"), *PUBLISHED),
+        f"{OPENING}, test, {SIX}, profile b, profile c, settle KEEP, settle KEEP, nothing",
+    ),
+    "REJECT, slower": (
+        Kind.PERF,
+        (BEGUN, PINNED, *BUILDS, TESTED, *rounds(110_000), *PUBLISHED),
+        f"{OPENING}, test, {SIX}, settle REJECT, settle REJECT, nothing",
+    ),
+    "REJECT, no effect": (
+        Kind.PERF,
+        (BEGUN, PINNED, *BUILDS, TESTED, *rounds(100_005), *PUBLISHED),
+        f"{OPENING}, test, {SIX}, settle REJECT, settle REJECT, nothing",
+    ),
+    "REJECT, wrong": (
+        Kind.PERF,
+        (BEGUN, PINNED, *BUILDS, replace(TESTED, ok=False, summary="C[3] is 1"), *PUBLISHED),
+        f"{OPENING}, test, settle REJECT, settle REJECT, nothing",
+    ),
+    "INVALID, the test is broken": (
+        Kind.PERF,
+        (BEGUN, PINNED, *BUILDS, replace(TESTED, ok=False, fault=True, summary="no device"), *PUBLISHED),
+        f"{OPENING}, test, settle INVALID, settle INVALID, nothing",
+    ),
+    "REJECT, wrong while timed": (
+        Kind.PERF,
+        (BEGUN, PINNED, *BUILDS, TESTED, *rounds(90_000, 2), MeasureFailed(reason="wrong", blames_candidate=True), *PUBLISHED),
+        f"{OPENING}, test, measure 0, measure 1, measure 2, settle REJECT, settle REJECT, nothing",
+    ),
+    "INVALID, the benchmark is broken": (
+        Kind.PERF,
+        (BEGUN, PINNED, *BUILDS, TESTED, MeasureFailed(reason="no device", blames_candidate=False), *PUBLISHED),
+        f"{OPENING}, test, measure 0, settle INVALID, settle INVALID, nothing",
+    ),
+    "REJECT, does not build": (
+        Kind.PERF,
+        (BEGUN, PINNED, BUILDS[0], BuildFailed(side=C, target="cpu", reason="syntax"), *PUBLISHED),
+        "pin, build cpu b, build cpu c, settle REJECT, settle REJECT, nothing",
+    ),
+    "REJECT, does not build for a guard": (
+        Kind.PERF,
+        (BEGUN, PINNED, *BUILDS[:3], BuildFailed(side=C, target="gfx", reason="asm"), *PUBLISHED),
+        f"{OPENING}, settle REJECT, settle REJECT, nothing",
+    ),
+    "INVALID, the baseline does not build": (
+        Kind.PERF,
+        (BEGUN, PINNED, BuildFailed(side=B, target="cpu", reason="no compiler"), *PUBLISHED),
+        "pin, build cpu b, settle INVALID, settle INVALID, nothing",
+    ),
+    "a guard that guards nothing": (
+        Kind.PERF,
+        (BEGUN, PINNED, *BUILDS[:2], BuildFailed(side=B, target="gfx", reason="asm"), TESTED, *rounds(110_000), *PUBLISHED),
+        f"pin, build cpu b, build cpu c, build gfx b, test, {SIX}, settle REJECT, settle REJECT, nothing",
+    ),
+    "NO-OP": (
+        Kind.PERF,
+        (BEGUN, PINNED, *(replace(each, artifact=Artifact(sha256=each.side, code="same")) for each in BUILDS), *PUBLISHED),
+        f"{OPENING}, settle NO-OP, settle NO-OP, nothing",
+    ),
+    "INVALID before the pin": (
+        Kind.PERF,
+        (BEGUN, Invalidated(reason="the base moved"), *PUBLISHED),
+        "pin, settle INVALID, settle INVALID, nothing",
+    ),
+    "INVALID after deciding": (
+        Kind.PERF,
+        (BEGUN, PINNED, *BUILDS, TESTED, *rounds(110_000), Invalidated(reason="the base moved"), *PUBLISHED),
+        f"{OPENING}, test, {SIX}, settle REJECT, settle INVALID, settle INVALID, nothing",
+    ),
+    "an analysis of something slower": (
+        Kind.ANALYSIS,
+        (BEGUN, PINNED, *BUILDS, TESTED, *rounds(110_000), profiled(B), profiled(C), *PUBLISHED),
+        f"{OPENING}, test, {SIX}, profile b, profile c, settle KEEP, settle KEEP, nothing",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_every_prefix_of_a_life_has_its_next_action(name: str) -> None:
+    kind, events, wanted = LIVES[name]
+    prefixes = [run_of(events[:n], kind=kind) for n in range(1, len(events) + 1)]
+    assert ", ".join(said(next_action(run)) for run in prefixes) == wanted
+
+
+@pytest.mark.parametrize("name", LIVES)
+def test_to_replay_is_to_have_run(name: str) -> None:
+    kind, events, _ = LIVES[name]
+    run = run_of((), kind=kind)
+    for n, event in enumerate(events, start=1):
+        run = advance(run, event)
+        assert run == run_of(events[:n], kind=kind)
+        assert next_action(run) == next_action(run_of(events[:n], kind=kind))
+
+
+def test_without_a_profile_step_a_keep_is_settled_at_once() -> None:
+    run = run_of((BEGUN, PINNED, *BUILDS, TESTED, *rounds(90_000)), profiles=False)
+    assert said(next_action(run)) == "settle KEEP"
+
+
+def test_one_guard_with_new_code_is_worth_measuring() -> None:
+    same = Artifact(sha256="s", code="same")
+    events = (BEGUN, PINNED, *(replace(each, artifact=same) for each in BUILDS[:2]), *BUILDS[2:])
+    assert said(next_action(run_of(events))) == "test"
+
+
+def test_the_code_of_an_unbuilt_side_is_not_unchanged() -> None:
+    run = run_of((BEGUN, PINNED, BUILDS[0]))
+    assert not code_is_unchanged(run, "cpu")
+    assert not code_is_unchanged(run, "gfx")
+    assert code_is_unchanged(run_of((BEGUN, built(B, "cpu", "x"), built(C, "cpu", "x"))), "cpu")
+
+
+REASONS = {
+    "REJECT, wrong": "test: C[3] is 1; nothing was timed",
+    "INVALID, the test is broken": "test: no device; nothing was timed",
+    "REJECT, wrong while timed": "benchmark: wrong",
+    "REJECT, does not build": "does not build for cpu: syntax; nothing was timed",
+    "REJECT, does not build for a guard": "does not build for gfx: asm; nothing was timed",
+    "INVALID, the baseline does not build": "the baseline does not build for cpu: no compiler",
+    "NO-OP": "the same code sections as the baseline on cpu, gfx; nothing was timed",
+    "INVALID before the pin": "the base moved",
+}
+
+
+@pytest.mark.parametrize("name", REASONS)
+def test_the_reason_says_what_happened(name: str) -> None:
+    kind, events, _ = LIVES[name]
+    decision = decision_of(run_of(events[:-2], kind=kind))
+    assert decision.reasons == (REASONS[name],)
+    assert not decision.intervals
+
+
+def test_an_analysis_reports_what_was_measured_and_lands_nothing() -> None:
+    kind, events, _ = LIVES["an analysis of something slower"]
+    decision = decision_of(run_of(events[:-2], kind=kind))
+    assert decision.reasons[0].startswith("finding recorded, no code lands; measured: n regresses: ")
+    assert decision.intervals["n"].n == 6
+
+
+# ------------------------------------------------------------------ taints
+
+MEASURING = (BEGUN, PINNED, *BUILDS, TESTED)
+
+
+def test_a_tainted_round_is_measured_again_and_never_averaged_in() -> None:
+    events = [*MEASURING, *rounds(90_000, 3), measured(3, 100_000, 900_000, ("ncu",))]
+    assert said(next_action(run_of(events))) == "measure 4"
+    events += [measured(i, 100_000 + 10 * (i % 2), 90_000) for i in (4, 5, 6)]
+    run = run_of(events, profiles=False)
+    assert said(next_action(run)) == "settle KEEP"
+    assert decision_of(run).intervals["n"].n == 6
+
+
+def test_a_third_of_the_rounds_may_be_tainted_and_no_more() -> None:
+    two = [*MEASURING, *(measured(i, 100_000, 90_000, ("ncu",)) for i in range(2))]
+    assert said(next_action(run_of(two))) == "measure 2"
+    three = [*two, measured(2, 100_000, 90_000, ("rocprofv3",))]
+    assert decision_of(run_of(three)) == Decision(
+        verdict=Verdict.INVALID, reasons=("unstable: 3 rounds were tainted (ncu, rocprofv3)",), intervals={}
+    )
+
+
+@given(st.lists(st.booleans(), min_size=8, max_size=12))
+def test_a_run_ends_after_six_clean_rounds_or_three_tainted_ones(taints: list[bool]) -> None:
+    run = run_of(MEASURING, profiles=False)
+    for index, tainted in enumerate(taints):
+        action = next_action(run)
+        clean = sum(not each for each in taints[:index])
+        if clean >= 6 or index - clean > 2:
+            assert said(action) == ("settle INVALID" if index - clean > 2 else "settle KEEP")
+            return
+        assert action == Measure(index)
+        run = advance(run, measured(index, 100_000 + 10 * (index % 2), 90_000, ("ncu",) if tainted else ()))
+    assert isinstance(next_action(run), Settle)
+
+
+# ------------------------------------------------------------------ the run itself
+
+
+def test_a_run_without_its_first_event_does_not_exist() -> None:
+    with pytest.raises(ValueError, match="begins with Begun"):
+        run_of(()).begun()
+
+
+def test_the_deciding_target_comes_before_its_guards() -> None:
+    assert run_of((BEGUN,)).targets() == ("cpu", "gfx")
+
+
+def test_a_second_pin_replaces_the_first() -> None:
+    moved = replace(PINNED, candidate="c2")
+    assert run_of((BEGUN, PINNED, moved)).last(Pinned) == moved

@@ -1,0 +1,148 @@
+"""What a protocol must not say, sentence by sentence."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from expctl.domain.protocol import (
+    Benchmark,
+    Build,
+    KeepRule,
+    Protocol,
+    Size,
+    Step,
+    Target,
+    Toolchain,
+    inconsistencies,
+    inside,
+)
+
+STEP = Step(argv=("run",), timeout_s=1)
+BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="a", weight=0.25), Size(name="b", weight=0.75)))
+TARGET = Target(build=Build(toolchain=Toolchain.COMMAND, argv=("make",)), test=STEP, benchmark=BENCHMARK, profile=STEP)
+SOUND = Protocol(version=1, name="x", scope=("src",), harness=("bench",), decides=("here",), targets={"here": TARGET})
+
+
+def with_target(**changes: object) -> Protocol:
+    return replace(SOUND, targets={"here": replace(TARGET, **changes)})
+
+
+def with_benchmark(**changes: object) -> Protocol:
+    return with_target(benchmark=replace(BENCHMARK, **changes))
+
+
+def with_build(**changes: object) -> Protocol:
+    return with_target(build=replace(TARGET.build, **changes))
+
+
+def test_a_sound_protocol_has_no_faults() -> None:
+    assert inconsistencies(SOUND) == ()
+
+
+FAULTS = {
+    "version": (replace(SOUND, version=2), "version: expected 1, found 2"),
+    "no scope": (replace(SOUND, scope=()), "scope: expected at least one folder that a patch may touch"),
+    "unknown decider": (replace(SOUND, decides=("there",)), "decides: there is not among targets (here)"),
+    "no decider": (replace(SOUND, decides=()), "decides: expected at least one target whose verdict may move the branch"),
+    "no test": (with_target(test=None), "decides: here needs both a test and a benchmark to decide"),
+    "no benchmark": (with_target(benchmark=None), "decides: here needs both a test and a benchmark to decide"),
+    "no command": (with_build(argv=()), "targets.here.build.argv: expected the command that writes {artifact}"),
+    "no source": (
+        with_build(toolchain=Toolchain.NVCC),
+        "targets.here.build.source: expected the file that nvcc compiles",
+    ),
+    "empty test": (with_target(test=Step(argv=(), timeout_s=1)), "targets.here.test.argv: expected a command"),
+    "empty benchmark": (with_benchmark(argv=()), "targets.here.benchmark.argv: expected a command"),
+    "empty profile": (with_target(profile=Step(argv=(), timeout_s=1)), "targets.here.profile.argv: expected a command"),
+    "size twice": (
+        with_benchmark(sizes=(Size(name="a", weight=0.5), Size(name="a", weight=0.5))),
+        "targets.here.benchmark.sizes: expected each name once",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_is_one_whole_sentence(name: str) -> None:
+    protocol, sentence = FAULTS[name]
+    assert inconsistencies(protocol) == (sentence,)
+
+
+@pytest.mark.parametrize("folder", ["/src", ".git", ".github", "src/../..", "..", "", "."])
+def test_a_scope_outside_the_repository_is_a_fault(folder: str) -> None:
+    assert f"scope and harness: expected a folder or file inside the repository, found {folder!r}" in inconsistencies(
+        replace(SOUND, scope=(folder,))
+    )
+
+
+@pytest.mark.parametrize("folder", ["bench", "bench/sub", "protocol.yaml", "ledger.md", "experiments", "experiments/P1"])
+def test_a_scope_that_reaches_what_judges_is_a_fault(folder: str) -> None:
+    (sentence,) = inconsistencies(replace(SOUND, scope=(folder,)))
+    assert sentence.startswith(f"scope: {folder} overlaps ")
+
+
+def test_a_harness_inside_the_scope_is_a_fault() -> None:
+    assert inconsistencies(replace(SOUND, harness=("src/bench",))) == (
+        "scope: src overlaps src/bench, which judges or records it",
+    )
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/kernel.so"])
+def test_an_artifact_is_a_plain_file_name(name: str) -> None:
+    assert inconsistencies(with_build(artifact=name)) == (
+        f"targets.here.build.artifact: expected a plain file name, found {name!r}",
+    )
+
+
+@pytest.mark.parametrize("weights", [(), (0.5,), (1.5, -0.5), (0.5, 0.6)])
+def test_weights_are_shares_of_one(weights: tuple[float, ...]) -> None:
+    sizes = tuple(Size(name=str(i), weight=weight) for i, weight in enumerate(weights))
+    (sentence,) = inconsistencies(with_benchmark(sizes=sizes))
+    assert sentence.startswith("targets.here.benchmark.sizes: expected weights")
+
+
+@pytest.mark.parametrize("change", [{"rounds": 3}, {"rounds": 1001}, {"iterations": 0}, {"quads": 0}])
+def test_counts_have_limits(change: dict[str, int]) -> None:
+    (sentence,) = inconsistencies(with_benchmark(**change))
+    assert sentence.startswith("targets.here.benchmark: expected rounds >= 4")
+
+
+@pytest.mark.parametrize("limit", ["guard_percent", "regression_percent", "worthwhile_percent", "simplify_percent"])
+@pytest.mark.parametrize("value", [-0.1, 51.0, float("nan")])
+def test_limits_of_the_verdict_are_percent(limit: str, value: float) -> None:
+    (sentence,) = inconsistencies(replace(SOUND, keep=KeepRule(**{limit: value})))
+    assert sentence == f"keep.{limit}: expected 0 to 50, found {value}"
+
+
+def test_all_faults_come_together() -> None:
+    broken = replace(SOUND, version=3, scope=(), decides=("there", "nowhere"))
+    assert len(inconsistencies(broken)) == 4
+
+
+INSIDE = [
+    ("src", ("src",), True),
+    ("src/a", ("src",), True),
+    ("src/a/b", ("other", "src/"), True),
+    ("srcs", ("src",), False),
+    ("src.py", ("src",), False),
+    ("a/src", ("src",), False),
+    ("", ("src",), False),
+    ("src", ("src/a",), False),
+    ("SRC/a", ("src",), False),
+    ("a", (), False),
+]
+
+
+@pytest.mark.parametrize(("path", "folders", "answer"), INSIDE)
+def test_inside(path: str, folders: tuple[str, ...], answer: bool) -> None:
+    assert inside(path, folders) is answer
+
+
+WORDS = st.text("abc.", min_size=1, max_size=3)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=4), st.integers(1, 4))
+def test_a_path_is_inside_each_of_its_own_folders(parts: list[str], depth: int) -> None:
+    assert inside("/".join(parts), ("/".join(parts[:depth]),))
+    assert not inside("/".join(parts), ("/".join([*parts, "more"]),))

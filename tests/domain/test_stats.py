@@ -1,0 +1,103 @@
+"""The interval against the density of Student's t itself."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from expctl.domain.stats import T_975, percent, rounds_to_resolve, t_interval
+
+EFFECTS = st.lists(st.floats(-0.5, 0.5), min_size=2, max_size=60)
+
+
+def two_sided_share(t: float, freedom: int) -> float:
+    """P(|T| <= t) by Simpson's rule over the density; `t` in standard units."""
+    scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
+
+    def density(x: float) -> float:
+        return scale * (1 + x * x / freedom) ** (-(freedom + 1) / 2)
+
+    steps = 2000
+    width = t / steps
+    inner = math.fsum((4 if i % 2 else 2) * density(i * width) for i in range(1, steps))
+    return 2 * width / 3 * (density(0) + inner + density(t))
+
+
+def quantile(freedom: int) -> float:
+    """Bisect for the t that holds 95 % between -t and t."""
+    low, high = 1.0, 20.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if two_sided_share(middle, freedom) < 0.95 else (low, middle)
+    return (low + high) / 2
+
+
+@pytest.mark.parametrize("freedom", range(1, len(T_975) + 1))
+def test_the_table_agrees_with_the_integral_of_the_density(freedom: int) -> None:
+    assert T_975[freedom - 1] == pytest.approx(quantile(freedom), abs=1e-4)
+
+
+def test_the_interval_of_three_known_rounds() -> None:
+    interval = t_interval([0.01, 0.02, 0.03])
+    assert interval.n == 3
+    assert interval.mean == pytest.approx(0.02)
+    assert interval.sd == pytest.approx(0.01)
+    assert interval.high - interval.mean == pytest.approx(4.3027 * 0.01 / math.sqrt(3))
+    assert interval.mean - interval.low == pytest.approx(interval.high - interval.mean)
+
+
+def test_beyond_the_table_the_interval_is_wider_than_the_exact_one_never_narrower() -> None:
+    effects = [(-1) ** i * 0.01 for i in range(100)]
+    interval = t_interval(effects)
+    exact = quantile(99) * interval.sd / math.sqrt(100)
+    assert exact < interval.high - interval.mean < 1.05 * exact
+
+
+@given(EFFECTS)
+def test_the_mean_lies_in_its_interval(effects: list[float]) -> None:
+    interval = t_interval(effects)
+    assert interval.low <= interval.mean <= interval.high
+    assert interval.sd >= 0
+
+
+@given(EFFECTS)
+def test_turning_every_sign_mirrors_the_interval(effects: list[float]) -> None:
+    one, other = t_interval(effects), t_interval([-effect for effect in effects])
+    assert (other.low, other.mean, other.high, other.sd) == (-one.high, -one.mean, -one.low, one.sd)
+
+
+@given(st.lists(st.floats(-0.5, 0.5), min_size=2, max_size=30), st.randoms())
+def test_the_order_of_the_rounds_does_not_matter(effects: list[float], draw: "object") -> None:
+    shuffled = list(effects)
+    draw.shuffle(shuffled)  # type: ignore[attr-defined]
+    assert t_interval(shuffled) == t_interval(effects)
+
+
+@pytest.mark.parametrize("effects", [[], [0.1]])
+def test_fewer_than_two_rounds_have_no_interval(effects: list[float]) -> None:
+    with pytest.raises(ValueError, match="at least two"):
+        t_interval(effects)
+
+
+def test_equal_rounds_have_an_interval_without_width() -> None:
+    interval = t_interval([0.25] * 5)
+    assert (interval.low, interval.high, interval.sd) == (0.25, 0.25, 0.0)
+
+
+@given(st.floats(1e-4, 0.1), st.floats(1e-4, 0.1))
+def test_the_rounds_it_asks_for_make_the_half_width_as_small_as_wanted(sd: float, distance: float) -> None:
+    rounds = rounds_to_resolve(sd, distance)
+    assert rounds >= 2
+    assert 1.96 * sd / math.sqrt(rounds) <= distance * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("distance", [0.0, -0.1])
+def test_no_number_of_rounds_resolves_nothing(distance: float) -> None:
+    assert rounds_to_resolve(0.01, distance) == 1_000_000
+
+
+def test_percent_is_of_throughput() -> None:
+    assert percent(math.log(1.02)) == pytest.approx(2.0)
+    assert percent(0.0) == 0.0
+    assert percent(math.log(0.5)) == pytest.approx(-50.0)

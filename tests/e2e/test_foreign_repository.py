@@ -1,0 +1,181 @@
+"""expctl in somebody else's repository: every verdict, and exactly the commits that belong to it."""
+
+import json
+import re
+
+from foreign import DOES_NOT_PARSE, FASTER, SLOWER, WRONG, Foreign
+
+
+def test_keep_without_git_by_hand(repository: Foreign) -> None:
+    repository.propose("P1", FASTER, "--title", "a comprehension", "--hypothesis", "fewer bytecodes for each value")
+    assert repository.git("status", "--porcelain") == ""
+    queued = repository.head()
+
+    said = repository.concluded("run", "P1").out
+
+    record = repository.record("P1")
+    assert record["verdict"] == "KEEP"
+    assert len(repository.git("rev-list", f"{queued}..HEAD").splitlines()) == 2
+    assert repository.git("rev-parse", "HEAD~1^{tree}") == record["tree"]
+    assert repository.git("rev-parse", "HEAD~1") == record["candidate"] == repository.git("rev-parse", "refs/expctl/P1")
+    assert repository.git("rev-parse", "HEAD~2") == record["base"] == queued
+    assert repository.changed_by("HEAD~1") == ["src/total.py"]
+    assert all(path == "ledger.md" or path.startswith("experiments/P1/") for path in repository.changed_by("HEAD"))
+    assert (repository.root / "src/total.py").read_text() == FASTER
+    assert repository.git("status", "--porcelain") == ""
+    for label in ("gate", "build", "test", "benchmark", "KEEP", "main"):
+        assert re.search(rf"^  {label} ", said, re.MULTILINE), f"no line {label!r} in:\n{said}"
+    assert "n=8000" in said
+    assert "n=2000" in said
+    repository.check_nothing_is_left()
+
+    before = repository.snapshot()
+    answer = repository.concluded("run", "P1")
+    assert "KEEP" in answer.out
+    assert "--again" in answer.out
+    assert repository.snapshot() == before
+
+
+def test_again_is_evidence_and_moves_nothing(repository: Foreign) -> None:
+    repository.queue("P1", FASTER)
+    repository.concluded("run", "P1")
+    head = repository.head()
+    repository.concluded("run", "P1", "--again")
+    assert len(repository.record("P1")["replications"]) == 1
+    assert len(repository.git("rev-list", f"{head}..HEAD").splitlines()) == 1
+    assert all(path == "ledger.md" or path.startswith("experiments/P1/") for path in repository.changed_by("HEAD"))
+    repository.check_nothing_is_left()
+
+
+def test_slower_change_is_rejected(repository: Foreign) -> None:
+    baseline = (repository.root / "src/total.py").read_text()
+    repository.propose("P1", SLOWER, "--expect", "REJECT")
+    queued, scope = repository.head(), repository.git("rev-parse", "HEAD:src")
+
+    said = repository.concluded("run", "P1").out
+
+    record = repository.record("P1")
+    assert record["verdict"] == "REJECT"
+    assert "regresses" in said
+    assert len(repository.git("rev-list", f"{queued}..HEAD").splitlines()) == 1
+    assert repository.git("rev-parse", "HEAD:src") == scope
+    assert (repository.root / "src/total.py").read_text() == baseline
+    assert repository.git("status", "--porcelain") == ""
+    samples = [json.loads(line) for line in repository.git("show", "HEAD:experiments/P1/samples.jsonl").splitlines()]
+    assert len({(s["round"], s["launch"], s["size"]) for s in samples}) == len(samples) == 4 * 2 * 2
+    repository.check_nothing_is_left()
+
+
+def test_wrong_change_is_rejected_without_a_sample(repository: Foreign) -> None:
+    repository.queue("P1", WRONG)
+    said = repository.concluded("run", "P1").out
+    record = repository.record("P1")
+    assert (record["verdict"], record["test"]["ok"], record.get("estimates")) == ("REJECT", False, None)
+    assert "total of 7 values is 92, expected 91" in said
+    assert repository.git("ls-files", "experiments/P1/samples.jsonl") == ""
+    repository.check_nothing_is_left()
+
+
+def test_change_that_python_cannot_load_is_rejected_without_a_sample(repository: Foreign) -> None:
+    repository.queue("P1", DOES_NOT_PARSE)
+    said = repository.concluded("run", "P1").out
+    record = repository.record("P1")
+    assert (record["verdict"], record.get("estimates")) == ("REJECT", None)
+    assert "SyntaxError" in said
+    repository.check_nothing_is_left()
+
+
+def test_change_that_does_not_compile_is_rejected_without_a_test(c_repository: Foreign) -> None:
+    kernel = (c_repository.root / "src/total.c").read_text()
+    c_repository.queue("P1", kernel.replace("return result;", "return reslut;"), file="src/total.c")
+    said = c_repository.concluded("run", "P1").out
+    record = c_repository.record("P1")
+    assert (record["verdict"], record.get("test"), record.get("estimates")) == ("REJECT", None, None)
+    assert "use of undeclared identifier 'reslut'" in said
+    assert str(c_repository.root) not in c_repository.git("show", "HEAD:ledger.md")
+    c_repository.check_nothing_is_left()
+
+
+def test_comment_is_a_no_op(c_repository: Foreign) -> None:
+    kernel = (c_repository.root / "src/total.c").read_text()
+    c_repository.queue("P1", f"/* Nothing\n   but\n   words. */\n{kernel}", file="src/total.c")
+    said = c_repository.concluded("run", "P1").out
+    record = c_repository.record("P1")
+    assert (record["verdict"], record.get("test"), record.get("estimates")) == ("NO-OP", None, None)
+    assert "nothing was timed" in said
+    assert c_repository.git("log", "--format=%s", "-1", "--", "src").startswith("baseline")
+    c_repository.check_nothing_is_left()
+
+
+def test_compiled_kernel_is_kept(c_repository: Foreign) -> None:
+    baseline = (c_repository.root / "src/total.c").read_text()
+    slow = baseline.replace("i++)\n", "i++) for (volatile int j = 0; j < 300; j++)\n").replace(
+        "result += values[i] * values[i];", "result += j ? 0 : values[i] * values[i];"
+    )
+    c_repository.write("src/total.c", slow)
+    c_repository.commit("a slow baseline")
+    c_repository.queue("P1", baseline, file="src/total.c")
+    c_repository.concluded("run", "P1")
+    assert c_repository.record("P1")["verdict"] == "KEEP"
+    assert c_repository.git("show", "HEAD:src/total.c") + "\n" == baseline
+    assert c_repository.git("status", "--porcelain") == ""
+
+
+def test_analysis_never_lands_code(repository: Foreign) -> None:
+    baseline = (repository.root / "src/total.py").read_text()
+    repository.propose("P1", FASTER, "--kind", "analysis")
+    queued = repository.head()
+    repository.concluded("run", "P1")
+    assert repository.record("P1")["verdict"] == "KEEP"
+    assert len(repository.git("rev-list", f"{queued}..HEAD").splitlines()) == 1
+    assert not any(path.startswith("src/") for path in repository.changed_by("HEAD"))
+    assert (repository.root / "src/total.py").read_text() == baseline
+    repository.check_nothing_is_left()
+
+
+def test_rejected_change_is_refused_a_second_time(repository: Foreign) -> None:
+    repository.queue("P1", WRONG)
+    repository.concluded("run", "P1")
+    repository.queue("P2", WRONG)
+    before = repository.snapshot()
+    answer = repository.expctl("run", "P2")
+    assert answer.status == 1
+    assert "tried before, as P1" in answer.err
+    assert repository.snapshot() == before
+
+
+def test_all_goes_through_the_queue_and_says_so_when_it_is_empty(repository: Foreign) -> None:
+    repository.queue("P1", WRONG)
+    repository.queue("P2", FASTER)
+    repository.concluded("run", "--all")
+    assert [repository.record(each)["verdict"] for each in ("P1", "P2")] == ["REJECT", "KEEP"]
+    answer = repository.concluded("run", "--all")
+    assert "empty" in answer.out + answer.err, "an empty queue ends without a word"
+
+
+def test_json_of_every_command_parses(repository: Foreign) -> None:
+    repository.write("src/total.py", FASTER)
+    assert repository.concluded("new", "P1", "--from-diff", "--json").json()["id"] == "P1"
+    assert repository.concluded("show", "P1", "--json").json()["id"] == "P1"
+    (outcome,) = repository.concluded("run", "P1", "--json").json()
+    assert outcome["record"]["verdict"] == "KEEP"
+    assert repository.concluded("show", "P1", "--json").json()["verdict"] == "KEEP"
+    assert repository.concluded("status", "--json").json()["queue"] == []
+    assert repository.concluded("ledger", "--json").json()
+    assert repository.concluded("ledger", "--check", "--json").json()
+    assert repository.concluded("gate", "--json").json()["quiet"] is True
+    assert repository.concluded("run", "--all", "--json").json() == []
+
+
+def test_one_flipped_character_in_the_ledger_is_found_and_mended(repository: Foreign) -> None:
+    repository.propose("P1", FASTER)
+    ledger = repository.root / "ledger.md"
+    rendered = ledger.read_bytes()
+    place = rendered.index(b"P1")
+    ledger.write_bytes(rendered[:place] + b"Q" + rendered[place + 1 :])
+    answer = repository.expctl("ledger", "--check")
+    assert answer.status == 1
+    assert re.search(r"^  next +expctl ledger$", answer.err, re.MULTILINE)
+    repository.concluded("ledger")
+    assert ledger.read_bytes() == rendered
+    assert repository.concluded("ledger", "--check")

@@ -1,0 +1,324 @@
+"""Bad input of many kinds: one clear error with a next step, exit 1 or 2, and nothing has changed."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pytest
+from foreign import FASTER, Answer, Foreign, Snapshot, errors_in
+
+Prepare = Callable[[Foreign], list[str]]
+
+PATCH = """diff --git a/src/total.py b/src/total.py
+--- a/src/total.py
++++ b/src/total.py
+@@ -1,7 +1,2 @@
+ def total(values):
+-    result = 0
+-    for value in values:
+-        result = result + value * value
+-        result = result + 0 * value
+-        result = result + 0 * value
+-    return result
++    return sum([value * value for value in values])
+"""
+PROPOSAL = """id: P1
+title: a comprehension
+kind: perf
+hypothesis: fewer bytecodes for each value
+prediction:
+  verdict: KEEP
+"""
+
+
+def queue(repository: Foreign, proposal: str = PROPOSAL, patch: str = PATCH) -> None:
+    repository.write("experiments/P1/experiment.yaml", proposal)
+    repository.write("experiments/P1/change.patch", patch)
+    repository.commit("Propose P1")
+
+
+def edited(old: str, new: str) -> Prepare:
+    """A protocol that says something wrong."""
+
+    def prepare(repository: Foreign) -> list[str]:
+        repository.edit_protocol(old, new)
+        return ["run", "P1"]
+
+    return prepare
+
+
+def proposed(old: str, new: str) -> Prepare:
+    """An experiment.yaml that says something wrong."""
+
+    def prepare(repository: Foreign) -> list[str]:
+        queue(repository, PROPOSAL.replace(old, new))
+        return ["run", "P1"]
+
+    return prepare
+
+
+def given(*words: str) -> Prepare:
+    """Nothing but words on the command line."""
+    return lambda _: list(words)
+
+
+def patched(change: Callable[[Foreign], object]) -> Prepare:
+    """A patch file that holds what `change` did to the files; the files are put back."""
+
+    def prepare(repository: Foreign) -> list[str]:
+        change(repository)
+        repository.git("add", "-A", "-f")
+        patch = subprocess.run(
+            ["git", "diff", "--cached", "--binary"], cwd=repository.root, env=repository.environment, capture_output=True
+        ).stdout
+        assert patch
+        repository.git("reset", "-q", "--hard")
+        (repository.home / "change.patch").write_bytes(patch)
+        return ["new", "P2", "--patch", str(repository.home / "change.patch")]
+
+    return prepare
+
+
+def written(contents: bytes) -> Prepare:
+    """A patch file with these bytes."""
+
+    def prepare(repository: Foreign) -> list[str]:
+        (repository.home / "change.patch").write_bytes(contents)
+        return ["new", "P2", "--patch", str(repository.home / "change.patch")]
+
+    return prepare
+
+
+def done(change: Callable[[Foreign], object], *words: str) -> Prepare:
+    """Something is done to the repository first."""
+
+    def prepare(repository: Foreign) -> list[str]:
+        change(repository)
+        return list(words or ("run", "P1"))
+
+    return prepare
+
+
+def committed(path: str, text: str) -> Callable[[Foreign], object]:
+    def change(repository: Foreign) -> None:
+        repository.write(path, text)
+        repository.commit("something else")
+
+    return change
+
+
+def submodule(repository: Foreign) -> None:
+    repository.git("update-index", "--add", "--cacheinfo", f"160000,{repository.head()},src/module")
+    (repository.root / "src/module").mkdir()
+
+
+def unfinished_merge(repository: Foreign) -> None:
+    repository.git("switch", "-q", "-c", "other", "HEAD~1")
+    committed("notes", "one\n")(repository)
+    repository.git("switch", "-q", "main")
+    committed("notes", "two\n")(repository)
+    repository.git("merge", "other", check=False)
+    assert (repository.root / ".git/MERGE_HEAD").exists()
+
+
+def unfinished_rebase(repository: Foreign) -> None:
+    repository.git("switch", "-q", "-c", "other", "HEAD~1")
+    committed("notes", "one\n")(repository)
+    repository.git("rebase", "--exec", "false", "main", check=False)
+    assert (repository.root / ".git/rebase-merge").exists()
+    repository.git("symbolic-ref", "HEAD", "refs/heads/main")
+    repository.git("reset", "-q", "--hard", "main")
+
+
+def bare(repository: Foreign) -> None:
+    repository.git("clone", "-q", "--bare", ".", str(repository.home / "bare"))
+    repository.root = repository.home / "bare"
+
+
+def no_commits(repository: Foreign) -> None:
+    shutil.rmtree(repository.root / ".git")
+    repository.git("init", "-q", "-b", "main")
+
+
+def unavailable_target(repository: Foreign) -> None:
+    requires = '    requires: {executables: [hipcc-that-nobody-has], hint: "install ROCm"}'
+    repository.edit_protocol("  here:\n", f"  here:\n{requires}\n")
+
+
+def rejected_record(text: str) -> Callable[[Foreign], object]:
+    return committed("experiments/P1/record.json", text)
+
+
+CASES: dict[str, tuple[Prepare, str]] = {
+    # the protocol
+    "unknown key": (edited("goal:", "goals:"), "goals"),
+    "unknown nested key": (edited("wait_s:", "wait:"), "gate.wait"),
+    "wrong type": (edited("wait_s: 1", "wait_s: soon"), "wait_s"),
+    "a list where a word is due": (edited("version: 1", "version: [1]"), "version"),
+    "boolean for text": (edited("version: 1", "version: yes"), "version"),
+    "YAML tag": (edited("version: 1", "version: !!python/object/apply:os.getpid []"), "tag"),
+    "YAML anchor": (edited("scope: [src]", "scope: &it [src]"), "anchor"),
+    "duplicate key": (edited("version: 1", "version: 1\nversion: 1"), "twice"),
+    "second document": (edited("version: 1", "version: 1\n---\nversion: 1"), "document"),
+    "broken YAML": (edited("scope: [src]", "scope: [src"), "not YAML"),
+    "other version": (edited("version: 1", "version: 2"), "version"),
+    "no protocol": (done(lambda r: (r.git("rm", "-q", "protocol.yaml"), r.git("commit", "-q", "-m", "gone"))), "protocol"),
+    "scope outside": (edited("scope: [src]", "scope: [../src]"), "scope"),
+    "scope is everything": (edited("scope: [src]", "scope: [.]"), "scope"),
+    "scope holds the harness": (edited("scope: [src]", "scope: [src, bench]"), "bench"),
+    "no scope": (edited("scope: [src]", "scope: []"), "scope"),
+    "scope that does not exist": (edited("scope: [src]", "scope: [sources]"), "sources"),
+    "harness that does not exist": (edited("harness: [bench]", "harness: [benches]"), "benches"),
+    "decides an unknown target": (edited("decides: [here]", "decides: [there]"), "there"),
+    "weights that are not 1": (edited("weight: 0.5", "weight: 0.6"), "weights"),
+    "too few rounds": (edited("rounds: 4", "rounds: 1"), "rounds"),
+    "negative timeout": (edited("timeout_s: 30", "timeout_s: -30"), "timeout_s"),
+    "negative wait": (edited("wait_s: 1", "wait_s: -1"), "wait_s"),
+    "unknown toolchain": (edited("toolchain: command", "toolchain: make"), "toolchain"),
+    "no build command": (edited('argv: [cp, src/total.py, "{artifact}"]', "argv: []"), "argv"),
+    # the command line
+    "id with a path": (given("run", "../x"), "id"),
+    "id without a number": (given("run", "P"), "id"),
+    "id with a command": (given("run", "P1;rm"), "id"),
+    "id with other digits": (given("run", "P\u0661"), "id"),
+    "id with a line end": (given("run", "P1\n"), "id"),
+    "empty id": (given("run", ""), "id"),
+    "id to show": (given("show", "../x"), "id"),
+    "id to propose": (given("new", "-P1", "--from-diff"), ""),
+    "unknown id": (given("run", "P99"), "P99"),
+    "unknown id to show": (given("show", "P99"), "P99"),
+    "run what": (given("run"), "--all"),
+    "run both": (given("run", "P1", "--all"), "both"),
+    "unknown option": (given("run", "--fast"), "--fast"),
+    "option without a value": (given("run", "P1", "--target"), "--target"),
+    "negative budget": (given("run", "--all", "--max-hours", "-1"), "max-hours"),
+    "unknown command": (given("rum", "P1"), "rum"),
+    "missing argument": (given("show"), "ID"),
+    "unknown target": (given("run", "P1", "--target", "moon"), "moon"),
+    "unavailable target": (done(unavailable_target), "unavailable"),
+    "apply what does not exist": (given("show", "P99", "--apply"), "P99"),
+    "apply over changes": (done(lambda r: r.write("src/total.py", FASTER), "show", "P1", "--apply"), "src/total.py"),
+    # new
+    "id that is taken": (done(lambda r: r.write("src/total.py", FASTER), "new", "P1", "--from-diff"), "P1"),
+    "nothing to capture": (given("new", "P2", "--from-diff"), "nothing to capture"),
+    "neither diff nor patch": (given("new", "P2"), "--patch"),
+    "both diff and patch": (given("new", "P2", "--from-diff", "--patch", "x"), "both"),
+    "unknown kind": (given("new", "P2", "--from-diff", "--kind", "magic"), "magic"),
+    "unknown mode": (given("new", "P2", "--from-diff", "--mode", "magic"), "magic"),
+    "unknown prediction": (given("new", "P2", "--from-diff", "--expect", "GLORY"), "GLORY"),
+    "prediction that injects a key": (given("new", "P2", "--from-diff", "--expect", "KEEP\nkind: infra"), ""),
+    "missing patch file": (given("new", "P2", "--patch", "missing.patch"), "missing.patch"),
+    "patch is a folder": (given("new", "P2", "--patch", "src"), "src"),
+    "patch outside the scope": (patched(lambda r: r.write("setup.py", "pass\n")), "setup.py is outside the scope"),
+    "patch of the protocol": (patched(lambda r: r.write("protocol.yaml", "version: 1\n")), "protocol.yaml"),
+    "patch of the harness": (patched(lambda r: r.write("bench/say.py", "pass\n")), "bench/say.py"),
+    "patch of the ledger": (patched(lambda r: r.write("ledger.md", "KEEP\n")), "ledger.md"),
+    "patch of a record": (patched(lambda r: r.write("experiments/P0/record.json", "{}\n")), "experiments/P0"),
+    "patch adds a link": (patched(lambda r: (r.root / "src/link").symlink_to("/etc/passwd")), "120000"),
+    "patch adds an executable": (patched(lambda r: (r.write("src/x", ""), (r.root / "src/x").chmod(0o755))), "100755"),
+    "patch makes executable": (patched(lambda r: (r.root / "src/total.py").chmod(0o755)), "100755"),
+    "patch adds .gitattributes": (patched(lambda r: r.write("src/.gitattributes", "* text\n")), ".gitattributes"),
+    "patch adds a submodule": (patched(submodule), "160000"),
+    "patch moves the kernel out": (patched(lambda r: r.git("mv", "src/total.py", "total.py")), "outside the scope"),
+    "patch with names alike": (patched(lambda r: r.write("src/Total.py", "pass\n")), "Total.py"),
+    "patch with too many files": (patched(lambda r: [r.write(f"src/{n}", "") for n in range(30)]), "at most 20"),
+    "huge patch": (patched(lambda r: r.write("src/huge", "x" * 2_000_000)), "at most 1000000"),
+    "patch that does not apply": (written(PATCH.replace("0 * value", "1 * value").encode()), "does not apply"),
+    "patch with a path to the parent": (written(PATCH.replace("b/src/total.py", "b/../x").encode()), ""),
+    "empty patch": (written(b""), ""),
+    "binary garbage": (written(bytes(range(256)) * 40), ""),
+    # the repository
+    "not a repository": (done(lambda r: shutil.rmtree(r.root / ".git")), "not a git repository"),
+    "bare repository": (done(bare), "work tree"),
+    "no commits": (done(no_commits, "status"), "no commit"),
+    "detached head": (done(lambda r: r.git("switch", "-q", "--detach")), "detached"),
+    "detached head, new": (done(lambda r: r.git("switch", "-q", "--detach"), "new", "P2", "--from-diff"), ""),
+    "unfinished merge": (done(unfinished_merge), "merge"),
+    "unfinished rebase": (done(unfinished_rebase), "rebase"),
+    "dirty scope": (done(lambda r: r.write("src/total.py", FASTER)), "--from-diff"),
+    "new file in the scope": (done(lambda r: r.write("src/more.py", "pass\n")), "src/more.py"),
+    "no folder for the machine's lock": (done(lambda r: shutil.rmtree(r.root.parent / "locks")), "EXPCTL_LOCK_DIR"),
+    "lock is a link": (done(lambda r: (r.root.parent / "locks/expctl.machine.lock").symlink_to("/etc/passwd")), "link"),
+    "ledger is a folder": (
+        done(lambda r: (r.git("rm", "-q", "--cached", "--ignore-unmatch", "ledger.md"), committed("ledger.md/x", "")(r))),
+        "ledger.md",
+    ),
+    "dirty ledger": (done(lambda r: (committed("ledger.md", "a\n")(r), r.write("ledger.md", "b\n"))), "ledger.md"),
+    "uncommitted experiment": (
+        done(
+            lambda r: (
+                r.write("experiments/P2/experiment.yaml", PROPOSAL.replace("P1", "P2")),
+                r.write("experiments/P2/change.patch", PATCH),
+            ),
+            "run",
+            "P2",
+        ),
+        "experiments/P2",
+    ),
+    "experiment without a patch": (
+        done(lambda r: (r.git("rm", "-q", "experiments/P1/change.patch"), r.git("commit", "-q", "-m", "gone"))),
+        "change.patch",
+    ),
+    # the experiment
+    "another id inside": (proposed("id: P1", "id: P2"), "P2"),
+    "depends on nothing known": (proposed("kind: perf", "kind: perf\ndepends_on: [P77]"), "P77"),
+    "depends on itself": (proposed("kind: perf", "kind: perf\ndepends_on: [P1]"), "P1"),
+    "depends on no id": (proposed("kind: perf", "kind: perf\ndepends_on: [../x]"), "../x"),
+    "no hypothesis": (proposed("hypothesis: fewer bytecodes for each value\n", ""), "hypothesis"),
+    "unknown key in the experiment": (proposed("kind: perf", "kind: perf\nverdict: KEEP"), "verdict"),
+    "corrupt record": (done(rejected_record("{")), "record.json"),
+    "record of another kind": (done(rejected_record("[]\n")), "record.json"),
+    "record with unknown keys": (done(rejected_record('{"id": "P1", "nice": true}\n')), "nice"),
+    "record is binary": (done(rejected_record("\x00\x01")), "record.json"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One case, carried out."""
+
+    answer: Answer
+    before: Snapshot
+    after: Snapshot
+    locked: bool
+
+
+@pytest.fixture(scope="module")
+def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
+    """Every chosen case in a copy of one repository with P1 in the queue; two at a time, for a core each."""
+    template = tmp_path_factory.mktemp("template")
+    queue(Foreign.of("foreign_repository", template))
+
+    def carry_out(name: str) -> Outcome:
+        folder = tmp_path_factory.mktemp("case") / "copy"
+        shutil.copytree(template, folder, symlinks=True)
+        repository = Foreign.at(folder / "repository")
+        argv = CASES[name][0](repository)
+        before = repository.snapshot()
+        answer = repository.expctl(*argv)
+        return Outcome(answer, before, repository.snapshot(), (repository.root / ".git/index.lock").exists())
+
+    chosen = [item.callspec.params.get("name") for item in request.session.items if hasattr(item, "callspec")]
+    names = [name for name in CASES if name in chosen]
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        return dict(zip(names, pool.map(carry_out, names), strict=True))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_one_error_with_a_next_step_and_no_change(name: str, outcomes: dict[str, Outcome]) -> None:
+    answer, words = outcomes[name].answer, CASES[name][1]
+    assert "Traceback" not in answer.err + answer.out
+    assert answer.status in (1, 2), answer
+    assert len(errors_in(answer.err)) == 1, answer.err
+    assert re.search(r"^  next +\S", answer.err, re.MULTILINE), f"no next step: {answer.err}"
+    assert words in answer.err
+    assert outcomes[name].after == outcomes[name].before
+    assert not outcomes[name].locked
+
+
+def test_what_status_says_of_a_repository_without_experiments(repository: Foreign) -> None:
+    answer = repository.concluded("status")
+    assert "expctl new" in answer.out

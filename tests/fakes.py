@@ -1,0 +1,512 @@
+"""Fakes of the ports, from this one file. They keep what they were told, so that a test can look."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from expctl.adapters.record_codec import profile_bytes, record_bytes, record_of, samples_bytes
+from expctl.domain.errors import Busy
+from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.ledger import Ledger
+from expctl.domain.lifecycle import Event
+from expctl.domain.measurement import Sample, Side
+from expctl.domain.ports import Available, ChangedFile, Failed, Foreign, Queued, TestReport, Unavailable
+from expctl.domain.protocol import Benchmark, Build, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.record import Artifact, Fact, Finding, Record
+from expctl.flow.world import Equipment, World
+
+Files = dict[str, bytes]
+
+
+class Crash(BaseException):
+    """The process is gone: nothing above may catch this."""
+
+
+@dataclass
+class FakeProgress:
+    """Remembers the lines that a person would see."""
+
+    lines: list[str] = field(default_factory=list)
+
+    def title(self, experiment: str, title: str, *, base: str, target: str, protocol: str) -> None:
+        self.lines.append(f"{experiment} {title} {base} {target} {protocol}")
+
+    def working(self, name: str, text: str) -> None:
+        self.lines.append(f"{name}... {text}")
+
+    def step(self, name: str, text: str, duration_s: float = 0.0) -> None:
+        self.lines.append(f"{name} {text} {duration_s}")
+
+    def advance(self, name: str, done: int, total: int) -> None:
+        self.lines.append(f"{name} {done}/{total}")
+
+
+@dataclass
+class FakeClock:
+    """Time passes by one second at every look."""
+
+    now_s: float = 0.0
+
+    def date(self) -> str:
+        return f"2026-03-01T00:00:{int(self.monotonic_s()) % 60:02}Z"
+
+    def monotonic_s(self) -> float:
+        self.now_s += 1.0
+        return self.now_s
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One commit of the fake repository."""
+
+    parent: str
+    files: Files
+    message: str
+
+
+@dataclass
+class FakeWorkspace:
+    """A repository in memory: commits by content, one branch checked out. A patch is JSON: path -> new text or null."""
+
+    commits: dict[str, Commit] = field(default_factory=dict)
+    refs: dict[str, str] = field(default_factory=dict)
+    checked_out: str = "main"
+    root: Path = Path("/fake")
+    state: Path = Path("/fake/.git/expctl")
+    local_changes: tuple[str, ...] = ()
+    operation: str = ""
+    check_outs: set[str] = field(default_factory=set)
+    publications: int = 0
+    move_before_publishing: list[str] = field(default_factory=list)
+
+    def add(self, parent: str, files: Files, message: str) -> str:
+        """Make a commit; the same contents give the same id."""
+        listing = sorted((path, text.decode("latin1")) for path, text in files.items())
+        name = hashlib.sha256(json.dumps([parent, message, listing]).encode()).hexdigest()[:12]
+        self.commits[name] = Commit(parent, dict(files), message)
+        return name
+
+    def branch(self) -> str:
+        return self.checked_out
+
+    def head(self) -> str:
+        return self.refs[f"refs/heads/{self.checked_out}"]
+
+    def branch_head(self, branch: str) -> str:
+        return self.refs[f"refs/heads/{branch}"]
+
+    def list_files(self, commit: str, folder: str) -> dict[str, str]:
+        files = self.commits[commit].files
+        return {path: path for path in files if path == folder or path.startswith(f"{folder.rstrip('/')}/")}
+
+    def root_modes(self, commit: str) -> dict[str, str]:
+        return {path.split("/")[0]: "040000" if "/" in path else "100644" for path in self.commits[commit].files}
+
+    def parent(self, commit: str) -> str:
+        return self.commits[commit].parent
+
+    def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
+        return f"protocol of {self.source_identity(commit)} {len(paths)}"
+
+    def source_identity(self, commit: str) -> str:
+        kept = {p: t.decode() for p, t in self.commits[commit].files.items() if not p.startswith(("experiments", "ledger"))}
+        return hashlib.sha256(json.dumps(sorted(kept.items())).encode()).hexdigest()
+
+    def dirty(self, paths: Sequence[str]) -> tuple[str, ...]:
+        return tuple(path for path in self.local_changes if path.startswith(tuple(paths)))
+
+    def unfinished_operation(self) -> str:
+        return self.operation
+
+    def candidate_tree(self, base: str, patch: bytes) -> str | Failed:
+        try:
+            changes = json.loads(patch)
+        except ValueError:
+            return Failed(reason="No valid patches in input")
+        files = dict(self.commits[base].files)
+        for path, text in changes.items():
+            if text is None:
+                files.pop(path)
+            elif text.startswith("was:"):
+                _, old, new = text.split(":")
+                if files.get(path) != old.encode():
+                    return Failed(reason=f"patch failed: {path}:1")
+                files[path] = new.encode()
+            else:
+                files[path] = text.encode()
+        return self.add("", files, "tree")
+
+    def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
+        old, new = self.commits[base].files, self.commits[tree].files
+        return tuple(
+            ChangedFile(path=path, mode="100644" if path in new else "000000", size=len(new.get(path, b"")))
+            for path in sorted({*old, *new})
+            if old.get(path) != new.get(path)
+        )
+
+    def patch_identity(self, patch: bytes) -> str:
+        return hashlib.sha256(patch).hexdigest()[:8]
+
+    def pin(self, *, base: str, tree: str, message: str, ref: str) -> str:
+        self.refs[ref] = self.add(base, self.commits[tree].files, message)
+        return self.refs[ref]
+
+    def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str:
+        return self.add(parent, {**self.commits[parent].files, **files}, f"{message}{date}")
+
+    def publish(self, *, branch: str, old: str, new: str) -> bool:
+        self.publications += 1
+        if self.publications > 20:
+            raise AssertionError("the flow publishes for ever")
+        if self.move_before_publishing:
+            self.refs[f"refs/heads/{branch}"] = self.move_before_publishing.pop()
+        if self.refs[f"refs/heads/{branch}"] != old:
+            return False
+        self.refs[f"refs/heads/{branch}"] = new
+        return True
+
+    def finish_publication(self) -> None:
+        """Nothing is ever half done here; adapters/test_git_publication.py is about that."""
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        commit = self.refs.get(new, new)
+        while commit and commit != old:
+            commit = self.commits[commit].parent
+        return commit == old
+
+    def differs(self, old: str, new: str, paths: Sequence[str]) -> bool:
+        return any(file.path.startswith(tuple(paths)) for file in self.changed_files(old, new))
+
+    def capture(self, paths: Sequence[str]) -> bytes:
+        return json.dumps(dict.fromkeys(self.dirty(paths), "captured")).encode()
+
+    def restore(self, paths: Sequence[str], *, tree: str) -> None:
+        assert tree in self.commits
+        self.local_changes = tuple(path for path in self.local_changes if path not in paths)
+
+    def apply(self, patch: bytes) -> None:
+        self.local_changes = (*self.local_changes, *json.loads(patch))
+
+    def check_out(self, commit: str, name: str) -> Path:
+        assert commit in self.commits
+        self.check_outs.add(name)
+        return self.root / name / commit
+
+    def remove_check_outs(self) -> None:
+        self.check_outs.clear()
+
+    def edit(self, files: Mapping[str, bytes | None], message: str = "by the user") -> str:
+        """The user commits on the branch that is checked out."""
+        changed = {**self.commits[self.head()].files, **files}
+        commit = self.add(self.head(), {path: text for path, text in changed.items() if text is not None}, message)
+        self.refs[f"refs/heads/{self.checked_out}"] = commit
+        return commit
+
+
+@dataclass
+class FakeLibrary:
+    """Proposals and protocol are given, records are read from the commits of the workspace."""
+
+    workspace: FakeWorkspace
+    given_protocol: Protocol
+    queue: dict[str, tuple[Proposal, bytes]] = field(default_factory=dict)
+
+    def protocol(self, commit: str) -> Protocol:
+        assert commit in self.workspace.commits
+        return self.given_protocol
+
+    def queued(self, commit: str, experiment: str) -> Queued:
+        assert commit in self.workspace.commits
+        proposal, patch = self.queue[experiment]
+        return Queued(proposal=proposal, patch=patch, content=hashlib.sha256(patch).hexdigest())
+
+    def proposals(self, commit: str) -> tuple[Proposal, ...]:
+        assert commit in self.workspace.commits
+        return tuple(proposal for proposal, _ in self.queue.values())
+
+    def record(self, commit: str, experiment: str) -> Record | None:
+        return next((record for record in self.records(commit) if record.id == experiment), None)
+
+    def records(self, commit: str) -> tuple[Record, ...]:
+        files = self.workspace.commits[commit].files
+        return tuple(record_of(files[path], where=path) for path in sorted(files) if path.endswith("/record.json"))
+
+    def findings(self, commit: str) -> tuple[Finding, ...]:
+        assert commit in self.workspace.commits
+        return ()
+
+
+@dataclass
+class FakeJournal:
+    """Events in memory. Dies around the `crash_at`-th append (from 1), after or before it took effect."""
+
+    events: dict[str, tuple[Event, ...]] = field(default_factory=dict)
+    appends: int = 0
+    crash_at: int = 0
+    crash_before: bool = False
+
+    def read(self, experiment: str) -> tuple[Event, ...]:
+        return self.events.get(experiment, ())
+
+    def append(self, experiment: str, event: Event) -> None:
+        self.appends += 1
+        if self.appends == self.crash_at and self.crash_before:
+            raise Crash
+        self.events[experiment] = (*self.read(experiment), event)
+        if self.appends == self.crash_at:
+            raise Crash
+
+    def forget(self, experiment: str) -> None:
+        self.events.pop(experiment, None)
+
+    def unfinished(self) -> tuple[str, ...]:
+        return tuple(sorted(self.events))
+
+
+@dataclass
+class FakeHolder:
+    """The steps that were shown."""
+
+    steps: list[str] = field(default_factory=list)
+
+    def show(self, step: str) -> None:
+        self.steps.append(step)
+
+
+@dataclass
+class FakeLocks:
+    """One lock; `taken` says that somebody else has it."""
+
+    holder: FakeHolder = field(default_factory=FakeHolder)
+    taken: bool = False
+    held: bool = False
+    busy_times: int = 0
+
+    @contextmanager
+    def repository(self, *, experiment: str) -> Iterator[FakeHolder]:
+        assert experiment
+        if self.busy_times:
+            self.busy_times -= 1
+            raise Busy("another expctl is running in this repository")
+        if self.taken or self.held:
+            raise Busy("another expctl is running in this repository")
+        self.held = True
+        try:
+            yield self.holder
+        finally:
+            self.held = False
+
+
+@dataclass
+class FakeToolchains:
+    """A build's code is the text of the kernel; `refuses` maps a word in it to a compiler's error."""
+
+    workspace: FakeWorkspace
+    absent: dict[str, Unavailable] = field(default_factory=dict)
+    refuses: dict[tuple[str, str], str] = field(default_factory=dict)
+    builds: list[tuple[str, str]] = field(default_factory=list)
+
+    def availability(self, name: str, target: Target) -> Available | Unavailable:
+        assert target.build
+        return self.absent.get(name) or Available(versions={"cc": "1.0"})
+
+    def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
+        assert target.build
+        assert sources
+        text = self.workspace.commits[tree.name].files["src/kernel"].decode()
+        self.builds.append((name, text))
+        for (where, word), reason in self.refuses.items():
+            if where == name and word in text:
+                return Failed(reason=reason)
+        code = text.split("#")[0].strip()
+        facts = (Fact(name="bytes", value=len(code)),) if name == "guard" else ()
+        return Artifact(sha256=hashlib.sha256(text.encode()).hexdigest(), code=code, facts=facts)
+
+    def path(self, target: Target, artifact: Artifact) -> Path:
+        return Path(f"/artifacts/{artifact.code.replace(' ', '_')}/{target.build.artifact}")
+
+
+@dataclass
+class FakeSteps:
+    """A kernel that says `slow N` takes N ns per iteration, otherwise 1000000. Verdicts of the test by word in its code."""
+
+    fails_test: dict[str, Failed] = field(default_factory=dict)
+    fails_measure: list[Failed | None] = field(default_factory=list)
+    profile_answer: tuple[Fact, ...] | Failed = (Fact(name="instructions", value=10),)
+    tested: list[str] = field(default_factory=list)
+    measured: list[int] = field(default_factory=list)
+    profiled: list[str] = field(default_factory=list)
+
+    def test(self, step: Step, *, cwd: Path, artifact: Path, progress: FakeProgress) -> TestReport | Failed:
+        assert step.argv
+        assert cwd
+        code = artifact.parent.name
+        self.tested.append(code)
+        progress.advance("test", 1, 0)
+        return next(
+            (failed for word, failed in self.fails_test.items() if word in code), TestReport(cases=3, summary="3 cases pass")
+        )
+
+    def measure(
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: FakeProgress
+    ) -> tuple[Sample, ...] | Failed:
+        assert cwd
+        self.measured.append(round)
+        failed = self.fails_measure.pop(0) if self.fails_measure else None
+        if failed is not None:
+            return failed
+        progress.advance("round", 1, 1)
+        wobble = 100 * (round % 2)
+
+        def sample(side: Side, launch: int, size: str) -> Sample:
+            word = artifacts[side].parent.name
+            ns = int(word.removeprefix("slow_")) if word.startswith("slow_") else 1_000_000
+            times = (ns + wobble * launch, ns + wobble * launch)
+            return Sample(
+                round=round, launch=launch, side=side, size=size, style=benchmark.style, visit=1, ns=times, order="ABBA"
+            )
+
+        order = (Side.BASELINE, Side.CANDIDATE, Side.CANDIDATE, Side.BASELINE)
+        return tuple(sample(side, launch, size.name) for launch, side in enumerate(order) for size in benchmark.sizes)
+
+    def profile(
+        self, step: Step, *, cwd: Path, tree: Path, artifact: Path, progress: FakeProgress
+    ) -> tuple[Fact, ...] | Failed:
+        assert step.argv
+        assert cwd.parent.name == "b"
+        assert progress
+        self.profiled.append(f"{tree.parent.name} {artifact.parent.name}")
+        return self.profile_answer
+
+
+@dataclass
+class FakeGate:
+    """Quiet unless `seen` has something for the next looks."""
+
+    seen: list[tuple[Foreign, ...]] = field(default_factory=list)
+    busy: bool = False
+    holds: int = 0
+    held: bool = False
+
+    def foreign(self) -> tuple[Foreign, ...]:
+        return self.seen.pop(0) if self.seen else ()
+
+    def wait_until_quiet(self, *, wait_s: float, quiet_s: float) -> float:
+        if self.busy:
+            raise Busy("the machine is not quiet", found=f"{wait_s} {quiet_s}")
+        return 0.5
+
+    @contextmanager
+    def measuring(self, *, wait_s: float, quiet_s: float) -> Iterator[float]:
+        assert not self.held
+        self.wait_until_quiet(wait_s=wait_s, quiet_s=quiet_s)
+        self.held = True
+        self.holds += 1
+        try:
+            yield 0.0
+        finally:
+            self.held = False
+
+
+STEP = Step(argv=("run",), timeout_s=1)
+PROTOCOL = Protocol(
+    version=1,
+    name="fake",
+    scope=("src",),
+    harness=("bench",),
+    decides=("cpu", "other"),
+    targets={
+        "cpu": Target(
+            build=Build(toolchain=Toolchain.COMMAND, argv=("make",)),
+            test=STEP,
+            benchmark=Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="n", weight=1.0, flop=1000),), rounds=6),
+            profile=STEP,
+        ),
+        "other": Target(
+            build=Build(toolchain=Toolchain.COMMAND, argv=("make",)),
+            test=STEP,
+            benchmark=Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="n", weight=1.0),), rounds=6),
+        ),
+        "guard": Target(build=Build(toolchain=Toolchain.COMMAND, argv=("make",)), stands_for="gfx1151"),
+    },
+)
+
+
+def patch_to(text: str, path: str = "src/kernel") -> bytes:
+    """A patch that gives `path` this text."""
+    return json.dumps({path: text}).encode()
+
+
+def proposal(id: str, **changes: object) -> Proposal:
+    """A plain proposal."""
+    plain = Proposal(
+        id=id, title=f"title of {id}", kind=Kind.PERF, hypothesis="it is faster", prediction=Prediction(verdict=Verdict.KEEP)
+    )
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def ledger_text(ledger: Ledger) -> str:
+    """A ledger in one line per row."""
+    return "\n".join(f"{row.id} {row.verdict}" for row in ledger.rows)
+
+
+@dataclass
+class Stage:
+    """A world of fakes, and the fakes by name. `queue` proposes an experiment whose patch rewrites the kernel."""
+
+    workspace: FakeWorkspace = field(default_factory=FakeWorkspace)
+    journal: FakeJournal = field(default_factory=FakeJournal)
+    locks: FakeLocks = field(default_factory=FakeLocks)
+    clock: FakeClock = field(default_factory=FakeClock)
+    progress: FakeProgress = field(default_factory=FakeProgress)
+    steps: FakeSteps = field(default_factory=FakeSteps)
+    gate: FakeGate = field(default_factory=FakeGate)
+    stops_after: int = -1
+    survivors_ended: int = 0
+
+    def __post_init__(self) -> None:
+        files = {"src/kernel": b"slow 1000000", "protocol.yaml": b"p", "bench/run": b"b", "notes": b"n"}
+        first = self.workspace.add("", files, "first")
+        self.workspace.refs["refs/heads/main"] = first
+        self.library = FakeLibrary(self.workspace, PROTOCOL)
+        self.toolchains = FakeToolchains(self.workspace)
+
+    def queue(self, id: str, kernel: str, *, patch: bytes | None = None, **changes: object) -> None:
+        """Queue an experiment."""
+        self.library.queue[id] = (proposal(id, **changes), patch_to(kernel) if patch is None else patch)
+
+    def kernel(self) -> str:
+        """The kernel at the head of the branch."""
+        return self.workspace.commits[self.workspace.head()].files["src/kernel"].decode()
+
+    def world(self) -> World:
+        """The world; make a new one after a Crash, as a new process would."""
+        self.locks.held = False
+        self.gate.held = False
+        return World(
+            workspace=self.workspace,
+            library=self.library,
+            journal=self.journal,
+            locks=self.locks,
+            clock=self.clock,
+            progress=self.progress,
+            machine={"machine": "fake"},
+            equip=lambda _protocol, _experiment: Equipment(toolchains=self.toolchains, steps=self.steps, gate=self.gate),
+            end_survivors=self._end_survivors,
+            stop_requested=self._stop_requested,
+            record_bytes=record_bytes,
+            samples_bytes=samples_bytes,
+            profile_bytes=profile_bytes,
+            render=ledger_text,
+        )
+
+    def _end_survivors(self) -> int:
+        self.survivors_ended += 1
+        return 0
+
+    def _stop_requested(self) -> bool:
+        self.stops_after -= 1
+        return self.stops_after == -1

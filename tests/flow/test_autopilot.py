@@ -1,0 +1,140 @@
+"""The queue, by itself."""
+
+import pytest
+from fakes import Stage
+
+from expctl.domain.errors import Busy, Interrupted
+from expctl.domain.experiment import Verdict
+from expctl.domain.ports import Failed
+from expctl.flow.autopilot import INVALID_RETRIES, Budget, Skipped, run_all
+from expctl.flow.run import Outcome
+
+
+def go(stage: Stage, budget: Budget | None = None, pauses: list[float] | None = None) -> list[str]:
+    """Run all; say what happened in words."""
+    pause = (lambda _: None) if pauses is None else pauses.append
+    results = run_all(stage.world(), target="", budget=budget or Budget(), pause=pause)
+    return [said(result) for result in results]
+
+
+def said(result: Outcome | Skipped) -> str:
+    if isinstance(result, Skipped):
+        return f"{result.id} skipped: {result.refusal.message}"
+    return f"{result.record.id} {result.record.verdict}"
+
+
+def test_an_empty_queue_is_done() -> None:
+    assert go(Stage()) == []
+
+
+def test_the_queue_is_run_in_its_order_each_on_what_was_kept_before() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.queue("P2", "slow 1000000 # as before P1", precondition="")
+    stage.queue("P3", "slow 800000")
+    assert go(stage) == ["P1 KEEP", "P2 REJECT", "P3 KEEP"]
+    assert stage.kernel() == "slow 800000"
+    assert go(stage) == []
+
+
+def test_what_is_refused_is_skipped_and_the_queue_goes_on() -> None:
+    stage = Stage()
+    stage.queue("P1", "", patch=b"not a patch")
+    stage.queue("P2", "slow 900000")
+    results = go(stage)
+    assert [result for result in results if "skipped" not in result] == ["P2 KEEP"]
+    assert results[0].startswith("P1 skipped: P1 is BLOCKED")
+
+
+def test_an_experiment_whose_dependency_comes_later_is_run_after_it() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 800000", depends_on=("P2",))
+    stage.queue("P2", "slow 900000")
+    assert go(stage) == ["P1 skipped: P1 waits for other experiments", "P2 KEEP", "P1 KEEP"]
+
+
+def test_two_that_wait_for_each_other_are_skipped_once() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 800000", depends_on=("P2",))
+    stage.queue("P2", "slow 900000", depends_on=("P1",))
+    assert [line.split()[0] for line in go(stage)] == ["P1", "P2"]
+
+
+def test_an_invalid_one_is_tried_twice_more_and_no_oftener() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.queue("P2", "slow 800000")
+    stage.steps.fails_measure = [Failed(reason="no device", fault=True)] * (1 + INVALID_RETRIES)
+    assert go(stage) == ["P1 INVALID", "P1 INVALID", "P1 INVALID", "P2 KEEP"]
+
+
+def test_an_invalid_one_may_recover() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.steps.fails_measure = [Failed(reason="no device", fault=True)]
+    assert go(stage) == ["P1 INVALID", "P1 KEEP"]
+
+
+@pytest.mark.parametrize("limit", [1, 2])
+def test_a_budget_of_experiments_counts_what_concluded(limit: int) -> None:
+    stage = Stage()
+    for id, kernel in (("P1", "slow 900000"), ("P2", "slow 800000"), ("P3", "slow 700000")):
+        stage.queue(id, kernel)
+    stage.steps.fails_measure = [Failed(reason="no device", fault=True)]
+    assert go(stage, Budget(experiments=limit)) == ["P1 INVALID", "P1 KEEP", "P2 KEEP"][: limit + 1]
+
+
+def test_a_budget_of_hours_ends_between_experiments() -> None:
+    stage = Stage()
+    for id, kernel in (("P1", "slow 900000"), ("P2", "slow 800000")):
+        stage.queue(id, kernel)
+    assert go(stage, Budget(hours=10 / 3600)) == ["P1 KEEP"]  # the fake clock ticks once a look
+
+
+def test_a_busy_machine_is_waited_out() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.locks.busy_times = 3
+    pauses: list[float] = []
+    assert go(stage, pauses=pauses) == ["P1 KEEP"]
+    assert len(pauses) == 3
+    assert min(pauses) > 0
+
+
+def test_a_request_to_stop_is_heard_before_the_next_experiment() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.stops_after = 0
+    assert go(stage) == []
+    assert stage.journal.events == {}
+
+
+def test_a_request_to_stop_inside_an_experiment_ends_all() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.queue("P2", "slow 800000")
+    stage.stops_after = 4
+    with pytest.raises(Interrupted):
+        go(stage)
+    assert stage.journal.unfinished() == ("P1",)
+    assert go(stage) == ["P1 KEEP", "P2 KEEP"]
+
+
+def test_a_refusal_of_the_lock_is_not_an_outcome() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.locks.taken = True
+
+    def give_up(_: float) -> None:
+        raise Busy("enough")
+
+    with pytest.raises(Busy, match="enough"):
+        list(run_all(stage.world(), target="", budget=Budget(), pause=give_up))
+
+
+def test_the_wanted_target_is_the_one_that_decides() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    (outcome,) = run_all(stage.world(), target="other", budget=Budget(), pause=lambda _: None)
+    assert isinstance(outcome, Outcome)
+    assert (outcome.record.target, outcome.record.verdict) == ("other", Verdict.KEEP)

@@ -1,0 +1,107 @@
+"""Is a toolchain here? Answers carry a version, or a reason and what to install."""
+
+from pathlib import Path
+
+import pytest
+
+from expctl.adapters.builder import Builder
+from expctl.domain.ports import Available, Recipe, Unavailable
+from expctl.domain.protocol import Build, Environment, Requires, Target, Toolchain
+from expctl.targets import presence
+from expctl.targets.command import CommandRecipe
+from expctl.targets.rocm import HipccRecipe
+from expctl.targets.sm_90 import NvccRecipe
+
+BUILD = Build(toolchain=Toolchain.COMMAND, argv=("cp", "src/a", "{artifact}"), source="k.hip", arch="gfx1151", flags=("-O3",))
+
+
+@pytest.fixture
+def path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty PATH, and the folder on it."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    return tmp_path
+
+
+def program(folder: Path, name: str, script: str) -> None:
+    file = folder / name
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+
+
+def test_packages_that_are_here_come_with_their_versions() -> None:
+    answer = presence.packages("elftools", "hypothesis", extra="cpu")
+    assert isinstance(answer, Available)
+    assert set(answer.versions) == {"elftools", "hypothesis"}
+    assert all(version[0].isdigit() for version in answer.versions.values())
+
+
+def test_packages_that_are_missing_are_all_named_with_the_extra() -> None:
+    assert presence.packages("elftools", "no_such_a", "no_such_b", extra="cpu") == Unavailable(
+        reason="no no_such_a and no no_such_b for this Python", hint="pip install 'expctl[cpu]'"
+    )
+
+
+def test_a_program_that_is_missing_comes_with_the_hint(path: Path) -> None:
+    assert presence.program("hipcc", hint="install ROCm") == Unavailable(reason="no hipcc on PATH", hint="install ROCm")
+    assert list(path.iterdir()) == []
+
+
+VERSIONS = {
+    "one line": ("echo HIP version: 7.0.1", "HIP version: 7.0.1"),
+    "several lines": ("echo nvcc: NVIDIA; echo Cuda 12.8; echo done", "Cuda 12.8"),
+    "no number": ("echo hello", "unknown"),
+    "nothing, and a bad status": ("exit 3", "unknown"),
+    "a long line": (f"echo {'7' * 500}", "7" * 120),
+}
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_the_version_of_a_program(path: Path, name: str) -> None:
+    script, version = VERSIONS[name]
+    program(path, "tool", script)
+    assert presence.program("tool", hint="h") == Available(versions={"tool": version})
+
+
+def test_a_program_that_cannot_be_started_is_unavailable(path: Path) -> None:
+    (path / "tool").write_bytes(b"\x7fELF rubbish")
+    (path / "tool").chmod(0o755)
+    assert presence.program("tool", hint="h") == Unavailable(reason="tool --version failed: OSError", hint="h")
+
+
+@pytest.mark.parametrize(("recipe", "name"), [(HipccRecipe(), "hipcc"), (NvccRecipe(), "nvcc")])
+def test_a_hardware_toolchain_is_absent_with_advice_and_present_with_a_version(path: Path, recipe: Recipe, name: str) -> None:
+    absent = recipe.availability(BUILD)
+    assert isinstance(absent, Unavailable)
+    assert absent.reason == f"no {name} on PATH"
+    assert absent.hint.startswith("install ")
+    program(path, name, "echo release 7.1")
+    assert recipe.availability(BUILD) == Available(versions={name: "release 7.1"})
+    (command,) = recipe.commands(BUILD, out=path)
+    assert command[0] == name
+    assert command[-1] == str(path / "kernel.so")
+    assert {"-O3", "k.hip"} < set(command)
+
+
+def test_the_protocols_own_command_needs_nothing_and_gets_the_artifact(path: Path) -> None:
+    recipe = CommandRecipe()
+    assert recipe.availability(BUILD) == Available(versions={})
+    assert recipe.commands(BUILD, out=path) == (("cp", "src/a", str(path / "kernel.so")),)
+
+
+REQUIRES = {
+    "a program": (Requires(executables=("sh_absent",), hint="buy"), Unavailable(reason="no sh_absent on PATH", hint="buy")),
+    "a program, no hint": (
+        Requires(executables=("sh_absent",)),
+        Unavailable(reason="no sh_absent on PATH", hint="install sh_absent"),
+    ),
+    "a device": (Requires(devices=("/dev/absent",), hint="buy"), Unavailable(reason="no device /dev/absent", hint="buy")),
+    "what is here": (Requires(devices=("/dev/null",)), Available(versions={})),
+}
+
+
+@pytest.mark.parametrize("name", REQUIRES)
+def test_a_target_may_require(path: Path, name: str) -> None:
+    requires, answer = REQUIRES[name]
+    recipes: dict[Toolchain, Recipe] = {Toolchain.COMMAND: CommandRecipe()}
+    builder = Builder(recipes, state=path, environment=Environment(), mark="m", machine="x")
+    assert builder.availability("here", Target(build=BUILD, requires=requires)) == answer
