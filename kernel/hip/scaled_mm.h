@@ -13,7 +13,9 @@
 namespace scaled_mm {
 
 template <class C, Fp8 kFormat>
-DEVICE void multiply_chunk(const Slices<C> &slices, WaveTile<C, kFormat> &tile, int wave) {
+DEVICE void multiply_chunk(const Slices<C> &slices, WaveTile<C, kFormat> &tile, const Corner &corner, int wave) {
+  // A CPU has no use for a wave whose columns all lie beyond the matrix. On a GPU its lanes would only idle.
+  if (ON_CPU && wave % C::warps_n * C::wave_n > corner.last_n) return;
 #pragma unroll
   for (int s = 0; s < kSlices; ++s) tile.multiply(slices.slice[s], wave);
 }
@@ -50,7 +52,7 @@ DEVICE void compute_tile(const Problem &problem, BlockId block, Slices<C> &slice
       const int next_k = k + C::chunk_k < whole_k ? k + C::chunk_k : k;
       FOR_EACH_THREAD(thread, C::threads) load_whole<C>(OF_THREAD(stage, thread), thread, problem, corner, next_k);
     }
-    FOR_EACH_WAVE(wave, C::waves) multiply_chunk<C, kFormat>(slices, OF_WAVE(tile, wave), wave);
+    FOR_EACH_WAVE(wave, C::waves) multiply_chunk<C, kFormat>(slices, OF_WAVE(tile, wave), corner, wave);
     // Read before refill: the next turn (or the edge loop) overwrites both slices, and no wave may do so while another
     // one still reads them. Both slices are refilled together, so one barrier serves both.
     BARRIER();
@@ -60,7 +62,7 @@ DEVICE void compute_tile(const Problem &problem, BlockId block, Slices<C> &slice
   for (int k = whole_k; k < problem.k; k += C::chunk_k) {
     FOR_EACH_THREAD(thread, C::threads) fill_edge<C>(thread, problem, corner, k, slices);
     BARRIER();   // fill before read, as above
-    FOR_EACH_WAVE(wave, C::waves) multiply_chunk<C, kFormat>(slices, OF_WAVE(tile, wave), wave);
+    FOR_EACH_WAVE(wave, C::waves) multiply_chunk<C, kFormat>(slices, OF_WAVE(tile, wave), corner, wave);
     BARRIER();   // read before refill by the next turn of this loop
   }
 
