@@ -1,0 +1,72 @@
+"""The checks of `make test` can fail: each is shown a copy of the tree with one violation planted in it."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    ignore = shutil.ignore_patterns("__pycache__")
+    for folder in ("expctl", "kernel"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=ignore)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    return tmp_path
+
+
+def checked(tree: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """One tool on the copy, which shadows the installed package."""
+    environment = {"PATH": f"{BIN}:/usr/bin:/bin", "PYTHONPATH": str(tree), "HOME": str(tree)}
+    argv = [str(BIN / words[0]), *words[1:]]
+    return subprocess.run(argv, cwd=tree, env=environment, capture_output=True, text=True, timeout=240)
+
+
+def plant(tree: Path, file: str, line: str) -> None:
+    with open(tree / file, "a") as target:
+        target.write(f"\n{line}\n")
+
+
+LINTER = ("lint-imports", "--no-cache")
+
+
+def test_the_copy_has_no_violation(tree: Path) -> None:
+    assert checked(tree, *LINTER).returncode == 0
+    assert checked(tree, "ruff", "check", "--no-cache", ".").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "line", "contract"),
+    [
+        ("expctl/domain/stats.py", "import expctl.flow.run", "Floors"),
+        ("expctl/views/report.py", "import expctl.adapters.journal", "Floors"),
+        ("expctl/domain/stats.py", "import subprocess", "ground floor is pure"),
+        ("expctl/flow/run.py", "import git", "Only the workspace"),
+        ("expctl/adapters/journal.py", "import numpy", "never imports the kernel's world"),
+    ],
+)
+def test_import_linter_fails_on(tree: Path, file: str, line: str, contract: str) -> None:
+    plant(tree, file, line)
+    answer = checked(tree, *LINTER)
+    assert answer.returncode != 0
+    broken = [text for text in answer.stdout.splitlines() if "BROKEN" in text]
+    assert any(contract in text for text in broken), answer.stdout
+
+
+def test_ruff_fails_on_an_unused_import(tree: Path) -> None:
+    plant(tree, "expctl/domain/queue.py", "import json")
+    answer = checked(tree, "ruff", "check", "--no-cache", ".")
+    assert answer.returncode == 1
+    assert "F401" in answer.stdout
+
+
+def test_mypy_fails_on_a_wrong_type(tree: Path) -> None:
+    plant(tree, "expctl/domain/queue.py", "LIMIT: int = 'ten'")
+    answer = checked(tree, "mypy", "expctl/domain/queue.py")
+    assert answer.returncode == 1
+    assert "Incompatible types in assignment" in answer.stdout
