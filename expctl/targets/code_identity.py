@@ -3,8 +3,8 @@
 import hashlib
 from pathlib import Path
 
-# Sections that are loaded but name or describe rather than do: build ids, symbol tables and their hashes.
-DESCRIPTIVE = (".note", ".dynsym", ".dynstr", ".hash", ".gnu.hash", ".gnu.version", ".eh_frame", ".comment", ".symtab")
+# Sections that are loaded but name or describe rather than do: build ids, symbol tables, their hashes and addresses.
+DESCRIPTIVE = (".note", ".dynsym", ".dynstr", ".hash", ".gnu.hash", ".gnu.version", ".dynamic", ".eh_frame", ".comment")
 
 
 def code_hash(artifact: Path) -> str:

@@ -9,7 +9,7 @@ from expctl.domain.record import Fact
 from expctl.targets import presence
 from expctl.targets.code_identity import code_hash
 
-FIXED = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib", "-std=c++17")
+FIXED = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib", "-fuse-cuid=none", "-std=c++17")
 
 # Metadata key of clang's text -> our name, unit, and whether more is worse (the worst kernel of the build is reported).
 METADATA = (

@@ -170,7 +170,7 @@ def test_survivors_with_our_mark_are_ended_also_in_a_session_of_their_own(start:
         (pid,) = pids_in(tmp_path / "pids", 1)
         child.wait(soon())
     assert start_ticks(pid) != -1, "it left the group, so that only its mark finds it"
-    with subprocess.Popen(["sleep", "60"], env={**os.environ, MARK: "others"}) as other:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], env={**os.environ, MARK: "others"}) as other:
         assert end_survivors("ours") == 1
         assert gone(pid)
         assert other.poll() is None

@@ -154,7 +154,7 @@ def test_a_branch_that_another_worktree_has_checked_out_takes_its_files_along(de
 def test_a_short_lock_of_another_git_is_waited_out(desk: Desk) -> None:
     lock = desk.repository.root / ".git/index.lock"
     lock.write_bytes(b"")
-    with subprocess.Popen(["sh", "-c", 'sleep 0.3; rm "$0"', str(lock)]):
+    with subprocess.Popen([sys.executable, "-c", "import os, sys, time; time.sleep(0.3); os.unlink(sys.argv[1])", str(lock)]):
         assert desk.publish()
     desk.check(desk.new)
 

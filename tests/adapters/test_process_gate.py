@@ -182,7 +182,7 @@ def test_every_user_may_open_the_lock_and_a_link_in_its_place_is_not_followed(tm
 
 def test_a_child_does_not_inherit_the_lock() -> None:
     with gate().measuring(wait_s=1, quiet_s=0):
-        child = subprocess.Popen(["sleep", "60"], close_fds=False)
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], close_fds=False)
     try:
         with gate().measuring(wait_s=0.2, quiet_s=0) as waited_s:
             assert waited_s < 1

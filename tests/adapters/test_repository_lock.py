@@ -95,6 +95,6 @@ def test_a_process_is_known_by_its_start_and_not_by_its_number() -> None:
     ticks = start_ticks(os.getpid())
     assert ticks > 0
     assert start_ticks(2**22 + 1) == -1
-    with subprocess.Popen(["true"]) as process:
+    with subprocess.Popen([sys.executable, "-c", ""]) as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         assert start_ticks(process.pid) == -1, "a zombie holds nothing"

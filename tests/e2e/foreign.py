@@ -164,7 +164,7 @@ class Foreign:
         shutil.copy(TEMPLATES / "hold.py", self.root / "bench" / "hold.py")
         text = (self.root / "protocol.yaml").read_text()
         starts = {
-            "build": ("argv: [cp,", "argv: [{hold}, build, cp,"),
+            "build": ('argv: ["{python}", bench/copy.py,', "argv: [{hold}, build, {python}, bench/copy.py,"),
             "test": ('argv: ["{python}", bench/test.py', "argv: [{hold}, test, {python}, bench/test.py"),
             "benchmark": ('argv: ["{python}", bench/benchmark.py', "argv: [{hold}, benchmark, {python}, bench/benchmark.py"),
         }

@@ -139,8 +139,10 @@ def test_aborted_at_once(repository: Foreign, step: str, signals: list[signal.Si
     go = repository.hold(step)
     queued = repository.head()
     runner = repository.start("run", "P1")
+    before = {"build": ("Pinned", 1), "test": ("Built", 2), "benchmark": ("Tested", 1)}[step]
+    wait_until(lambda: repository.journal("P1").count(before[0]) >= before[1], f"the end of what comes before the {step}")
     wait_until(repository.survivors, "the step")
-    time.sleep(0.1)
+    time.sleep(0.2)
     for number in signals:
         assert runner.poll() is None, repository.said()
         runner.send_signal(number)

@@ -1,7 +1,7 @@
 """The hardware target, driven through stand-ins for hipcc and rocprofv3 on PATH and a file that stands for the card."""
 
 import re
-import subprocess
+import shutil
 import sys
 from pathlib import Path
 
@@ -168,7 +168,7 @@ def test_missing_card_and_another_target_decides(rocm: Foreign, tmp_path: Path) 
 def test_missing_program(rocm: Foreign, tmp_path: Path) -> None:
     rocm.queue("P1", FASTER)
     (tmp_path / "bin" / "rocprofv3").unlink()
-    assert subprocess.run(["which", "rocprofv3"], env=rocm.environment, capture_output=True).returncode
+    assert shutil.which("rocprofv3", path=rocm.environment["PATH"]) is None
     answer = rocm.expctl("run", "P1", "--target", "gfx1151")
     assert answer.status == 1
     assert "no rocprofv3 on PATH" in answer.err
