@@ -102,15 +102,15 @@ def _equip(place: Place, machine: str, protocol: "Protocol", experiment: str) ->
     from expctl.targets.command import CommandRecipe
     from expctl.targets.cpu import ZigCpuRecipe
     from expctl.targets.gfx1151 import ZigGfxRecipe
-    from expctl.targets.rocm import HipccRecipe
-    from expctl.targets.sm_90 import NvccRecipe
+    from expctl.targets.rocm import HIPCC
+    from expctl.targets.sm_90 import NVCC
 
     recipes: dict[Toolchain, Recipe] = {
         Toolchain.COMMAND: CommandRecipe(),
         Toolchain.ZIG_CPU: ZigCpuRecipe(),
         Toolchain.ZIG_GFX: ZigGfxRecipe(),
-        Toolchain.HIPCC: HipccRecipe(),
-        Toolchain.NVCC: NvccRecipe(),
+        Toolchain.HIPCC: HIPCC,
+        Toolchain.NVCC: NVCC,
     }
     mark = mark_of(place)
     return Equipment(

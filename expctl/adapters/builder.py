@@ -12,7 +12,7 @@ from pathlib import Path
 
 from expctl.adapters import durable
 from expctl.adapters.child import MARK, Child, Launch, TimedOut, log_tail
-from expctl.adapters.step_runner import child_environment, fill
+from expctl.adapters.child_words import child_environment, fill
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.ports import Available, Failed, Recipe, Unavailable
 from expctl.domain.protocol import Environment, Target, Toolchain

@@ -14,13 +14,10 @@ import os
 import shutil
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from expctl.adapters import durable
+from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.domain.errors import Busy, Refused
-
-if TYPE_CHECKING:
-    from expctl.adapters.git_workspace import GitWorkspace
 
 LOCK_WAIT_S = 10.0
 
@@ -28,7 +25,7 @@ LOCK_WAIT_S = 10.0
 class Publication:
     """Moves the branch of one workspace."""
 
-    def __init__(self, workspace: "GitWorkspace", *, lock_wait_s: float = LOCK_WAIT_S) -> None:
+    def __init__(self, workspace: GitPlumbing, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
         self._ws = workspace
         self._lock_wait_s = lock_wait_s
         self._index = workspace.place.git_dir / "index"

@@ -1,6 +1,5 @@
 """Runs the harness scripts (docs/HARNESS.md) as contained children and turns what they say into domain values."""
 
-import json
 import math
 import os
 import secrets
@@ -8,9 +7,11 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-from expctl.adapters.child import MARK, Child, Gone, Launch, TimedOut, log_tail
+from expctl.adapters.child import Child, Gone, Launch, TimedOut, log_tail
+from expctl.adapters.child_words import child_environment, fill
+from expctl.adapters.worker import StepFailed, Worker, parse_line
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress, TestReport
 from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step, Style
@@ -19,57 +20,6 @@ from expctl.domain.text import one_line
 
 ORDERS = ("ABBA", "BAAB")
 LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
-
-
-class StepFailed(Exception):
-    """A step ended early; carries the Failed that explains it."""
-
-    def __init__(self, failed: Failed) -> None:
-        super().__init__(failed.reason)
-        self.failed = failed
-
-
-class Worker:
-    """One benchmark process of one side, spoken to line by line."""
-
-    def __init__(self, child: Child, side: Side, deadline_s: float, log: Path) -> None:
-        self.child, self.side, self._deadline_s, self._log = child, side, deadline_s, log
-
-    def ask(self, request: Mapping[str, Any], wanted: str) -> dict[str, Any]:
-        """Send one request and return its answer. Raises StepFailed when another answer or none comes."""
-        try:
-            self.child.send(json.dumps(request))
-            for line in self.child.lines(self._deadline_s):
-                answer = _parse(line)
-                if answer.get("event") == "end" and (wanted != "end" or not answer.get("ok")):
-                    raise StepFailed(self._blame(answer))
-                if answer.get("event") == wanted:
-                    return answer
-            raise Gone(self.child.fate())
-        except TimedOut:
-            self._fail("did not answer in time")
-        except Gone as gone:
-            self._fail(f"{gone}{log_tail(self._log)}")
-
-    def times(self, size: str, iterations: int) -> list[int]:
-        """Time `iterations` at `size`, in ns."""
-        answer = self.ask({"do": "time", "size": size, "iterations": iterations}, "sample")
-        ns = answer.get("ns")
-        if (
-            not isinstance(ns, list)
-            or len(ns) != iterations
-            or not all(isinstance(n, int) and not isinstance(n, bool) and 0 < n < 1 << 53 for n in ns)
-        ):
-            self._fail(f"answered {str(ns)[:80]} where {iterations} positive integers (ns) were asked")
-        return ns
-
-    def _blame(self, answer: Mapping[str, Any]) -> Failed:
-        reason = one_line(str(answer.get("reason", "ended without a reason")), 500)
-        fault = bool(answer.get("fault")) or self.side is Side.BASELINE
-        return Failed(reason=f"{self.side}: {reason}", fault=fault)
-
-    def _fail(self, reason: str) -> NoReturn:
-        raise StepFailed(Failed(reason=f"the worker of the {self.side} {reason}", fault=True))
 
 
 class StepRunner:
@@ -96,7 +46,7 @@ class StepRunner:
             child.close_input()
             try:
                 for line in child.lines(time.monotonic() + step.timeout_s):
-                    said = _parse(line)
+                    said = parse_line(line)
                     if said.get("event") == "end":
                         return _test_end(said, cases, failed, worst)
                     if said.get("event") == "case":
@@ -118,7 +68,7 @@ class StepRunner:
             with self._start([word.replace("{tree}", str(tree)) for word in step.argv], cwd, artifact, log) as child:
                 child.close_input()
                 for line in child.lines(time.monotonic() + step.timeout_s):
-                    said = _parse(line)
+                    said = parse_line(line)
                     if said.get("event") == "fact":
                         facts.append(_fact(said))
                         progress.advance("profile", len(facts), 0)
@@ -233,34 +183,6 @@ class StepRunner:
 
     def _log(self, step: str) -> Path:
         return self._scratch / f"{step}.log"
-
-
-def fill(argv: Sequence[str], words: Mapping[str, str]) -> list[str]:
-    """Replace the known words of an argv, also inside a longer word."""
-    filled = []
-    for word in argv:
-        for name, value in words.items():
-            word = word.replace(name, value)  # noqa: PLW2901  folding the replacements
-        filled.append(word)
-    return filled
-
-
-def child_environment(environment: Environment, scratch: Path, mark: str) -> dict[str, str]:
-    """The whole environment of a child: an allow-list, the protocol's settings, a scratch HOME, our mark."""
-    names = ("PATH", "LANG", "LD_LIBRARY_PATH", "VIRTUAL_ENV", *environment.pass_through)
-    passed = {name: os.environ[name] for name in names if name in os.environ}
-    home = scratch / "home"
-    home.mkdir(parents=True, exist_ok=True)
-    fixed = {"HOME": str(home), "TMPDIR": str(scratch), "PYTHONDONTWRITEBYTECODE": "1", MARK: mark}
-    return {**passed, **fixed, **environment.set}
-
-
-def _parse(line: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        value = None
-    return value if isinstance(value, dict) else {"event": "noise"}
 
 
 def _sample(benchmark: Benchmark, round: int, launch: int, side: Side, size: str, ns: Sequence[int], order: str) -> Sample:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from fakes import FakeProgress
 
-from expctl.adapters.step_runner import StepRunner, child_environment, fill
+from expctl.adapters.child_words import child_environment, fill
+from expctl.adapters.step_runner import StepRunner
 from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.ports import Failed
 from expctl.domain.ports import TestReport as Passed

@@ -9,8 +9,8 @@ from expctl.domain.ports import Available, Recipe, Unavailable
 from expctl.domain.protocol import Build, Environment, Requires, Target, Toolchain
 from expctl.targets import presence
 from expctl.targets.command import CommandRecipe
-from expctl.targets.rocm import HipccRecipe
-from expctl.targets.sm_90 import NvccRecipe
+from expctl.targets.rocm import HIPCC
+from expctl.targets.sm_90 import NVCC
 
 BUILD = Build(toolchain=Toolchain.COMMAND, argv=("cp", "src/a", "{artifact}"), source="k.hip", arch="gfx1151", flags=("-O3",))
 
@@ -68,7 +68,7 @@ def test_a_program_that_cannot_be_started_is_unavailable(path: Path) -> None:
     assert presence.program("tool", hint="h") == Unavailable(reason="tool --version failed: OSError", hint="h")
 
 
-@pytest.mark.parametrize(("recipe", "name"), [(HipccRecipe(), "hipcc"), (NvccRecipe(), "nvcc")])
+@pytest.mark.parametrize(("recipe", "name"), [(HIPCC, "hipcc"), (NVCC, "nvcc")])
 def test_a_hardware_toolchain_is_absent_with_advice_and_present_with_a_version(path: Path, recipe: Recipe, name: str) -> None:
     absent = recipe.availability(BUILD)
     assert isinstance(absent, Unavailable)

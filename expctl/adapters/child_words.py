@@ -1,0 +1,28 @@
+"""The argv and the environment that a child is given."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from expctl.adapters.child import MARK
+from expctl.domain.protocol import Environment
+
+
+def fill(argv: Sequence[str], words: Mapping[str, str]) -> list[str]:
+    """Replace the known words of an argv, also inside a longer word."""
+    filled = []
+    for word in argv:
+        for name, value in words.items():
+            word = word.replace(name, value)  # noqa: PLW2901  folding the replacements
+        filled.append(word)
+    return filled
+
+
+def child_environment(environment: Environment, scratch: Path, mark: str) -> dict[str, str]:
+    """The whole environment of a child: an allow-list, the protocol's settings, a scratch HOME, our mark."""
+    names = ("PATH", "LANG", "LD_LIBRARY_PATH", "VIRTUAL_ENV", *environment.pass_through)
+    passed = {name: os.environ[name] for name in names if name in os.environ}
+    home = scratch / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    fixed = {"HOME": str(home), "TMPDIR": str(scratch), "PYTHONDONTWRITEBYTECODE": "1", MARK: mark}
+    return {**passed, **fixed, **environment.set}

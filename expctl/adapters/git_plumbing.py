@@ -1,0 +1,55 @@
+"""Running git's plumbing through GitPython. The only module that imports it; loading it costs more than all of `status`."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+
+import git
+
+from expctl.adapters.git_reader import GitReader, Place, hermetic_arguments, hermetic_environment
+
+
+class GitPlumbing(GitReader):
+    """A reader that can also run commands which change things."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self.root = place.root
+        self.state = place.state
+        self._git = git.Git(str(place.root))
+        place.state.mkdir(parents=True, exist_ok=True)
+
+    def call(
+        self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
+    ) -> tuple[int, bytes, str]:
+        """Run one git command; return its status, output and messages."""
+        source = None
+        if stdin is not None:
+            source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
+            source.write(stdin)
+            source.seek(0)
+        try:
+            status, out, err = self._git.execute(
+                [*hermetic_arguments(), *arguments],
+                istream=source,
+                env=hermetic_environment(env),
+                with_extended_output=True,
+                with_exceptions=False,
+                stdout_as_string=False,
+                strip_newline_in_stdout=False,
+            )
+        finally:
+            if source is not None:
+                source.close()
+        said = err.decode(errors="replace") if isinstance(err, bytes) else str(err)
+        return int(status), out if isinstance(out, bytes) else str(out).encode(), said.strip()
+
+    def must(self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> str:
+        """As `call`, for what cannot fail in a sound repository."""
+        status, out, said = self.call(arguments, stdin=stdin, env=env)
+        if status:
+            raise RuntimeError(f"git {' '.join(arguments[:3])} failed with {status}: {said}")
+        return out.decode(errors="surrogateescape").strip()
+
+    def ref(self, name: str) -> str:
+        """The commit of a full ref name, or an empty string."""
+        return self.call(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"])[1].decode().strip()
