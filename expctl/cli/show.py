@@ -33,7 +33,7 @@ def show(
         if as_json:
             print_json(record)
         else:
-            print_lines(record_lines(record))
+            print_lines(record_lines(record, library.protocol(head).references))
         return
     proposals = {each.id: each for each in library.proposals(head)}
     if experiment not in proposals:

@@ -7,6 +7,7 @@ from expctl.domain.ports import Foreign
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.record import Artifact, Estimate, Record
 from expctl.domain.text import one_line
+from expctl.domain.verdict import OBJECTIVE
 
 
 def verdict_lines(record: Record) -> list[str]:
@@ -29,10 +30,10 @@ def estimate_line(estimate: Estimate) -> str:
     return f"{estimate.size:<10} {speeds}  {effect}   {estimate.rounds} rounds, sd {estimate.sd_percent:.2f} %"
 
 
-def record_lines(record: Record) -> list[str]:
-    """One experiment, whole."""
+def record_lines(record: Record, references: Iterable[str] = ()) -> list[str]:
+    """One experiment, whole; `references` of the protocol for whoever tries further."""
     lines = [f"{record.id}  {one_line(record.title)}", f"  {record.kind}, {record.origin}, target {record.target}"]
-    lines += _paragraph("hypothesis", record.hypothesis) + prediction_lines(record.prediction)
+    lines += _paragraph("hypothesis", record.hypothesis) + prediction_lines(record.prediction) + _outcome_lines(record)
     if record.history is not None:
         lines += _paragraph("change", record.history.change) + _paragraph("result", record.history.result)
         lines += _paragraph("why", record.history.why)
@@ -49,8 +50,7 @@ def record_lines(record: Record) -> list[str]:
         lines += _paragraph(
             f"again {index}", f"{replication.verdict} on {replication.target}, {replication.date}: {replication.reasons[0]}"
         )
-    lines += _evidence_lines(record)
-    return lines
+    return lines + _evidence_lines(record) + _reference_lines(references)
 
 
 def proposal_lines(proposal: Proposal, references: Iterable[str]) -> list[str]:
@@ -58,9 +58,7 @@ def proposal_lines(proposal: Proposal, references: Iterable[str]) -> list[str]:
     lines = [f"{proposal.id}  {one_line(proposal.title)}", f"  {proposal.kind}, queued, mode {proposal.mode}"]
     lines += _paragraph("hypothesis", proposal.hypothesis) + prediction_lines(proposal.prediction)
     lines += _paragraph("depends on", ", ".join(proposal.depends_on)) + _paragraph("precondition", proposal.precondition)
-    for index, text in enumerate(references):
-        lines += _paragraph("references" if index == 0 else "", text)
-    return lines
+    return lines + _reference_lines(references)
 
 
 def prediction_lines(prediction: Prediction | None) -> list[str]:
@@ -69,6 +67,27 @@ def prediction_lines(prediction: Prediction | None) -> list[str]:
         return []
     gain = f", {prediction.gain_percent[0]:+g} to {prediction.gain_percent[1]:+g} %" if prediction.gain_percent else ""
     return _paragraph("prediction", f"{prediction.verdict}{gain}{'. ' if prediction.text else ''}{prediction.text}")
+
+
+def _outcome_lines(record: Record) -> list[str]:
+    """What came of the prediction, side by side with it."""
+    prediction = record.prediction
+    if prediction is None:
+        return []
+    gain = next((each.effect_percent for each in record.estimates if each.size == OBJECTIVE), None)
+    measured = f"{record.verdict}" + (f", {gain:+.2f} %" if gain is not None else "")
+    hits = ["the verdict as predicted" if record.verdict is prediction.verdict else f"predicted was {prediction.verdict}"]
+    if prediction.gain_percent and gain is not None:
+        low, high = prediction.gain_percent
+        hits.append("the gain within the predicted range" if low <= gain <= high else f"predicted was {low:+g} to {high:+g} %")
+    return _paragraph("outcome", f"{measured}: {'; '.join(hits)}")
+
+
+def _reference_lines(references: Iterable[str]) -> list[str]:
+    lines: list[str] = []
+    for index, text in enumerate(references):
+        lines += _paragraph("references" if index == 0 else "", text)
+    return lines
 
 
 def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:

@@ -1,0 +1,100 @@
+"""Records and proposals on a terminal: whole outputs."""
+
+from dataclasses import replace
+
+from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.record import Estimate, Origin, Record, Rule
+from expctl.domain.record import Test as Tested
+from expctl.views.report import proposal_lines, record_lines, verdict_lines
+
+OBJECTIVE = Estimate(size="objective", effect_percent=2.3, low_percent=1.7, high_percent=2.9, sd_percent=0.4, rounds=10)
+SIZE = Estimate(
+    size="n=768",
+    effect_percent=2.34,
+    low_percent=1.71,
+    high_percent=2.92,
+    sd_percent=0.41,
+    rounds=10,
+    baseline_ns=20e6,
+    candidate_ns=19e6,
+    flop=2 * 768**3,
+)
+RECORD = Record(
+    id="P15",
+    title="stage B",
+    kind=Kind.PERF,
+    origin=Origin.MEASURED,
+    target="cpu",
+    verdict=Verdict.KEEP,
+    reasons=("gain beyond noise",),
+    hypothesis="fewer loads",
+    prediction=Prediction(verdict=Verdict.KEEP, gain_percent=(3.0, 5.0)),
+    test=Tested(ok=True, cases=28, summary="28 cases pass"),
+    estimates=(OBJECTIVE, SIZE),
+    profile=("ds_load 9216 -> 8192 (-11.1 %)",),
+)
+
+
+def test_a_record_is_shown_whole_with_its_prediction_against_the_outcome() -> None:
+    assert record_lines(RECORD, ["the ISA manual", "the ABI"]) == [
+        "P15  stage B",
+        "  perf, measured, target cpu",
+        "  hypothesis fewer loads",
+        "  prediction KEEP, +3 to +5 %",
+        "  outcome    KEEP, +2.30 %: the verdict as predicted; predicted was +3 to +5 %",
+        "  test       pass: 28 cases pass",
+        "  benchmark  objective  +2.30 % [+1.70, +2.90]",
+        "             n=768      45.30 GFLOP/s -> 47.68 GFLOP/s  +2.34 % [+1.71, +2.92]   10 rounds, sd 0.41 %",
+        "  profile    ds_load 9216 -> 8192 (-11.1 %)",
+        "  KEEP       gain beyond noise",
+        "  references the ISA manual",
+        "             the ABI",
+    ]
+
+
+def test_a_wrong_prediction_and_a_rule_are_said() -> None:
+    rejected = replace(
+        RECORD,
+        verdict=Verdict.REJECT,
+        estimates=(),
+        profile=(),
+        test=None,
+        reasons=("test: C[0,0] is 0",),
+        rule=Rule(text="stage B: wrong", conditions={"target": "cpu"}),
+    )
+    assert record_lines(rejected) == [
+        "P15  stage B",
+        "  perf, measured, target cpu",
+        "  hypothesis fewer loads",
+        "  prediction KEEP, +3 to +5 %",
+        "  outcome    REJECT: predicted was KEEP",
+        "  REJECT     test: C[0,0] is 0",
+        "  rule       do not repeat: stage B: wrong (failed under: target cpu)",
+    ]
+
+
+def test_nothing_untrusted_reaches_the_terminal_raw() -> None:
+    hostile = "\x1b[2Jred\u202e\nsecond | line"
+    record = replace(RECORD, title=hostile, hypothesis=hostile, reasons=(hostile,), notes=(hostile,), profile=(hostile,))
+    shown = "\n".join([*record_lines(record), *verdict_lines(record)])
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    assert "red second | line" in shown
+
+
+def test_a_proposal_that_waits_shows_what_it_waits_for() -> None:
+    proposal = Proposal(
+        id="P16",
+        title="next",
+        kind=Kind.SIMPLIFY,
+        hypothesis="less code",
+        prediction=Prediction(verdict=Verdict.KEEP, text="no loss"),
+        depends_on=("P15",),
+    )
+    assert proposal_lines(proposal, []) == [
+        "P16  next",
+        "  simplify, queued, mode gain",
+        "  hypothesis less code",
+        "  prediction KEEP. no loss",
+        "  depends on P15",
+    ]
