@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from expctl.domain import record as facts
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.record import Estimate, Origin, Record, Rule
-from expctl.domain.record import Test as Tested
 from expctl.views.report import proposal_lines, record_lines, verdict_lines
 
 OBJECTIVE = Estimate(size="objective", effect_percent=2.3, low_percent=1.7, high_percent=2.9, sd_percent=0.4, rounds=10)
@@ -29,7 +29,7 @@ RECORD = Record(
     reasons=("gain beyond noise",),
     hypothesis="fewer loads",
     prediction=Prediction(verdict=Verdict.KEEP, gain_percent=(3.0, 5.0)),
-    test=Tested(ok=True, cases=28, summary="28 cases pass"),
+    test=facts.Test(ok=True, cases=28, summary="28 cases pass"),
     estimates=(OBJECTIVE, SIZE),
     profile=("ds_load 9216 -> 8192 (-11.1 %)",),
 )
