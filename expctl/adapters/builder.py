@@ -132,5 +132,6 @@ def _zig_include() -> str:
 def _first_error(log: Path, tree: Path) -> str:
     """The compiler's first error, without the worktree's path; else the end of what it said."""
     text = log.read_text(errors="replace").replace(f"{tree}/", "")
-    error = next((line.strip() for line in text.splitlines() if "error" in line.lower()), "")
+    lines = [line.strip() for line in text.splitlines()]
+    error = next((line for sign in (": error:", "error") for line in lines if sign in line.lower()), "")
     return (error or log_tail(log).strip(" ()"))[:300]

@@ -24,5 +24,5 @@ def child_environment(environment: Environment, scratch: Path, mark: str) -> dic
     passed = {name: os.environ[name] for name in names if name in os.environ}
     home = scratch / "home"
     home.mkdir(parents=True, exist_ok=True)
-    fixed = {"HOME": str(home), "TMPDIR": str(scratch), "PYTHONDONTWRITEBYTECODE": "1", MARK: mark}
+    fixed = {"HOME": str(home), "TMPDIR": str(scratch), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", MARK: mark}
     return {**passed, **fixed, **environment.set}

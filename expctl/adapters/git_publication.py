@@ -150,6 +150,7 @@ class Publication:
         os.rename(self._lock, self._index)
         self._ours.unlink()
         self._merged.unlink(missing_ok=True)
+        shutil.rmtree(self._ws.state / "publication.files", ignore_errors=True)
         self._intent.unlink(missing_ok=True)
 
     def _blob_on_disk(self, path: str) -> str:

@@ -57,7 +57,7 @@ class GitLibrary:
                 where=f"{folder} at {commit[:10]}",
                 hint=f"git add {folder} && git commit -m 'Propose {experiment}'"
                 if on_disk
-                else f"expctl new {experiment} --help",
+                else "expctl status lists what can be run; expctl new --help says how to propose",
             )
         proposal = self._proposal(proposal_text, folder)
         content = hashlib.sha256(proposal_text + b"\0" + patch).hexdigest()

@@ -18,6 +18,7 @@ from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step, Sty
 from expctl.domain.record import Fact
 from expctl.domain.text import one_line
 
+END_WAIT_S = 10.0  # from the last line of a script to its exit
 ORDERS = ("ABBA", "BAAB")
 LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
 
@@ -37,7 +38,7 @@ class StepRunner:
         """Run the test step on one build."""
         cases = failed = 0
         worst: dict[str, float] = {}
-        log = self._log("test")
+        log = self._fresh_log("test")
         try:
             started = self._start(step.argv, cwd, artifact, log)
         except StepFailed as error:
@@ -48,7 +49,11 @@ class StepRunner:
                 for line in child.lines(time.monotonic() + step.timeout_s):
                     said = parse_line(line)
                     if said.get("event") == "end":
-                        return _test_end(said, cases, failed, worst)
+                        report = _test_end(said, cases, failed, worst)
+                        status = child.wait(time.monotonic() + END_WAIT_S)
+                        if isinstance(report, TestReport) and status:
+                            return Failed(reason=f"the test said it passed and then {child.fate()}", died=True)
+                        return report
                     if said.get("event") == "case":
                         cases += 1
                         failed += said.get("ok") is not True
@@ -63,7 +68,7 @@ class StepRunner:
     def profile(self, step: Step, *, cwd: Path, tree: Path, artifact: Path, progress: Progress) -> tuple[Fact, ...] | Failed:
         """Run the profile step on one build, whose sources lie in `tree`. What happens here is a note, never a verdict."""
         facts: list[Fact] = []
-        log = self._log("profile")
+        log = self._fresh_log("profile")
         try:
             with self._start([word.replace("{tree}", str(tree)) for word in step.argv], cwd, artifact, log) as child:
                 child.close_input()
@@ -91,6 +96,7 @@ class StepRunner:
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
         """Measure one round in the style of the protocol."""
+        self._fresh_log("benchmark")
         measure = self._measure_fine if benchmark.style is Style.FINE else self._measure_launches
         try:
             return measure(benchmark, cwd, artifacts, round, progress)
@@ -180,6 +186,11 @@ class StepRunner:
             )
         except OSError as error:
             raise StepFailed(Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)) from error
+
+    def _fresh_log(self, step: str) -> Path:
+        """An empty log: what is quoted from it later was said by this step."""
+        self._log(step).unlink(missing_ok=True)
+        return self._log(step)
 
     def _log(self, step: str) -> Path:
         return self._scratch / f"{step}.log"

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+PATCH_BYTES_MAX = 16_000_000
+
 
 def new(
     experiment: Annotated[str, typer.Argument(metavar="ID")],
@@ -47,6 +49,13 @@ def new(
     contents = None
     if patch is not None:
         try:
+            if not patch.is_file() or patch.stat().st_size > PATCH_BYTES_MAX:
+                raise Refused(
+                    f"{patch} is not a patch that can be read",
+                    expected=f"a plain file of at most {PATCH_BYTES_MAX} bytes",
+                    found="something else" if not patch.is_file() else f"{patch.stat().st_size} bytes",
+                    hint="give a file with a unified diff",
+                )
             contents = patch.read_bytes()
         except OSError as error:
             raise Refused(

@@ -39,6 +39,7 @@ def run(
         if everything:
             outcomes = _run_queue(world, target, max_experiments, max_hours, as_json)
         else:
+            _check_all(world, wanted)
             outcomes = [_one(run_experiment(world, each, target=target, again=again), as_json) for each in wanted]
     if as_json:
         from expctl.cli.output import print_json
@@ -59,6 +60,14 @@ def _one(outcome: "Outcome", as_json: bool) -> "Outcome":
             lines.append(f"  {outcome.branch:<10} {outcome.head_before[:7]} -> {outcome.head_after[:7]}, ledger.md updated")
         print_lines(lines)
     return outcome
+
+
+def _check_all(world: "World", wanted: list[str]) -> None:
+    """Raises Refused when one of several ids is not there, before the first runs."""
+    head = world.workspace.head()
+    for experiment in wanted[1:]:
+        if world.library.record(head, experiment) is None:
+            world.library.queued(head, experiment)
 
 
 def _run_queue(world: "World", target: str, max_experiments: int, max_hours: float, as_json: bool) -> "list[object]":

@@ -123,17 +123,22 @@ def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> T
     )
 
 
-def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Queued) -> str:
-    """Return the candidate's tree. Raises Refused when the patch doesn't apply or leaves the scope."""
-    where = f"experiments/{queued.proposal.id}/change.patch"
+def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Queued, *, proposed: bool = True) -> str:
+    """Return the candidate's tree. Raises Refused when the patch doesn't apply or leaves the scope.
+
+    `proposed`: it is committed as an experiment already; otherwise it is the file that somebody wants to propose.
+    """
+    name = queued.proposal.id
+    where = f"experiments/{name}/change.patch" if proposed else "the patch that was given"
+    again = f"expctl show {name}; make the change again on the new baseline and propose it under a new id"
     tree = workspace.candidate_tree(base, queued.patch)
     if isinstance(tree, Failed):
         raise Refused(
-            f"{queued.proposal.id} is BLOCKED: its patch does not apply to the baseline",
+            f"{name} is BLOCKED: its patch does not apply to the baseline" if proposed else "the patch does not apply",
             expected=f"a unified diff against {base[:10]}",
             found=one_line(tree.reason),
             where=where,
-            hint=f"expctl show {queued.proposal.id}; make the change again on the new baseline and propose it under a new id",
+            hint=again if proposed else f"make the change in the work tree instead, then expctl new {name} --from-diff",
         )
     names = [path for folder in protocol.scope for path in workspace.list_files(tree, folder)]
     faults = tree_faults(workspace.changed_files(base, tree), protocol.scope, protocol.patch, names)

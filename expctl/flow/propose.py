@@ -42,7 +42,7 @@ def propose(world: World, proposal: Proposal, text: bytes, patch: bytes | None) 
         _check_sizes(world, protocol, captured)
         contents = workspace.capture(protocol.scope) if patch is None else patch
         queued = Queued(proposal=proposal, patch=contents, content=hashlib.sha256(contents).hexdigest())
-        tree = preflight.check_patch(workspace, protocol, head, queued)
+        tree = preflight.check_patch(workspace, protocol, head, queued, proposed=False)
         files = {f"experiments/{proposal.id}/experiment.yaml": text, f"experiments/{proposal.id}/change.patch": contents}
         files["ledger.md"] = _ledger(world, protocol, head, proposal)
         commit = workspace.commit_files(parent=head, files=files, message=proposal_message(proposal), date=world.clock.date())

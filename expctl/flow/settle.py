@@ -138,9 +138,9 @@ def _estimate(desk: Desk, run: Run, size: str, interval: Interval) -> Estimate:
     samples, flop = run.samples(), {each.name: each.flop for each in desk.benchmark.sizes}
     return Estimate(
         size=size,
-        effect_percent=round(percent(interval.mean), 4),
-        low_percent=round(percent(interval.low), 4),
-        high_percent=round(percent(interval.high), 4),
+        effect_percent=round(percent(interval.mean), 8),
+        low_percent=round(percent(interval.low), 8),
+        high_percent=round(percent(interval.high), 8),
         sd_percent=round(100 * interval.sd, 4),
         rounds=interval.n,
         baseline_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.BASELINE, size=size),

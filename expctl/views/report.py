@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from expctl.domain.experiment import Prediction, Proposal
+from expctl.domain.experiment import Prediction, Proposal, Verdict
 from expctl.domain.ports import Foreign
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.record import Artifact, Estimate, Record
@@ -13,7 +13,10 @@ from expctl.domain.verdict import OBJECTIVE
 def verdict_lines(record: Record) -> list[str]:
     """The end of a run: estimates, profile, verdict with its reasons."""
     lines = [f"  {'benchmark' if i == 0 else '':<10} {estimate_line(each)}" for i, each in enumerate(record.estimates)]
-    lines += [f"  {'profile' if i == 0 else '':<10} {one_line(text, 220)}" for i, text in enumerate(record.profile)]
+    label = (
+        "profile" if record.verdict is Verdict.KEEP else "builds"
+    )  # only a KEEP was profiled; else it is what the builds say
+    lines += [f"  {label if i == 0 else '':<10} {one_line(text, 220)}" for i, text in enumerate(record.profile)]
     for index, reason in enumerate(record.reasons):
         lines.append(f"  {record.verdict if index == 0 else '':<10} {one_line(reason)}")
     lines += [f"  {'note':<10} {one_line(text)}" for text in (*record.flags, *record.notes)]

@@ -26,6 +26,10 @@ class Operands(ABC):
         """Fills C with a NaN that no kernel writes."""
 
     @abstractmethod
+    def set_row(self, row: int, values: Halves) -> None:
+        """Overwrites one row of A (K,) where it lies: an answer that was kept from before is wrong from then on."""
+
+    @abstractmethod
     def launch(self, config: int, row_blocks: tuple[int, int] | None = None) -> None:
         """Returns when C is written."""
 
@@ -59,8 +63,9 @@ class CpuOperands(Operands):
             self._c = views[2].view(np.float16).reshape(self.m, self.n)
         else:
             self._c = np.zeros((self.m, self.n), np.float16)
-            arrays = (np.ascontiguousarray(inputs.a), packed, self._c, inputs.bias)
+            arrays = (np.array(inputs.a, order="C"), packed, self._c, inputs.bias)
             views = [array.reshape(-1).view(np.uint8) for array in arrays if array is not None]
+        self._a = views[0].view(np.float16).reshape(self.m, self.k)
         self._views = views  # kept alive: the arguments below are bare addresses
         a, b, c = (view.ctypes.data for view in views[:3])
         bias = views[3].ctypes.data if inputs.bias is not None else None
@@ -68,6 +73,9 @@ class CpuOperands(Operands):
 
     def poison(self) -> None:  # noqa: D102 - see Operands
         self._c.view(np.uint16).fill(POISON)
+
+    def set_row(self, row: int, values: Halves) -> None:  # noqa: D102 - see Operands
+        self._a[row] = values
 
     def launch(self, config: int, row_blocks: tuple[int, int] | None = None) -> None:  # noqa: D102 - see Operands
         self._library.launch(config, *self._arguments, row_blocks)
@@ -132,6 +140,10 @@ class DeviceOperands(Operands):
     def poison(self) -> None:  # noqa: D102 - see Operands
         self._host.view(np.uint16).fill(POISON)
         self._library.write(self._around_c, self._host.ctypes.data, self._host.nbytes)
+
+    def set_row(self, row: int, values: Halves) -> None:  # noqa: D102 - see Operands
+        held = np.ascontiguousarray(values)
+        self._library.write(self._arguments[1] + row * self.k * held.itemsize, held.ctypes.data, held.nbytes)
 
     def launch(self, config: int, row_blocks: tuple[int, int] | None = None) -> None:  # noqa: D102 - see Operands
         self._library.launch(config, *self._arguments, row_blocks)

@@ -2,13 +2,17 @@
 
     python kernel/harness/test_scaled_mm.py --target cpu --artifact scaled_mm.so --b-dtype both
 
-Each launch starts on a poisoned C; all must give the same bits, the last one row block by row block. On the CPU the
+Each launch starts on a poisoned C; all must give the same bits, the last one row block by row block, last block first, on the
+CPU each in a thread of its own. Then a row of A gets new values where it lies, and its row of C must follow. On the CPU the
 matrices end at an unreadable page, on a GPU C lies between canaries.
 """
 
 from __future__ import annotations
 
+import math
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 if not __package__:  # run by path: the checkout this file lies in comes first
@@ -18,7 +22,7 @@ import numpy as np
 
 from kernel.harness import reference, session, shapes
 from kernel.harness.library import LaunchError, Library
-from kernel.harness.operands import place
+from kernel.harness.operands import Operands, place
 from kernel.harness.reference import Judgement, Limits
 from kernel.harness.report import BuildFailed, Report
 
@@ -41,8 +45,7 @@ def check_case(library: Library, case: shapes.Case, limits: Limits, rng: np.rand
             if launch < LAUNCHES - 1:
                 operands.launch(config)
             else:
-                for block in range(library.row_blocks(config, case.m)):
-                    operands.launch(config, (block, block + 1))
+                launch_by_blocks(library, operands, config)
             output = operands.output()
             if first is None:
                 first = output
@@ -56,9 +59,34 @@ def check_case(library: Library, case: shapes.Case, limits: Limits, rng: np.rand
                     f"launch {launch + 1} differs from launch 1: C[{row},{column}] is {output[row, column]}, "
                     f"was {first[row, column]}"
                 )
-        return judgement
+        failure = None if case.every_code else stale_answer(inputs, operands, config, limits, rng)
+        return judgement if failure is None else replace(judgement, failure=failure)
     finally:
         operands.release()
+
+
+def launch_by_blocks(library: Library, operands: Operands, config: int) -> None:
+    """As callers that share out the work do: blocks in any order, on the CPU at the same time."""
+    blocks = [(block, block + 1) for block in reversed(range(library.row_blocks(config, operands.m)))]
+    if library.target != "cpu" or len(blocks) == 1:
+        for block in blocks:
+            operands.launch(config, block)
+        return
+    with ThreadPoolExecutor(max_workers=min(4, len(blocks))) as threads:
+        list(threads.map(lambda block: operands.launch(config, block), blocks))
+
+
+def stale_answer(
+    inputs: reference.Inputs, operands: Operands, config: int, limits: Limits, rng: np.random.Generator
+) -> str | None:
+    """What is wrong with C after one row of A has changed in place: same addresses, same shape, another answer."""
+    row, values = int(rng.integers(operands.m)), np.asarray(rng.standard_normal(operands.k), dtype=np.float16)
+    operands.set_row(row, values)
+    operands.poison()
+    operands.launch(config)
+    changed, only = replace(inputs, a=values[np.newaxis]), np.arange(1)
+    judgement = reference.judge(changed, only, reference.expected(changed, only), operands.output()[row : row + 1], limits)
+    return None if judgement.failure is None else f"after row {row} of A changed in place, its row of {judgement.failure}"
 
 
 def check_all(library: Library, report: Report, cases: list[shapes.Case], limits: Limits) -> int:
@@ -77,7 +105,7 @@ def check_all(library: Library, report: Report, cases: list[shapes.Case], limits
         except (BuildFailed, LaunchError) as error:
             facts, failure = {}, str(error)
         if failure is not None:
-            facts = {name: value for name, value in facts.items() if value == value}  # JSON has no NaN
+            facts = {name: value for name, value in facts.items() if not isinstance(value, float) or math.isfinite(value)}
             facts["failure"] = failure
             failures.append(f"{case.name}: {failure}")
         report.case(case.name, failure is None, facts)
