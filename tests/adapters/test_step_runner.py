@@ -55,6 +55,10 @@ TESTS: dict[str, tuple[str, Passed | Failed]] = {
     "no reason": ("say(event='end', ok=False)", Failed(reason="no reason given")),
     "ok is a word": (CASE + "say(event='end', ok='yes')", Failed(reason="no reason given")),
     "no cases": (OK, Failed(reason="the test ended without having tried a case", fault=True)),
+    "a pass and another status": (
+        CASE + OK + "sys.exit(3)\n",
+        Failed(reason="the test said it passed and then exited with status 3", died=True),
+    ),
     "no end": (CASE, Failed(reason="the test exited with status 0 after 1 cases", died=True)),
     "an exception": (
         CASE + "print('boom'); sys.exit(9)",
