@@ -9,7 +9,20 @@ from dataclasses import dataclass
 from expctl.domain.experiment import Proposal
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baselines, imported_baselines
 from expctl.domain.ledger_facts import Counts, counts, opening_facts, reading_facts, working_facts
-from expctl.domain.ledger_rows import Correction, Debt, QueueItem, Row, RuleRow, corrections, debts, queue, rows, rule_rows
+from expctl.domain.ledger_rows import (
+    Debt,
+    QueueItem,
+    Remark,
+    Row,
+    RuleRow,
+    corrections,
+    debts,
+    notes,
+    queue,
+    rows,
+    rule_rows,
+    undecided,
+)
 from expctl.domain.protocol import Protocol
 from expctl.domain.record import Finding, Record
 
@@ -25,7 +38,9 @@ class Ledger:
     imported_baselines: tuple[ImportedBaseline, ...]
     findings: tuple[Finding, ...]
     rows: tuple[Row, ...]
-    corrections: tuple[Correction, ...]
+    corrections: tuple[Remark, ...]
+    notes: tuple[Remark, ...]
+    undecided: tuple[str, ...]
     rules: tuple[RuleRow, ...]
     debts: tuple[Debt, ...]
     queue: tuple[QueueItem, ...]
@@ -51,6 +66,8 @@ def ledger_of(
         findings=tuple(findings),
         rows=lines,
         corrections=fixes,
+        notes=notes(records),
+        undecided=undecided(records),
         rules=forbidden,
         debts=owed,
         queue=queued,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from expctl.domain.experiment import Verdict
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
-from expctl.domain.ledger_rows import Correction, Debt, QueueItem, Row, RuleRow
+from expctl.domain.ledger_rows import Debt, QueueItem, Remark, Row, RuleRow
 from expctl.domain.protocol import Protocol
 from expctl.domain.quantities import throughput_text, time_text
 
@@ -57,7 +57,7 @@ def opening_facts(
         yield f"Baseline on {words.target}: only imported figures, those of {words.id} ({words.title}); see the table."
 
 
-def reading_facts(fixes: Sequence[Correction], imported: int) -> Iterator[str]:
+def reading_facts(fixes: Sequence[Remark], imported: int) -> Iterator[str]:
     """How to read the figures and the verdicts."""
     yield (
         "How a verdict is made: baseline and candidate are built from their commits and timed side by side in rounds; after"

@@ -1,6 +1,6 @@
 """The lines of the ledger: experiments, corrections, rules, debts and the queue."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from expctl.domain.experiment import Kind, Mode, Prediction, Proposal, Verdict, id_order
@@ -12,7 +12,9 @@ UNMEASURED = "unmeasured at home"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One experiment. A measured one has an `effect` when it was timed; an imported one has what was `given`."""
+    """One experiment. A measured one has an `effect` when it was timed, in `measured` when and on which baseline; an imported
+    one has what was `given`.
+    """
 
     id: str
     title: str
@@ -21,17 +23,17 @@ class Row:
     imported: bool
     verdict: Verdict
     effect: Estimate | None
+    measured: str
     given: str
     why: tuple[str, ...]
-    notes: tuple[str, ...]
     flags: tuple[str, ...]
     corrected: bool
     again: tuple[Replication, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Correction:
-    """What is known today about imported rows and was not when they were written."""
+class Remark:
+    """A sentence about one or more rows, said once: a note, or what is known today of imported rows and was not then."""
 
     text: str
     ids: tuple[str, ...]
@@ -78,13 +80,27 @@ def rows(records: Sequence[Record]) -> tuple[Row, ...]:
     return tuple(_row(record) for record in _in_order(records))
 
 
-def corrections(records: Sequence[Record]) -> tuple[Correction, ...]:
-    """Each correction once, with every row that it belongs to, in the order of the first of them."""
+def corrections(records: Sequence[Record]) -> tuple[Remark, ...]:
+    """What is known today of imported rows, in the order of the first row that it belongs to."""
+    return _remarks((record.id, text) for record in _in_order(records) if record.history for text in record.history.corrections)
+
+
+def notes(records: Sequence[Record]) -> tuple[Remark, ...]:
+    """The notes of all rows, in the order of the first row that each belongs to."""
+    return _remarks((record.id, text) for record in _in_order(records) for text in record.notes)
+
+
+def undecided(records: Sequence[Record]) -> tuple[str, ...]:
+    """Ids of what was measured to the end of its rounds without a verdict about the idea."""
+    return tuple(record.id for record in _in_order(records) if record.verdict is Verdict.INCONCLUSIVE)
+
+
+def _remarks(said: Iterable[tuple[str, str]]) -> tuple[Remark, ...]:
+    """Each sentence once, with every row that it belongs to."""
     ids: dict[str, list[str]] = {}
-    for record in _in_order(records):
-        for text in record.history.corrections if record.history else ():
-            ids.setdefault(text, []).append(record.id)
-    return tuple(Correction(text=text, ids=tuple(found)) for text, found in ids.items())
+    for row, text in said:
+        ids.setdefault(text, []).append(row)
+    return tuple(Remark(text=text, ids=tuple(found)) for text, found in ids.items())
 
 
 def rule_rows(records: Sequence[Record]) -> tuple[RuleRow, ...]:
@@ -138,9 +154,9 @@ def _row(record: Record) -> Row:
         imported=record.origin is Origin.IMPORTED,
         verdict=record.verdict,
         effect=next((estimate for estimate in record.estimates if estimate.size == OBJECTIVE), None),
+        measured=_measured(record),
         given=history.result if history else "",
         why=(history.why,) if history and record.origin is Origin.IMPORTED else record.reasons,
-        notes=record.notes,
         flags=tuple(flag for flag in record.flags if not flag.startswith(UNMEASURED)),
         corrected=bool(history and history.corrections),
         again=record.replications,
@@ -149,3 +165,10 @@ def _row(record: Record) -> Row:
 
 def _in_order(records: Sequence[Record]) -> list[Record]:
     return sorted(records, key=lambda record: id_order(record.id))
+
+
+def _measured(record: Record) -> str:
+    """`2026-02-18 09:30 on 4f2c91a`: to the minute, because the order of rows is that of ids and not of time."""
+    if not record.base:
+        return ""
+    return f"{record.date[:16].replace('T', ' ')} on {record.base[:7]}"

@@ -90,7 +90,7 @@ def _imported_table(baselines: Iterable[ImportedBaseline]) -> Markdown:
 
 
 def _experiment_table(rows: Iterable[Row]) -> Markdown:
-    heads = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "why")
+    heads = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "measured", "why")
     return table(heads, [_experiment(row) for row in rows])
 
 
@@ -104,7 +104,7 @@ def _experiment(row: Row) -> Sequence[str]:
     ]
     fixed = ("see Corrections",) if row.corrected else ()
     why = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again, *fixed))
-    return (row.id, row.title, row.kind, target, row.verdict, effect, why)
+    return (row.id, row.title, row.kind, target, row.verdict, effect, row.measured, why)
 
 
 def _rule_table(rules: Iterable[RuleRow]) -> Markdown:
