@@ -13,8 +13,6 @@ from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.record import Artifact, Fact
 from expctl.domain.verdict import Decision, MeasureMore, Plan, decide
 
-# ------------------------------------------------------------------ events
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
@@ -121,8 +119,6 @@ class Published:
 Event = (
     Begun | Pinned | Built | BuildFailed | Tested | Measured | MeasureFailed | Profiled | Invalidated | Publishing | Published
 )
-
-# ------------------------------------------------------------------ actions
 
 
 @dataclass(frozen=True, slots=True)
