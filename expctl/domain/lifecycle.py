@@ -168,7 +168,6 @@ class Nothing:
 Action = Pin | Build | Test | Measure | Profile | Settle | Nothing
 
 TAINTED_SHARE = 1 / 3
-
 E_ = TypeVar("E_", bound=object)
 
 
