@@ -13,6 +13,14 @@ T_975 = (
     2.0395, 2.0369, 2.0345, 2.0322, 2.0301, 2.0281, 2.0262, 2.0244, 2.0227, 2.0211,
 )  # fmt: skip
 
+# The same for the one-sided 95 % bound (95 % quantile).
+T_95 = (
+    6.3138, 2.9200, 2.3534, 2.1318, 2.0150, 1.9432, 1.8946, 1.8595, 1.8331, 1.8125,
+    1.7959, 1.7823, 1.7709, 1.7613, 1.7531, 1.7459, 1.7396, 1.7341, 1.7291, 1.7247,
+    1.7207, 1.7171, 1.7139, 1.7109, 1.7081, 1.7056, 1.7033, 1.7011, 1.6991, 1.6973,
+    1.6955, 1.6939, 1.6924, 1.6909, 1.6896, 1.6883, 1.6871, 1.6860, 1.6849, 1.6839,
+)  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
@@ -35,6 +43,21 @@ def t_interval(effects: Sequence[float]) -> Interval:
     # Beyond the table the last entry is a little too wide, never too narrow.
     half = T_975[min(n - 1, len(T_975)) - 1] * sd / math.sqrt(n)
     return Interval(n=n, mean=mean, low=mean - half, high=mean + half, sd=sd)
+
+
+def lower_bound(interval: Interval, critical: float) -> float:
+    """mean - critical sd / sqrt(n): a one-sided bound at the level that `critical` stands for."""
+    return interval.mean - critical * interval.sd / math.sqrt(interval.n)
+
+
+def upper_bound(interval: Interval, critical: float) -> float:
+    """mean + critical sd / sqrt(n)."""
+    return interval.mean + critical * interval.sd / math.sqrt(interval.n)
+
+
+def t95(n: int) -> float:
+    """Critical value of the one-sided 95 % t bound from `n` rounds."""
+    return T_95[min(n - 1, len(T_95)) - 1]
 
 
 def rounds_to_resolve(sd: float, distance: float) -> int:

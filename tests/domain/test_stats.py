@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.stats import T_975, percent, rounds_to_resolve, t_interval
+from expctl.domain.stats import T_95, T_975, lower_bound, percent, rounds_to_resolve, t95, t_interval, upper_bound
 
 EFFECTS = st.lists(st.floats(-0.5, 0.5), min_size=2, max_size=60)
 
@@ -24,18 +24,26 @@ def two_sided_share(t: float, freedom: int) -> float:
     return 2 * width / 3 * (density(0) + inner + density(t))
 
 
-def quantile(freedom: int) -> float:
-    """Bisect for the t that holds 95 % between -t and t."""
+def quantile(freedom: int, share: float = 0.95) -> float:
+    """Bisect for the t that holds `share` between -t and t."""
     low, high = 1.0, 20.0
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (middle, high) if two_sided_share(middle, freedom) < 0.95 else (low, middle)
+        low, high = (middle, high) if two_sided_share(middle, freedom) < share else (low, middle)
     return (low + high) / 2
 
 
 @pytest.mark.parametrize("freedom", range(1, len(T_975) + 1))
 def test_the_table_agrees_with_the_integral_of_the_density(freedom: int) -> None:
     assert T_975[freedom - 1] == pytest.approx(quantile(freedom), abs=1e-4)
+    assert T_95[freedom - 1] == pytest.approx(quantile(freedom, 0.90), abs=1e-4)
+
+
+def test_one_sided_bounds_lie_around_the_mean() -> None:
+    interval = t_interval([1.0, 2.0, 3.0, 4.0])
+    assert lower_bound(interval, t95(4)) == pytest.approx(2.5 - T_95[2] * interval.sd / 2)
+    assert upper_bound(interval, 0.0) == interval.mean
+    assert t95(1000) == T_95[-1]
 
 
 def test_the_interval_of_three_known_rounds() -> None:
