@@ -15,6 +15,7 @@ test: $(VENV)/ready-to-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/expctl ledger --check
+	$(BIN)/expctl replay --all
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
 
 $(VENV)/bin/python:

@@ -80,6 +80,7 @@ class FakeWorkspace:
     operation: str = ""
     check_outs: set[str] = field(default_factory=set)
     publications: int = 0
+    removals: int = 0
     move_before_publishing: list[str] = field(default_factory=list)
 
     def add(self, parent: str, files: Files, message: str) -> str:
@@ -109,7 +110,9 @@ class FakeWorkspace:
         return self.commits[commit].parent
 
     def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
-        return f"protocol of {self.source_identity(commit)} {len(paths)}"
+        files = self.commits[commit].files
+        kept = {path: text.decode() for path, text in files.items() if path.startswith(tuple(paths))}
+        return f"protocol of {sorted(kept.items())}"
 
     def source_identity(self, commit: str) -> str:
         kept = {p: t.decode() for p, t in self.commits[commit].files.items() if not p.startswith(("experiments", "ledger"))}
@@ -196,6 +199,7 @@ class FakeWorkspace:
         return self.root / name / commit
 
     def remove_check_outs(self) -> None:
+        self.removals += 1
         self.check_outs.clear()
 
     def edit(self, files: Mapping[str, bytes | None], message: str = "by the user") -> str:

@@ -88,9 +88,13 @@ class GitLibrary:
         text = self._git.read_file(commit, FINDINGS)
         return () if text is None else strict_yaml.load(text, FindingsFile, where=FINDINGS).findings
 
-    def samples(self, commit: str, experiment: str) -> bytes | None:
-        """samples.jsonl as it was committed."""
-        return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/samples.jsonl")
+    def samples(self, commit: str, experiment: str, file: str = "samples.jsonl") -> bytes | None:
+        """samples.jsonl, or that of a replication, as it was committed."""
+        return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/{file}")
+
+    def record_text(self, commit: str, experiment: str) -> bytes:
+        """The bytes of one record; empty when there is none."""
+        return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/record.json") or b""
 
     def _read_all(self, commit: str, name: str) -> list[tuple[str, bytes]]:
         listing = self._git.list_files(commit, f"{EXPERIMENTS}/")

@@ -22,6 +22,17 @@ def record_of(text: bytes, *, where: str) -> Record:
     return typed_json(text, Record, where=where)
 
 
+def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:
+    """The record `text` with some of its keys written anew, in their places; in its n-th replication when that is given."""
+    plain = json.loads(text)
+    entry = plain["replications"][replication - 1] if replication else plain
+    for key, value in parts.items():
+        encoded = encode(value)
+        if encoded or key in entry:
+            entry[key] = encoded
+    return _indented(plain)
+
+
 def samples_bytes(samples: Iterable[Sample]) -> bytes:
     """One line per launch and size, times as integer nanoseconds."""
     return "".join(json.dumps(encode(sample), separators=(",", ":")) + "\n" for sample in samples).encode()

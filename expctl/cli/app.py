@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from expctl.cli import gate, init, ledger, new, run, show, status
+from expctl.cli import gate, init, ledger, new, replay, run, show, status
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
 
@@ -22,6 +22,7 @@ app.command()(status.status)
 app.command()(new.new)
 app.command()(show.show)
 app.command()(ledger.ledger)
+app.command()(replay.replay)
 app.command()(gate.gate)
 app.command()(init.init)
 

@@ -17,7 +17,7 @@ def new(
     title: Annotated[str, typer.Option(help="What changes, in a few words.")] = "",
     hypothesis: Annotated[str, typer.Option(help="Why it should help.")] = "",
     kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis.")] = "perf",
-    mode: Annotated[str, typer.Option(help="gain, or simplify: nothing worse than a small budget.")] = "",
+    mode: Annotated[str, typer.Option(help="gain, gain-costly (pays for complex code) or simplify (may cost a little).")] = "",
     expect: Annotated[str, typer.Option(help="The verdict you predict: KEEP, REJECT, ...")] = "KEEP",
     gain: Annotated[str, typer.Option(metavar="LOW,HIGH", help="The gain of the objective that you predict, in percent.")] = "",
     depends_on: Annotated[list[str] | None, typer.Option(metavar="ID", help="An experiment that must be kept first.")] = None,

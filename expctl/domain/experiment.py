@@ -20,9 +20,10 @@ class Kind(StrEnum):
 
 
 class Mode(StrEnum):
-    """The keep rule: a gain beyond noise, or nothing worse than a small budget."""
+    """The keep rule: a gain beyond noise, a gain that pays for more complex code, or nothing worse than a small budget."""
 
     GAIN = "gain"
+    GAIN_COSTLY = "gain-costly"
     SIMPLIFY = "simplify"
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Verdict, id_order
 from expctl.domain.protocol import NumberKind
 from expctl.domain.record import Estimate, Origin, Record
-from expctl.domain.verdict import OBJECTIVE
 
 SPEEDS = (NumberKind.WALL_TIME, NumberKind.DEVICE_TIME)
 

@@ -60,9 +60,9 @@ def opening_facts(
 def reading_facts(fixes: Sequence[Remark], imported: int) -> Iterator[str]:
     """How to read the figures and the verdicts."""
     yield (
-        "How a verdict is made: baseline and candidate are built from their commits and timed side by side in rounds; after"
-        " the number of rounds that the protocol fixes, the 95 % interval of the weighted KPI decides. A proposer never"
-        " decides and never reports a number."
+        "How a verdict is made: baseline and candidate are built from their commits and timed side by side in rounds; a search"
+        " stops at the first planned look that decides, and a KEEP must hold again in a new session, whose estimate is the one"
+        " shown. A proposer never decides and never reports a number."
     )
     yield (
         "Verdicts: INCONCLUSIVE means undecided, nothing landed; NO-OP means the same machine code, nothing was timed;"

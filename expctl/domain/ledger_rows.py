@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Mode, Prediction, Proposal, Verdict, id_order
 from expctl.domain.record import Estimate, Origin, Record, Replication
-from expctl.domain.verdict import OBJECTIVE
 
 UNMEASURED = "unmeasured at home"
 

@@ -9,14 +9,19 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from expctl.domain.experiment import Kind, Verdict
-from expctl.domain.measurement import Sample, Side, round_effects
+from expctl.domain.judgement import judge
+from expctl.domain.measurement import Sample, Session, Side
+from expctl.domain.plan import Plan
 from expctl.domain.record import Artifact, Fact
-from expctl.domain.verdict import Decision, MeasureMore, Plan, decide
+from expctl.domain.verdict import Decision, MeasureMore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """The run was opened: on this baseline, for this target, with these guards, for this content of the proposal."""
+    """The run was opened: on this baseline, for this target, with these guards, for this content of the proposal.
+
+    `simplify_used_percent` is what the simplifications of the epoch had cost by then.
+    """
 
     id: str
     target: str
@@ -27,6 +32,7 @@ class Begun:
     content: str
     again: bool
     date: str
+    simplify_used_percent: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,9 +147,14 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Measure one round."""
+    """Measure one round of a session. A new session is a new bench: other check-outs, the machine's lock taken anew.
+
+    `left` rounds, this one included, are missing to the next look.
+    """
 
     round: int
+    session: Session = Session.SEARCH
+    left: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +178,6 @@ class Nothing:
 
 Action = Pin | Build | Test | Measure | Profile | Settle | Nothing
 
-TAINTED_SHARE = 1 / 3
 E_ = TypeVar("E_", bound=object)
 
 
@@ -282,19 +292,11 @@ def _next_build(run: Run) -> Build | Decision | None:
 
 
 def _judge_samples(run: Run) -> Measure | Decision:
-    """Tainted rounds are measured again, never averaged in; a machine that taints a third of the plan is sick."""
-    tainted = [measured for measured in run.all(Measured) if any(sample.taints for sample in measured.samples)]
-    if len(tainted) > TAINTED_SHARE * run.plan.rounds:
-        why = ", ".join(sorted({taint for measured in tainted for sample in measured.samples for taint in sample.taints}))
-        return _without_samples(Verdict.INVALID, f"unstable: {len(tainted)} rounds were tainted ({why})")
-    answer = decide(round_effects(run.samples()), run.plan)
+    answer = judge(run.samples(), run.plan, run.kind)
     if isinstance(answer, MeasureMore):
-        return Measure(sum(1 for _ in run.all(Measured)))
-    if run.kind is Kind.ANALYSIS:
-        reason = f"finding recorded, no code lands; measured: {'; '.join(answer.reasons)}"
-        return replace(answer, verdict=Verdict.KEEP, reasons=(reason,))
+        return Measure(sum(1 for _ in run.all(Measured)), answer.session, answer.rounds_left)
     return answer
 
 
 def _without_samples(verdict: Verdict, reason: str) -> Decision:
-    return Decision(verdict=verdict, reasons=(reason,), intervals={})
+    return Decision(verdict=verdict, reasons=(reason,))

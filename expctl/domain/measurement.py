@@ -16,12 +16,20 @@ class Side(StrEnum):
     CANDIDATE = "candidate"
 
 
+class Session(StrEnum):
+    """The search for an effect, or its confirmation in a fresh bench."""
+
+    SEARCH = "search"
+    CONFIRM = "confirm"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """The times of one build at one size in one launch: a line of samples.jsonl.
 
     `ns` are integer nanoseconds of single iterations in order. In style `fine` they are grouped: each quad visits
     this side twice, and each visit is `visit` iterations. In style `launch` one sample is one visit.
+    `round_ms` is how long the whole round took. Samples from before there were sessions have none: all were searches.
     """
 
     round: int
@@ -34,6 +42,8 @@ class Sample:
     order: str
     clock: str = "monotonic"
     taints: tuple[str, ...] = ()
+    session: Session | None = None
+    round_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +52,8 @@ class RoundEffect:
 
     round: int
     effect: dict[str, float]
+    session: Session = Session.SEARCH
+    duration_s: float = 0.0
 
 
 class MalformedRound(ValueError):
@@ -57,9 +69,18 @@ def round_effects(samples: Iterable[Sample]) -> tuple[RoundEffect, ...]:
     for sample in samples:
         if not sample.taints:
             by_round.setdefault(sample.round, {}).setdefault(sample.size, []).append(sample)
-    return tuple(
-        RoundEffect(round=index, effect={size: _effect(group) for size, group in sorted(sizes.items())})
-        for index, sizes in sorted(by_round.items())
+    return tuple(_round_effect(index, sizes) for index, sizes in sorted(by_round.items()))
+
+
+def _round_effect(index: int, sizes: dict[str, list[Sample]]) -> RoundEffect:
+    samples = [sample for group in sizes.values() for sample in group]
+    if len({sample.session for sample in samples}) > 1:
+        raise MalformedRound(f"round {index} belongs to two sessions")
+    return RoundEffect(
+        round=index,
+        effect={size: _effect(group) for size, group in sorted(sizes.items())},
+        session=samples[0].session or Session.SEARCH,
+        duration_s=samples[0].round_ms / 1000,
     )
 
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from expctl.domain.boundaries import LOOKS, RESCUE
+
 
 class Toolchain(StrEnum):
     """Who builds a target. `command` runs the protocol's own argv."""
@@ -63,22 +65,29 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """One problem size of the KPI. `flop` is the work of one iteration; 0 when throughput means nothing."""
+    """One problem size of the KPI. `flop` is the work of one iteration; 0 when throughput means nothing.
+
+    A `rescuer` may keep a patch by its own gain while the objective stays about where it was.
+    """
 
     name: str
     weight: float
     flop: int = 0
+    rescuer: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Benchmark:
-    """How the KPI is measured. `quads` and `iterations` belong to style `fine`: iterations per visit of a quad."""
+    """How the KPI is measured. `quads` and `iterations` belong to style `fine`: iterations per visit of a quad.
+
+    `rounds` is the most that a search may take: the last of the planned looks, or an earlier one.
+    """
 
     argv: tuple[str, ...]
     timeout_s: float
     sizes: tuple[Size, ...]
     style: Style = Style.LAUNCH
-    rounds: int = 10
+    rounds: int = LOOKS[-1]
     iterations: int = 10
     quads: int = 8
 
@@ -117,6 +126,7 @@ class KeepRule:
     regression_percent: float = 0.3
     worthwhile_percent: float = 0.5
     simplify_percent: float = 0.5
+    costly_percent: float = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +189,7 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     for wait in ("wait_s", "quiet_s"):
         if getattr(protocol.gate, wait) < 0:
             found.append(f"gate.{wait}: expected 0 or more, found {getattr(protocol.gate, wait):g}")
-    for limit in ("guard_percent", "regression_percent", "worthwhile_percent", "simplify_percent"):
+    for limit in ("guard_percent", "regression_percent", "worthwhile_percent", "simplify_percent", "costly_percent"):
         if not 0 <= getattr(protocol.keep, limit) <= 50:
             found.append(f"keep.{limit}: expected 0 to 50, found {getattr(protocol.keep, limit)}")
     return tuple(found)
@@ -223,7 +233,12 @@ def _target_faults(target: Target) -> list[str]:
             found.append(f"benchmark.sizes: expected weights that are not negative and sum to 1, found {weights}")
         if len({size.name for size in benchmark.sizes}) < len(benchmark.sizes):
             found.append("benchmark.sizes: expected each name once")
-        for count, low in ((benchmark.rounds, 4), (benchmark.iterations, 1), (benchmark.quads, 1)):
-            if not low <= count <= 1000:
-                found.append(f"benchmark: expected rounds >= 4, iterations and quads >= 1, found {count}")
+        if benchmark.rounds not in LOOKS:
+            planned = ", ".join(str(look) for look in LOOKS)
+            found.append(f"benchmark.rounds: expected the last planned look, one of {planned}, found {benchmark.rounds}")
+        if sum(size.rescuer for size in benchmark.sizes) > max(RESCUE):
+            found.append(f"benchmark.sizes: expected at most {max(RESCUE)} rescuers")
+        for count in (benchmark.iterations, benchmark.quads):
+            if not 1 <= count <= 1000:
+                found.append(f"benchmark: expected 1 to 1000 iterations and quads, found {count}")
     return found

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from expctl.domain.experiment import Kind, Prediction, Verdict
+from expctl.domain.experiment import Kind, Mode, Prediction, Verdict
 from expctl.domain.protocol import NumberKind
+
+SCHEMA = 2  # 2: with the procedure of the verdict
 
 
 class Origin(StrEnum):
@@ -50,6 +52,23 @@ class Estimate:
     baseline_ns: float = 0.0
     candidate_ns: float = 0.0
     flop: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Procedure:
+    """How samples became the verdict: version of the critical values, looks taken, rounds of each session.
+
+    `rescued_by` is the size that passed in place of the objective; `simplify_used_percent` what earlier simplifications of
+    the epoch had cost. A record that was measured and has no procedure was decided by rule v0, ten rounds and an interval.
+    """
+
+    boundaries: str
+    mode: Mode
+    looks: tuple[int, ...]
+    search_rounds: int
+    confirm_rounds: int = 0
+    rescued_by: str = ""
+    simplify_used_percent: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +134,7 @@ class Record:
     rule: Rule | None = None
     history: History | None = None
     replications: tuple["Replication", ...] = ()
+    procedure: Procedure | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +147,7 @@ class Replication:
     reasons: tuple[str, ...]
     estimates: tuple[Estimate, ...]
     environment: Mapping[str, str]
+    procedure: Procedure | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

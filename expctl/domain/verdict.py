@@ -1,113 +1,146 @@
-"""From samples to a verdict: a pure function of the samples and the plan.
+"""From rounds to a verdict: a pure function of the rounds and the plan.
 
-The procedure is replaceable: the run asks `decide` after every round and does what it answers.
+A group-sequential search with planned looks, then a confirmation in a new session. The run asks `decide` after every round
+and does what it answers; between looks, and after a decision, more rounds change nothing.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from expctl.domain.boundaries import VERSION, looks_until
+from expctl.domain.evidence import OBJECTIVE, Evidence, describe, evidence_of
 from expctl.domain.experiment import Mode, Verdict
-from expctl.domain.measurement import RoundEffect
-from expctl.domain.protocol import Benchmark, KeepRule
-from expctl.domain.stats import Interval, percent, rounds_to_resolve, t_interval
+from expctl.domain.measurement import RoundEffect, Session
+from expctl.domain.plan import Plan
+from expctl.domain.price import price_of
+from expctl.domain.record import Procedure
+from expctl.domain.stats import Interval
 
-OBJECTIVE = "objective"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What was fixed before the first sample: sizes with weights, number of rounds, limits (log units), mode."""
-
-    weights: Mapping[str, float]
-    rounds: int
-    mode: Mode
-    guard: float
-    regression: float
-    worthwhile: float
-    simplify: float
-
-    @staticmethod
-    def of(benchmark: Benchmark, keep: KeepRule, mode: Mode) -> "Plan":
-        """The plan of a target's benchmark. Percent are taken as log units / 100 (they differ by 1e-5 at 0.5 %)."""
-        return Plan(
-            weights={size.name: size.weight for size in benchmark.sizes},
-            rounds=benchmark.rounds,
-            mode=mode,
-            guard=keep.guard_percent / 100,
-            regression=keep.regression_percent / 100,
-            worthwhile=keep.worthwhile_percent / 100,
-            simplify=keep.simplify_percent / 100,
-        )
+# A slow mode in a tenth of the launches shows in 28 candidate launches with probability 1 - .9^28 = .95.
+CONFIRM_LEAST = 9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasureMore:
-    """The plan asks for more rounds before anything may be decided."""
+    """Nothing may be decided before `rounds_left` more rounds of `session`: then comes the next look."""
 
     rounds_left: int
+    session: Session = Session.SEARCH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """The verdict with its reasons and the intervals of the objective and of each size."""
+    """The verdict with its reasons, and the intervals of the objective and of each size.
+
+    `rounds` are the indices of the rounds that the intervals rest on. Without samples there are neither.
+    """
 
     verdict: Verdict
     reasons: tuple[str, ...]
-    intervals: Mapping[str, Interval]
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    rounds: tuple[int, ...] = ()
+    procedure: Procedure | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Promising:
+    """A look that asks for a confirmation; `rescuer` names the size that did it, empty for the objective."""
+
+    rescuer: str
 
 
 def decide(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision:
-    """Decide after exactly `plan.rounds` rounds; looking earlier decides nothing, later rounds are ignored."""
-    if len(rounds) < plan.rounds:
-        return MeasureMore(rounds_left=plan.rounds - len(rounds))
-    intervals = _intervals(rounds[: plan.rounds], plan)
-    verdict, reasons = _judge(intervals, plan)
-    return Decision(verdict=verdict, reasons=reasons, intervals=intervals)
+    """Decide at the first planned look at which some line of the order of decisions holds."""
+    search = [each for each in rounds if each.session is Session.SEARCH]
+    looks = looks_until(plan.rounds)
+    for number, n in enumerate(looks, start=1):
+        if len(search) < n:
+            return MeasureMore(rounds_left=n - len(search))
+        seen = evidence_of(search[:n], plan)
+        found = _look(seen, search[:n], last=n == looks[-1])
+        if isinstance(found, _Promising):
+            return _confirm(rounds, plan, seen, found, looks[:number])
+        if found is not None:
+            verdict, reasons = found
+            return _decision(verdict, reasons, seen, search[:n], looks[:number])
+    raise ValueError(f"a search of at most {plan.rounds} rounds has no look")
 
 
-def _intervals(rounds: Sequence[RoundEffect], plan: Plan) -> dict[str, Interval]:
-    sizes = {size: t_interval([effect.effect[size] for effect in rounds]) for size in plan.weights}
-    objective = t_interval([sum(w * effect.effect[size] for size, w in plan.weights.items()) for effect in rounds])
-    return {OBJECTIVE: objective, **sizes}
-
-
-def _judge(intervals: Mapping[str, Interval], plan: Plan) -> tuple[Verdict, tuple[str, ...]]:
-    """The first line that holds decides: regression, keep, futile, undecided."""
-    objective = intervals[OBJECTIVE]
-    sizes = {size: intervals[size] for size in plan.weights}
-    tolerance = plan.simplify if plan.mode is Mode.SIMPLIFY else plan.regression
-    slower = [size for size, it in sizes.items() if it.high < 0 and it.mean < -tolerance]
+def _look(seen: Evidence, rounds: Sequence[RoundEffect], *, last: bool) -> _Promising | tuple[Verdict, tuple[str, ...]] | None:
+    """The first line that holds (line 1, a sick machine, is judged where the taints are known)."""
+    slower = seen.regressing()
     if slower:
-        return Verdict.REJECT, tuple(f"{size} regresses: {describe(sizes[size])}" for size in slower)
-    floor, ceiling = (-plan.simplify, 0.0) if plan.mode is Mode.SIMPLIFY else (0.0, plan.worthwhile)
-    unguarded = [size for size, it in sizes.items() if it.low <= -plan.guard]
-    if objective.low > floor and not unguarded:
-        gain = "gain beyond noise" if plan.mode is Mode.GAIN else f"loses less than {100 * plan.simplify:.1f} %"
-        return Verdict.KEEP, (f"objective {describe(objective)}: {gain}; no size regresses",)
-    if objective.high < ceiling:
-        wanted = f"a gain of {100 * plan.worthwhile:.1f} %" if plan.mode is Mode.GAIN else "no loss"
-        return Verdict.REJECT, (f"objective {describe(objective)}: {wanted} is ruled out",)
-    return Verdict.INCONCLUSIVE, _price(objective, sizes, unguarded, plan, floor)
+        return Verdict.REJECT, tuple(f"{size} regresses: {describe(seen.sizes[size])}" for size in slower)
+    if not seen.unguarded() and seen.gains():
+        return _Promising(rescuer="")
+    if not seen.unguarded() and seen.rescuer():
+        return _Promising(rescuer=seen.rescuer())
+    if seen.futile():
+        return Verdict.REJECT, (f"objective {describe(seen.objective)}: {_wanted(seen.plan)} is ruled out",)
+    return (Verdict.INCONCLUSIVE, price_of(seen, rounds)) if last else None
 
 
-def _price(
-    objective: Interval, sizes: Mapping[str, Interval], unguarded: Sequence[str], plan: Plan, floor: float
-) -> tuple[str, ...]:
-    """Why it is undecided, and about how many rounds would decide."""
-    reasons: list[str] = []
-    if objective.low <= floor:
-        more = rounds_to_resolve(objective.sd, max(abs(objective.mean - floor), plan.worthwhile / 2))
-        reasons.append(
-            f"objective {describe(objective)} reaches below {percent(floor):+.1f} %: about {more} rounds would decide"
-        )
-    for size in unguarded:
-        more = rounds_to_resolve(sizes[size].sd, max(sizes[size].mean + plan.guard, plan.guard / 2))
-        reasons.append(
-            f"{size} {describe(sizes[size])} may fall below {-100 * plan.guard:.1f} %: about {more} rounds would decide"
-        )
-    return tuple(reasons)
+def _confirm(
+    rounds: Sequence[RoundEffect], plan: Plan, before: Evidence, promising: _Promising, looks: tuple[int, ...]
+) -> MeasureMore | Decision:
+    """As many fresh rounds as the search took, and at least nine. Only they enter the estimate: what stopped the search is
+    biased upward.
+    """
+    confirm = [each for each in rounds if each.session is Session.CONFIRM]
+    n = max(CONFIRM_LEAST, before.n)
+    if len(confirm) < n:
+        return MeasureMore(rounds_left=n - len(confirm), session=Session.CONFIRM)
+    seen, rescuer = evidence_of(confirm[:n], plan), promising.rescuer
+    name, found = (rescuer, seen.sizes[rescuer]) if rescuer else (OBJECTIVE, seen.objective)
+    slower = seen.regressing()
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    if seen.confirms(rescuer) and not seen.unguarded():
+        how = f"rescued by size {rescuer}, " if rescuer else ""
+        verdict, reasons = Verdict.KEEP, (f"{how}{name} {describe(found)}: {_shown(plan, rescuer)}; no size regresses",)
+    elif slower:
+        verdict = Verdict.REJECT
+        reasons = tuple(f"{size} regresses in the confirmation: {describe(seen.sizes[size])}" for size in slower)
+    else:
+        was = describe(before.sizes[rescuer] if rescuer else before.objective)
+        verdict = Verdict.INCONCLUSIVE
+        reasons = (f"not confirmed: the search saw {name} {was}", *price_of(seen, confirm[:n], rescuer=rescuer))
+    return _decision(verdict, reasons, seen, confirm[:n], looks, confirmed=n, rescuer=rescuer)
 
 
-def describe(interval: Interval) -> str:
-    """`+2.3 % [+1.7, +2.9]` of an interval in log units."""
-    return f"{percent(interval.mean):+.2f} % [{percent(interval.low):+.2f}, {percent(interval.high):+.2f}]"
+def _decision(
+    verdict: Verdict,
+    reasons: tuple[str, ...],
+    seen: Evidence,
+    rounds: Sequence[RoundEffect],
+    looks: tuple[int, ...],
+    confirmed: int = 0,
+    rescuer: str = "",
+) -> Decision:
+    procedure = Procedure(
+        boundaries=VERSION,
+        mode=seen.plan.mode,
+        looks=looks,
+        search_rounds=looks[-1],
+        confirm_rounds=confirmed,
+        rescued_by=rescuer,
+        simplify_used_percent=round(100 * seen.plan.simplify_used, 4),
+    )
+    return Decision(
+        verdict=verdict,
+        reasons=reasons,
+        intervals=seen.intervals,
+        rounds=tuple(each.round for each in rounds),
+        procedure=procedure,
+    )
+
+
+def _wanted(plan: Plan) -> str:
+    return "no loss" if plan.mode is Mode.SIMPLIFY else f"a gain of {100 * plan.ceiling:.1f} %"
+
+
+def _shown(plan: Plan, rescuer: str) -> str:
+    floor = max(0.0, plan.floor) if rescuer else plan.floor
+    if floor < 0:
+        return f"loses less than {-100 * floor:.2g} %"
+    return f"gains more than {100 * floor:.2g} %" if floor > 0 else "gain beyond noise"

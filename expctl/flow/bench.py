@@ -21,7 +21,7 @@ from expctl.domain.lifecycle import (
     Test,
     Tested,
 )
-from expctl.domain.measurement import Side, round_effects
+from expctl.domain.measurement import Session, Side, round_effects
 from expctl.domain.ports import Failed
 from expctl.flow import preflight
 from expctl.flow.desk import Desk
@@ -38,6 +38,7 @@ class Bench:
         self._world = desk.world
         self._machine = ExitStack()
         self._machine_is_held = False
+        self._session: Session | None = None
 
     def __enter__(self) -> "Bench":
         return self
@@ -59,8 +60,8 @@ class Bench:
                 return self._build(side, target, run)
             case Test():
                 return self._test(run)
-            case Measure(round=index):
-                return self._measure(index, run)
+            case Measure():
+                return self._measure(action, run)
             case Profile(side=side):
                 return self._profile(side, run)
 
@@ -113,15 +114,17 @@ class Bench:
         progress.step("test", f"pass   {report.summary}", duration_s)
         return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s)
 
-    def _measure(self, index: int, run: Run) -> Measured | MeasureFailed:
-        gate, benchmark = self._desk.equipment.gate, self._desk.benchmark
+    def _measure(self, action: Measure, run: Run) -> Measured | MeasureFailed:
+        gate, benchmark, clock = self._desk.equipment.gate, self._desk.benchmark, self._world.clock
+        self._open_session(action.session)
         self._hold_machine()
+        started = clock.monotonic_s()
         before = gate.foreign()
         samples = self._desk.equipment.steps.measure(
             benchmark,
             cwd=self._check_out(Side.BASELINE, run),
             artifacts={side: self._artifact(side, run) for side in Side},
-            round=index,
+            round=action.round,
             progress=self._world.progress,
         )
         if isinstance(samples, Failed):
@@ -129,8 +132,10 @@ class Bench:
             return MeasureFailed(reason=samples.reason, blames_candidate=not samples.fault)
         taints = tuple(sorted({f"{each.name} matches {each.pattern}" for each in (*before, *gate.foreign())}))
         round_effects(samples)  # a malformed round is our bug, found here rather than when deciding
-        self._world.progress.advance("benchmark", index + 1, benchmark.rounds)
-        return Measured(round=index, samples=tuple(replace(sample, taints=taints) for sample in samples))
+        self._world.progress.advance(f"{action.session} round", action.round + 1, action.round + action.left)
+        ms = round(1000 * (clock.monotonic_s() - started))
+        marked = tuple(replace(each, taints=taints, session=action.session, round_ms=ms) for each in samples)
+        return Measured(round=action.round, samples=marked)
 
     def _profile(self, side: Side, run: Run) -> Profiled:
         step, progress, clock = self._desk.target.profile, self._world.progress, self._world.clock
@@ -153,6 +158,14 @@ class Bench:
         return Profiled(side=side, facts=found, failure="", duration_s=duration_s)
 
     # ------------------------------------------------------------------ what the steps stand on
+
+    def _open_session(self, session: Session) -> None:
+        """A confirmation shares nothing with the search but the two commits: check-outs and the lock are new."""
+        if session is Session.CONFIRM and self._session is not session:
+            self._world.progress.step("confirm", "the search is over; the same two commits in a fresh bench")
+            self.release_machine()
+            self._world.workspace.remove_check_outs()
+        self._session = session
 
     def _hold_machine(self) -> None:
         if not self._machine_is_held:

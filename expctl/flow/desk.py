@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
 from expctl.domain.lifecycle import Begun, Event
+from expctl.domain.plan import Plan
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Benchmark, Protocol, Target
 from expctl.domain.record import Origin, Record
+from expctl.domain.simplify_budget import simplify_used_percent
 from expctl.domain.text import one_line
-from expctl.domain.verdict import Plan
 from expctl.flow import preflight
 from expctl.flow.world import Equipment, World
 
@@ -49,7 +50,8 @@ class Desk:
 
     def plan(self) -> Plan:
         """What decides, fixed before the first sample."""
-        return Plan.of(self.benchmark, self.protocol.keep, self.queued.proposal.mode)
+        used = self.begun.simplify_used_percent
+        return Plan.of(self.benchmark, self.protocol.keep, self.queued.proposal.mode, simplify_used_percent=used)
 
 
 def resume(world: World, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> Desk:
@@ -107,6 +109,9 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
     _title(world, experiment, queued, protocol, base, targets.deciding)
     waited_s = equipment.gate.wait_until_quiet(wait_s=protocol.gate.wait_s, quiet_s=protocol.gate.quiet_s)
     world.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
+    used = simplify_used_percent(
+        world.library.records(head), target=targets.deciding, protocol=_protocol_identity(world, protocol, base), but=experiment
+    )
     begun = Begun(
         id=experiment,
         target=targets.deciding,
@@ -117,6 +122,7 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
         content=queued.content,
         again=earlier is not None,
         date=world.clock.date(),
+        simplify_used_percent=used,
     )
     return Desk(
         world=world, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
@@ -138,5 +144,9 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
 
 
 def _title(world: World, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
-    identity = world.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))
+    identity = _protocol_identity(world, protocol, base)
     world.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
+
+
+def _protocol_identity(world: World, protocol: Protocol, base: str) -> str:
+    return world.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))

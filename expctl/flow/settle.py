@@ -9,16 +9,16 @@ from dataclasses import replace
 
 from expctl.domain.differences import build_changes, fact_changes
 from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.judgement import estimates_of
 from expctl.domain.ledger import ledger_of
 from expctl.domain.lifecycle import Event, Invalidated, Pinned, Profiled, Published, Publishing, Run, Tested
-from expctl.domain.measurement import Side, median_ns
+from expctl.domain.measurement import Side
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import Target
-from expctl.domain.record import Artifact, Estimate, Origin, Record, Replication
+from expctl.domain.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication
 from expctl.domain.record import Test as TestFacts
 from expctl.domain.rules import rule_of
-from expctl.domain.stats import Interval, percent
-from expctl.domain.verdict import OBJECTIVE, Decision
+from expctl.domain.verdict import Decision
 from expctl.flow.bench import CHECK_OUT
 from expctl.flow.desk import Desk
 from expctl.flow.messages import candidate_message, record_message
@@ -83,7 +83,7 @@ def _follow(desk: Desk, run: Run, head: str, lands: bool) -> Pinned | Invalidate
 
 
 def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> Record:
-    estimates = tuple(_estimate(desk, run, size, interval) for size, interval in decision.intervals.items())
+    estimates = estimates_of(decision, run.samples(), desk.benchmark.sizes)
     if desk.earlier is not None:
         replication = Replication(
             target=desk.begun.target,
@@ -92,12 +92,14 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
             reasons=decision.reasons,
             estimates=estimates,
             environment=_environment(desk),
+            procedure=decision.procedure,
         )
         return replace(desk.earlier, replications=(*desk.earlier.replications, replication))
     artifacts = _artifacts(run)
     proposal, patch_id = desk.queued.proposal, pinned.patch_id if pinned else ""
     tested = run.last(Tested)
     return Record(
+        schema=SCHEMA,
         id=desk.id,
         title=proposal.title,
         kind=proposal.kind,
@@ -131,21 +133,7 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
             code=_home_code(desk, artifacts),
             conditions={"target": desk.begun.target, "baseline": desk.begun.base[:12], **_toolchain(desk)},
         ),
-    )
-
-
-def _estimate(desk: Desk, run: Run, size: str, interval: Interval) -> Estimate:
-    samples, flop = run.samples(), {each.name: each.flop for each in desk.benchmark.sizes}
-    return Estimate(
-        size=size,
-        effect_percent=round(percent(interval.mean), 8),
-        low_percent=round(percent(interval.low), 8),
-        high_percent=round(percent(interval.high), 8),
-        sd_percent=round(100 * interval.sd, 4),
-        rounds=interval.n,
-        baseline_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.BASELINE, size=size),
-        candidate_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.CANDIDATE, size=size),
-        flop=flop.get(size, 0),
+        procedure=decision.procedure,
     )
 
 

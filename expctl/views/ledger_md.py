@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from importlib import resources
 
+from expctl.domain import boundaries
 from expctl.domain.experiment import Prediction
 from expctl.domain.ledger import Ledger
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
@@ -33,6 +34,7 @@ def render(ledger: Ledger) -> str:
     return template.render(
         ledger=ledger,
         protocol=ledger.protocol,
+        boundaries=boundaries,
         baseline_table=_baseline_table(ledger.baselines),
         imported_table=_imported_table(ledger.imported_baselines),
         experiment_table=_experiment_table(ledger.rows),
@@ -133,7 +135,7 @@ def _build(target: Target) -> Markdown:
 def _kpi(benchmark: Benchmark) -> str:
     """Sizes with weights, and how a round is measured."""
     sizes = ", ".join(f"{size.name} (weight {size.weight:g})" for size in benchmark.sizes)
-    return f"{sizes}; {benchmark.rounds} rounds, style {benchmark.style}"
+    return f"{sizes}; at most {benchmark.rounds} rounds, style {benchmark.style}"
 
 
 def _about(finding: Finding) -> str:

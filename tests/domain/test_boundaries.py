@@ -35,7 +35,7 @@ def derived() -> dict[str, tuple[float, ...]]:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_the_generator_gives_the_table_within_simulation_error(name: str, derived: dict[str, tuple[float, ...]]) -> None:
-    """The tail of t with n - 1 degrees of freedom falls about as t^-(n-1), so k has a relative error of 1/((n-1) sqrt(count))."""
+    """The tail of t with n - 1 degrees of freedom falls about as t^-(n-1): k has a relative error of 1/((n-1) sqrt(count))."""
     spent = 0.0
     for look, wanted, found in zip(LOOKS, TABLES[name], derived[name], strict=True):
         allowed = GENERATOR.ALPHA[name] * (look / LOOKS[-1]) ** GENERATOR.POWER

@@ -34,10 +34,11 @@ from expctl.domain.lifecycle import (
 )
 from expctl.domain.lifecycle import Test as DoTest
 from expctl.domain.lifecycle import Tested as WasTested
-from expctl.domain.measurement import Sample, Side
+from expctl.domain.measurement import Sample, Session, Side
+from expctl.domain.plan import Plan
 from expctl.domain.protocol import Style
 from expctl.domain.record import Artifact
-from expctl.domain.verdict import Decision, Plan
+from expctl.domain.verdict import Decision
 
 B, C = Side.BASELINE, Side.CANDIDATE
 PLAN = Plan(weights={"n": 1.0}, rounds=6, mode=Mode.GAIN, guard=0.005, regression=0.003, worthwhile=0.005, simplify=0.005)
@@ -54,17 +55,32 @@ def built(side: Side, target: str, code: str = "") -> Built:
 BUILDS = (built(B, "cpu"), built(C, "cpu"), built(B, "gfx"), built(C, "gfx"))
 
 
-def measured(index: int, baseline: int, candidate: int, taints: tuple[str, ...] = ()) -> Measured:
+def measured(
+    index: int, baseline: int, candidate: int, taints: tuple[str, ...] = (), session: Session = Session.SEARCH
+) -> Measured:
     def sample(side: Side, ns: int, launch: int) -> Sample:
         return Sample(
-            round=index, launch=launch, side=side, size="n", style=Style.FINE, visit=1, ns=(ns, ns), order="A", taints=taints
+            round=index,
+            launch=launch,
+            side=side,
+            size="n",
+            style=Style.FINE,
+            visit=1,
+            ns=(ns, ns),
+            order="A",
+            taints=taints,
+            session=session,
         )
 
     return Measured(round=index, samples=(sample(B, baseline, 0), sample(C, candidate, 1)))
 
 
-def rounds(candidate: int, n: int = 6) -> tuple[Measured, ...]:
-    return tuple(measured(i, 100_000 + 10 * (i % 2), candidate) for i in range(n))
+def rounds(candidate: int, n: int = 5, first: int = 0, session: Session = Session.SEARCH) -> tuple[Measured, ...]:
+    return tuple(measured(i, 100_000 + 10 * (i % 2), candidate, (), session) for i in range(first, first + n))
+
+
+def confirmed(candidate: int, first: int = 5) -> tuple[Measured, ...]:
+    return rounds(candidate, 9, first, Session.CONFIRM)
 
 
 def profiled(side: Side, failure: str = "") -> Profiled:
@@ -80,8 +96,8 @@ def said(action: Action) -> str:
     match action:
         case Build(side=side, target=target):
             return f"build {target} {side[0]}"
-        case Measure(round=index):
-            return f"measure {index}"
+        case Measure(round=index, session=session):
+            return f"{'measure' if session is Session.SEARCH else 'confirm'} {index}"
         case Profile(side=side):
             return f"profile {side[0]}"
         case Settle(decision=decision):
@@ -97,22 +113,38 @@ def decision_of(run: Run) -> Decision:
 
 
 OPENING = "pin, build cpu b, build cpu c, build gfx b, build gfx c"
-SIX = ", ".join(f"measure {i}" for i in range(6))
+FIVE = ", ".join(f"measure {i}" for i in range(5))
+NINE = ", ".join(f"confirm {i}" for i in range(5, 14))
 LIVES: dict[str, tuple[Kind, tuple[Event, ...], str]] = {
     "KEEP": (
         Kind.PERF,
-        (BEGUN, PINNED, *BUILDS, TESTED, *rounds(90_000), profiled(B), profiled(C, "no profiler"), *PUBLISHED),
-        f"{OPENING}, test, {SIX}, profile b, profile c, settle KEEP, settle KEEP, nothing",
+        (
+            BEGUN,
+            PINNED,
+            *BUILDS,
+            TESTED,
+            *rounds(90_000),
+            *confirmed(90_000),
+            profiled(B),
+            profiled(C, "no profiler"),
+            *PUBLISHED,
+        ),
+        f"{OPENING}, test, {FIVE}, {NINE}, profile b, profile c, settle KEEP, settle KEEP, nothing",
+    ),
+    "INCONCLUSIVE, not confirmed": (
+        Kind.PERF,
+        (BEGUN, PINNED, *BUILDS, TESTED, *rounds(90_000), *confirmed(100_005), *PUBLISHED),
+        f"{OPENING}, test, {FIVE}, {NINE}, settle INCONCLUSIVE, settle INCONCLUSIVE, nothing",
     ),
     "REJECT, slower": (
         Kind.PERF,
         (BEGUN, PINNED, *BUILDS, TESTED, *rounds(110_000), *PUBLISHED),
-        f"{OPENING}, test, {SIX}, settle REJECT, settle REJECT, nothing",
+        f"{OPENING}, test, {FIVE}, settle REJECT, settle REJECT, nothing",
     ),
     "REJECT, no effect": (
         Kind.PERF,
         (BEGUN, PINNED, *BUILDS, TESTED, *rounds(100_005), *PUBLISHED),
-        f"{OPENING}, test, {SIX}, settle REJECT, settle REJECT, nothing",
+        f"{OPENING}, test, {FIVE}, settle REJECT, settle REJECT, nothing",
     ),
     "REJECT, wrong": (
         Kind.PERF,
@@ -152,7 +184,7 @@ LIVES: dict[str, tuple[Kind, tuple[Event, ...], str]] = {
     "a guard that guards nothing": (
         Kind.PERF,
         (BEGUN, PINNED, *BUILDS[:2], BuildFailed(side=B, target="gfx", reason="asm"), TESTED, *rounds(110_000), *PUBLISHED),
-        f"pin, build cpu b, build cpu c, build gfx b, test, {SIX}, settle REJECT, settle REJECT, nothing",
+        f"pin, build cpu b, build cpu c, build gfx b, test, {FIVE}, settle REJECT, settle REJECT, nothing",
     ),
     "NO-OP": (
         Kind.PERF,
@@ -167,12 +199,12 @@ LIVES: dict[str, tuple[Kind, tuple[Event, ...], str]] = {
     "INVALID after deciding": (
         Kind.PERF,
         (BEGUN, PINNED, *BUILDS, TESTED, *rounds(110_000), Invalidated(reason="the base moved"), *PUBLISHED),
-        f"{OPENING}, test, {SIX}, settle REJECT, settle INVALID, settle INVALID, nothing",
+        f"{OPENING}, test, {FIVE}, settle REJECT, settle INVALID, settle INVALID, nothing",
     ),
     "an analysis of something slower": (
         Kind.ANALYSIS,
         (BEGUN, PINNED, *BUILDS, TESTED, *rounds(110_000), profiled(B), profiled(C), *PUBLISHED),
-        f"{OPENING}, test, {SIX}, profile b, profile c, settle KEEP, settle KEEP, nothing",
+        f"{OPENING}, test, {FIVE}, profile b, profile c, settle KEEP, settle KEEP, nothing",
     ),
 }
 
@@ -195,7 +227,7 @@ def test_to_replay_is_to_have_run(name: str) -> None:
 
 
 def test_without_a_profile_step_a_keep_is_settled_at_once() -> None:
-    run = run_of((BEGUN, PINNED, *BUILDS, TESTED, *rounds(90_000)), profiles=False)
+    run = run_of((BEGUN, PINNED, *BUILDS, TESTED, *rounds(90_000), *confirmed(90_000)), profiles=False)
     assert said(next_action(run)) == "settle KEEP"
 
 
@@ -236,7 +268,7 @@ def test_an_analysis_reports_what_was_measured_and_lands_nothing() -> None:
     kind, events, _ = LIVES["an analysis of something slower"]
     decision = decision_of(run_of(events[:-2], kind=kind))
     assert decision.reasons[0].startswith("finding recorded, no code lands; measured: n regresses: ")
-    assert decision.intervals["n"].n == 6
+    assert decision.intervals["n"].n == 5
 
 
 # ------------------------------------------------------------------ taints
@@ -245,34 +277,37 @@ MEASURING = (BEGUN, PINNED, *BUILDS, TESTED)
 
 
 def test_a_tainted_round_is_measured_again_and_never_averaged_in() -> None:
-    events = [*MEASURING, *rounds(90_000, 3), measured(3, 100_000, 900_000, ("ncu",))]
+    events = [*MEASURING, *rounds(110_000, 3), measured(3, 100_000, 900_000, ("ncu",))]
     assert said(next_action(run_of(events))) == "measure 4"
-    events += [measured(i, 100_000 + 10 * (i % 2), 90_000) for i in (4, 5, 6)]
+    events += [measured(i, 100_000 + 10 * (i % 2), 110_000) for i in (4, 5)]
     run = run_of(events, profiles=False)
-    assert said(next_action(run)) == "settle KEEP"
-    assert decision_of(run).intervals["n"].n == 6
+    assert said(next_action(run)) == "settle REJECT"
+    assert decision_of(run).intervals["n"].n == 5
+    assert decision_of(run).rounds == (0, 1, 2, 4, 5)
 
 
-def test_a_third_of_the_rounds_may_be_tainted_and_no_more() -> None:
+def test_two_rounds_or_a_quarter_may_be_tainted_and_no_more() -> None:
     two = [*MEASURING, *(measured(i, 100_000, 90_000, ("ncu",)) for i in range(2))]
     assert said(next_action(run_of(two))) == "measure 2"
     three = [*two, measured(2, 100_000, 90_000, ("rocprofv3",))]
     assert decision_of(run_of(three)) == Decision(
-        verdict=Verdict.INVALID, reasons=("unstable: 3 rounds were tainted (ncu, rocprofv3)",), intervals={}
+        verdict=Verdict.INVALID, reasons=("unstable: 3 rounds were tainted (ncu, rocprofv3)",)
     )
+    confirming = [*MEASURING, *rounds(90_000), *confirmed(90_000)[:6], *(measured(i, 1, 1, ("ncu",)) for i in (11, 12, 13))]
+    assert said(next_action(run_of(confirming))) == "confirm 14"
 
 
 @given(st.lists(st.booleans(), min_size=8, max_size=12))
-def test_a_run_ends_after_six_clean_rounds_or_three_tainted_ones(taints: list[bool]) -> None:
+def test_a_run_ends_after_five_clean_rounds_or_three_tainted_ones(taints: list[bool]) -> None:
     run = run_of(MEASURING, profiles=False)
     for index, tainted in enumerate(taints):
         action = next_action(run)
         clean = sum(not each for each in taints[:index])
-        if clean >= 6 or index - clean > 2:
-            assert said(action) == ("settle INVALID" if index - clean > 2 else "settle KEEP")
+        if clean >= 5 or index - clean > 2:
+            assert said(action) == ("settle INVALID" if index - clean > 2 else "settle REJECT")
             return
-        assert action == Measure(index)
-        run = advance(run, measured(index, 100_000 + 10 * (index % 2), 90_000, ("ncu",) if tainted else ()))
+        assert action == Measure(index, Session.SEARCH, 5 - clean)
+        run = advance(run, measured(index, 100_000 + 10 * (index % 2), 110_000, ("ncu",) if tainted else ()))
     assert isinstance(next_action(run), Settle)
 
 

@@ -1,142 +1,339 @@
-"""Every way in which `decide` can answer."""
+"""Every way in which `decide` can answer, and what must not change an answer."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from expctl.domain.boundaries import FUTILITY, KEEP, LOOKS, REGRESSION, VERSION, at
+from expctl.domain.evidence import OBJECTIVE, describe, evidence_of
 from expctl.domain.experiment import Mode, Verdict
-from expctl.domain.measurement import RoundEffect
+from expctl.domain.measurement import RoundEffect, Session
+from expctl.domain.plan import Plan
 from expctl.domain.protocol import Benchmark, KeepRule, Size
-from expctl.domain.stats import t_interval
-from expctl.domain.verdict import OBJECTIVE, Decision, MeasureMore, Plan, decide, describe
+from expctl.domain.stats import lower_bound, t95, t_interval, upper_bound
+from expctl.domain.verdict import Decision, MeasureMore, decide
 
-PLAN = Plan(
-    weights={"big": 0.6, "small": 0.4},
-    rounds=6,
-    mode=Mode.GAIN,
-    guard=0.005,
-    regression=0.003,
-    worthwhile=0.005,
-    simplify=0.005,
-)
+PLAN = Plan(weights={"big": 0.6, "small": 0.4}, mode=Mode.GAIN, guard=0.005, regression=0.003, worthwhile=0.005, simplify=0.005)
+COSTLY = replace(PLAN, mode=Mode.GAIN_COSTLY)
 SIMPLIFY = replace(PLAN, mode=Mode.SIMPLIFY)
+USED_UP = replace(SIMPLIFY, simplify_used=0.005)
+ONE_RESCUER = replace(PLAN, rescuers=("small",))
+TWO_RESCUERS = replace(PLAN, rescuers=("big", "small"))
+
+MOST = LOOKS[-1]
 
 
-def rounds(big: float, small: float, noise: float = 0.0, n: int = 6) -> list[RoundEffect]:
-    """Rounds whose effects have these means (percent) and alternate by +-noise (percent)."""
+def session(
+    big: float, small: float, noise: float, n: int = MOST, which: Session = Session.SEARCH, apart: float = 0.0
+) -> list[RoundEffect]:
+    """Rounds whose effects (percent) have about these means; `noise` alternates in both sizes, `apart` against each other."""
+    signs = [(-1) ** i for i in range(n)]
     return [
         RoundEffect(
-            round=i,
-            effect={"big": (big + noise * (-1) ** i) / 100, "small": (small + noise * (-1) ** i) / 100},
+            round=i + (MOST if which is Session.CONFIRM else 0),
+            effect={"big": (big + (noise + apart) * s) / 100, "small": (small + (noise - 1.5 * apart) * s) / 100},
+            session=which,
+            duration_s=2.5,
         )
-        for i in range(n)
+        for i, s in enumerate(signs)
     ]
 
 
-def decided(effects: list[RoundEffect], plan: Plan = PLAN) -> Decision:
+def confirm(big: float, small: float, noise: float) -> list[RoundEffect]:
+    return session(big, small, noise, MOST, Session.CONFIRM)
+
+
+def decided(effects: Sequence[RoundEffect], plan: Plan = PLAN) -> Decision:
     decision = decide(effects, plan)
-    assert isinstance(decision, Decision)
+    assert isinstance(decision, Decision), decision
     return decision
 
 
-OUTCOMES = {
-    "a clear gain": (rounds(2, 2, 0.3), PLAN, Verdict.KEEP, "gain beyond noise"),
-    "a small gain, measured well": (rounds(0.4, 0.4, 0.1), PLAN, Verdict.KEEP, "gain beyond noise"),
-    "one size pays for the other": (rounds(5, -1, 0.2), PLAN, Verdict.REJECT, "small regresses"),
-    "both sizes lose": (rounds(-2, -2, 0.2), PLAN, Verdict.REJECT, "big regresses"),
-    "no effect, measured well": (rounds(0, 0, 0.05), PLAN, Verdict.REJECT, "is ruled out"),
-    "a gain too small to want": (rounds(0.1, -0.1, 0.2), PLAN, Verdict.REJECT, "a gain of 0.5 % is ruled out"),
-    "no effect in much noise": (rounds(0, 0, 3), PLAN, Verdict.INCONCLUSIVE, "rounds would decide"),
-    "a gain in much noise": (rounds(1, 1, 2), PLAN, Verdict.INCONCLUSIVE, "rounds would decide"),
-    "a gain with a size unguarded": (rounds(6, 0, 0.9), PLAN, Verdict.INCONCLUSIVE, "small +0.00 %"),
-    "a loss within the tolerance": (rounds(0.9, -0.2, 0.05), PLAN, Verdict.KEEP, "gain beyond noise"),
-    "simpler and as fast": (rounds(0, 0, 0.1), SIMPLIFY, Verdict.KEEP, "loses less than 0.5 %"),
-    "simpler and a little slower": (rounds(-0.2, -0.2, 0.1), SIMPLIFY, Verdict.KEEP, "loses less than 0.5 %"),
-    "simpler and faster": (rounds(1, 1, 0.1), SIMPLIFY, Verdict.KEEP, "loses less than 0.5 %"),
-    "simpler and too slow": (rounds(-1, -1, 0.1), SIMPLIFY, Verdict.REJECT, "regresses"),
-    "simpler, surely slower, at the budget": (rounds(-0.45, -0.45, 0.2), SIMPLIFY, Verdict.REJECT, "no loss is ruled out"),
-    "simpler in much noise": (rounds(0, 0, 3), SIMPLIFY, Verdict.INCONCLUSIVE, "rounds would decide"),
-}
+V = Verdict
+SEARCHES = {
+    # line 2
+    "one size pays for the other": (session(5, -1, 0.1), PLAN, V.REJECT, "small regresses: -0.98 %", 5),
+    "both sizes lose": (session(-2, -2, 0.2), PLAN, V.REJECT, "big regresses", 5),
+    "a loss beyond the tolerance at a later look": (session(1.5, -1, 0.5), PLAN, V.REJECT, "small regresses", 10),
+    "line 2 comes before line 5": (session(-1, -1, 0.05), PLAN, V.REJECT, "big regresses", 5),
+    "simplify, beyond budget and tolerance": (session(-1, -1, 0.1), SIMPLIFY, V.REJECT, "regresses", 5),
+    # line 5
+    "no effect, measured well": (session(0, 0, 0.05), PLAN, V.REJECT, "a gain of 0.5 % is ruled out", 5),
+    "no effect, measured badly": (session(0, 0, 0.5), PLAN, V.REJECT, "a gain of 0.5 % is ruled out", 13),
+    "a gain, not worth complex code": (session(0.3, 0.3, 0.15), COSTLY, V.REJECT, "a gain of 0.7 % is ruled out", 6),
+    "simplify, surely slower": (session(-0.45, -0.45, 0.12), SIMPLIFY, V.REJECT, "no loss is ruled out", 5),
+    "simplify, slower, budget used up": (session(-0.2, -0.2, 0.05), USED_UP, V.REJECT, "no loss is ruled out", 5),
+    "no rescuer helps": (session(0, 0, 0.05), TWO_RESCUERS, V.REJECT, "is ruled out", 5),
+    "both borders at once, a guard fails": (
+        session(0.9, -0.45, 0.001, apart=0.3), PLAN, V.REJECT, "a gain of 0.5 % is ruled out", 5,
+    ),
+    # line 6
+    "no effect in much noise": (session(0, 0, 3), PLAN, V.INCONCLUSIVE, "rounds (about", MOST),
+    "a gain in much noise": (session(1, 1, 3), PLAN, V.INCONCLUSIVE, "would decide", MOST),
+    "a gain with a size unguarded": (session(3, 0, 0.1, apart=1.6), PLAN, V.INCONCLUSIVE, "objective +1.8", MOST),
+    "a rescuer undecided keeps the search open": (
+        session(0, 0, 0.01, apart=1.2), ONE_RESCUER, V.INCONCLUSIVE, "would decide", MOST,
+    ),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OUTCOMES)
-def test_the_outcome_of(name: str) -> None:
-    effects, plan, verdict, words = OUTCOMES[name]
+@pytest.mark.parametrize("name", SEARCHES)
+def test_the_search_ends(name: str) -> None:
+    effects, plan, verdict, words, n = SEARCHES[name]
     decision = decided(effects, plan)
-    assert (decision.verdict, words in decision.reasons[0]) == (verdict, True), decision.reasons
+    assert decision.procedure is not None
+    assert (decision.verdict, words in decision.reasons[0], decision.procedure.search_rounds) == (verdict, True, n), decision
+    assert decision.rounds == tuple(range(n))
+    assert decision.procedure.looks == tuple(look for look in LOOKS if look <= n)
+    assert (decision.procedure.confirm_rounds, decision.procedure.boundaries) == (0, VERSION)
+
+
+GAIN = session(2, 2, 0.2)
+CONFIRMATIONS = {
+    "a gain": (GAIN, confirm(1.8, 1.8, 0.2), PLAN, V.KEEP, "objective +1.8", 5),
+    "line 3 before line 5: a small gain, measured well": (
+        session(0.2, 0.2, 0.02), confirm(0.2, 0.2, 0.02), PLAN, V.KEEP, "gain beyond noise", 5,
+    ),
+    "a gain that pays for complex code": (
+        session(1, 1, 0.1), confirm(1, 1, 0.1), COSTLY, V.KEEP, "gains more than 0.2 %", 5,
+    ),
+    "simplify, as fast": (session(0, 0, 0.05), confirm(0, 0, 0.05), SIMPLIFY, V.KEEP, "loses less than 0.5 %", 5),
+    "simplify, a little slower": (
+        session(-0.2, -0.2, 0.03), confirm(-0.2, -0.2, 0.03), SIMPLIFY, V.KEEP, "loses less than 0.5 %", 5,
+    ),
+    "simplify, part of the budget used": (
+        session(0, 0, 0.02), confirm(0, 0, 0.02), replace(SIMPLIFY, simplify_used=0.003), V.KEEP, "less than 0.2 %", 5,
+    ),
+    "simplify, budget used up, but faster": (
+        session(0.4, 0.4, 0.03), confirm(0.4, 0.4, 0.03), USED_UP, V.KEEP, "gain beyond noise", 5,
+    ),
+    "nothing the second time": (GAIN, confirm(0, 0, 0.2), PLAN, V.INCONCLUSIVE, "not confirmed: the search saw", 5),
+    "a loss the second time": (GAIN, confirm(-2, -2, 0.2), PLAN, V.REJECT, "big regresses in the confirmation", 5),
+    "a guard fails the second time": (GAIN, confirm(3, -0.45, 0.2), PLAN, V.INCONCLUSIVE, "not confirmed", 5),
+    "a rescuer": (
+        session(-0.3, 0.6, 0.04), confirm(-0.3, 0.6, 0.04), ONE_RESCUER, V.KEEP, "rescued by size small, small +0.6", 5,
+    ),
+    "a rescuer, not confirmed": (
+        session(-0.3, 0.6, 0.04), confirm(-0.3, 0.0, 0.04), ONE_RESCUER, V.INCONCLUSIVE, "the search saw small", 5,
+    ),
+    "the objective goes before its rescuers": (GAIN, confirm(2, 2, 0.2), TWO_RESCUERS, V.KEEP, "objective", 5),
+    "a rescuer does not loosen simplify": (
+        session(-0.2, 0.1, 0.03), confirm(-0.2, 0.1, 0.03), replace(SIMPLIFY, rescuers=("small",)), V.KEEP, "objective", 5,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONFIRMATIONS)
+def test_the_confirmation_ends(name: str) -> None:
+    search, again, plan, verdict, words, n = CONFIRMATIONS[name]
+    fresh = max(9, n)
+    assert decide(search[:n], plan) == MeasureMore(rounds_left=fresh, session=Session.CONFIRM)
+    assert decide([*search[:n], *again[:4]], plan) == MeasureMore(rounds_left=fresh - 4, session=Session.CONFIRM)
+    decision = decided([*search, *again], plan)
+    assert decision.procedure is not None
+    assert (decision.verdict, words in decision.reasons[0]) == (verdict, True), decision
+    assert (decision.procedure.search_rounds, decision.procedure.confirm_rounds) == (n, fresh)
+    assert decision.rounds == tuple(range(MOST, MOST + fresh))
+    assert decision.intervals[OBJECTIVE] == evidence_of(again[:fresh], plan).objective
+    assert decision.procedure.rescued_by == ("small" if "rescuer" in name and plan is ONE_RESCUER else "")
+
+
+def test_a_late_search_is_confirmed_by_as_many_rounds() -> None:
+    search = session(1, 1, 0.9)
+    first = decide(search, PLAN)
+    assert isinstance(first, MeasureMore)
+    assert (first.session, first.rounds_left) == (Session.CONFIRM, 17)
+
+
+def test_a_rescuer_needs_an_objective_that_stays() -> None:
+    plan = replace(ONE_RESCUER, guard=0.05, regression=0.05)
+    assert isinstance(decided(session(-2, 1.2, 0.05), plan), Decision)
+    assert decided(session(-2, 1.2, 0.05), plan).verdict is not Verdict.KEEP
+
+
+def test_more_rescuers_are_each_held_to_more() -> None:
+    search = session(-0.1, 0.4, 0.075)
+    assert decide(search[:5], ONE_RESCUER) == MeasureMore(rounds_left=9, session=Session.CONFIRM)
+    assert decide(search[:5], TWO_RESCUERS) == MeasureMore(rounds_left=1)
 
 
 def test_a_regression_of_each_size_is_a_reason_of_its_own() -> None:
-    decision = decided(rounds(-2, -3, 0.1))
+    decision = decided(session(-2, -3, 0.1))
     assert [reason.split()[0] for reason in decision.reasons] == ["big", "small"]
 
 
 def test_the_intervals_are_of_the_objective_and_of_each_size() -> None:
-    effects = rounds(2, 1, 0.3)
+    effects = session(-2, -1, 0.1)
     intervals = decided(effects).intervals
     assert list(intervals) == [OBJECTIVE, "big", "small"]
-    assert intervals["big"] == t_interval([each.effect["big"] for each in effects])
-    assert intervals[OBJECTIVE].mean == pytest.approx(0.6 * 0.02 + 0.4 * 0.01)
+    assert intervals["big"] == t_interval([each.effect["big"] for each in effects[:5]])
+    assert intervals[OBJECTIVE].mean == pytest.approx(0.6 * intervals["big"].mean + 0.4 * intervals["small"].mean)
 
 
-def test_the_price_of_deciding_is_about_right() -> None:
-    noise, n = 1.0, 6
-    decision = decided(rounds(0.5, 0.5, noise, n))
-    assert decision.verdict is Verdict.INCONCLUSIVE
+def test_the_price_of_deciding_is_what_would_decide_if_the_means_stand() -> None:
+    decision = decided(session(0.4, 0.4, 3))
     objective = decision.intervals[OBJECTIVE]
-    wanted = math.ceil((1.96 * objective.sd / objective.mean) ** 2)
-    assert f"about {wanted} rounds would decide" in decision.reasons[0]
+    keep = math.ceil((KEEP[-1] * objective.sd / objective.mean) ** 2)
+    futile = math.ceil((FUTILITY[-1] * objective.sd / (0.005 - objective.mean)) ** 2)
+    wanted = min(keep, futile)
+    assert f"about {wanted} rounds (about {math.ceil(wanted * 2.5 / 60)} minutes) would decide" in decision.reasons[0]
 
 
-@given(st.integers(0, 5))
-def test_looking_early_decides_nothing(n: int) -> None:
-    assert decide(rounds(50, 50, 0, n), PLAN) == MeasureMore(rounds_left=6 - n)
+def test_without_durations_there_are_no_minutes() -> None:
+    effects = [replace(each, duration_s=0.0) for each in session(0, 0, 3)]
+    assert "minutes" not in decided(effects).reasons[0]
 
 
-@given(st.lists(st.floats(-0.5, 0.5), max_size=10))
-def test_rounds_after_the_plan_are_ignored(later: list[float]) -> None:
-    effects = rounds(0.3, 0.3, 0.4)
-    extra = [RoundEffect(round=6 + i, effect={"big": x, "small": x}) for i, x in enumerate(later)]
-    assert decide([*effects, *extra], PLAN) == decide(effects, PLAN)
+# ------------------------------------------------------------------ peeking
 
 
-PAIRS = st.lists(st.tuples(st.floats(-0.05, 0.05), st.floats(-0.05, 0.05)), min_size=6, max_size=6)
+@given(st.integers(0, 4))
+def test_before_the_first_look_nothing_decides(n: int) -> None:
+    assert decide(session(50, 50, 0.1)[:n], PLAN) == MeasureMore(rounds_left=5 - n)
 
 
-@given(PAIRS)
-def test_never_a_keep_for_both_labels(pairs: list[tuple[float, float]]) -> None:
-    one = [RoundEffect(round=i, effect={"big": b, "small": s}) for i, (b, s) in enumerate(pairs)]
-    other = [RoundEffect(round=i, effect={"big": -b, "small": -s}) for i, (b, s) in enumerate(pairs)]
-    assert [decided(one).verdict, decided(other).verdict].count(Verdict.KEEP) <= 1
+EFFECT = st.floats(-0.03, 0.03)
+PATHS = st.tuples(
+    st.lists(st.tuples(EFFECT, EFFECT), min_size=MOST, max_size=MOST), st.floats(-0.02, 0.02), st.floats(0.05, 1.0)
+).map(lambda drawn: [(drawn[1] + drawn[2] * b, drawn[1] + drawn[2] * s) for b, s in drawn[0]])
+PLANS = st.sampled_from([PLAN, COSTLY, SIMPLIFY, USED_UP, ONE_RESCUER, TWO_RESCUERS])
 
 
-@given(PAIRS, st.sampled_from([PLAN, SIMPLIFY]))
-def test_a_keep_means_a_gain_and_every_size_guarded(pairs: list[tuple[float, float]], plan: Plan) -> None:
-    decision = decided([RoundEffect(round=i, effect={"big": b, "small": s}) for i, (b, s) in enumerate(pairs)], plan)
+def path(pairs: Sequence[tuple[float, float]], which: Session = Session.SEARCH) -> list[RoundEffect]:
+    first = MOST if which is Session.CONFIRM else 0
+    return [RoundEffect(round=first + i, effect={"big": b, "small": s}, session=which) for i, (b, s) in enumerate(pairs)]
+
+
+@settings(max_examples=50)
+@given(PATHS, PLANS)
+def test_peeking_is_impossible(pairs: list[tuple[float, float]], plan: Plan) -> None:
+    """Between looks the answer is always to go on to the next look, whatever the rounds say."""
+    search = path(pairs)
+    for n in range(MOST + 1):
+        answer = decide(search[:n], plan)
+        if n not in LOOKS:
+            ended = decide(search[: max((look for look in LOOKS if look < n), default=0)], plan)
+            still = isinstance(ended, MeasureMore) and ended.session is Session.SEARCH
+            coming = min(look for look in LOOKS if look > n)
+            assert answer == (MeasureMore(rounds_left=coming - n) if still else ended)
+
+
+@given(st.sampled_from([n for n in range(5, MOST) if n not in LOOKS]))
+def test_an_overwhelming_effect_that_starts_after_a_look_waits_for_the_next(n: int) -> None:
+    before = max(look for look in LOOKS if look < n)
+    rounds = [*session(0.25, 0.25, 2, before), *session(40, 40, 0, MOST - before)]
+    assert decide(rounds[:n], PLAN) == MeasureMore(rounds_left=min(look for look in LOOKS if look > n) - n)
+
+
+@settings(max_examples=50)
+@given(PATHS, PATHS, PLANS, st.integers(0, MOST), st.integers(0, MOST))
+def test_dropping_the_tail_after_a_decision_changes_nothing(
+    pairs: list[tuple[float, float]], more: list[tuple[float, float]], plan: Plan, tail: int, fresh_tail: int
+) -> None:
+    decision = decided([*path(pairs), *path(more, Session.CONFIRM)], plan)
+    procedure = decision.procedure
+    assert procedure is not None
+    search = path(pairs)[: max(procedure.search_rounds, tail)]
+    again = path(more, Session.CONFIRM)[: max(procedure.confirm_rounds, fresh_tail)]
+    assert decided([*search, *again], plan) == decision
+
+
+def test_a_plan_can_cut_the_looks_at_the_end_only() -> None:
+    short = replace(PLAN, rounds=10)
+    assert decided(session(0, 0, 3), short).procedure == replace(
+        decided(session(0, 0, 3)).procedure,
+        looks=(5, 6, 8, 10),
+        search_rounds=10,  # type: ignore[type-var]
+    )
+    with pytest.raises(ValueError, match="has no look"):
+        decide(session(0, 0, 3), replace(PLAN, rounds=4))
+
+
+# ------------------------------------------------------------------ symmetry
+
+
+@settings(max_examples=50)
+@given(PATHS, PATHS, st.sampled_from([PLAN, COSTLY, USED_UP, TWO_RESCUERS]))
+def test_swapping_the_labels_swaps_the_sign_and_never_keeps_both(
+    pairs: list[tuple[float, float]], more: list[tuple[float, float]], plan: Plan
+) -> None:
+    one = [*path(pairs), *path(more, Session.CONFIRM)]
+    other = [replace(each, effect={size: -x for size, x in each.effect.items()}) for each in one]
+    for size, found in evidence_of(one, plan).intervals.items():
+        swapped = evidence_of(other, plan).intervals[size]
+        assert (swapped.mean, swapped.low, swapped.high) == pytest.approx((-found.mean, -found.high, -found.low), abs=1e-15)
+    assert [decided(one, plan).verdict, decided(other, plan).verdict].count(Verdict.KEEP) <= 1
+
+
+@settings(max_examples=50)
+@given(PATHS, PATHS, PLANS)
+def test_a_keep_means_what_it_says(pairs: list[tuple[float, float]], more: list[tuple[float, float]], plan: Plan) -> None:
+    decision = decided([*path(pairs), *path(more, Session.CONFIRM)], plan)
     assert decision.reasons
     if decision.verdict is Verdict.KEEP:
-        assert decision.intervals[OBJECTIVE].low > (-plan.simplify if plan.mode is Mode.SIMPLIFY else 0)
-        assert min(decision.intervals[size].low for size in plan.weights) > -plan.guard
+        procedure = decision.procedure
+        assert procedure is not None
+        n = procedure.confirm_rounds
+        assert n == max(9, procedure.search_rounds)
+        name = procedure.rescued_by or OBJECTIVE
+        assert lower_bound(decision.intervals[name], t95(n)) > (max(0.0, plan.floor) if procedure.rescued_by else plan.floor)
+        assert min(lower_bound(decision.intervals[size], t95(n)) for size in plan.weights) > -plan.guard
 
 
-@given(PAIRS, st.sampled_from([PLAN, SIMPLIFY]), st.randoms(use_true_random=False))
-def test_the_order_of_the_rounds_does_not_matter(pairs: list[tuple[float, float]], plan: Plan, draw: "object") -> None:
-    effects = [RoundEffect(round=i, effect={"big": b, "small": s}) for i, (b, s) in enumerate(pairs)]
+@settings(max_examples=50)
+@given(PATHS, PLANS, st.integers(0, 1000))
+def test_the_order_of_the_rounds_before_a_first_look_does_not_matter(
+    pairs: list[tuple[float, float]], plan: Plan, seed: int
+) -> None:
+    effects = path(pairs)[:5]
     shuffled = list(effects)
-    draw.shuffle(shuffled)  # type: ignore[attr-defined]
-    assert decided(shuffled, plan).verdict is decided(effects, plan).verdict
+    Random(seed).shuffle(shuffled)
+    one, other = decide(effects, plan), decide(shuffled, plan)
+    assert (isinstance(one, MeasureMore), getattr(one, "verdict", one)) == (
+        isinstance(other, MeasureMore), getattr(other, "verdict", other),
+    )  # fmt: skip
+
+
+def test_the_critical_values_are_those_of_the_look() -> None:
+    """sd 1 and n = 10: the bounds are mean -+ value / sqrt(10)."""
+    rounds = session(0.2, 0.2, 0.5, 10)
+    seen = evidence_of(rounds, PLAN)
+    sd = seen.objective.sd
+    assert lower_bound(seen.objective, at(KEEP, 10)) == pytest.approx(seen.objective.mean - 5.17 * sd / math.sqrt(10))
+    assert upper_bound(seen.objective, at(REGRESSION, 10)) == pytest.approx(seen.objective.mean + 5.71 * sd / math.sqrt(10))
+
+
+# ------------------------------------------------------------------ the plan
 
 
 def test_a_plan_takes_percent_from_the_protocol() -> None:
-    benchmark = Benchmark(argv=("b",), timeout_s=1, sizes=(Size(name="big", weight=1.0),), rounds=9)
-    keep = KeepRule(guard_percent=1, regression_percent=2, worthwhile_percent=3, simplify_percent=4)
-    plan = Plan.of(benchmark, keep, Mode.SIMPLIFY)
+    sizes = (Size(name="big", weight=1.0), Size(name="small", weight=0.0, rescuer=True))
+    benchmark = Benchmark(argv=("b",), timeout_s=1, sizes=sizes, rounds=8)
+    keep = KeepRule(guard_percent=1, regression_percent=2, worthwhile_percent=3, simplify_percent=4, costly_percent=5)
+    plan = Plan.of(benchmark, keep, Mode.SIMPLIFY, simplify_used_percent=1.5)
     assert plan == Plan(
-        weights={"big": 1.0}, rounds=9, mode=Mode.SIMPLIFY, guard=0.01, regression=0.02, worthwhile=0.03, simplify=0.04
+        weights={"big": 1.0, "small": 0.0},
+        rounds=8,
+        mode=Mode.SIMPLIFY,
+        guard=0.01,
+        regression=0.02,
+        worthwhile=0.03,
+        simplify=0.04,
+        costly=0.05,
+        rescuers=("small",),
+        simplify_used=0.015,
     )
+
+
+def test_the_borders_of_the_modes() -> None:
+    assert [(p.floor, p.ceiling, p.tolerance) for p in (PLAN, COSTLY, SIMPLIFY, USED_UP)] == [
+        (0.0, 0.005, 0.003), (0.002, 0.007, 0.003), (-0.005, 0.0, 0.005), (0.0, 0.0, 0.003),
+    ]  # fmt: skip
 
 
 def test_an_interval_is_described_in_percent_of_throughput() -> None:

@@ -62,7 +62,10 @@ def test_slower_change_is_rejected(repository: Foreign) -> None:
     assert (repository.root / "src/total.py").read_text() == baseline
     assert repository.git("status", "--porcelain") == ""
     samples = [json.loads(line) for line in repository.git("show", "HEAD:experiments/P1/samples.jsonl").splitlines()]
-    assert len({(s["round"], s["launch"], s["size"]) for s in samples}) == len(samples) == 4 * 2 * 2
+    measured = record["procedure"]["search_rounds"]
+    assert len({(s["round"], s["launch"], s["size"]) for s in samples}) == len(samples) == measured * 2 * 2
+    assert {s["session"] for s in samples} == {"search"}
+    assert repository.concluded("replay", "P1").out.startswith("P1       same     REJECT: byte for byte, rule 1, ")
     repository.check_nothing_is_left()
 
 

@@ -174,7 +174,7 @@ CASES: dict[str, tuple[Prepare, str]] = {
     "harness that does not exist": (edited("harness: [bench]", "harness: [benches]"), "benches"),
     "decides an unknown target": (edited("decides: [here]", "decides: [there]"), "there"),
     "weights that are not 1": (edited("weight: 0.5", "weight: 0.6"), "weights"),
-    "too few rounds": (edited("rounds: 4", "rounds: 1"), "rounds"),
+    "too few rounds": (edited("rounds: 10", "rounds: 9"), "rounds"),
     "negative timeout": (edited("timeout_s: 30", "timeout_s: -30"), "timeout_s"),
     "negative wait": (edited("wait_s: 1", "wait_s: -1"), "wait_s"),
     "unknown toolchain": (edited("toolchain: command", "toolchain: make"), "toolchain"),

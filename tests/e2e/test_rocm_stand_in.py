@@ -59,7 +59,7 @@ TARGET = """  gfx1151:
       argv: ["{{python}}", bench/benchmark.py, "{{artifact}}"]
       timeout_s: 60
       style: launch
-      rounds: 4
+      rounds: 10
       iterations: 4
       sizes:
         - {{name: "n=8000", weight: 1}}

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 from fakes import PROTOCOL, Crash, Stage, patch_to
 
-from expctl.adapters.record_codec import record_bytes
+from expctl.adapters.record_codec import record_bytes, samples_of
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment import Kind, Mode, Verdict
 from expctl.domain.lifecycle import Measured
-from expctl.domain.measurement import Side
+from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed, Foreign, Unavailable
 from expctl.domain.record import Record
 from expctl.flow.run import Outcome, run_experiment
@@ -171,8 +171,35 @@ def test_a_tainted_round_is_measured_again() -> None:
     stage.gate.seen = [(), NCU]
     record = run(stage).record
     assert record.verdict is Verdict.KEEP
-    assert record.estimates[0].rounds == 6
-    assert stage.steps.measured == list(range(7))
+    assert record.estimates[0].rounds == 9
+    assert stage.steps.measured == list(range(15))
+
+
+def test_a_keep_is_confirmed_in_a_fresh_bench_and_only_that_session_is_shown() -> None:
+    stage = staged("slow 900000")
+    record = run(stage).record
+    assert stage.gate.holds == 2
+    assert stage.workspace.removals == 3  # before the run, before the confirmation, after the run
+    assert record.schema == 2
+    assert record.procedure is not None
+    assert (record.procedure.boundaries, record.procedure.looks) == ("1", (5,))
+    assert (record.procedure.search_rounds, record.procedure.confirm_rounds) == (5, 9)
+    assert [each.rounds for each in record.estimates] == [9, 9]
+    text = stage.workspace.commits[stage.workspace.head()].files["experiments/P1/samples.jsonl"]
+    sessions = [(sample.round, sample.session) for sample in samples_of(text, where="samples")]
+    assert {r for r, session in sessions if session is Session.SEARCH} == set(range(5))
+    assert {r for r, session in sessions if session is Session.CONFIRM} == set(range(5, 14))
+
+
+def test_what_simplifications_cost_is_taken_from_the_next_ones_budget() -> None:
+    stage = staged("slow 1003000", kind=Kind.SIMPLIFY, mode=Mode.SIMPLIFY)
+    first = run(stage).record
+    assert (first.verdict, first.estimates[0].effect_percent) == (Verdict.KEEP, pytest.approx(-0.3, abs=0.01))
+    stage.queue("P2", "slow 1006000", kind=Kind.SIMPLIFY, mode=Mode.SIMPLIFY)
+    second = run(stage, "P2").record
+    assert second.verdict is Verdict.REJECT
+    assert second.procedure is not None
+    assert second.procedure.simplify_used_percent == pytest.approx(0.3, abs=0.01)
 
 
 def test_a_guard_whose_baseline_does_not_build_is_a_note() -> None:
@@ -236,8 +263,8 @@ def test_three_crashes_in_a_row_count_no_round_twice() -> None:
             run(stage)
     stage.journal.crash_at = 0
     record = run(stage).record
-    assert record.estimates[0].rounds == 6
-    assert stage.steps.measured == list(range(6))
+    assert record.estimates[0].rounds == 9
+    assert stage.steps.measured == list(range(14))
 
 
 def test_what_a_dead_run_left_is_cleared_first() -> None:
@@ -258,7 +285,7 @@ def test_a_request_to_stop_ends_after_the_step_and_the_next_run_goes_on() -> Non
     rounds = sum(isinstance(event, Measured) for event in stage.journal.read("P1"))
     assert 0 < rounds < 6
     assert run(stage).record.verdict is Verdict.KEEP
-    assert stage.steps.measured == list(range(6))
+    assert stage.steps.measured == list(range(14))
     assert any("an unfinished run goes on after measured" in line for line in stage.progress.lines)
 
 

@@ -1,0 +1,78 @@
+"""Replays of committed records: samples and protocol are read from git, the record's bytes are rebuilt and compared."""
+
+from dataclasses import dataclass
+
+from expctl.adapters.library import GitLibrary
+from expctl.adapters.record_codec import samples_of, with_parts
+from expctl.domain.errors import Refused
+from expctl.domain.experiment import Kind, Mode
+from expctl.domain.record import Origin, Record, Replication
+from expctl.domain.replay import UnplayableError, replayed, was_decided_by_samples
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How one record (`number` 0) or one of its replications fared. Without `rule` nothing was replayed; `text` says why."""
+
+    id: str
+    number: int
+    rule: str
+    differs: bool
+    text: str
+
+
+class Replays:
+    """Replays at one commit."""
+
+    def __init__(self, library: GitLibrary, commit: str) -> None:
+        self._library, self._commit = library, commit
+
+    def all(self) -> tuple[Outcome, ...]:
+        """Of every measured record."""
+        measured = [record.id for record in self._library.records(self._commit) if record.origin is Origin.MEASURED]
+        return tuple(outcome for name in measured for outcome in self.of(name))
+
+    def of(self, experiment: str) -> tuple[Outcome, ...]:
+        """Of one record and its replications. Raises Refused when there is no record or it was imported."""
+        record = self._library.record(self._commit, experiment)
+        if record is None or record.origin is Origin.IMPORTED:
+            raise Refused(
+                f"{experiment} has no samples to replay",
+                expected="an experiment that was measured here",
+                found="it was imported" if record else "no record",
+                hint="expctl replay --all replays what can be",
+            )
+        return tuple(self._outcome(record, number) for number in range(1 + len(record.replications)))
+
+    def _outcome(self, record: Record, number: int) -> Outcome:
+        entry: Record | Replication = record.replications[number - 1] if number else record
+        rule, differs, text = self._compare(record, entry, number)
+        where = f"replication {number}: " if number else ""
+        return Outcome(id=record.id, number=number, rule=rule, differs=differs, text=f"{entry.verdict}: {where}{text}")
+
+    def _compare(self, record: Record, entry: Record | Replication, number: int) -> tuple[str, bool, str]:
+        if not was_decided_by_samples(entry):
+            return "", False, "not decided by samples"
+        file = f"samples{f'-{number + 1}' if number else ''}.jsonl"
+        raw = self._library.samples(self._commit, record.id, file)
+        protocol = self._library.protocol(record.base)
+        target = protocol.targets.get(entry.target)
+        if raw is None or target is None or target.benchmark is None:
+            return "", True, f"{file} or the benchmark of {entry.target} is missing"
+        mode = self._mode(record)
+        samples = samples_of(raw, where=f"experiments/{record.id}/{file}")
+        try:
+            again = replayed(entry, record.kind, mode, samples, target.benchmark, protocol.keep)
+        except UnplayableError as error:
+            return "", True, str(error)
+        text = self._library.record_text(self._commit, record.id)
+        if with_parts(text, again.parts, replication=number) == text:
+            return again.rule, False, f"byte for byte, rule {again.rule}, {len(samples)} samples"
+        return again.rule, True, f"rule {again.rule} on {file} says {again.parts['verdict']}: {again.parts['reasons']}"
+
+    def _mode(self, record: Record) -> Mode:
+        """Records from before there was a procedure keep their mode in the proposal."""
+        if record.procedure is not None:
+            return record.procedure.mode
+        found = [each.mode for each in self._library.proposals(self._commit) if each.id == record.id]
+        return found[0] if found else Mode.SIMPLIFY if record.kind is Kind.SIMPLIFY else Mode.GAIN

@@ -1,0 +1,38 @@
+"""`expctl replay`: the verdict again, from the committed samples, compared with the record byte by byte."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from expctl.adapters.replays import Outcome
+
+
+def replay(
+    experiment: Annotated[str, typer.Argument(metavar="ID")] = "",
+    everything: Annotated[bool, typer.Option("--all", help="Every experiment that was measured.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+) -> None:
+    """Recompute verdicts from samples.jsonl; exit 1 when a record says something else."""
+    from expctl import wiring
+    from expctl.adapters.replays import Replays
+    from expctl.cli.output import print_json, print_lines
+    from expctl.domain.errors import Misused
+    from expctl.domain.experiment import check_id
+    from expctl.domain.text import one_line
+
+    if bool(experiment) == everything:
+        raise Misused("replay wants one ID or --all", expected="expctl replay P15, or expctl replay --all")
+    git = wiring.reader(wiring.here())
+    replays = Replays(wiring.library(git), git.head())
+    outcomes = replays.all() if everything else replays.of(check_id(experiment))
+    if as_json:
+        print_json(outcomes)
+    else:
+        print_lines([f"{each.id:<8} {_word(each):<8} {one_line(each.text)}" for each in outcomes])
+    if any(each.differs for each in outcomes):
+        raise typer.Exit(1)
+
+
+def _word(outcome: "Outcome") -> str:
+    return "differs" if outcome.differs else "same" if outcome.rule else "-"

@@ -1,0 +1,59 @@
+"""From the samples of a run to its verdict and its estimates: what a run does while measuring and a replay does again."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from expctl.domain.evidence import OBJECTIVE
+from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.measurement import Sample, Side, median_ns, round_effects
+from expctl.domain.plan import Plan
+from expctl.domain.protocol import Size
+from expctl.domain.record import Estimate
+from expctl.domain.stats import Interval, percent
+from expctl.domain.verdict import Decision, MeasureMore, decide
+
+TAINTED_SHARE = 0.25
+TAINTED_LEAST = 3  # of few rounds a quarter is soon reached by one unlucky look
+
+
+def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | Decision:
+    """The verdict of these samples, or what to measure next.
+
+    Line 1 of the order of decisions: tainted rounds are measured again, never averaged in; a machine that taints more than
+    a quarter of them is sick. An analysis reports what was measured and lands nothing.
+    """
+    tainted = {sample.round: sample.taints for sample in samples if sample.taints}
+    rounds = {sample.round for sample in samples}
+    if len(tainted) >= TAINTED_LEAST and len(tainted) > TAINTED_SHARE * len(rounds):
+        why = ", ".join(sorted({taint for taints in tainted.values() for taint in taints}))
+        return Decision(verdict=Verdict.INVALID, reasons=(f"unstable: {len(tainted)} rounds were tainted ({why})",))
+    return reported(decide(round_effects(samples), plan), kind)
+
+
+def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decision:
+    """What an answer means for a proposal of this kind."""
+    if isinstance(answer, MeasureMore) or kind is not Kind.ANALYSIS:
+        return answer
+    reason = f"finding recorded, no code lands; measured: {'; '.join(answer.reasons)}"
+    return replace(answer, verdict=Verdict.KEEP, reasons=(reason,))
+
+
+def estimates_of(decision: Decision, samples: Sequence[Sample], sizes: Sequence[Size]) -> tuple[Estimate, ...]:
+    """The decision's intervals in percent, with the medians of the very rounds that they rest on."""
+    chosen = set(decision.rounds)
+    used, flop = [sample for sample in samples if sample.round in chosen], {size.name: size.flop for size in sizes}
+    return tuple(_estimate(size, interval, used, flop.get(size, 0)) for size, interval in decision.intervals.items())
+
+
+def _estimate(size: str, interval: Interval, samples: Sequence[Sample], flop: int) -> Estimate:
+    return Estimate(
+        size=size,
+        effect_percent=round(percent(interval.mean), 8),
+        low_percent=round(percent(interval.low), 8),
+        high_percent=round(percent(interval.high), 8),
+        sd_percent=round(100 * interval.sd, 4),
+        rounds=interval.n,
+        baseline_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.BASELINE, size=size),
+        candidate_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.CANDIDATE, size=size),
+        flop=flop,
+    )

@@ -1,0 +1,63 @@
+"""What is fixed before the first sample: sizes with weights, the most rounds, limits, mode."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from expctl.domain.boundaries import LOOKS
+from expctl.domain.experiment import Mode
+from expctl.domain.protocol import Benchmark, KeepRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Limits are log units. `rounds` is the most that a search may take; `rescuers` are sizes that may save a patch alone.
+
+    `simplify_used` is what the simplifications kept in this epoch have cost already.
+    """
+
+    weights: Mapping[str, float]
+    mode: Mode
+    guard: float
+    regression: float
+    worthwhile: float
+    simplify: float
+    costly: float = 0.002
+    rounds: int = LOOKS[-1]
+    rescuers: tuple[str, ...] = ()
+    simplify_used: float = 0.0
+
+    @staticmethod
+    def of(benchmark: Benchmark, keep: KeepRule, mode: Mode, *, simplify_used_percent: float = 0.0) -> "Plan":
+        """The plan of a target's benchmark. Percent are taken as log units / 100 (they differ by 1e-5 at 0.5 %)."""
+        return Plan(
+            weights={size.name: size.weight for size in benchmark.sizes},
+            mode=mode,
+            guard=keep.guard_percent / 100,
+            regression=keep.regression_percent / 100,
+            worthwhile=keep.worthwhile_percent / 100,
+            simplify=keep.simplify_percent / 100,
+            costly=keep.costly_percent / 100,
+            rounds=benchmark.rounds,
+            rescuers=tuple(size.name for size in benchmark.sizes if size.rescuer),
+            simplify_used=simplify_used_percent / 100,
+        )
+
+    @property
+    def budget(self) -> float:
+        """What simplifications may still cost."""
+        return max(0.0, self.simplify - self.simplify_used)
+
+    @property
+    def floor(self) -> float:
+        """theta_0: a KEEP lies above it."""
+        return {Mode.GAIN: 0.0, Mode.GAIN_COSTLY: self.costly, Mode.SIMPLIFY: -self.budget}[self.mode]
+
+    @property
+    def ceiling(self) -> float:
+        """theta_1: a search that rules this out is futile."""
+        return {Mode.GAIN: self.worthwhile, Mode.GAIN_COSTLY: self.costly + self.worthwhile, Mode.SIMPLIFY: 0.0}[self.mode]
+
+    @property
+    def tolerance(self) -> float:
+        """What a single size may lose before its loss decides."""
+        return max(self.regression, self.budget) if self.mode is Mode.SIMPLIFY else self.regression

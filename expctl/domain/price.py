@@ -1,0 +1,46 @@
+"""What an undecided experiment would still cost: rounds, and minutes where the rounds say how long they took."""
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from expctl.domain.boundaries import FUTILITY, KEEP
+from expctl.domain.evidence import OBJECTIVE, Evidence, describe
+from expctl.domain.measurement import RoundEffect
+from expctl.domain.stats import Interval, percent
+
+ENDLESS = 1_000_000
+ONE_SIDED_95 = 1.645
+
+
+def price_of(seen: Evidence, rounds: Sequence[RoundEffect], *, rescuer: str = "") -> tuple[str, ...]:
+    """Why `seen` decides nothing, and about how many rounds in all would.
+
+    If the means stand: (k sd / (mean - theta_0))^2 rounds for the objective to pass, (1.645 sd_s / (mean_s + G))^2 for a
+    guard, (f sd / (theta_1 - mean))^2 to be futile, with k and f of the last look; the cheaper way counts.
+    """
+    plan, name = seen.plan, rescuer or OBJECTIVE
+    found, floor = (seen.sizes[rescuer], seen.rescue_floor) if rescuer else (seen.objective, plan.floor)
+    unguarded = seen.unguarded()
+    passing = max(
+        _rounds(KEEP[-1], found, found.mean - floor),
+        *(_rounds(ONE_SIDED_95, it, it.mean + plan.guard) for it in seen.sizes.values()),
+    )
+    futile = max(
+        _rounds(FUTILITY[-1], it, plan.ceiling - it.mean) for it in (seen.objective, *(seen.sizes[s] for s in plan.rescuers))
+    )
+    more = max(seen.n + 1, min(passing, futile))
+    minutes = more * statistics.median(each.duration_s for each in rounds) / 60
+    took = f" (about {math.ceil(minutes)} minutes)" if minutes else ""
+    price = f"about {more} rounds{took} would decide" if more < ENDLESS else "no number of rounds would decide"
+    reasons = [f"{name} {describe(found)} is neither above {percent(floor):+.1f} % nor below {percent(plan.ceiling):+.1f} %"]
+    if unguarded and found.low > floor:
+        reasons = [f"{name} {describe(found)}"]
+    reasons += [f"{size} {describe(seen.sizes[size])} may fall below {-100 * plan.guard:.1f} %" for size in unguarded]
+    return (f"{reasons[0]}: {price}", *reasons[1:])
+
+
+def _rounds(critical: float, interval: Interval, distance: float) -> int:
+    if distance <= 0:
+        return ENDLESS
+    return min(ENDLESS, math.ceil((critical * interval.sd / distance) ** 2))
