@@ -1,7 +1,7 @@
 """Derives the critical values of expctl/domain/boundaries.py: `python benchmarks/verdict/boundaries.py`.
 
 Group-sequential tests on a mean of n rounds with unknown variance. Error alpha is spent over the looks as
-alpha(n) = alpha (n / 36)^1.5, a power family (Kim and DeMets, Biometrika 74, 1987, 149-154). The law of the t statistics at
+alpha(n) = alpha (n / 36)^1.5, alpha (46 / 36)^1.5 in all, a power family (Kim and DeMets, Biometrika 74, 1987, 149-154). The law of the t statistics at
 successive looks has no closed form, so it is simulated: paths of standard normal rounds, T_n = mean sqrt(n) / sd at each
 look; the value of a look is the quantile at which the paths that no earlier look stopped exceed it with what may be
 spent there. Both tails are used (a path and its negation), which halves the variance. The first look has an exact answer,
@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-LOOKS = (5, 6, 8, 10, 13, 17, 22, 28, 36)
+LOOKS = (5, 6, 8, 10, 13, 17, 22, 28, 36, 46)
+SPENT_AT = 36  # alpha is what has been spent by then
 POWER = 1.5
 SEED = 20261120
 ALPHA = {"keep": 0.005, "futility": 0.05, "regression": 0.0025, "rescuer 2": 0.005 / 2, "rescuer 3": 0.005 / 3}
@@ -42,7 +43,7 @@ def derive(paths: int, seed: int = SEED, alphas: Mapping[str, float] = ALPHA) ->
     for look, t in zip(LOOKS, t_paths(paths, seed), strict=True):
         for name, alpha in alphas.items():
             still = t[alive[name]]
-            allowed = alpha * (look / LOOKS[-1]) ** POWER * 2 * paths - (2 * paths - len(still))
+            allowed = alpha * (look / SPENT_AT) ** POWER * 2 * paths - (2 * paths - len(still))
             place = len(still) - max(1, round(allowed))
             value = float(np.partition(still, place)[place])
             found[name].append(value)
@@ -62,7 +63,7 @@ def exact_first(alpha: float) -> float:
     """The t quantile with 4 degrees of freedom: its upper tail is 1/2 - (3/4) y (1 - y^2/3), y = sin(atan(t/2))
     (Abramowitz and Stegun 26.7.4).
     """
-    spent, low, high = alpha * (LOOKS[0] / LOOKS[-1]) ** POWER, 0.0, 1000.0
+    spent, low, high = alpha * (LOOKS[0] / SPENT_AT) ** POWER, 0.0, 1000.0
     for _ in range(200):
         t = (low + high) / 2
         y = t / math.sqrt(4 + t * t)

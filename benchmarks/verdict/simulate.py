@@ -25,10 +25,11 @@ from expctl.domain.experiment import Mode, Verdict
 from expctl.domain.measurement import RoundEffect, Session
 from expctl.domain.plan import Plan
 from expctl.domain.protocol import Benchmark, KeepRule, Size
-from expctl.domain.verdict import Decision, decide
+from expctl.domain.verdict import Decision, confirm_rounds, decide
 
 SEED = 20261120
-ROUNDS = LOOKS[-1]
+ROUNDS = LOOKS[-1]  # of a search, at most
+CONFIRM = confirm_rounds(ROUNDS)
 SIZES = ("4.9 ms", "39 ms")
 PLAN = Plan.of(
     Benchmark(argv=("-",), timeout_s=1, sizes=tuple(Size(name=size, weight=0.5) for size in SIZES)), KeepRule(), Mode.GAIN
@@ -36,7 +37,7 @@ PLAN = Plan.of(
 EFFECTS = {"no effect": 0.0, "-0.5 %": -0.005, "+0.5 %": 0.005, "+1 %": 0.01}
 SLICE = 1000  # trials in memory at a time
 
-Noise = Callable[[np.random.Generator, int], np.ndarray]  # (trials, rounds, sizes) of one session without an effect
+Noise = Callable[[np.random.Generator, int, int], np.ndarray]  # (trials, rounds, sizes) of one session without an effect
 
 # Bars of the design by machine: KEEP at most (first two), at least (next two), mean rounds of the search at no effect at most.
 BARS = {
@@ -101,26 +102,26 @@ def tally(pairs: Iterable[tuple[np.ndarray, np.ndarray]], shift: float = 0.0) ->
 def sessions(draw: np.random.Generator, make: Noise, trials: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """Search and confirmation of every trial, two sessions of their own, in slices."""
     parts = [SLICE] * (trials // SLICE) + ([trials % SLICE] if trials % SLICE else [])
-    return [(make(draw, part), make(draw, part)) for part in parts]
+    return [(make(draw, part, ROUNDS), make(draw, part, CONFIRM)) for part in parts]
 
 
-def autocorrelated(draw: np.random.Generator, trials: int, memory: float = 0.5) -> np.ndarray:
+def autocorrelated(draw: np.random.Generator, trials: int, rounds: int, memory: float = 0.5) -> np.ndarray:
     """Rounds of the typical machine's sd that remember half of the round before; sizes move together by half."""
-    noise = _two_sizes(draw.standard_normal((trials, ROUNDS, 3)))
-    for i in range(1, ROUNDS):
+    noise = _two_sizes(draw.standard_normal((trials, rounds, 3)))
+    for i in range(1, rounds):
         noise[:, i] = memory * noise[:, i - 1] + math.sqrt(1 - memory * memory) * noise[:, i]
     return noise * TYPICAL.round_sd
 
 
-def heavy_tailed(draw: np.random.Generator, trials: int) -> np.ndarray:
+def heavy_tailed(draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
     """The same with t tails of 3 degrees of freedom, scaled to the same sd."""
-    return _two_sizes(draw.standard_t(3, (trials, ROUNDS, 3)) / math.sqrt(3)) * TYPICAL.round_sd
+    return _two_sizes(draw.standard_t(3, (trials, rounds, 3)) / math.sqrt(3)) * TYPICAL.round_sd
 
 
-def slow_mode(draw: np.random.Generator, trials: int) -> np.ndarray:
+def slow_mode(draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
     """The typical machine; one candidate launch in ten is 2.7 % slower, the others are faster by so much that the mean is 0."""
-    slow = 0.027 * (draw.random((trials, ROUNDS, 2)) < 0.1).mean(axis=2) - 0.0027
-    return round_effects(draw, TYPICAL, trials, ROUNDS) - slow[:, :, None]
+    slow = 0.027 * (draw.random((trials, rounds, 2)) < 0.1).mean(axis=2) - 0.0027
+    return round_effects(draw, TYPICAL, trials, rounds) - slow[:, :, None]
 
 
 def _two_sizes(noise: np.ndarray) -> np.ndarray:
@@ -148,7 +149,7 @@ def main() -> int:
     heads = [*EFFECTS, "rounds at 0", "rounds in all", "sd of a round"]
     print(f"share of KEEPs in percent, {trials} trials each, seed {asked.seed}\n")
     for machine in MACHINES:
-        noise = sessions(draw, lambda d, n, m=machine: round_effects(d, m, n, ROUNDS), trials)
+        noise = sessions(draw, lambda d, n, r, m=machine: round_effects(d, m, n, r), trials)
         sd = math.sqrt(np.mean([part[0].mean(axis=2).var() for part in noise]))
         print(f"{machine.name:<34}" + "".join(f"{head:>14}" for head in heads))
         found = [tally(noise, effect) for effect in EFFECTS.values()]

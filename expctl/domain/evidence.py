@@ -17,7 +17,7 @@ OBJECTIVE = "objective"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """The rounds of one look, or of one confirmation."""
+    """The rounds of one look, or of one confirmation; `n` counts effects, each of `merged` neighbouring rounds."""
 
     plan: Plan
     n: int
@@ -73,11 +73,11 @@ class Evidence:
         return at(RESCUE[len(self.plan.rescuers)], self.n)
 
 
-def evidence_of(rounds: Sequence[RoundEffect], plan: Plan) -> Evidence:
-    """Reduce at least two rounds."""
-    sizes = {size: t_interval([effect.effect[size] for effect in rounds]) for size in plan.weights}
-    objective = t_interval([math.fsum(w * effect.effect[size] for size, w in plan.weights.items()) for effect in rounds])
-    return Evidence(plan=plan, n=len(rounds), objective=objective, sizes=sizes)
+def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, merged: int = 1) -> Evidence:
+    """Reduce at least two effects, each the mean of `merged` neighbouring rounds."""
+    sizes = {size: t_interval([effect.effect[size] for effect in rounds], merged) for size in plan.weights}
+    objective = t_interval([math.fsum(w * effect.effect[size] for size, w in plan.weights.items()) for effect in rounds], merged)
+    return Evidence(plan=plan, n=objective.n, objective=objective, sizes=sizes)
 
 
 def describe(interval: Interval) -> str:

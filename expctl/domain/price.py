@@ -29,7 +29,7 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect], *, rescuer: str = ""
     futile = max(
         _rounds(FUTILITY[-1], it, plan.ceiling - it.mean) for it in (seen.objective, *(seen.sizes[s] for s in plan.rescuers))
     )
-    more = max(seen.n + 1, min(passing, futile))
+    more = max(seen.objective.rounds + 1, min(passing, futile))
     minutes = more * statistics.median(each.duration_s for each in rounds) / 60
     took = f" (about {math.ceil(minutes)} minutes)" if minutes else ""
     price = f"about {more} rounds{took} would decide" if more < ENDLESS else "no number of rounds would decide"
@@ -43,4 +43,4 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect], *, rescuer: str = ""
 def _rounds(critical: float, interval: Interval, distance: float) -> int:
     if distance <= 0:
         return ENDLESS
-    return min(ENDLESS, math.ceil((critical * interval.sd / distance) ** 2))
+    return min(ENDLESS, math.ceil((critical * interval.round_sd / distance) ** 2))

@@ -24,25 +24,40 @@ T_95 = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interval:
-    """Mean of `n` effects with its two-sided 95 % t interval and the standard deviation of one effect (log units)."""
+    """Mean of `n` effects with its two-sided 95 % t interval and the standard deviation of one effect (log units).
+
+    Each effect is the mean of `merged` neighbouring rounds.
+    """
 
     n: int
     mean: float
     low: float
     high: float
     sd: float
+    merged: int = 1
+
+    @property
+    def rounds(self) -> int:
+        """All rounds that went in."""
+        return self.n * self.merged
+
+    @property
+    def round_sd(self) -> float:
+        """Standard deviation of one round, if rounds are independent."""
+        return self.sd * math.sqrt(self.merged)
 
 
-def t_interval(effects: Sequence[float]) -> Interval:
-    """The t interval of at least two effects."""
+def t_interval(rounds: Sequence[float], merged: int = 1) -> Interval:
+    """The t interval of at least two effects, each the mean of `merged` neighbouring rounds; a rest of rounds is left out."""
+    effects = [math.fsum(rounds[i : i + merged]) / merged for i in range(0, len(rounds) - merged + 1, merged)]
     n = len(effects)
     if n < 2:
-        raise ValueError(f"an interval needs at least two rounds, found {n}")
+        raise ValueError(f"an interval needs at least two rounds, found {n} of {merged}")
     mean = math.fsum(effects) / n
     sd = math.sqrt(math.fsum((effect - mean) ** 2 for effect in effects) / (n - 1))
     # Beyond the table the last entry is a little too wide, never too narrow.
     half = T_975[min(n - 1, len(T_975)) - 1] * sd / math.sqrt(n)
-    return Interval(n=n, mean=mean, low=mean - half, high=mean + half, sd=sd)
+    return Interval(n=n, mean=mean, low=mean - half, high=mean + half, sd=sd, merged=merged)
 
 
 def lower_bound(interval: Interval, critical: float) -> float:

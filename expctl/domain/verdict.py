@@ -4,6 +4,7 @@ A group-sequential search with planned looks, then a confirmation in a new sessi
 and does what it answers; between looks, and after a decision, more rounds change nothing.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -16,8 +17,11 @@ from expctl.domain.price import price_of
 from expctl.domain.record import Procedure
 from expctl.domain.stats import Interval
 
-# A slow mode in a tenth of the launches shows in 28 candidate launches with probability 1 - .9^28 = .95.
-CONFIRM_LEAST = 9
+# A confirmation is longer than its search by half, so that it seldom loses what the search rightly found, and is judged on
+# means of neighbouring rounds, so that rounds which remember each other do not pass for independent ones. docs/METHODOLOGY.md
+# has the figures; benchmarks/verdict/simulate.py prints them.
+CONFIRM_LEAST = 18
+CONFIRM_MERGES = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,17 +84,22 @@ def _look(seen: Evidence, rounds: Sequence[RoundEffect], *, last: bool) -> _Prom
     return (Verdict.INCONCLUSIVE, price_of(seen, rounds)) if last else None
 
 
+def confirm_rounds(search_rounds: int) -> int:
+    """Rounds of the confirmation after a search of that many: a whole number of merged groups."""
+    return max(CONFIRM_LEAST, CONFIRM_MERGES * math.ceil(1.5 * search_rounds / CONFIRM_MERGES))
+
+
 def _confirm(
     rounds: Sequence[RoundEffect], plan: Plan, before: Evidence, promising: _Promising, looks: tuple[int, ...]
 ) -> MeasureMore | Decision:
-    """As many fresh rounds as the search took, and at least nine. Only they enter the estimate: what stopped the search is
-    biased upward.
+    """Fresh rounds, half as many again as the search took. Only they enter the estimate: what stopped the search is biased
+    upward.
     """
     confirm = [each for each in rounds if each.session is Session.CONFIRM]
-    n = max(CONFIRM_LEAST, before.n)
+    n = confirm_rounds(before.n)
     if len(confirm) < n:
         return MeasureMore(rounds_left=n - len(confirm), session=Session.CONFIRM)
-    seen, rescuer = evidence_of(confirm[:n], plan), promising.rescuer
+    seen, rescuer = evidence_of(confirm[:n], plan, CONFIRM_MERGES), promising.rescuer
     name, found = (rescuer, seen.sizes[rescuer]) if rescuer else (OBJECTIVE, seen.objective)
     slower = seen.regressing()
     verdict: Verdict

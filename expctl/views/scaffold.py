@@ -29,7 +29,7 @@ targets:
       argv: ["{{python}}", {harness_benchmark}, "{{artifact}}"]
       timeout_s: 300
       style: fine             # two pinned workers in short quads; `launch` for GPUs: four fresh processes a round
-      rounds: 36              # at most; most verdicts need fewer
+      rounds: 46              # at most; most verdicts need fewer
       quads: 8
       iterations: 2
       sizes:                  # the names that the benchmark is asked for; weights sum to 1; flop gives throughput

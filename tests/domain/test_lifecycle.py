@@ -80,7 +80,7 @@ def rounds(candidate: int, n: int = 5, first: int = 0, session: Session = Sessio
 
 
 def confirmed(candidate: int, first: int = 5) -> tuple[Measured, ...]:
-    return rounds(candidate, 9, first, Session.CONFIRM)
+    return rounds(candidate, 18, first, Session.CONFIRM)
 
 
 def profiled(side: Side, failure: str = "") -> Profiled:
@@ -114,7 +114,7 @@ def decision_of(run: Run) -> Decision:
 
 OPENING = "pin, build cpu b, build cpu c, build gfx b, build gfx c"
 FIVE = ", ".join(f"measure {i}" for i in range(5))
-NINE = ", ".join(f"confirm {i}" for i in range(5, 14))
+EIGHTEEN = ", ".join(f"confirm {i}" for i in range(5, 23))
 LIVES: dict[str, tuple[Kind, tuple[Event, ...], str]] = {
     "KEEP": (
         Kind.PERF,
@@ -129,12 +129,12 @@ LIVES: dict[str, tuple[Kind, tuple[Event, ...], str]] = {
             profiled(C, "no profiler"),
             *PUBLISHED,
         ),
-        f"{OPENING}, test, {FIVE}, {NINE}, profile b, profile c, settle KEEP, settle KEEP, nothing",
+        f"{OPENING}, test, {FIVE}, {EIGHTEEN}, profile b, profile c, settle KEEP, settle KEEP, nothing",
     ),
     "INCONCLUSIVE, not confirmed": (
         Kind.PERF,
         (BEGUN, PINNED, *BUILDS, TESTED, *rounds(90_000), *confirmed(100_005), *PUBLISHED),
-        f"{OPENING}, test, {FIVE}, {NINE}, settle INCONCLUSIVE, settle INCONCLUSIVE, nothing",
+        f"{OPENING}, test, {FIVE}, {EIGHTEEN}, settle INCONCLUSIVE, settle INCONCLUSIVE, nothing",
     ),
     "REJECT, slower": (
         Kind.PERF,

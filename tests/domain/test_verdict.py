@@ -16,7 +16,7 @@ from expctl.domain.measurement import RoundEffect, Session
 from expctl.domain.plan import Plan
 from expctl.domain.protocol import Benchmark, KeepRule, Size
 from expctl.domain.stats import lower_bound, t95, t_interval, upper_bound
-from expctl.domain.verdict import Decision, MeasureMore, decide
+from expctl.domain.verdict import CONFIRM_MERGES, Decision, MeasureMore, confirm_rounds, decide
 
 PLAN = Plan(weights={"big": 0.6, "small": 0.4}, mode=Mode.GAIN, guard=0.005, regression=0.003, worthwhile=0.005, simplify=0.005)
 COSTLY = replace(PLAN, mode=Mode.GAIN_COSTLY)
@@ -29,10 +29,10 @@ MOST = LOOKS[-1]
 
 
 def session(
-    big: float, small: float, noise: float, n: int = MOST, which: Session = Session.SEARCH, apart: float = 0.0
+    big: float, small: float, noise: float, n: int = MOST, which: Session = Session.SEARCH, apart: float = 0.0, slowly: int = 1
 ) -> list[RoundEffect]:
     """Rounds whose effects (percent) have about these means; `noise` alternates in both sizes, `apart` against each other."""
-    signs = [(-1) ** i for i in range(n)]
+    signs = [(-1) ** (i // slowly) for i in range(n)]
     return [
         RoundEffect(
             round=i + (MOST if which is Session.CONFIRM else 0),
@@ -45,7 +45,8 @@ def session(
 
 
 def confirm(big: float, small: float, noise: float) -> list[RoundEffect]:
-    return session(big, small, noise, MOST, Session.CONFIRM)
+    """Long enough for every search; the noise changes sign with each pair, for pairs are what a confirmation looks at."""
+    return session(big, small, noise, confirm_rounds(MOST), Session.CONFIRM, slowly=2)
 
 
 def decided(effects: Sequence[RoundEffect], plan: Plan = PLAN) -> Decision:
@@ -77,7 +78,7 @@ SEARCHES = {
     "a gain in much noise": (session(1, 1, 3), PLAN, V.INCONCLUSIVE, "would decide", MOST),
     "a gain with a size unguarded": (session(3, 0, 0.1, apart=1.6), PLAN, V.INCONCLUSIVE, "objective +1.8", MOST),
     "a rescuer undecided keeps the search open": (
-        session(0, 0, 0.01, apart=1.2), ONE_RESCUER, V.INCONCLUSIVE, "would decide", MOST,
+        session(0, 0, 0.01, apart=1.5), ONE_RESCUER, V.INCONCLUSIVE, "would decide", MOST,
     ),
 }  # fmt: skip
 
@@ -131,7 +132,7 @@ CONFIRMATIONS = {
 @pytest.mark.parametrize("name", CONFIRMATIONS)
 def test_the_confirmation_ends(name: str) -> None:
     search, again, plan, verdict, words, n = CONFIRMATIONS[name]
-    fresh = max(9, n)
+    fresh = confirm_rounds(n)
     assert decide(search[:n], plan) == MeasureMore(rounds_left=fresh, session=Session.CONFIRM)
     assert decide([*search[:n], *again[:4]], plan) == MeasureMore(rounds_left=fresh - 4, session=Session.CONFIRM)
     decision = decided([*search, *again], plan)
@@ -139,15 +140,21 @@ def test_the_confirmation_ends(name: str) -> None:
     assert (decision.verdict, words in decision.reasons[0]) == (verdict, True), decision
     assert (decision.procedure.search_rounds, decision.procedure.confirm_rounds) == (n, fresh)
     assert decision.rounds == tuple(range(MOST, MOST + fresh))
-    assert decision.intervals[OBJECTIVE] == evidence_of(again[:fresh], plan).objective
+    assert decision.intervals[OBJECTIVE].rounds == fresh
+    assert decision.intervals[OBJECTIVE] == evidence_of(again[:fresh], plan, CONFIRM_MERGES).objective
     assert decision.procedure.rescued_by == ("small" if "rescuer" in name and plan is ONE_RESCUER else "")
 
 
-def test_a_late_search_is_confirmed_by_as_many_rounds() -> None:
+@pytest.mark.parametrize(("search", "fresh"), [(5, 18), (10, 18), (13, 20), (17, 26), (22, 34), (28, 42), (36, 54), (46, 70)])
+def test_a_confirmation_is_half_as_long_again_in_whole_pairs(search: int, fresh: int) -> None:
+    assert confirm_rounds(search) == fresh
+
+
+def test_a_late_search_is_confirmed_by_more_rounds() -> None:
     search = session(1, 1, 0.9)
     first = decide(search, PLAN)
     assert isinstance(first, MeasureMore)
-    assert (first.session, first.rounds_left) == (Session.CONFIRM, 17)
+    assert (first.session, first.rounds_left) == (Session.CONFIRM, 26)
 
 
 def test_a_rescuer_needs_an_objective_that_stays() -> None:
@@ -158,7 +165,7 @@ def test_a_rescuer_needs_an_objective_that_stays() -> None:
 
 def test_more_rescuers_are_each_held_to_more() -> None:
     search = session(-0.1, 0.4, 0.075)
-    assert decide(search[:5], ONE_RESCUER) == MeasureMore(rounds_left=9, session=Session.CONFIRM)
+    assert decide(search[:5], ONE_RESCUER) == MeasureMore(rounds_left=18, session=Session.CONFIRM)
     assert decide(search[:5], TWO_RESCUERS) == MeasureMore(rounds_left=1)
 
 
@@ -201,6 +208,7 @@ EFFECT = st.floats(-0.03, 0.03)
 PATHS = st.tuples(
     st.lists(st.tuples(EFFECT, EFFECT), min_size=MOST, max_size=MOST), st.floats(-0.02, 0.02), st.floats(0.05, 1.0)
 ).map(lambda drawn: [(drawn[1] + drawn[2] * b, drawn[1] + drawn[2] * s) for b, s in drawn[0]])
+LONGER = st.tuples(PATHS, PATHS).map(lambda two: [*two[0], *two[1]][: confirm_rounds(MOST)])
 PLANS = st.sampled_from([PLAN, COSTLY, SIMPLIFY, USED_UP, ONE_RESCUER, TWO_RESCUERS])
 
 
@@ -231,7 +239,7 @@ def test_an_overwhelming_effect_that_starts_after_a_look_waits_for_the_next(n: i
 
 
 @settings(max_examples=50)
-@given(PATHS, PATHS, PLANS, st.integers(0, MOST), st.integers(0, MOST))
+@given(PATHS, LONGER, PLANS, st.integers(0, MOST), st.integers(0, MOST))
 def test_dropping_the_tail_after_a_decision_changes_nothing(
     pairs: list[tuple[float, float]], more: list[tuple[float, float]], plan: Plan, tail: int, fresh_tail: int
 ) -> None:
@@ -258,7 +266,7 @@ def test_a_plan_can_cut_the_looks_at_the_end_only() -> None:
 
 
 @settings(max_examples=50)
-@given(PATHS, PATHS, st.sampled_from([PLAN, COSTLY, USED_UP, TWO_RESCUERS]))
+@given(PATHS, LONGER, st.sampled_from([PLAN, COSTLY, USED_UP, TWO_RESCUERS]))
 def test_swapping_the_labels_swaps_the_sign_and_never_keeps_both(
     pairs: list[tuple[float, float]], more: list[tuple[float, float]], plan: Plan
 ) -> None:
@@ -271,7 +279,7 @@ def test_swapping_the_labels_swaps_the_sign_and_never_keeps_both(
 
 
 @settings(max_examples=50)
-@given(PATHS, PATHS, PLANS)
+@given(PATHS, LONGER, PLANS)
 def test_a_keep_means_what_it_says(pairs: list[tuple[float, float]], more: list[tuple[float, float]], plan: Plan) -> None:
     decision = decided([*path(pairs), *path(more, Session.CONFIRM)], plan)
     assert decision.reasons
@@ -279,10 +287,11 @@ def test_a_keep_means_what_it_says(pairs: list[tuple[float, float]], more: list[
         procedure = decision.procedure
         assert procedure is not None
         n = procedure.confirm_rounds
-        assert n == max(9, procedure.search_rounds)
+        assert n == confirm_rounds(procedure.search_rounds)
+        pairs_seen = n // CONFIRM_MERGES
         name = procedure.rescued_by or OBJECTIVE
-        assert lower_bound(decision.intervals[name], t95(n)) > (max(0.0, plan.floor) if procedure.rescued_by else plan.floor)
-        assert min(lower_bound(decision.intervals[size], t95(n)) for size in plan.weights) > -plan.guard
+        assert lower_bound(decision.intervals[name], t95(pairs_seen)) > (max(0.0, plan.floor) if procedure.rescued_by else plan.floor)
+        assert min(lower_bound(decision.intervals[size], t95(pairs_seen)) for size in plan.weights) > -plan.guard
 
 
 @settings(max_examples=50)

@@ -171,8 +171,8 @@ def test_a_tainted_round_is_measured_again() -> None:
     stage.gate.seen = [(), NCU]
     record = run(stage).record
     assert record.verdict is Verdict.KEEP
-    assert record.estimates[0].rounds == 9
-    assert stage.steps.measured == list(range(15))
+    assert record.estimates[0].rounds == 18
+    assert stage.steps.measured == list(range(24))
 
 
 def test_a_keep_is_confirmed_in_a_fresh_bench_and_only_that_session_is_shown() -> None:
@@ -183,12 +183,12 @@ def test_a_keep_is_confirmed_in_a_fresh_bench_and_only_that_session_is_shown() -
     assert record.schema == 2
     assert record.procedure is not None
     assert (record.procedure.boundaries, record.procedure.looks) == ("1", (5,))
-    assert (record.procedure.search_rounds, record.procedure.confirm_rounds) == (5, 9)
-    assert [each.rounds for each in record.estimates] == [9, 9]
+    assert (record.procedure.search_rounds, record.procedure.confirm_rounds) == (5, 18)
+    assert [each.rounds for each in record.estimates] == [18, 18]
     text = stage.workspace.commits[stage.workspace.head()].files["experiments/P1/samples.jsonl"]
     sessions = [(sample.round, sample.session) for sample in samples_of(text, where="samples")]
     assert {r for r, session in sessions if session is Session.SEARCH} == set(range(5))
-    assert {r for r, session in sessions if session is Session.CONFIRM} == set(range(5, 14))
+    assert {r for r, session in sessions if session is Session.CONFIRM} == set(range(5, 23))
 
 
 def test_what_simplifications_cost_is_taken_from_the_next_ones_budget() -> None:
@@ -263,8 +263,8 @@ def test_three_crashes_in_a_row_count_no_round_twice() -> None:
             run(stage)
     stage.journal.crash_at = 0
     record = run(stage).record
-    assert record.estimates[0].rounds == 9
-    assert stage.steps.measured == list(range(14))
+    assert record.estimates[0].rounds == 18
+    assert stage.steps.measured == list(range(23))
 
 
 def test_what_a_dead_run_left_is_cleared_first() -> None:
@@ -285,7 +285,7 @@ def test_a_request_to_stop_ends_after_the_step_and_the_next_run_goes_on() -> Non
     rounds = sum(isinstance(event, Measured) for event in stage.journal.read("P1"))
     assert 0 < rounds < 6
     assert run(stage).record.verdict is Verdict.KEEP
-    assert stage.steps.measured == list(range(14))
+    assert stage.steps.measured == list(range(23))
     assert any("an unfinished run goes on after measured" in line for line in stage.progress.lines)
 
 
