@@ -76,7 +76,9 @@ class Evidence:
 def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, merged: int = 1) -> Evidence:
     """Reduce at least two effects, each the mean of `merged` neighbouring rounds."""
     sizes = {size: t_interval([effect.effect[size] for effect in rounds], merged) for size in plan.weights}
-    objective = t_interval([math.fsum(w * effect.effect[size] for size, w in plan.weights.items()) for effect in rounds], merged)
+    objective = t_interval(
+        [math.fsum(w * effect.effect[size] for size, w in plan.weights.items()) for effect in rounds], merged
+    )
     return Evidence(plan=plan, n=objective.n, objective=objective, sizes=sizes)
 
 

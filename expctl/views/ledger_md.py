@@ -11,6 +11,7 @@ from expctl.domain.ledger_rows import QueueItem, Row, RuleRow
 from expctl.domain.protocol import Benchmark, Target
 from expctl.domain.quantities import effect_text, throughput_text, time_text
 from expctl.domain.record import Finding
+from expctl.domain.verdict import CONFIRM_LEAST
 from expctl.views.escape import Markdown, code_text, markdown_text
 from expctl.views.table import table
 
@@ -35,6 +36,7 @@ def render(ledger: Ledger) -> str:
         ledger=ledger,
         protocol=ledger.protocol,
         boundaries=boundaries,
+        confirm_least=CONFIRM_LEAST,
         baseline_table=_baseline_table(ledger.baselines),
         imported_table=_imported_table(ledger.imported_baselines),
         experiment_table=_experiment_table(ledger.rows),

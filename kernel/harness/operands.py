@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from kernel.harness.buffers import GuardedBytes, guarded_copy
+from kernel.harness.buffers import GuardedBytes, bytes_of, guarded_copy, side_by_side
 from kernel.harness.formats import Halves, prepack
 from kernel.harness.library import DeviceLibrary, LaunchError, Library
 from kernel.harness.reference import POISON, Inputs
@@ -47,7 +47,7 @@ class Operands(ABC):
 
 
 class CpuOperands(Operands):
-    """With `guarded`, all four matrices end at an unreadable page; without, they lie as numpy puts them (for timing)."""
+    """With `guarded`, all four matrices end at an unreadable page; without, side by side (for timing)."""
 
     def __init__(self, library: Library, inputs: Inputs, *, guarded: bool) -> None:
         super().__init__(inputs)
@@ -62,9 +62,9 @@ class CpuOperands(Operands):
             views = [guard.data for guard in self._guards]
             self._c = views[2].view(np.float16).reshape(self.m, self.n)
         else:
-            self._c = np.zeros((self.m, self.n), np.float16)
-            arrays = (np.array(inputs.a, order="C"), packed, self._c, inputs.bias)
-            views = [array.reshape(-1).view(np.uint8) for array in arrays if array is not None]
+            arrays = (inputs.a, packed, np.zeros((self.m, self.n), np.float16), inputs.bias)
+            views = side_by_side([bytes_of(array) for array in arrays if array is not None])
+            self._c = views[2].view(np.float16).reshape(self.m, self.n)
         self._a = views[0].view(np.float16).reshape(self.m, self.k)
         self._views = views  # kept alive: the arguments below are bare addresses
         a, b, c = (view.ctypes.data for view in views[:3])

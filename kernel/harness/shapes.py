@@ -47,7 +47,7 @@ SHAPES: tuple[tuple[int, int, int], ...] = (
     (251, 509, 127), (333, 222, 111), (5, 7, 4099), (128, 256, 2048), (48, 80, 8200),
 )  # fmt: skip
 EDGES_FOR_EVERY_CONFIG: tuple[tuple[int, int, int], ...] = ((1, 1, 1), (33, 50, 70), (257, 130, 104), (130, 259, 128))
-KPI_SIZES: dict[str, tuple[int, ...]] = {"cpu": (768, 384), "sm_90": (1024, 4096), "gfx1151": (1024, 4096)}
+KPI_SIZES: dict[str, tuple[int, ...]] = {"cpu": (512, 384), "sm_90": (1024, 4096), "gfx1151": (1024, 4096)}
 
 
 def cases(formats: Sequence[Fp8], sizes: Sequence[int], configs: Sequence[Config]) -> Iterator[Case]:

@@ -290,7 +290,9 @@ def test_a_keep_means_what_it_says(pairs: list[tuple[float, float]], more: list[
         assert n == confirm_rounds(procedure.search_rounds)
         pairs_seen = n // CONFIRM_MERGES
         name = procedure.rescued_by or OBJECTIVE
-        assert lower_bound(decision.intervals[name], t95(pairs_seen)) > (max(0.0, plan.floor) if procedure.rescued_by else plan.floor)
+        assert lower_bound(decision.intervals[name], t95(pairs_seen)) > (
+            max(0.0, plan.floor) if procedure.rescued_by else plan.floor
+        )
         assert min(lower_bound(decision.intervals[size], t95(pairs_seen)) for size in plan.weights) > -plan.guard
 
 
