@@ -1,7 +1,7 @@
 """When the search for an effect may look, and how far from nothing t must be then to stop it.
 
-t_n = (mean - theta) sqrt(n) / sd of n rounds. A one-sided error alpha is spent over the looks as alpha (n / 36)^1.5, and on to 46
-rounds: the last look turns undecided searches into decisions at a price that the confirmation can bear.
+t_n = (mean - theta) sqrt(n) / sd of n rounds. A one-sided error alpha is spent over the looks as alpha (n / 36)^1.5, on to
+46 rounds: the last look turns undecided searches into decisions at a price that the confirmation can bear.
 The values come from simulated t paths; benchmarks/verdict/boundaries.py derives them again, and tests/domain/test_boundaries.py
 holds the two together. Verdicts depend on every digit: another table is another VERSION, which every record names.
 """

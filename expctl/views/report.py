@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable
 
+from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Prediction, Proposal, Verdict
 from expctl.domain.ports import Foreign
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.record import Artifact, Estimate, Record
 from expctl.domain.text import one_line
-from expctl.domain.verdict import OBJECTIVE
 
 
 def verdict_lines(record: Record) -> list[str]:
