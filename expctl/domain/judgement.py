@@ -12,6 +12,7 @@ from expctl.domain.record import Estimate
 from expctl.domain.stats import Interval, percent
 from expctl.domain.verdict import Decision, MeasureMore, decide
 
+DIGITS, DIGITS_V0 = 8, 4  # of an estimate in percent; the records of rule v0 have four
 TAINTED_SHARE = 0.25
 TAINTED_LEAST = 3  # of few rounds a quarter is soon reached by one unlucky look
 
@@ -42,15 +43,16 @@ def estimates_of(decision: Decision, samples: Sequence[Sample], sizes: Sequence[
     """The decision's intervals in percent, with the medians of the very rounds that they rest on."""
     chosen = set(decision.rounds)
     used, flop = [sample for sample in samples if sample.round in chosen], {size.name: size.flop for size in sizes}
-    return tuple(_estimate(size, interval, used, flop.get(size, 0)) for size, interval in decision.intervals.items())
+    digits = DIGITS if decision.procedure else DIGITS_V0
+    return tuple(_estimate(size, interval, used, flop.get(size, 0), digits) for size, interval in decision.intervals.items())
 
 
-def _estimate(size: str, interval: Interval, samples: Sequence[Sample], flop: int) -> Estimate:
+def _estimate(size: str, interval: Interval, samples: Sequence[Sample], flop: int, digits: int) -> Estimate:
     return Estimate(
         size=size,
-        effect_percent=round(percent(interval.mean), 8),
-        low_percent=round(percent(interval.low), 8),
-        high_percent=round(percent(interval.high), 8),
+        effect_percent=round(percent(interval.mean), digits),
+        low_percent=round(percent(interval.low), digits),
+        high_percent=round(percent(interval.high), digits),
         sd_percent=round(100 * interval.round_sd, 4),
         rounds=interval.rounds,
         baseline_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.BASELINE, size=size),
