@@ -1,11 +1,11 @@
 """Derives the critical values of expctl/domain/boundaries.py: `python benchmarks/verdict/boundaries.py`.
 
 Group-sequential tests on a mean of n rounds with unknown variance. Error alpha is spent over the looks as
-alpha(n) = alpha (n / 36)^1.5, so alpha (46 / 36)^1.5 in all: a power family (Kim and
-DeMets, Biometrika 74, 1987, 149-154). The law of the t statistics at successive looks has no closed form, so it is simulated: paths of standard normal rounds, T_n = mean sqrt(n) / sd at each
-look; the value of a look is the quantile at which the paths that no earlier look stopped exceed it with what may be
-spent there. Both tails are used (a path and its negation), which halves the variance. The first look has an exact answer,
-the t quantile with n - 1 degrees of freedom, printed beside it.
+alpha(n) = alpha (n / 36)^1.5, so alpha (46 / 36)^1.5 in all: a power family (Kim and DeMets, Biometrika 74, 1987, 149-154).
+The law of the t statistics at successive looks has no closed form, so it is simulated: paths of standard normal rounds,
+T_n = mean sqrt(n) / sd at each look; the value of a look is the quantile at which the paths that no earlier look stopped
+exceed it with what may be spent there. Both tails are used (a path and its negation), which halves the variance. The first
+look has an exact answer, the t quantile with n - 1 degrees of freedom, printed beside it.
 """
 
 import argparse
