@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from expctl.cli import gate, init, ledger, new, replay, run, show, status
+from expctl.cli import compare, gate, init, ledger, new, replay, run, show, status
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
 
@@ -23,6 +23,7 @@ app.command()(new.new)
 app.command()(show.show)
 app.command()(ledger.ledger)
 app.command()(replay.replay)
+app.command()(compare.compare)
 app.command()(gate.gate)
 app.command()(init.init)
 

@@ -1,0 +1,55 @@
+"""`expctl compare`: screen two result files for regressions."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def compare(
+    golden: Annotated[Path, typer.Argument(metavar="GOLDEN.csv")],
+    tot: Annotated[Path, typer.Argument(metavar="TOT.csv")],
+    golden_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Golden's environment, a JSON object.")] = None,
+    tot_env: Annotated[Path | None, typer.Option(metavar="FILE", help="Tot's environment, a JSON object.")] = None,
+    fail_on_regression: Annotated[
+        bool,
+        typer.Option(
+            "--fail-on-regression",
+            help="Exit 1 when a row regresses, or when every row is missing or unstable.",
+        ),
+    ] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+) -> None:
+    """Screen two result files for regressions: tot_us > 1.005 golden_us + 0.5 us. Needs no repository.
+
+    GOLDEN.csv holds the results that stand, TOT.csv those under test. Both have a header with kernel, shape and time_us; other
+    columns don't matter. Rows with equal kernel and shape are repetitions: the first three count if they lie within 5 %, else
+    the closest pair of up to five. Golden below 4 us is ignored. The ratio is tot over golden: above 1 tot is slower.
+    docs/METHODOLOGY.md has the whole rule.
+    """
+    import sys
+
+    from expctl.adapters.environment_file import environment_of
+    from expctl.adapters.result_file import times_of
+    from expctl.cli.output import print_json, print_lines
+    from expctl.domain import comparison
+    from expctl.domain.errors import ExitStatus, Misused
+    from expctl.views.comparison import comparison_csv, comparison_lines
+
+    if as_csv and as_json:
+        raise Misused("which form?", expected="--csv or --json", found="both", hint="expctl compare --help")
+    environments = comparison.environments_of(
+        environment_of(golden_env) if golden_env is not None else None,
+        environment_of(tot_env) if tot_env is not None else None,
+    )
+    rows = comparison.compare(times_of(golden), times_of(tot))
+    counts = comparison.counts(rows)
+    if as_json:
+        print_json({"rule": comparison.RULE, "counts": counts, "environments": environments, "rows": rows})
+    elif as_csv:
+        sys.stdout.write(comparison_csv(rows))
+    else:
+        print_lines(comparison_lines(rows, counts, environments))
+    if fail_on_regression and comparison.fails(rows):
+        raise typer.Exit(int(ExitStatus.REFUSED))

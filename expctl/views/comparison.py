@@ -1,0 +1,83 @@
+"""The screening of two result files as text for a terminal and as CSV. Names from the files are made harmless in both."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+
+from expctl.domain.comparison import RULE, Environments, Row, Status
+from expctl.domain.text import one_line, plain_text
+
+# A longer name doesn't set the width of its column.
+NAME_MAX = 48
+VALUE_MAX = 60
+NUMBERS = ("tot/golden", "golden_us", "tot_us", "delta_us")
+CSV_COLUMNS = (
+    "kernel", "shape", "golden_us", "tot_us", "delta_us", "ratio", "status",
+    "golden_rows", "tot_rows", "golden_sd_us", "tot_sd_us", "remarks",
+)  # fmt: skip
+
+
+def comparison_lines(rows: Sequence[Row], counts: Mapping[Status, int], environments: Environments | None) -> list[str]:
+    """Rule, environments, one line per case and the counts."""
+    kernels, shapes = [one_line(row.kernel) for row in rows], [one_line(row.shape) for row in rows]
+    kernel_width, shape_width = _width("kernel", kernels), _width("shape", shapes)
+    heads = "  ".join(f"{head:>{_number_width(head)}}" for head in NUMBERS)
+    lines = [RULE, *_environment_lines(environments), "", f"{'status':<10}  {heads}  {'kernel':<{kernel_width}}  shape"]
+    for row, kernel, shape in zip(rows, kernels, shapes, strict=True):
+        remarks = f"{shape:<{shape_width}}  ({'; '.join(row.remarks)})" if row.remarks else shape
+        lines.append(f"{row.status:<10}  {_numbers(row)}  {kernel:<{kernel_width}}  {remarks}")
+    return [*lines, "", ", ".join(f"{count} {status}" for status, count in counts.items())]
+
+
+def comparison_csv(rows: Sequence[Row]) -> str:
+    """A header and one record per case, in the order given; what is not known is empty, remarks are joined with `; `.
+
+    `ratio` is tot_us / golden_us. Line breaks in names stay, quoted.
+    """
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    for row in rows:
+        words = {"kernel": _lines_kept(row.kernel), "shape": _lines_kept(row.shape), "remarks": "; ".join(row.remarks)}
+        writer.writerow([words.get(name, getattr(row, name)) for name in CSV_COLUMNS])
+    return stream.getvalue()
+
+
+def _environment_lines(environments: Environments | None) -> list[str]:
+    if environments is None:
+        return []
+    golden, tot = environments.golden or {}, environments.tot or {}
+    keys = {key: one_line(key, VALUE_MAX) for key in {**golden, **tot}}
+    values = [one_line(golden.get(key, "-"), VALUE_MAX) for key in keys]
+    key_width, value_width = _width("environment", list(keys.values())), _width("golden", values)
+    lines = ["", f"  {'environment':<{key_width}}  {'golden':<{value_width}}  tot"]
+    for (key, shown), value in zip(keys.items(), values, strict=True):
+        mark = "*" if key in environments.differing else " "
+        lines.append(f"{mark} {shown:<{key_width}}  {value:<{value_width}}  {one_line(tot.get(key, '-'), VALUE_MAX)}")
+    return [*lines, f"  * differs: {len(environments.differing)} of {len(keys)}"]
+
+
+def _numbers(row: Row) -> str:
+    shown = (
+        _figure(row.ratio, ".4f"),
+        _figure(row.golden_us, ".3f"),
+        _figure(row.tot_us, ".3f"),
+        _figure(row.delta_us, "+.3f"),
+    )
+    return "  ".join(f"{text:>{_number_width(head)}}" for head, text in zip(NUMBERS, shown, strict=True))
+
+
+def _figure(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _number_width(head: str) -> int:
+    return max(len(head), 11 if head.endswith("_us") else 0)
+
+
+def _width(head: str, column: Sequence[str]) -> int:
+    return max(len(head), *(len(text) for text in column if len(text) <= NAME_MAX), 0)
+
+
+def _lines_kept(text: str) -> str:
+    return "\n".join(plain_text(line) for line in text.splitlines())
