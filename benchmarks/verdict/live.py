@@ -1,0 +1,264 @@
+"""Is the verdict right on a real machine? Blind experiments whose truth is known: `python benchmarks/verdict/live.py FOLDER`
+
+A clone of this checkout's HEAD is made in FOLDER. There, in an order that the seed shuffles, `expctl new` and `expctl run` are given
+
+- A/A: a candidate with another machine code and the same speed (a function that nobody calls, in a section behind all others);
+- slow: a candidate that does so much extra work that every launch takes 1 to 2 % longer, of its own duration;
+- gain: the other way round, a baseline with that extra work and a candidate without.
+
+The extra work is a wait by the clock, a given share of what the launch (on a GPU: the block) took, so the truth is known
+without measuring it. Titles and ids tell expctl nothing. An INVALID experiment is run again under a new id. The state is
+FOLDER/results.jsonl: started again with the same arguments, the script goes on where it was killed.
+
+`--table FILE` prints the table of such a file, and exits with 1 when a bar is missed.
+"""
+
+import argparse
+import json
+import math
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+CLASSES = ("A/A", "slow", "gain")
+
+# Where the extra work goes: the file, the line that the work takes place of, and what stands there instead.
+CPU = (
+    "kernel/hip/host_cpu.cpp",
+    "  if (first_row_block < end_row_block)\n"
+    "    kComputeAll[config][b_dtype](row_blocks_of(problem, config, first_row_block, end_row_block));\n",
+    "  const auto begin = __builtin_readcyclecounter();\n{work}"
+    "  const auto end = __builtin_readcyclecounter(), until = end + (end - begin) * {share} / 1000000;\n"
+    "  while (__builtin_readcyclecounter() < until) {{}}\n",
+)
+GPU = (
+    "kernel/hip/kernels_gpu.h",
+    "    scaled_mm::compute_tile<Config, format>({a, b, bias, c, scale, m, n, k}, scaled_mm::block_id(), slices);               \\\n",
+    "    const long long begin = clock64();  \\\n{work}"
+    "    const long long end = clock64(), until = end + (end - begin) * {share} / 1000000;  \\\n"
+    "    while (clock64() < until) {{}}  \\\n",
+)
+UNUSED = '\nextern "C" __attribute__((used, section(".text.zz_unused"))) int unused_{number}() {{ return {number}; }}\n'
+UNUSED_GPU = '\nextern "C" __global__ void unused_{number}(int *out) {{ *out = {number}; }}\n'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One experiment: what it is (`truth`), and its true effect in percent of speed (negative: slower)."""
+
+    number: int
+    truth: str
+    effect_percent: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What expctl said of a case. Seconds are of the whole `expctl run`."""
+
+    id: str
+    case: int
+    truth: str
+    effect_percent: float
+    verdict: str
+    estimate_percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+    round_sd_percent: float | None
+    search_rounds: int
+    confirm_rounds: int
+    run_s: float
+    target: str
+    machine: str
+
+
+def cases(counts: Sequence[int], gain_percent: float, seed: int) -> list[Case]:
+    """The plan: shuffled, with slow-downs drawn between 1 and 2 %."""
+    draw = random.Random(seed)
+    truths = [truth for truth, count in zip(CLASSES, counts, strict=True) for _ in range(count)]
+    draw.shuffle(truths)
+    effects = {"A/A": lambda: 0.0, "slow": lambda: -round(draw.uniform(1.0, 2.0), 3), "gain": lambda: gain_percent}
+    return [Case(number=i, truth=truth, effect_percent=effects[truth]()) for i, truth in enumerate(truths)]
+
+
+class Bench:
+    """The clone that the experiments are made in."""
+
+    def __init__(self, folder: Path, target: str, protocol: Path | None) -> None:
+        self.repository, self._results = folder / "repository", folder / "results.jsonl"
+        self._target, self._place = target, CPU if target == "cpu" else GPU
+        if not (self.repository / ".git").is_dir():
+            folder.mkdir(parents=True, exist_ok=True)
+            # On the machine of a GPU there may be no history: then the tree itself is the first commit.
+            if (ROOT / ".git").exists():
+                self._do(["git", "clone", "--quiet", str(ROOT), str(self.repository)], ROOT)
+            else:
+                shutil.copytree(ROOT, self.repository, ignore=shutil.ignore_patterns(".*", folder.name))
+                self._git("init", "--quiet", "--initial-branch=main")
+            if protocol is not None:
+                shutil.copy(protocol, self.repository / "protocol.yaml")
+            self._commit("The tree that the blind experiments start from")
+        self._clean = self._git("show", f"{self._first()}:{self._place[0]}")
+
+    def results(self) -> list[Result]:
+        """What is done so far."""
+        lines = self._results.read_text().splitlines() if self._results.exists() else []
+        return [Result(**json.loads(line)) for line in lines]
+
+    def run(self, case: Case, id: str) -> Result:
+        """Queue it unless a killed run did, run it to its end, note the outcome."""
+        if not (self.repository / "experiments" / id).is_dir():
+            self._git("checkout", "--quiet", "--", ".")
+            baseline = self._source(case.effect_percent) if case.truth == "gain" else self._clean
+            self._write(baseline)
+            self._commit("Another baseline")
+            self._write({"gain": self._clean, "slow": self._source(-case.effect_percent), "A/A": self._unused(id)}[case.truth])
+            words = ["--title", "A change", "--hypothesis", "It is one of three kinds, and nobody says which"]
+            self._expctl("new", id, "--from-diff", *words)
+        started = time.monotonic()
+        self._expctl("run", id, "--target", self._target)
+        run_s, record = time.monotonic() - started, json.loads((self.repository / f"experiments/{id}/record.json").read_text())
+        found, procedure = next(iter(record.get("estimates", [])), {}), record.get("procedure") or {}
+        result = Result(
+            id=id,
+            case=case.number,
+            truth=case.truth,
+            effect_percent=case.effect_percent,
+            verdict=record["verdict"],
+            estimate_percent=found.get("effect_percent"),
+            low_percent=found.get("low_percent"),
+            high_percent=found.get("high_percent"),
+            round_sd_percent=found.get("sd_percent"),
+            search_rounds=procedure.get("search_rounds", 0),
+            confirm_rounds=procedure.get("confirm_rounds", 0),
+            run_s=round(run_s, 1),
+            target=self._target,
+            machine=record["environment"].get("device", record["environment"]["cpu"]),
+        )
+        with self._results.open("a") as file:
+            file.write(json.dumps(asdict(result)) + "\n")
+        return result
+
+    def _source(self, percent: float) -> str:
+        """The kernel with extra work that makes it slower by such a share that undoing it is a gain of `percent`."""
+        _, work, instead = self._place
+        return self._clean.replace(work, instead.format(work=work, share=round(percent * 1e4)))
+
+    def _unused(self, id: str) -> str:
+        number = int(id[1:]) + 1
+        return self._clean + (UNUSED if self._place is CPU else UNUSED_GPU).format(number=number)
+
+    def _write(self, source: str) -> None:
+        (self.repository / self._place[0]).write_text(source)
+
+    def _first(self) -> str:
+        named = self._git("log", "--format=%H", "--grep=^The tree that the blind experiments start from$").split()
+        return named[-1] if named else "HEAD"
+
+    def _commit(self, message: str) -> None:
+        self._git("add", "--all")
+        if self._git("status", "--porcelain") or not self._git("log", "-1", "--format=%s", check=False).startswith("The tree"):
+            self._git("commit", "--quiet", "--allow-empty", "--message", message)
+
+    def _git(self, *words: str, check: bool = True) -> str:
+        identity = ["-c", "user.name=live", "-c", "user.email=live@localhost", "-c", "commit.gpgsign=false"]
+        return self._do(["git", *identity, *words], self.repository, check=check)
+
+    def _expctl(self, *words: str) -> str:
+        return self._do([sys.executable, "-m", "expctl", *words], self.repository)
+
+    @staticmethod
+    def _do(argv: Sequence[str], cwd: Path, *, check: bool = True) -> str:
+        cwd.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(argv, cwd=cwd, check=False, capture_output=True, text=True)
+        if check and done.returncode:
+            raise SystemExit(f"{' '.join(argv)} ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
+        return done.stdout
+
+
+def table(results: Iterable[Result]) -> tuple[str, bool]:
+    """The table, and whether every bar holds: no KEEP of A/A or slow, all but one gain in 15 kept, at most a tenth INVALID."""
+    everything = list(results)
+    valid = [each for each in everything if each.verdict != "INVALID"]
+    heads = ("truth", "runs", "KEEP", "REJECT", "INCONCLUSIVE", "rounds", "of CONFIRM", "seconds", "sd %", "bar", "")
+    lines = ["| " + " | ".join(heads) + " |", "|---|" + "--:|" * (len(heads) - 3) + "---|---|"]
+    good = bool(valid)
+    for truth in CLASSES:
+        some = [each for each in valid if each.truth == truth]
+        if not some:
+            continue
+        kept = sum(each.verdict == "KEEP" for each in some)
+        least = len(some) - max(1, len(some) // 15)
+        holds = kept >= least if truth == "gain" else kept == 0
+        good &= holds
+        effects = sorted({each.effect_percent for each in some})
+        name = (
+            truth if effects == [0.0] else f"{truth} {effects[0]:+.2f} %" + (f" to {effects[-1]:+.2f} %" if effects[1:] else "")
+        )
+        cells = [
+            name,
+            str(len(some)),
+            *(str(sum(each.verdict == verdict for each in some)) for verdict in ("KEEP", "REJECT", "INCONCLUSIVE")),
+            f"{statistics.mean(each.search_rounds for each in some):.1f}",
+            f"{statistics.mean(each.confirm_rounds for each in some):.1f}",
+            f"{statistics.mean(each.run_s for each in some):.0f}, at most {max(each.run_s for each in some):.0f}",
+            f"{_root_mean_square(each.round_sd_percent for each in some):.3f}",
+            f"KEEP >= {least}" if truth == "gain" else "KEEP 0",
+            "holds" if holds else "missed",
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    invalid = len(everything) - len(valid)
+    good &= invalid <= 0.1 * len(everything)
+    sd = _root_mean_square(each.round_sd_percent for each in valid)
+    lines.append(
+        f"\nINVALID and run again: {invalid} of {len(everything)} (bar: a tenth). Pooled sd of a round {sd:.3f} %, so "
+    )
+    lines[-1] += f"2 MDE(10) = {2 * (2.576 + 1.645) * sd / math.sqrt(10):.2f} %."
+    return "\n".join(lines), good
+
+
+def _root_mean_square(values: Iterable[float | None]) -> float:
+    given = [value for value in values if value is not None]
+    return math.sqrt(statistics.mean(value * value for value in given)) if given else math.nan
+
+
+def main() -> int:
+    """Run what is left of the plan, then print the table."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("folder", type=Path, nargs="?", help="where the clone and the results lie")
+    options.add_argument("--table", type=Path, help="only print the table of this results.jsonl")
+    options.add_argument("--target", choices=("cpu", "sm_90"), default="cpu")
+    options.add_argument("--counts", default="40,15,15", help="how many A/A, slow, gain (default: %(default)s)")
+    options.add_argument("--gain", type=float, default=1.2, help="the known gain in percent (default: %(default)s)")
+    options.add_argument("--protocol", type=Path, help="a protocol.yaml to put in place of the repository's")
+    options.add_argument("--hours", type=float, default=math.inf, help="start nothing after so many")
+    options.add_argument("--seed", type=int, default=20261120)
+    asked = options.parse_args()
+    if asked.table is not None:
+        text, good = table(Result(**json.loads(line)) for line in asked.table.read_text().splitlines())
+        print(text)
+        return 0 if good else 1
+    if asked.folder is None:
+        options.error("give a FOLDER, or --table FILE")
+    bench, started = Bench(asked.folder.resolve(), asked.target, asked.protocol), time.monotonic()
+    for case in cases([int(word) for word in asked.counts.split(",")], asked.gain, asked.seed):
+        tried = [each for each in bench.results() if each.case == case.number]
+        while not tried or tried[-1].verdict == "INVALID":
+            if time.monotonic() - started > 3600 * asked.hours:
+                print("out of time; the same command goes on from here")
+                return 75
+            tried.append(bench.run(case, f"L{1000 + 10 * case.number + len(tried)}"))
+            print(json.dumps(asdict(replace(tried[-1], machine=""))), flush=True)
+    text, good = table(bench.results())
+    print(text)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
