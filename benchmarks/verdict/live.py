@@ -1,4 +1,4 @@
-"""Is the verdict right on a real machine? Blind experiments whose truth is known: `python benchmarks/verdict/live.py FOLDER`
+"""Is the verdict right on a real machine? `python benchmarks/verdict/live.py FOLDER` runs blind experiments of known truth.
 
 A clone of this checkout's HEAD is made in FOLDER. There, in an order that the seed shuffles, `expctl new` and `expctl run` are given
 
@@ -40,7 +40,8 @@ CPU = (
 )
 GPU = (
     "kernel/hip/kernels_gpu.h",
-    "    scaled_mm::compute_tile<Config, format>({a, b, bias, c, scale, m, n, k}, scaled_mm::block_id(), slices);               \\\n",
+    "    scaled_mm::compute_tile<Config, format>({a, b, bias, c, scale, m, n, k}, scaled_mm::block_id(), slices);"
+    "               \\\n",
     "    const long long begin = clock64();  \\\n{work}"
     "    const long long end = clock64(), until = end + (end - begin) * {share} / 1000000;  \\\n"
     "    while (clock64() < until) {{}}  \\\n",
@@ -80,7 +81,7 @@ class Result:
 
 def cases(counts: Sequence[int], gain_percent: float, seed: int) -> list[Case]:
     """The plan: shuffled, with slow-downs drawn between 1 and 2 %."""
-    draw = random.Random(seed)
+    draw = random.Random(seed)  # noqa: S311  a plan that a seed gives again, no secret
     truths = [truth for truth, count in zip(CLASSES, counts, strict=True) for _ in range(count)]
     draw.shuffle(truths)
     effects = {"A/A": lambda: 0.0, "slow": lambda: -round(draw.uniform(1.0, 2.0), 3), "gain": lambda: gain_percent}
@@ -198,9 +199,8 @@ def table(results: Iterable[Result]) -> tuple[str, bool]:
         holds = kept >= least if truth == "gain" else kept == 0
         good &= holds
         effects = sorted({each.effect_percent for each in some})
-        name = (
-            truth if effects == [0.0] else f"{truth} {effects[0]:+.2f} %" + (f" to {effects[-1]:+.2f} %" if effects[1:] else "")
-        )
+        spread = " to ".join(f"{effect:+.2f} %" for effect in dict.fromkeys((effects[0], effects[-1])))
+        name = truth if effects == [0.0] else f"{truth} {spread}"
         cells = [
             name,
             str(len(some)),
@@ -216,10 +216,9 @@ def table(results: Iterable[Result]) -> tuple[str, bool]:
     invalid = len(everything) - len(valid)
     good &= invalid <= 0.1 * len(everything)
     sd = _root_mean_square(each.round_sd_percent for each in valid)
-    lines.append(
-        f"\nINVALID and run again: {invalid} of {len(everything)} (bar: a tenth). Pooled sd of a round {sd:.3f} %, so "
-    )
-    lines[-1] += f"2 MDE(10) = {2 * (2.576 + 1.645) * sd / math.sqrt(10):.2f} %."
+    mde = (2.576 + 1.645) * sd / math.sqrt(10)
+    lines += ["", f"INVALID and run again: {invalid} of {len(everything)} (bar: a tenth)."]
+    lines += [f"Pooled sd of a round {sd:.3f} %, so 2 MDE(10) = {2 * mde:.2f} %."]
     return "\n".join(lines), good
 
 
@@ -253,7 +252,7 @@ def main() -> int:
             if time.monotonic() - started > 3600 * asked.hours:
                 print("out of time; the same command goes on from here")
                 return 75
-            tried.append(bench.run(case, f"L{1000 + 10 * case.number + len(tried)}"))
+            tried.append(bench.run(case, f"P{1000 + 10 * case.number + len(tried)}"))
             print(json.dumps(asdict(replace(tried[-1], machine=""))), flush=True)
     text, good = table(bench.results())
     print(text)
