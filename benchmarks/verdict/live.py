@@ -29,6 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 CLASSES = ("A/A", "slow", "gain")
+BUSY = 75
 FIRST = "The tree that the blind experiments start from"
 
 # Where the extra work goes: the file, the line that the work takes place of, and what stands there instead.
@@ -173,12 +174,17 @@ class Bench:
         return self._do(["git", *identity, *words], self.repository)
 
     def _expctl(self, *words: str) -> str:
-        return self._do([sys.executable, "-m", "expctl", *words], self.repository)
+        return self._do([sys.executable, "-m", "expctl", *words], self.repository, patience=60)
 
     @staticmethod
-    def _do(argv: Sequence[str], cwd: Path) -> str:
+    def _do(argv: Sequence[str], cwd: Path, patience: int = 0) -> str:
+        """Its output; a machine that is busy is asked again `patience` times."""
         cwd.mkdir(parents=True, exist_ok=True)
         done = subprocess.run(argv, cwd=cwd, check=False, capture_output=True, text=True)
+        while done.returncode == BUSY and patience:
+            time.sleep(10)
+            patience -= 1
+            done = subprocess.run(argv, cwd=cwd, check=False, capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(f"{' '.join(argv)} ended with {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-4000:]}")
         return done.stdout
@@ -241,7 +247,7 @@ def main() -> int:
     options.add_argument("--table", type=Path, help="only print the table of this results.jsonl")
     options.add_argument("--target", choices=("cpu", "sm_90"), default="cpu")
     options.add_argument("--counts", default="40,15,15", help="how many A/A, slow, gain (default: %(default)s)")
-    options.add_argument("--gain", type=float, default=1.2, help="the known gain in percent (default: %(default)s)")
+    options.add_argument("--gain", type=float, default=1.5, help="the known gain in percent (default: %(default)s)")
     options.add_argument("--protocol", type=Path, help="a protocol.yaml to put in place of the repository's")
     options.add_argument("--hours", type=float, default=math.inf, help="start nothing after so many")
     options.add_argument("--seed", type=int, default=20261120)
@@ -258,7 +264,7 @@ def main() -> int:
         while not tried or tried[-1].verdict == "INVALID":
             if time.monotonic() - started > 3600 * asked.hours:
                 print("out of time; the same command goes on from here")
-                return 75
+                return BUSY
             tried.append(bench.run(case, f"P{1000 + 10 * case.number + len(tried)}"))
             print(json.dumps(asdict(replace(tried[-1], machine=""))), flush=True)
     text, good = table(bench.results())
