@@ -343,6 +343,7 @@ class FakeSteps:
     tested: list[str] = field(default_factory=list)
     measured: list[int] = field(default_factory=list)
     profiled: list[str] = field(default_factory=list)
+    closed: int = 0
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: FakeProgress) -> TestReport | Failed:
         assert step.argv
@@ -375,6 +376,9 @@ class FakeSteps:
 
         order = (Side.BASELINE, Side.CANDIDATE, Side.CANDIDATE, Side.BASELINE)
         return tuple(sample(side, launch, size.name) for launch, side in enumerate(order) for size in benchmark.sizes)
+
+    def close(self) -> None:
+        self.closed += 1
 
     def profile(
         self, step: Step, *, cwd: Path, tree: Path, artifact: Path, progress: FakeProgress

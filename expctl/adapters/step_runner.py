@@ -1,8 +1,6 @@
 """Runs the harness scripts (docs/HARNESS.md) as contained children and turns what they say into domain values."""
 
 import math
-import os
-import secrets
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -11,16 +9,15 @@ from typing import Any
 
 from expctl.adapters.child import Child, Gone, Launch, TimedOut, log_tail
 from expctl.adapters.child_words import child_environment, fill
-from expctl.adapters.worker import StepFailed, Worker, parse_line
+from expctl.adapters.rounds import Rounds
+from expctl.adapters.worker import StepFailed, parse_line
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress, TestReport
-from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step, Style
+from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step
 from expctl.domain.record import Fact
 from expctl.domain.text import one_line
 
 END_WAIT_S = 10.0  # from the last line of a script to its exit
-ORDERS = ("ABBA", "BAAB")
-LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
 
 
 class StepRunner:
@@ -31,6 +28,7 @@ class StepRunner:
         self._scratch = scratch
         self._mark = mark
         self._experiment = experiment
+        self._rounds = Rounds(self._start, self._log("benchmark"))
 
     # ------------------------------------------------------------------ test and profile
 
@@ -96,79 +94,11 @@ class StepRunner:
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
         """Measure one round in the style of the protocol."""
-        self._fresh_log("benchmark")
-        measure = self._measure_fine if benchmark.style is Style.FINE else self._measure_launches
-        try:
-            return measure(benchmark, cwd, artifacts, round, progress)
-        except StepFailed as error:
-            return error.failed
+        return self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
 
-    def _measure_launches(
-        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
-    ) -> tuple[Sample, ...]:
-        """Four fresh launches, ABBA or BAAB by coin."""
-        order, seed = secrets.choice(ORDERS), secrets.randbits(62)
-        samples: list[Sample] = []
-        for launch, letter in enumerate(order):
-            with self._worker(benchmark, cwd, artifacts, LETTER[letter], seed, None) as child:
-                worker = self._begin(child, benchmark, LETTER[letter], seed)
-                for size in benchmark.sizes:
-                    worker.times(size.name, 1)
-                    ns = worker.times(size.name, benchmark.iterations)
-                    samples.append(_sample(benchmark, round, launch, worker.side, size.name, ns, order))
-                worker.ask({"do": "end"}, "end")
-            progress.advance("round", launch + 1, len(order))
-        return tuple(samples)
-
-    def _measure_fine(
-        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
-    ) -> tuple[Sample, ...]:
-        """One worker a side on one core, in short quads whose order a coin decides; only one runs at a time."""
-        core, seed = max(os.sched_getaffinity(0)), secrets.randbits(62)
-        first, second = secrets.choice(((Side.BASELINE, Side.CANDIDATE), (Side.CANDIDATE, Side.BASELINE)))
-        with (
-            self._worker(benchmark, cwd, artifacts, first, seed, core) as one,
-            self._worker(benchmark, cwd, artifacts, second, seed, core) as two,
-        ):
-            workers = {first: self._begin(one, benchmark, first, seed)}
-            workers[second] = self._begin(two, benchmark, second, seed)
-            for worker in workers.values():
-                for size in benchmark.sizes:
-                    worker.times(size.name, 1)
-            times, orders = self._quads(benchmark, workers, progress)
-            for worker in workers.values():
-                worker.ask({"do": "end"}, "end")
-        return tuple(
-            _sample(benchmark, round, launch, side, size.name, times[side, size.name], orders[size.name])
-            for launch, side in enumerate((first, second))
-            for size in benchmark.sizes
-        )
-
-    @staticmethod
-    def _quads(
-        benchmark: Benchmark, workers: Mapping[Side, Worker], progress: Progress
-    ) -> tuple[dict[tuple[Side, str], list[int]], dict[str, str]]:
-        times: dict[tuple[Side, str], list[int]] = {(side, size.name): [] for side in Side for size in benchmark.sizes}
-        orders = {size.name: "" for size in benchmark.sizes}
-        for quad in range(benchmark.quads):
-            for size in benchmark.sizes:
-                order = secrets.choice(ORDERS)
-                orders[size.name] += order[0]
-                for letter in order:
-                    times[LETTER[letter], size.name] += workers[LETTER[letter]].times(size.name, benchmark.iterations)
-            progress.advance("round", quad + 1, benchmark.quads)
-        return times, orders
-
-    def _worker(
-        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], side: Side, seed: int, core: int | None
-    ) -> Child:
-        del seed  # told over the pipe: an argv can be read by the code under test
-        return self._start(benchmark.argv, cwd, artifacts[side], self._log("benchmark"), core)
-
-    def _begin(self, child: Child, benchmark: Benchmark, side: Side, seed: int) -> Worker:
-        worker = Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log("benchmark"))
-        worker.ask({"do": "begin", "seed": seed, "sizes": [size.name for size in benchmark.sizes]}, "ready")
-        return worker
+    def close(self) -> None:
+        """End workers that were to be used again."""
+        self._rounds.close()
 
     # ------------------------------------------------------------------ starting
 
@@ -194,19 +124,6 @@ class StepRunner:
 
     def _log(self, step: str) -> Path:
         return self._scratch / f"{step}.log"
-
-
-def _sample(benchmark: Benchmark, round: int, launch: int, side: Side, size: str, ns: Sequence[int], order: str) -> Sample:
-    return Sample(
-        round=round,
-        launch=launch,
-        side=side,
-        size=size,
-        style=benchmark.style,
-        visit=benchmark.iterations,
-        ns=tuple(ns),
-        order=order,
-    )
 
 
 def _fact(said: Mapping[str, Any]) -> Fact:

@@ -80,7 +80,8 @@ class Size:
 class Benchmark:
     """How the KPI is measured. `quads` and `iterations` belong to style `fine`: iterations per visit of a quad.
 
-    `rounds` is the most that a search may take: the last of the planned looks, or an earlier one.
+    `rounds` is the most that a search may take: the last of the planned looks, or an earlier one. `respawn` is how many
+    rounds a pair of workers of style `fine` lives: 1 where starting is cheap.
     """
 
     argv: tuple[str, ...]
@@ -90,6 +91,7 @@ class Benchmark:
     rounds: int = LOOKS[-1]
     iterations: int = 10
     quads: int = 8
+    respawn: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,4 +243,6 @@ def _target_faults(target: Target) -> list[str]:
         for count in (benchmark.iterations, benchmark.quads):
             if not 1 <= count <= 1000:
                 found.append(f"benchmark: expected 1 to 1000 iterations and quads, found {count}")
+        if not 1 <= benchmark.respawn <= (100 if benchmark.style is Style.FINE else 1):
+            found.append(f"benchmark.respawn: expected 1, or up to 100 rounds in style fine, found {benchmark.respawn}")
     return found

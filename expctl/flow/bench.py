@@ -47,7 +47,8 @@ class Bench:
         self.release_machine()
 
     def release_machine(self) -> None:
-        """Let others measure."""
+        """Let others measure; nothing of ours stays on the machine."""
+        self._desk.equipment.steps.close()
         self._machine.close()
         self._machine_is_held = False
 
@@ -142,6 +143,7 @@ class Bench:
         if step is None:
             raise TypeError("a profile was asked for where the protocol has none")
         self._hold_machine()
+        self._desk.equipment.steps.close()
         progress.working("profile", str(side))
         started = clock.monotonic_s()
         found = self._desk.equipment.steps.profile(

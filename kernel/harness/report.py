@@ -66,6 +66,10 @@ class Report:
         """Times of single iterations, in order."""
         self.event("sample", size=size, ns=list(durations_ns))
 
+    def checked(self) -> None:
+        """All outputs since the last check were right."""
+        self.event("checked")
+
     def end(self) -> int:
         """All is well; returns the exit status, as the next two do."""
         self.event("end", ok=True)

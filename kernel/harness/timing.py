@@ -73,13 +73,14 @@ class TimedSize:
 
     def check(self, limits: reference.Limits) -> None:
         """The last timed output, and every row that was new in its iteration, against the exact product. Raises BuildFailed."""
-        if self._last is None:
+        if self._last is None or not self._fresh:
             return
         self._judge(
             self._inputs, self._last, reference.rows_to_check(self._rng, self.n, self.n, self.n), "timed output", limits
         )
         values, outputs = (np.stack(each) for each in zip(*self._fresh, strict=True))
         self._judge(replace(self._inputs, a=values), outputs, np.arange(len(values)), "rows new in their iteration", limits)
+        self._fresh.clear()
 
     def _judge(
         self, inputs: reference.Inputs, result: Halves, rows: np.typing.NDArray[np.intp], what: str, limits: reference.Limits

@@ -17,7 +17,7 @@ MOST_ITERATIONS = 10_000
 
 
 class Worker:
-    """Serves one `begin`, any number of `time`, one `end`."""
+    """Serves one `begin`, any number of `time` and `check`, one `end`."""
 
     def __init__(self, library: Library, config: int, fp8: Fp8, report: Report, limits: Limits) -> None:
         self._library, self._config, self._fp8 = library, config, fp8
@@ -41,10 +41,13 @@ class Worker:
                     if iterations > MOST_ITERATIONS:
                         raise Fault(f"{iterations} iterations asked for, at most {MOST_ITERATIONS} are timed at once")
                     self._report.sample(size, self._sizes[size].time(iterations))
+                case "check":
+                    self._check()
+                    self._report.checked()
                 case "end":
                     break
                 case other:
-                    raise Fault(f"request {other!r}, expected begin, time or end: {line.strip()[:200]}")
+                    raise Fault(f"request {other!r}, expected begin, time, check or end: {line.strip()[:200]}")
         return self._end()
 
     def _begin(self, seed: int, names: list[str]) -> None:
@@ -67,9 +70,13 @@ class Worker:
             facts |= {"device": self._library.device_name, "compute_units": self._library.compute_units}
         self._report.ready(facts)
 
-    def _end(self) -> int:
+    def _check(self) -> None:
         for size in self._sizes.values():
             size.check(self._limits)
+
+    def _end(self) -> int:
+        self._check()
+        for size in self._sizes.values():
             size.release()
         return self._report.end()
 

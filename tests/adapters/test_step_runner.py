@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,8 +26,10 @@ def raw(text): os.write(int(os.environ["EXPCTL_RESULT_FD"]), text.encode() + b"\
 
 
 @pytest.fixture
-def runner(tmp_path: Path) -> StepRunner:
-    return StepRunner(environment=Environment(), scratch=tmp_path / "scratch", mark="m", experiment="P1")
+def runner(tmp_path: Path) -> Iterator[StepRunner]:
+    made = StepRunner(environment=Environment(), scratch=tmp_path / "scratch", mark="m", experiment="P1")
+    yield made
+    made.close()
 
 
 def step(program: str, timeout_s: float = 10) -> Step:
@@ -179,10 +181,13 @@ for line in sys.stdin:
         ns = [{"baseline": 1000, "candidate": 2000}[side]] * n
         TIME
         say(event="sample", size=request["size"], ns=ns)
+    elif request["do"] == "check":
+        CHECK
     else:
         break
 END
 """
+CHECKED = "say(event='checked')"
 BENCHMARK = Benchmark(
     argv=(), timeout_s=20, sizes=(Size(name="a", weight=0.5), Size(name="b", weight=0.5)), iterations=3, quads=4
 )
@@ -191,8 +196,10 @@ Measure = Callable[..., tuple[Sample, ...] | Failed]
 
 @pytest.fixture
 def measure(runner: StepRunner, tmp_path: Path) -> Measure:
-    def measures(style: Style, time: str = "pass", end: str = OK, **changes: object) -> tuple[Sample, ...] | Failed:
-        program = SAY + WORKER.replace("TIME", time).replace("END", end)
+    def measures(
+        style: Style, time: str = "pass", end: str = OK, check: str = CHECKED, **changes: object
+    ) -> tuple[Sample, ...] | Failed:
+        program = SAY + WORKER.replace("TIME", time).replace("END", end).replace("CHECK", check)
         benchmark = replace(BENCHMARK, argv=("{python}", "-c", program, "{artifact}"), style=style, **changes)
         artifacts = {side: tmp_path / side.value for side in Side}
         return runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=7, progress=FakeProgress())
@@ -288,6 +295,35 @@ def test_noise_between_answers_is_overheard(measure: Measure) -> None:
 def test_workers_of_a_fine_round_share_one_core(measure: Measure, tmp_path: Path) -> None:
     measure(Style.FINE, f"open({str(tmp_path / 'cores')!r}, 'a').write(str(os.sched_getaffinity(0)) + '\\n')")
     assert set((tmp_path / "cores").read_text().splitlines()) == {str({max(os.sched_getaffinity(0))})}
+
+
+def test_a_pair_lives_for_as_many_rounds_as_the_protocol_says(measure: Measure, runner: StepRunner, tmp_path: Path) -> None:
+    """Each round is two workers that time two sizes; a check ends all rounds of a pair but its last."""
+    notes = tmp_path / "notes"
+    note = f"open({str(notes)!r}, 'a').write(f'{{os.getpid()}} WORD\\n')"
+    times, check, end = (note.replace("WORD", word) for word in ("time", "check", "end"))
+    pids: list[set[str]] = []
+    words: list[set[str]] = []
+    for _ in range(4):
+        notes.unlink(missing_ok=True)
+        samples = measure(Style.FINE, times, f"{end}\n{OK}", f"{check}; {CHECKED}", respawn=3)
+        assert isinstance(samples, tuple), samples
+        said = [line.split() for line in notes.read_text().splitlines()]
+        pids.append({pid for pid, _ in said})
+        words.append({word for _, word in said} - {"time"})
+    assert [len(each) for each in pids] == [2, 2, 2, 2]
+    assert pids[0] == pids[1] == pids[2]
+    assert not pids[2] & pids[3]
+    assert words == [{"check"}, {"check"}, {"end"}, {"check"}]
+    assert all(Path(f"/proc/{pid}").exists() for pid in pids[3])
+    runner.close()
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids[3])
+
+
+def test_a_wrong_check_blames_the_candidate_and_ends_its_pair(measure: Measure) -> None:
+    wrong = "say(event='end', ok=side != 'candidate', reason='C[3] is 1') if side == 'candidate' else say(event='checked')"
+    assert measure(Style.FINE, check=wrong, respawn=3) == Failed(reason="candidate: C[3] is 1", fault=False)
+    assert isinstance(measure(Style.FINE, respawn=3), tuple)
 
 
 def test_a_benchmark_that_is_not_there_is_a_fault(runner: StepRunner, tmp_path: Path) -> None:

@@ -1,0 +1,157 @@
+"""Measures rounds: four fresh launches, or two workers that take turns in short quads."""
+
+import os
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from expctl.adapters.child import Child
+from expctl.adapters.worker import StepFailed, Worker
+from expctl.domain.measurement import Sample, Side
+from expctl.domain.ports import Failed, Progress
+from expctl.domain.protocol import Benchmark, Style
+
+ORDERS = ("ABBA", "BAAB")
+LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
+
+Start = Callable[[Sequence[str], Path, Path, Path, int | None], Child]
+"""(argv, cwd, artifact, log, core); raises StepFailed."""
+
+
+class Pair:
+    """One worker a side, begun in an order that a coin decides, with inputs from one secret seed."""
+
+    def __init__(self, begin: Callable[[Side, int, ExitStack], Worker]) -> None:
+        self._open, self.rounds, seed = ExitStack(), 0, secrets.randbits(62)
+        first = secrets.choice(tuple(Side))
+        self.order = (first, Side.CANDIDATE if first is Side.BASELINE else Side.BASELINE)
+        try:
+            self.workers = {side: begin(side, seed, self._open) for side in self.order}
+        except BaseException:
+            self._open.close()
+            raise
+
+    def ask(self, request: str, wanted: str) -> None:
+        """Ask both. Raises StepFailed."""
+        for worker in self.workers.values():
+            worker.ask({"do": request}, wanted)
+
+    def close(self) -> None:
+        """End both processes, whatever they do."""
+        self._open.close()
+
+
+class Rounds:
+    """Measures in the style of the protocol. Keeps a pair alive for as many rounds as the protocol says."""
+
+    def __init__(self, start: Start, log: Path) -> None:
+        self._start, self._log = start, log
+        self._pair: Pair | None = None
+
+    def measure(
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+    ) -> tuple[Sample, ...] | Failed:
+        """Measure one round."""
+        if self._pair is None:
+            self._log.unlink(missing_ok=True)  # what is quoted from it later was said by these workers
+        measure = self._fine if benchmark.style is Style.FINE else self._launches
+        try:
+            return measure(benchmark, cwd, artifacts, round, progress)
+        except BaseException as error:
+            self.close()
+            if isinstance(error, StepFailed):
+                return error.failed
+            raise
+
+    def close(self) -> None:
+        """End the pair that is still alive, if there is one."""
+        if self._pair is not None:
+            self._pair.close()
+            self._pair = None
+
+    def _launches(
+        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+    ) -> tuple[Sample, ...]:
+        """Four fresh launches, ABBA or BAAB by coin."""
+        order, seed = secrets.choice(ORDERS), secrets.randbits(62)
+        samples: list[Sample] = []
+        for launch, letter in enumerate(order):
+            with ExitStack() as stack:
+                worker = self._begin(benchmark, cwd, artifacts, LETTER[letter], seed, None, stack)
+                for size in benchmark.sizes:
+                    worker.times(size.name, 1)
+                    ns = worker.times(size.name, benchmark.iterations)
+                    samples.append(_sample(benchmark, round, launch, worker.side, size.name, ns, order))
+                worker.ask({"do": "end"}, "end")
+            progress.advance("round", launch + 1, len(order))
+        return tuple(samples)
+
+    def _fine(
+        self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+    ) -> tuple[Sample, ...]:
+        """Two workers on one core; only one runs at a time. The last round of a pair ends it, the others have it check."""
+        core = max(os.sched_getaffinity(0))
+        if self._pair is None:
+            self._pair = Pair(lambda side, seed, stack: self._begin(benchmark, cwd, artifacts, side, seed, core, stack))
+        pair = self._pair
+        pair.rounds += 1
+        for worker in pair.workers.values():
+            for size in benchmark.sizes:
+                worker.times(size.name, 1)
+        times, orders = _quads(benchmark, pair.workers, progress)
+        if pair.rounds < benchmark.respawn:
+            pair.ask("check", "checked")
+        else:
+            pair.ask("end", "end")
+            self.close()
+        return tuple(
+            _sample(benchmark, round, launch, side, size.name, times[side, size.name], orders[size.name])
+            for launch, side in enumerate(pair.order)
+            for size in benchmark.sizes
+        )
+
+    def _begin(
+        self,
+        benchmark: Benchmark,
+        cwd: Path,
+        artifacts: Mapping[Side, Path],
+        side: Side,
+        seed: int,
+        core: int | None,
+        stack: ExitStack,
+    ) -> Worker:
+        """The seed is told over the pipe: an argv can be read by the code under test."""
+        child = stack.enter_context(self._start(benchmark.argv, cwd, artifacts[side], self._log, core))
+        worker = Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log)
+        worker.ask({"do": "begin", "seed": seed, "sizes": [size.name for size in benchmark.sizes]}, "ready")
+        return worker
+
+
+def _quads(
+    benchmark: Benchmark, workers: Mapping[Side, Worker], progress: Progress
+) -> tuple[dict[tuple[Side, str], list[int]], dict[str, str]]:
+    times: dict[tuple[Side, str], list[int]] = {(side, size.name): [] for side in Side for size in benchmark.sizes}
+    orders = {size.name: "" for size in benchmark.sizes}
+    for quad in range(benchmark.quads):
+        for size in benchmark.sizes:
+            order = secrets.choice(ORDERS)
+            orders[size.name] += order[0]
+            for letter in order:
+                times[LETTER[letter], size.name] += workers[LETTER[letter]].times(size.name, benchmark.iterations)
+        progress.advance("round", quad + 1, benchmark.quads)
+    return times, orders
+
+
+def _sample(benchmark: Benchmark, round: int, launch: int, side: Side, size: str, ns: Sequence[int], order: str) -> Sample:
+    return Sample(
+        round=round,
+        launch=launch,
+        side=side,
+        size=size,
+        style=benchmark.style,
+        visit=benchmark.iterations,
+        ns=tuple(ns),
+        order=order,
+    )
