@@ -9,7 +9,8 @@ are given
 
 The extra work is a wait by the clock, a given share of what the launch (on a GPU: the block) took, so the truth is known
 without measuring it. Titles and ids tell expctl nothing. An INVALID experiment is run again under a new id. The state is
-FOLDER/results.jsonl: started again with the same arguments, the script goes on where it was killed.
+FOLDER/results.jsonl (and traces.jsonl, what the verdicts rest on): started again with the same arguments, the script goes
+on where it was killed.
 
 `--table FILE` prints the table of such a file, and exits with 1 when a bar is missed.
 """
@@ -27,7 +28,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT := Path(__file__).parents[2]))
+
+from expctl.adapters.record_codec import samples_of
+from expctl.domain.measurement import round_effects
+
 CLASSES = ("A/A", "slow", "gain")
 BUSY = 75
 FIRST = "The tree that the blind experiments start from"
@@ -96,7 +101,8 @@ class Bench:
     """The clone that the experiments are made in."""
 
     def __init__(self, folder: Path, target: str, protocol: Path | None) -> None:
-        self.repository, self._results = folder / "repository", folder / "results.jsonl"
+        self.repository = folder / "repository"
+        self._results, self._traces = folder / "results.jsonl", folder / "traces.jsonl"
         self._target, self._place = target, CPU if target == "cpu" else GPU
         if not (self.repository / ".git").is_dir():
             folder.mkdir(parents=True, exist_ok=True)
@@ -152,9 +158,17 @@ class Bench:
             target=self._target,
             machine=record["environment"].get("device", record["environment"]["cpu"]),
         )
-        with self._results.open("a") as file:
-            file.write(json.dumps(asdict(result)) + "\n")
+        for path, line in ((self._traces, self._trace(result)), (self._results, asdict(result))):
+            with path.open("a") as file:
+                file.write(json.dumps(line) + "\n")
         return result
+
+    def _trace(self, result: Result) -> dict[str, object]:
+        """What `decide` saw, for benchmarks/verdict/simulate.py to replay."""
+        file = self.repository / f"experiments/{result.id}/samples.jsonl"
+        samples = samples_of(file.read_bytes(), where=file.name) if file.exists() else ()
+        rounds = [{"session": each.session, "effect": each.effect} for each in round_effects(samples)]
+        return {"id": result.id, "target": result.target, "truth": result.truth, "verdict": result.verdict, "rounds": rounds}
 
     def _with_work(self, percent: float) -> str:
         """The kernel with extra work that makes it slower by such a share that undoing it is a gain of `percent`."""
