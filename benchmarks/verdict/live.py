@@ -281,6 +281,9 @@ def main() -> int:
                 return BUSY
             tried.append(bench.run(case, f"P{1000 + 10 * case.number + len(tried)}"))
             print(json.dumps(asdict(replace(tried[-1], machine=""))), flush=True)
+            if [each.verdict for each in tried[-3:]] == ["INVALID"] * 3:
+                print(f"{tried[-1].id} is INVALID three times over: {bench.repository}/experiments/{tried[-1].id}/record.json")
+                return 1
     text, good = table(bench.results())
     print(text)
     return 0 if good else 1
