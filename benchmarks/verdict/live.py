@@ -30,6 +30,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(ROOT := Path(__file__).parents[2]))
 
+import yaml
+
 from expctl.adapters.record_codec import samples_of
 from expctl.domain.measurement import round_effects
 
@@ -168,7 +170,15 @@ class Bench:
         file = self.repository / f"experiments/{result.id}/samples.jsonl"
         samples = samples_of(file.read_bytes(), where=file.name) if file.exists() else ()
         rounds = [{"session": each.session, "effect": each.effect} for each in round_effects(samples)]
-        return {"id": result.id, "target": result.target, "truth": result.truth, "verdict": result.verdict, "rounds": rounds}
+        benchmark = yaml.safe_load((self.repository / "protocol.yaml").read_text())["targets"][self._target]["benchmark"]
+        return {
+            "id": result.id,
+            "truth": result.truth,
+            "effect_percent": result.effect_percent,
+            "verdict": result.verdict,
+            "weights": {size["name"]: size["weight"] for size in benchmark["sizes"]},
+            "rounds": rounds,
+        }
 
     def _with_work(self, percent: float) -> str:
         """The kernel with extra work that makes it slower by such a share that undoing it is a gain of `percent`."""

@@ -1,15 +1,17 @@
 """How often does the verdict err, and what does it cost? `python benchmarks/verdict/simulate.py [--long]`
 
 Simulated machines (machines.py) make round effects; `expctl.domain.verdict.decide`, the function that `expctl run` calls,
-decides on them; rivals (rivals.py) decide on the same machines. Exit 1 when a bar is missed. The short form has loose bars
-(a bar plus four standard errors); `--long` takes 20,000 trials.
+decides on them; rivals (rivals.py) decide on the same machines. Then noise that breaks what a t test assumes (hard.py), and
+rounds that were recorded on real machines (traces.py): every verdict is replayed, and the A/A rounds are drawn again as
+noise. Exit 1 when a bar is missed. The short form has loose bars (a bar plus four standard errors, three failures at
+least); `--long` takes 20,000 trials and the bars as they are.
 """
 
 import argparse
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,172 +19,123 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from machines import MACHINES, TYPICAL, round_effects
+from hard import HARD_CASES
+from machines import MACHINES, Machine, round_effects
+from procedure import ROUNDS, Tally, plan_of, sessions, tally
 from rivals import RIVALS
+from traces import RecordedNoise, Trace, recorded
 
-from expctl.domain.boundaries import LOOKS
-from expctl.domain.experiment import Mode, Verdict
-from expctl.domain.measurement import RoundEffect, Session
-from expctl.domain.plan import Plan
-from expctl.domain.protocol import Benchmark, KeepRule, Size
-from expctl.domain.verdict import Decision, confirm_rounds, decide
+from expctl.domain.experiment import Verdict
 
 SEED = 20261120
-ROUNDS = LOOKS[-1]  # of a search, at most
-CONFIRM = confirm_rounds(ROUNDS)
-SIZES = ("4.9 ms", "39 ms")
-PLAN = Plan.of(
-    Benchmark(argv=("-",), timeout_s=1, sizes=tuple(Size(name=size, weight=0.5) for size in SIZES)), KeepRule(), Mode.GAIN
-)
+LONG, SHORT, RIVAL_TRIALS = 20_000, 400, 2_000
+PLAN = plan_of({"4.9 ms": 0.5, "39 ms": 0.5})
 EFFECTS = {"no effect": 0.0, "-0.5 %": -0.005, "+0.5 %": 0.005, "+1 %": 0.01}
-SLICE = 1000  # trials in memory at a time
-
-Noise = Callable[[np.random.Generator, int, int], np.ndarray]  # (trials, rounds, sizes) of one session without an effect
-
-# Bars of the design by machine: KEEP at most (first two), at least (next two), mean rounds of the search at no effect at most.
-BARS = {
-    "quiet": (0.001, 0.0001, 0.99, 0.999, 6.0),
-    "typical": (0.001, 0.0001, 0.97, 0.995, 10.0),
-    "noisy": (0.001, 0.0005, 0.75, 0.97, 21.0),
-}
-HARD_BARS = {"round autocorrelation 0.5": 0.005, "rare slow mode": 0.03, "t3 tails": 0.001}
+HEADS = (*EFFECTS, "rounds at 0", "rounds in all", "sd of a round")
+RECORDED_BAR = 0.001  # KEEPs without an effect on recorded noise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tally:
-    """What came of the trials of one case. `search` is the mean number of rounds until the search ended."""
+class Bars:
+    """Of the design: KEEP at most (no effect, -0.5 %), at least (+0.5 %, +1 %), mean rounds of a search at no effect."""
 
-    trials: int
-    kept: int
-    search: float
+    most: tuple[float, float]
+    least: tuple[float, float]
     rounds: float
-    undecided: int
-
-    @property
-    def share(self) -> float:
-        """Of KEEPs."""
-        return self.kept / self.trials
 
 
-def settle(search: np.ndarray, confirm: np.ndarray, plan: Plan = PLAN) -> Decision:
-    """Let `decide` ask for what it needs, as a run does. Both arrays are (rounds, sizes); unused rounds change nothing."""
-    rounds = [RoundEffect(round=i, effect=_effect(row)) for i, row in enumerate(search.tolist())]
-    answer = decide(rounds, plan)
-    if not isinstance(answer, Decision):
-        start = len(rounds)
-        needed = confirm[: answer.rounds_left].tolist()
-        rounds += [RoundEffect(round=start + i, effect=_effect(row), session=Session.CONFIRM) for i, row in enumerate(needed)]
-        answer = decide(rounds, plan)
-    if not isinstance(answer, Decision):
-        raise TypeError(f"undecided after {len(rounds)} rounds: {answer}")
-    return answer
+BARS = {
+    "quiet": Bars(most=(0.001, 0.0001), least=(0.99, 0.999), rounds=6.0),
+    "typical": Bars(most=(0.001, 0.0001), least=(0.97, 0.995), rounds=10.0),
+    "noisy": Bars(most=(0.001, 0.0005), least=(0.75, 0.97), rounds=21.0),
+}
 
 
-def _effect(row: list[float]) -> dict[str, float]:
-    return dict(zip(SIZES, row, strict=True))
+def allowance(bar: float, trials: int) -> float:
+    """Four standard errors at the bar, and three trials at least; nothing where the trials are those of the long form."""
+    return 0.0 if trials >= LONG else max(4 * math.sqrt(bar * (1 - bar) / trials), 3 / trials)
 
 
-def tally(pairs: Iterable[tuple[np.ndarray, np.ndarray]], shift: float = 0.0) -> Tally:
-    """Settle every trial of (search, confirm) slices, each shifted by an effect."""
-    trials = kept = search = total = undecided = 0
-    for searches, confirms in pairs:
-        for one, other in zip(searches + shift, confirms + shift, strict=True):
-            decision = settle(one, other)
-            procedure = decision.procedure
-            if procedure is None:
-                raise TypeError("decided without a procedure")
-            trials += 1
-            kept += decision.verdict is Verdict.KEEP
-            undecided += decision.verdict is Verdict.INCONCLUSIVE
-            search += procedure.search_rounds
-            total += procedure.search_rounds + procedure.confirm_rounds
-    return Tally(trials=trials, kept=kept, search=search / trials, rounds=total / trials, undecided=undecided)
+def missed(found: Sequence[Tally], bars: Bars, trials: int) -> list[bool]:
+    """Which bars the tallies at the four EFFECTS, and the rounds at no effect, miss."""
+    too_often = [each.share > bar + allowance(bar, trials) for each, bar in zip(found[:2], bars.most, strict=True)]
+    too_seldom = [each.share < bar - allowance(1 - bar, trials) for each, bar in zip(found[2:], bars.least, strict=True)]
+    return [*too_often, *too_seldom, found[0].search > bars.rounds * (1.0 if trials >= LONG else 1.1)]
 
 
-def sessions(draw: np.random.Generator, make: Noise, trials: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Search and confirmation of every trial, two sessions of their own, in slices."""
-    parts = [SLICE] * (trials // SLICE) + ([trials % SLICE] if trials % SLICE else [])
-    return [(make(draw, part, ROUNDS), make(draw, part, CONFIRM)) for part in parts]
+def simulated(draw: np.random.Generator, machine: Machine, trials: int) -> int:
+    """Print the block of one machine; the number of missed bars."""
+    noise = sessions(draw, lambda some, count, rounds: round_effects(some, machine, count, rounds), trials)
+    sd = math.sqrt(np.mean([part[0].mean(axis=2).var() for part in noise]))
+    found, bars = [tally(noise, PLAN, effect) for effect in EFFECTS.values()], BARS[machine.name]
+    fails = missed(found, bars, trials)
+    print(f"{machine.name:<34}" + "".join(f"{head:>14}" for head in HEADS))
+    print(f"{'  expctl':<34}" + _row(found, sd, fails))
+    limits = [f"<= {100 * bar:g}" for bar in bars.most] + [f">= {100 * bar:g}" for bar in bars.least] + [f"<= {bars.rounds:g}"]
+    print(f"{'  bar':<34}" + "".join(f"{limit:>13} " for limit in limits) + f"{'':>14}{100 * machine.round_sd:>13.3f}")
+    for name, rival in RIVALS.items():
+        shares = [100 * rival(draw, machine, min(trials, RIVAL_TRIALS), effect).mean() for effect in EFFECTS.values()]
+        print(f"  {name:<32}" + "".join(f"{share:>13.2f} " for share in shares))
+    print()
+    return sum(fails)
 
 
-def autocorrelated(draw: np.random.Generator, trials: int, rounds: int, memory: float = 0.5) -> np.ndarray:
-    """Rounds of the typical machine's sd that remember half of the round before; sizes move together by half."""
-    noise = _two_sizes(draw.standard_normal((trials, rounds, 3)))
-    for i in range(1, rounds):
-        noise[:, i] = memory * noise[:, i - 1] + math.sqrt(1 - memory * memory) * noise[:, i]
-    return noise * TYPICAL.round_sd
+def hard(draw: np.random.Generator, trials: int) -> int:
+    """Print the hard cases; the number of missed bars."""
+    print(f"{'no effect, hard cases':<34}{'KEEP':>14}{'bar':>14}")
+    fails = 0
+    for name, (noise, bar) in HARD_CASES.items():
+        share = tally(sessions(draw, noise, trials), PLAN).share
+        bad = share > bar + allowance(bar, trials)
+        fails += bad
+        print(f"  {name:<32}{100 * share:>13.3f}{'!' if bad else ' '}{f'<= {100 * bar:g}':>13}")
+    return fails
 
 
-def heavy_tailed(draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
-    """The same with t tails of 3 degrees of freedom, scaled to the same sd."""
-    return _two_sizes(draw.standard_t(3, (trials, rounds, 3)) / math.sqrt(3)) * TYPICAL.round_sd
+def replayed(target: str, traces: Sequence[Trace]) -> int:
+    """Print how the recorded experiments of a target are decided today; the number of verdicts that differ or are false."""
+    differ = [trace for trace in traces if trace.verdict is not Verdict.INVALID and trace.replayed() is not trace.verdict]
+    false = [trace for trace in traces if trace.truth in {"A/A", "slow"} and trace.verdict is Verdict.KEEP]
+    print(
+        f"\nrecorded on {target}: {len(traces)} experiments with {sum(len(trace.rounds) for trace in traces)} rounds, "
+        f"{len(differ)} decided otherwise today, {len(false)} false KEEPs"
+    )
+    return len(differ) + len(false)
 
 
-def slow_mode(draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
-    """The typical machine; one candidate launch in ten is 2.7 % slower, the others are faster by so much that the mean is 0."""
-    slow = 0.027 * (draw.random((trials, rounds, 2)) < 0.1).mean(axis=2) - 0.0027
-    return round_effects(draw, TYPICAL, trials, rounds) - slow[:, :, None]
+def drawn_again(draw: np.random.Generator, traces: list[Trace], trials: int) -> int:
+    """Print the error rates on recorded noise; 1 when its bar is missed."""
+    noise = RecordedNoise(traces)
+    pairs, plan = sessions(draw, noise, trials), plan_of(noise.weights)
+    found = [tally(pairs, plan, effect) for effect in EFFECTS.values()]
+    bad = found[0].share > RECORDED_BAR + allowance(RECORDED_BAR, trials)
+    sd = (noise.rounds @ np.array(list(noise.weights.values()))).std(ddof=1)
+    print(f"{f'  its {len(noise.rounds)} A/A rounds drawn again':<34}" + "".join(f"{head:>14}" for head in HEADS))
+    print(f"{'  expctl':<34}" + _row(found, sd, [bad, False, False, False, False]))
+    return int(bad)
 
 
-def _two_sizes(noise: np.ndarray) -> np.ndarray:
-    """(…, 3) independent to (…, 2) correlated by 1/2, each of sd 1."""
-    return (noise[..., :2] + noise[..., 2:]) / math.sqrt(2)
-
-
-HARD_CASES = {"round autocorrelation 0.5": autocorrelated, "rare slow mode": slow_mode, "t3 tails": heavy_tailed}
-
-
-def allowance(bar: float, trials: int, *, loose: bool) -> float:
-    """Four standard errors at the bar in the short form."""
-    return 4 * math.sqrt(max(bar * (1 - bar), 1 / trials) / trials) if loose else 0.0
+def _row(found: Sequence[Tally], sd: float, fails: Sequence[bool]) -> str:
+    values = [*(100 * each.share for each in found), found[0].search, found[0].rounds, 100 * sd]
+    marks = [*fails, False, False]
+    return "".join(f"{value:>13.3f}{'!' if bad else ' '}" for value, bad in zip(values, marks, strict=True))
 
 
 def main() -> int:
-    """Print the table; 1 when a bar is missed."""
+    """Print the tables; 1 when a bar is missed."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--long", action="store_true", help="20,000 trials of each case; bars without allowance")
     options.add_argument("--trials", type=int, default=0)
     options.add_argument("--seed", type=int, default=SEED)
     asked = options.parse_args()
-    trials = asked.trials or (20_000 if asked.long else 400)
-    draw, started, missed = np.random.default_rng(asked.seed), time.monotonic(), 0
-    heads = [*EFFECTS, "rounds at 0", "rounds in all", "sd of a round"]
-    print(f"share of KEEPs in percent, {trials} trials each, seed {asked.seed}\n")
-    for machine in MACHINES:
-        noise = sessions(draw, lambda d, n, r, m=machine: round_effects(d, m, n, r), trials)
-        sd = math.sqrt(np.mean([part[0].mean(axis=2).var() for part in noise]))
-        print(f"{machine.name:<34}" + "".join(f"{head:>14}" for head in heads))
-        found = [tally(noise, effect) for effect in EFFECTS.values()]
-        row = [100 * each.share for each in found] + [found[0].search, found[0].rounds, 100 * sd]
-        low, at_loss, half, one, rounds = BARS[machine.name]
-        loose = not asked.long
-        fails = [
-            found[0].share > low + allowance(low, trials, loose=loose),
-            found[1].share > at_loss + allowance(at_loss, trials, loose=loose),
-            found[2].share < half - allowance(half, trials, loose=loose),
-            found[3].share < one - allowance(one, trials, loose=loose),
-            found[0].search > rounds * (1.1 if loose else 1),
-        ]
-        missed += sum(fails)
-        marks = [*fails, False, False]
-        print(
-            f"{'  expctl':<34}" + "".join(f"{value:>13.3f}{'!' if bad else ' '}" for value, bad in zip(row, marks, strict=True))
-        )
-        bars = (f"<= {100 * low:g}", f"<= {100 * at_loss:g}", f">= {100 * half:g}", f">= {100 * one:g}", f"<= {rounds:g}")
-        print(f"{'  bar':<34}" + "".join(f"{bar:>13} " for bar in bars) + f"{'':>14}{100 * machine.round_sd:>13.3f}")
-        some = min(trials, 2_000)
-        for name, rival in RIVALS.items():
-            shares = [100 * rival(draw, machine, some, effect).mean() for effect in EFFECTS.values()]
-            print(f"  {name:<32}" + "".join(f"{share:>13.2f} " for share in shares))
-        print()
-    print(f"{'no effect, hard cases':<34}{'KEEP':>14}{'bar':>14}")
-    for name, make in HARD_CASES.items():
-        found_one, bar = tally(sessions(draw, make, trials)), HARD_BARS[name]
-        bad = found_one.share > bar + allowance(bar, trials, loose=not asked.long)
-        missed += bad
-        print(f"  {name:<32}{100 * found_one.share:>13.3f}{'!' if bad else ' '}{f'<= {100 * bar:g}':>13}")
-    print(f"\n{'every bar holds' if not missed else f'{missed} bars missed (!)'}; {time.monotonic() - started:.0f} s")
-    return 1 if missed else 0
+    trials = asked.trials or (LONG if asked.long else SHORT)
+    draw, started = np.random.default_rng(asked.seed), time.monotonic()
+    print(f"share of KEEPs in percent, {trials} trials each, searches of at most {ROUNDS} rounds, seed {asked.seed}\n")
+    fails = sum(simulated(draw, machine, trials) for machine in MACHINES) + hard(draw, trials)
+    for target, traces in recorded().items():
+        fails += replayed(target, traces) + drawn_again(draw, traces, trials)
+    print(f"\n{f'{fails} bars missed (!)' if fails else 'every bar holds'}; {time.monotonic() - started:.0f} s")
+    return 1 if fails else 0
 
 
 if __name__ == "__main__":

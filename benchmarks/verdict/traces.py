@@ -1,0 +1,63 @@
+"""Recorded rounds of real machines, from benchmarks/verdict/live.py: traces/TARGET.jsonl, one experiment a line."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from procedure import plan_of
+
+from expctl.domain.experiment import Verdict
+from expctl.domain.measurement import RoundEffect, Session
+from expctl.domain.verdict import Decision, decide
+
+FOLDER = Path(__file__).parent / "traces"
+BLOCK = 6  # neighbouring rounds that stay together when recorded noise is drawn again
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """One blind experiment: what it was, what expctl said of it, and the rounds that this rests on."""
+
+    id: str
+    truth: str
+    effect_percent: float
+    verdict: Verdict
+    weights: Mapping[str, float]
+    rounds: tuple[RoundEffect, ...]
+
+    def replayed(self) -> Verdict | None:
+        """What `decide` says today; None when it asks for more rounds."""
+        answer = decide(self.rounds, plan_of(self.weights))
+        return answer.verdict if isinstance(answer, Decision) else None
+
+
+def recorded() -> dict[str, list[Trace]]:
+    """By target. Experiments without rounds (INVALID before any was whole) are left out."""
+    found = {file.stem: [_trace(json.loads(line)) for line in file.read_text().splitlines()] for file in FOLDER.glob("*.jsonl")}
+    return {target: [trace for trace in traces if trace.rounds] for target, traces in sorted(found.items())}
+
+
+class RecordedNoise:
+    """The rounds of all A/A experiments of a target, end to end, drawn in blocks of neighbours from any place on."""
+
+    def __init__(self, traces: list[Trace]) -> None:
+        some = [trace for trace in traces if trace.truth == "A/A"]
+        self.weights = some[0].weights
+        self.rounds = np.array([[each.effect[size] for size in self.weights] for trace in some for each in trace.rounds])
+
+    def __call__(self, draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
+        """(trials, rounds, sizes)."""
+        starts = draw.integers(0, len(self.rounds), (trials, -(-rounds // BLOCK)))
+        places = (starts[:, :, None] + np.arange(BLOCK)).reshape(trials, -1)[:, :rounds] % len(self.rounds)
+        return self.rounds[places]
+
+
+def _trace(line: dict[str, object]) -> Trace:
+    rounds = line.pop("rounds")
+    if not isinstance(rounds, list):
+        raise TypeError(f"rounds: expected a list, found {rounds!r}")
+    effects = (RoundEffect(round=i, effect=each["effect"], session=Session(each["session"])) for i, each in enumerate(rounds))
+    line["verdict"] = Verdict(line["verdict"])
+    return Trace(**{key: line[key] for key in Trace.__slots__ if key != "rounds"}, rounds=tuple(effects))  # type: ignore[arg-type]
