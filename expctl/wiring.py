@@ -61,9 +61,10 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     """Everything for commands that change something."""
     from functools import partial
 
+    from expctl.adapters.calibrations import FileCalibrations, state_folder
     from expctl.adapters.child import become_subreaper, end_survivors
     from expctl.adapters.clock import SystemClock
-    from expctl.adapters.environment import machine_facts
+    from expctl.adapters.environment import machine_facts, noise_fingerprint
     from expctl.adapters.git_workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes
@@ -81,6 +82,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         locks=RepositoryLock(place.state),
         clock=SystemClock(),
         progress=progress,
+        calibrations=FileCalibrations(state_folder(), noise_fingerprint(machine)),
         machine=machine,
         equip=partial(_equip, place, machine["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),

@@ -33,6 +33,13 @@ class Style(StrEnum):
     FINE = "fine"
 
 
+class Calibrate(StrEnum):
+    """Must the machine's noise be known before a run measures, or is it well to know?"""
+
+    REQUIRED = "required"
+    ADVISED = "advised"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
     """How to make the artifact. `argv` belongs to `command`; `source` and `flags` to the other toolchains."""
@@ -80,7 +87,8 @@ class Size:
 class Benchmark:
     """How the KPI is measured. `quads` and `iterations` belong to style `fine`: iterations per visit of a quad.
 
-    `rounds` is the most that a search may take: the last of the planned looks, or an earlier one.
+    `rounds` is the most that a search may take: the last of the planned looks, or an earlier one. Where calibration is
+    required, a run without one measures it first.
     """
 
     argv: tuple[str, ...]
@@ -90,6 +98,7 @@ class Benchmark:
     rounds: int = LOOKS[-1]
     iterations: int = 10
     quads: int = 8
+    calibrate: Calibrate = Calibrate.ADVISED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
