@@ -11,6 +11,7 @@ from expctl.adapters.library import GitLibrary
 DEVICE = "machine"
 
 if TYPE_CHECKING:
+    from expctl.adapters.pictures import Pictures
     from expctl.adapters.process_gate import ProcessGate
     from expctl.domain.ports import Progress, Recipe
     from expctl.domain.protocol import Protocol
@@ -31,6 +32,13 @@ def reader(place: Place) -> GitReader:
 def library(git: GitReader) -> GitLibrary:
     """Typed contents of commits."""
     return GitLibrary(git)
+
+
+def pictures(place: Place, git: GitReader) -> "Pictures":
+    """What `show --plot` draws, as of HEAD."""
+    from expctl.adapters.pictures import Pictures
+
+    return Pictures(GitLibrary(git), git.head(), place.state / "journal")
 
 
 def mark_of(place: Place) -> str:
