@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,13 +18,19 @@ def rejected(repository: Foreign) -> Foreign:
     return repository
 
 
-def test_a_record_is_drawn_in_the_terminal_and_in_files(rejected: Foreign) -> None:
+def test_a_record_is_drawn_in_the_terminal(rejected: Foreign) -> None:
     before = rejected.snapshot()
     ways = (("show", "P1", "--plot"), ("show", "--plot", "P1"), ("show", "P1", "--plot", "-"))
     charts = {rejected.concluded(*words).out for words in ways}
     (chart,) = charts
     assert chart.startswith("P1  another way   target here\n")
     assert "\n  REJECT     n=" in chart
+    assert rejected.snapshot() == before
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs matplotlib: pip install -e '.[plot]'")
+def test_a_record_is_drawn_in_files(rejected: Foreign) -> None:
+    before = rejected.snapshot()
     for name, start in (("out.png", b"\x89PNG"), ("out.svg", b"<?xml"), ("OUT.PNG", b"\x89PNG")):
         file = rejected.home / name
         assert rejected.concluded("show", "P1", "--plot", str(file)).out == f"drawn in {file}\n"
@@ -64,6 +71,7 @@ def test_what_cannot_be_drawn_is_refused_with_the_next_command(repository: Forei
         assert "\n  next      " in answer.err
 
 
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs matplotlib: pip install -e '.[plot]'")
 def test_a_file_that_cannot_be_written_is_refused(rejected: Foreign) -> None:
     (rejected.home / "folder.png").mkdir()
     answer = rejected.expctl("show", "P1", "--plot", str(rejected.home / "folder.png"))

@@ -1,6 +1,7 @@
 """Pictures: in the terminal letter by letter, as files by what a viewer must find in them."""
 
 import xml.etree.ElementTree as ET
+from importlib.util import find_spec
 from random import Random
 
 import pytest
@@ -9,6 +10,8 @@ from expctl.domain.picture import Caption, Look, Picture
 from expctl.domain.record import Estimate
 from expctl.views.chart import WIDTH, chart_lines
 from expctl.views.figure import figure_bytes
+
+needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs matplotlib: pip install -e '.[plot]'")
 
 ESTIMATE = Estimate(size="objective", effect_percent=1.0, low_percent=0.6, high_percent=1.4, sd_percent=0.5, rounds=4)
 PICTURE = Picture(
@@ -84,6 +87,11 @@ def test_no_line_is_wider_than_a_terminal_and_every_session_is_there(search: int
 def test_rounds_that_never_differ_are_drawn_too() -> None:
     flat = Picture(caption=PICTURE.caption, search=(0.0,) * 5, confirm=(), search_means=(0.0,) * 5, confirm_means=())
     assert sum("o . o . o . o . o" in line for line in chart_lines(flat)) == 1
+
+
+@needs_matplotlib
+def test_rounds_that_never_differ_make_a_file_too() -> None:
+    flat = Picture(caption=PICTURE.caption, search=(0.0,) * 5, confirm=(), search_means=(0.0,) * 5, confirm_means=())
     assert figure_bytes(flat, "png").startswith(b"\x89PNG")
 
 
@@ -98,6 +106,7 @@ def texts(svg: bytes) -> list[str]:
     return ["".join(each.itertext()) for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
+@needs_matplotlib
 def test_a_file_is_the_same_whenever_it_is_drawn_and_says_what_it_shows() -> None:
     svg = figure_bytes(PICTURE, "svg")
     assert svg == figure_bytes(PICTURE, "svg")
@@ -111,6 +120,7 @@ def test_a_file_is_the_same_whenever_it_is_drawn_and_says_what_it_shows() -> Non
         assert words in said, words
 
 
+@needs_matplotlib
 def test_what_is_not_there_is_not_in_the_legend() -> None:
     plain = Picture(caption=PICTURE.caption, search=(0.1, 0.2), confirm=(), search_means=(0.1, 0.15), confirm_means=())
     said = texts(figure_bytes(plain, "svg"))
@@ -120,6 +130,7 @@ def test_what_is_not_there_is_not_in_the_legend() -> None:
     )
 
 
+@needs_matplotlib
 @pytest.mark.parametrize("title", ["$\\frac{1}{0}$ and $x", "<script>alert(1)</script>", "漢字 \U0001f600", "a\x1b[2Jb\x00c"])
 def test_a_title_is_text_and_nothing_else(title: str) -> None:
     caption = Caption(id="P9", title=title, target="cpu", outcome="KEEP", reason=title)
