@@ -131,7 +131,7 @@ def test_what_is_not_there_is_not_in_the_legend() -> None:
 
 
 @needs_matplotlib
-@pytest.mark.parametrize("title", ["$\\frac{1}{0}$ and $x", "<script>alert(1)</script>", "漢字 \U0001f600", "a\x1b[2Jb\x00c"])
+@pytest.mark.parametrize("title", ["$\\nonsense{1$ and x", "<script>alert(1)</script>", "漢字 \U0001f600", "a\x1b[2Jb\x00c"])
 def test_a_title_is_text_and_nothing_else(title: str) -> None:
     caption = Caption(id="P9", title=title, target="cpu", outcome="KEEP", reason=title)
     picture = Picture(caption=caption, search=(0.1, 0.2), confirm=(), search_means=(0.1, 0.15), confirm_means=())
