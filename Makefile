@@ -26,5 +26,5 @@ $(VENV)/ready-to-run: pyproject.toml constraints.txt | $(VENV)/bin/python
 	@$(BIN)/python -c "open('$@', 'w')"
 
 $(VENV)/ready-to-test: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(PIP) -e ".[cpu,torch,test]"
+	$(PIP) -e ".[cpu,torch,plot,test]"
 	@$(BIN)/python -c "open('$@', 'w')"

@@ -11,6 +11,7 @@ from expctl.adapters.library import GitLibrary
 DEVICE = "machine"
 
 if TYPE_CHECKING:
+    from expctl.adapters.pictures import Pictures
     from expctl.adapters.process_gate import ProcessGate
     from expctl.domain.ports import Progress, Recipe
     from expctl.domain.protocol import Protocol
@@ -31,6 +32,13 @@ def reader(place: Place) -> GitReader:
 def library(git: GitReader) -> GitLibrary:
     """Typed contents of commits."""
     return GitLibrary(git)
+
+
+def pictures(place: Place, git: GitReader) -> "Pictures":
+    """What `show --plot` draws, as of HEAD."""
+    from expctl.adapters.pictures import Pictures
+
+    return Pictures(GitLibrary(git), git.head(), place.state / "journal")
 
 
 def mark_of(place: Place) -> str:
@@ -61,9 +69,10 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     """Everything for commands that change something."""
     from functools import partial
 
+    from expctl.adapters.calibrations import FileCalibrations, state_folder
     from expctl.adapters.child import become_subreaper, end_survivors
     from expctl.adapters.clock import SystemClock
-    from expctl.adapters.environment import machine_facts
+    from expctl.adapters.environment import machine_facts, noise_fingerprint
     from expctl.adapters.git_workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes
@@ -81,6 +90,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         locks=RepositoryLock(place.state),
         clock=SystemClock(),
         progress=progress,
+        calibrations=FileCalibrations(state_folder(), noise_fingerprint(machine)),
         machine=machine,
         equip=partial(_equip, place, machine["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),

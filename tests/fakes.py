@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from expctl.adapters.record_codec import profile_bytes, record_bytes, record_of, samples_bytes
+from expctl.domain.calibration import Calibration
 from expctl.domain.errors import Busy
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ledger import Ledger
 from expctl.domain.lifecycle import Event
 from expctl.domain.measurement import Sample, Side
-from expctl.domain.ports import Available, ChangedFile, Failed, Foreign, Queued, TestReport, Unavailable
+from expctl.domain.ports import Available, ChangedFile, Failed, Foreign, Queued, TestReport, Unavailable, Uncalibrated
 from expctl.domain.protocol import Benchmark, Build, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.record import Artifact, Fact, Finding, Record
 from expctl.flow.world import Equipment, World
@@ -419,6 +420,23 @@ class FakeGate:
             self.held = False
 
 
+@dataclass
+class FakeCalibrations:
+    """Calibrations in memory, by target; `unusable` is why a file would not be used."""
+
+    stored: dict[str, Calibration] = field(default_factory=dict)
+    unusable: str = ""
+
+    def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated:
+        assert benchmark.sizes
+        return self.stored.get(target) or Uncalibrated(reason=self.unusable)
+
+    def write(self, benchmark: Benchmark, calibration: Calibration) -> Path:
+        assert benchmark.sizes
+        self.stored[calibration.target] = calibration
+        return Path("/state") / calibration.target
+
+
 STEP = Step(argv=("run",), timeout_s=1)
 PROTOCOL = Protocol(
     version=1,
@@ -472,6 +490,7 @@ class Stage:
     progress: FakeProgress = field(default_factory=FakeProgress)
     steps: FakeSteps = field(default_factory=FakeSteps)
     gate: FakeGate = field(default_factory=FakeGate)
+    calibrations: FakeCalibrations = field(default_factory=FakeCalibrations)
     stops_after: int = -1
     survivors_ended: int = 0
 
@@ -501,6 +520,7 @@ class Stage:
             locks=self.locks,
             clock=self.clock,
             progress=self.progress,
+            calibrations=self.calibrations,
             machine={"machine": "fake"},
             equip=lambda _protocol, _experiment: Equipment(toolchains=self.toolchains, steps=self.steps, gate=self.gate),
             end_survivors=self._end_survivors,

@@ -9,11 +9,15 @@ def replace(path: Path, contents: bytes) -> None:
     """Write a temporary file, flush it, rename it over `path`, flush the folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
-    with open(temporary, "wb") as file:
-        file.write(contents)
-        file.flush()
-        os.fsync(file.fileno())
-    os.rename(temporary, path)
+    try:
+        with open(temporary, "wb") as file:
+            file.write(contents)
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
+        raise
     flush_folder(path.parent)
 
 

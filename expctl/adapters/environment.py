@@ -3,11 +3,12 @@
 import hashlib
 import os
 import platform
+from collections.abc import Mapping
 from pathlib import Path
 
 
 def machine_facts() -> dict[str, str]:
-    """CPU model and features, core count, memory, kernel and Python versions. No host name, no paths."""
+    """CPU model and features, cores, memory, GPUs, kernel and Python versions. No host name, no paths."""
     cpu = _cpu_facts()
     kernel = ".".join(platform.release().split(".")[:2])
     pages, page_bytes = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
@@ -20,8 +21,33 @@ def machine_facts() -> dict[str, str]:
         "architecture": platform.machine(),
         "python": platform.python_version(),
     }
+    if gpus := _gpu_models():
+        facts["gpu"] = gpus
     fingerprint = "\n".join(f"{key}={facts[key]}" for key in ("cpu", "vector", "cores", "architecture"))
     return {**facts, "machine": hashlib.sha256(fingerprint.encode()).hexdigest()[:12]}
+
+
+def noise_fingerprint(facts: Mapping[str, str]) -> str:
+    """Twelve hex digits of what shapes the noise of measuring: CPU, memory, GPUs and kernel, not the Python that starts it."""
+    keys = ("cpu", "vector", "cores", "memory_gib", "gpu", "os", "architecture")
+    return hashlib.sha256("\n".join(f"{key}={facts.get(key, '')}" for key in keys).encode()).hexdigest()[:12]
+
+
+def _gpu_models() -> str:
+    """What the drivers of NVIDIA (model) and AMD (instruction set) say, without a library or a tool; empty without a GPU."""
+    nvidia = [_rows(path).get("Model", "") for path in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))]
+    nodes = sorted(Path("/sys/class/kfd/kfd/topology/nodes").glob("*/properties"))
+    amd = [_rows(path, " ").get("gfx_target_version", "0") for path in nodes]
+    return ", ".join([*filter(None, nvidia), *(f"gfx target {version}" for version in amd if version != "0")])
+
+
+def _rows(path: Path, sign: str = ":") -> dict[str, str]:
+    """`key sign value` lines; none when the file can't be read."""
+    try:
+        lines = path.read_text(errors="replace").splitlines()
+    except OSError:
+        return {}
+    return {key.strip(): value.strip() for key, found, value in (line.partition(sign) for line in lines) if found}
 
 
 def _cpu_facts() -> dict[str, str]:

@@ -9,9 +9,10 @@ from expctl.domain.errors import Interrupted
 
 
 class Interruption:
-    """Installs the handlers while it is entered."""
+    """Installs the handlers while it is entered. `then` is what is said after an abort."""
 
-    def __init__(self) -> None:
+    def __init__(self, then: str = "expctl run goes on from the last whole step") -> None:
+        self._then = then
         self._asked = False
         self._before: dict[signal.Signals, Any] = {}
 
@@ -33,4 +34,4 @@ class Interruption:
             self._asked = True
             print("\nstopping after this step; Ctrl-C again aborts it", file=sys.stderr)
             return
-        raise Interrupted("aborted; expctl run goes on from the last whole step")
+        raise Interrupted(f"aborted; {self._then}")

@@ -20,10 +20,10 @@ START = "start"
 
 
 class FileJournal:
-    """Journals below one folder."""
+    """Journals below one folder. A reader beside the run that writes must not heal: a torn line may be half of a new one."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, *, heals: bool = True) -> None:
+        self._folder, self._heals = folder, heals
 
     def unfinished(self) -> tuple[str, ...]:
         """Experiments that have a journal."""
@@ -65,7 +65,7 @@ class FileJournal:
             return []
         raw = path.read_bytes()
         whole, torn = raw.rsplit(b"\n", 1) if b"\n" in raw else (b"", raw)
-        if torn:
+        if torn and self._heals:
             _heal(path, len(whole) + 1 if whole else 0)
         lines: list[dict[str, Any]] = []
         for number, text in enumerate(whole.splitlines(), start=1):

@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from expctl.cli import compare, gate, init, ledger, new, replay, run, show, status
+from expctl.cli import calibrate, compare, gate, init, ledger, new, replay, run, show, status
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
 
@@ -18,9 +18,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(run.run)
+app.command()(calibrate.calibrate)
 app.command()(status.status)
 app.command()(new.new)
-app.command()(show.show)
+app.command(cls=show.ShowCommand)(show.show)
 app.command()(ledger.ledger)
 app.command()(replay.replay)
 app.command()(compare.compare)

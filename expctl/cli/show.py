@@ -1,24 +1,57 @@
 """`expctl show`: one experiment, whole."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperCommand
+
+from expctl.domain.experiment import ID_PATTERN
+
+if TYPE_CHECKING:
+    import click
+
+    from expctl.domain.picture import Picture
+
+SUFFIXES = ("png", "svg")
+TERMINAL = "-"
+
+
+class ShowCommand(TyperCommand):
+    """`show`, where `--plot` may stand alone: then it means the terminal."""
+
+    def parse_args(self, ctx: "click.Context", args: list[str]) -> list[str]:
+        """Give a lone `--plot` its value; Typer has no option with an optional one."""
+        given = []
+        for word, following in zip(args, [*args[1:], ""], strict=True):
+            given.append(word)
+            if word == "--plot" and (not following or following.startswith("--") or ID_PATTERN.fullmatch(following)):
+                given.append(TERMINAL)
+        return super().parse_args(ctx, given)
 
 
 def show(
     experiment: Annotated[str, typer.Argument(metavar="ID")],
     apply: Annotated[bool, typer.Option("--apply", help="Put its patch into the work tree, on a clean scope.")] = False,
+    plot: Annotated[
+        str, typer.Option(metavar="[FILE]", help="Draw rounds, boundaries and estimate: a .png or .svg file, or here.")
+    ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Hypothesis, prediction against outcome, numbers, reasons, resource and profile change of one experiment."""
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
-    from expctl.domain.errors import Refused
+    from expctl.domain.errors import Misused, Refused
     from expctl.domain.experiment import check_id
     from expctl.views.console import ConsoleProgress
     from expctl.views.report import proposal_lines, record_lines
 
     check_id(experiment)
+    if plot and (apply or as_json):
+        raise Misused(
+            "a picture comes alone", expected="--plot without --apply and --json", hint=f"expctl show {experiment} --plot"
+        )
+    _check_plot(plot)
     place = wiring.here()
     if apply:
         from expctl.flow.propose import reapply
@@ -30,7 +63,9 @@ def show(
     library, head = wiring.library(git), git.head()
     record = library.record(head, experiment)
     if record is not None:
-        if as_json:
+        if plot:
+            _draw(wiring.pictures(place, git).of_record(record), plot)
+        elif as_json:
             print_json(record)
         else:
             print_lines(record_lines(record, library.protocol(head).references))
@@ -43,7 +78,53 @@ def show(
             found=f"no experiments/{experiment} in {head[:10]}",
             hint="expctl status lists what waits, ledger.md everything",
         )
-    if as_json:
+    if plot:
+        _draw(wiring.pictures(place, git).of_proposal(proposals[experiment]), plot)
+    elif as_json:
         print_json(proposals[experiment])
     else:
         print_lines(proposal_lines(proposals[experiment], library.protocol(head).references))
+
+
+def _check_plot(plot: str) -> None:
+    """Raises Misused when `plot` names a file that can't be drawn."""
+    from expctl.domain.errors import Misused
+
+    if plot not in ("", TERMINAL) and _suffix(plot) not in SUFFIXES:
+        raise Misused(
+            "this is not a picture that can be drawn",
+            expected=f"a file name that ends in {' or '.join(f'.{each}' for each in SUFFIXES)}, or - for the terminal",
+            found=plot,
+            hint="expctl show ID --plot out.png",
+        )
+
+
+def _draw(picture: "Picture", plot: str) -> None:
+    from expctl.cli.output import print_lines
+    from expctl.domain.errors import Refused
+
+    if plot == TERMINAL:
+        from expctl.views.chart import chart_lines
+
+        print_lines(chart_lines(picture))
+        return
+    from expctl.adapters import durable
+    from expctl.views.figure import figure_bytes
+
+    try:
+        contents = figure_bytes(picture, _suffix(plot))
+        durable.replace(Path(plot), contents)
+    except ModuleNotFoundError as error:
+        raise Refused(
+            "matplotlib draws picture files, and it is not installed",
+            expected="the extra `plot` of expctl",
+            found=f"no module {error.name}",
+            hint="pip install 'expctl[plot]' (in its repository: pip install -c constraints.txt -e '.[plot]'); or --plot -",
+        ) from error
+    except OSError as error:
+        raise Refused(f"cannot write {plot}", found=str(error.strerror), where=plot, hint="name another file") from error
+    print_lines([f"drawn in {plot}"])
+
+
+def _suffix(plot: str) -> str:
+    return Path(plot).suffix.lower().removeprefix(".")

@@ -3,32 +3,77 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from expctl.domain.boundaries import VERSION, looks_until
 from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Verdict
-from expctl.domain.measurement import Sample, Side, median_ns, round_effects
+from expctl.domain.measurement import Sample, Session, Side, median_ns, round_effects, side_spreads
+from expctl.domain.noise import Calibrated
 from expctl.domain.plan import Plan
 from expctl.domain.protocol import Size
-from expctl.domain.record import Estimate
+from expctl.domain.record import Estimate, Procedure
 from expctl.domain.stats import Interval, percent
 from expctl.domain.verdict import Decision, MeasureMore, decide
 
 DIGITS, DIGITS_V0 = 8, 4  # of an estimate in percent; the records of rule v0 have four
-TAINTED_SHARE = 0.25
-TAINTED_LEAST = 3  # of few rounds a quarter is soon reached by one unlucky look
+ODD_SHARE = 0.25
+ODD_LEAST = 3  # of few rounds a quarter is soon reached by one unlucky look
+SPREAD_MOST = 4.0
 
 
 def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | Decision:
     """The verdict of these samples, or what to measure next.
 
     Line 1 of the order of decisions: tainted rounds are measured again, never averaged in; a machine that taints more than
-    a quarter of them is sick. An analysis reports what was measured and lands nothing.
+    a quarter of them is sick, and so is one that scatters both sides far beyond its calibration. An analysis reports what was
+    measured and lands nothing.
     """
     tainted = {sample.round: sample.taints for sample in samples if sample.taints}
     rounds = {sample.round for sample in samples}
-    if len(tainted) >= TAINTED_LEAST and len(tainted) > TAINTED_SHARE * len(rounds):
+    if too_many(len(tainted), len(rounds)):
         why = ", ".join(sorted({taint for taints in tainted.values() for taint in taints}))
         return Decision(verdict=Verdict.INVALID, reasons=(f"unstable: {len(tainted)} rounds were tainted ({why})",))
+    restless = restlessness(samples, plan.calibrated) if plan.calibrated else ""
+    if restless:
+        return Decision(verdict=Verdict.INVALID, reasons=(f"unstable: {restless}",), procedure=_so_far(samples, plan))
     return reported(decide(round_effects(samples), plan), kind)
+
+
+def too_many(odd: int, rounds: int) -> bool:
+    """More than a quarter of the rounds, and at least three."""
+    return odd >= ODD_LEAST and odd > ODD_SHARE * rounds
+
+
+def restlessness(samples: Sequence[Sample], calibrated: Calibrated) -> str:
+    """The first size that spreads beyond 4 times its calibrated median in too many rounds of either side; else empty.
+
+    Both sides, because one alone may be the candidate's own doing: a slow mode is a finding, no fault of the machine.
+    """
+    spreads = side_spreads(samples)
+    for size in sorted({size for size, _ in spreads}):
+        usual = calibrated.spread(size)
+        wide = [sum(value > SPREAD_MOST * usual for value in spreads.get((size, side), {}).values()) for side in Side]
+        rounds = len(spreads.get((size, Side.BASELINE), {}))
+        if usual and all(too_many(count, rounds) for count in wide):
+            return (
+                f"{size} spread more than {SPREAD_MOST:g} times its calibrated {100 * usual:.2g} % within a side in "
+                f"{wide[0]} (baseline) and {wide[1]} (candidate) of {rounds} rounds"
+            )
+    return ""
+
+
+def _so_far(samples: Sequence[Sample], plan: Plan) -> Procedure:
+    """The procedure of a run that its own samples ended before the next look."""
+    rounds = round_effects(samples)
+    search = sum(each.session is Session.SEARCH for each in rounds)
+    return Procedure(
+        boundaries=VERSION,
+        mode=plan.mode,
+        looks=tuple(look for look in looks_until(plan.rounds) if look <= search),
+        search_rounds=search,
+        confirm_rounds=len(rounds) - search,
+        simplify_used_percent=round(100 * plan.simplify_used, 4),
+        calibrated=plan.calibrated,
+    )
 
 
 def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decision:

@@ -11,6 +11,7 @@ from typing import TypeVar
 from expctl.domain.experiment import Kind, Verdict
 from expctl.domain.judgement import judge
 from expctl.domain.measurement import Sample, Session, Side
+from expctl.domain.noise import Calibrated
 from expctl.domain.plan import Plan
 from expctl.domain.record import Artifact, Fact
 from expctl.domain.verdict import Decision, MeasureMore
@@ -20,7 +21,7 @@ from expctl.domain.verdict import Decision, MeasureMore
 class Begun:
     """The run was opened: on this baseline, for this target, with these guards, for this content of the proposal.
 
-    `simplify_used_percent` is what the simplifications of the epoch had cost by then.
+    `simplify_used_percent` is what the simplifications of the epoch had cost by then, `calibrated` the noise that was known.
     """
 
     id: str
@@ -33,6 +34,7 @@ class Begun:
     again: bool
     date: str
     simplify_used_percent: float = 0.0
+    calibrated: Calibrated | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

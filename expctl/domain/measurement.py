@@ -91,6 +91,19 @@ def median_ns(samples: Iterable[Sample], *, side: Side, size: str) -> float:
     )
 
 
+def side_spreads(samples: Iterable[Sample]) -> dict[tuple[str, Side], dict[int, float]]:
+    """Spread within a side: the sd of ln t over all its iterations of one round. By (size, side), then by untainted round."""
+    logs: dict[tuple[str, Side], dict[int, list[float]]] = {}
+    for sample in samples:
+        if not sample.taints:
+            of_rounds = logs.setdefault((sample.size, sample.side), {})
+            of_rounds.setdefault(sample.round, []).extend(math.log(ns) for ns in sample.ns)
+    return {
+        key: {index: statistics.stdev(values) if len(values) > 1 else 0.0 for index, values in of_rounds.items()}
+        for key, of_rounds in logs.items()
+    }
+
+
 def _effect(group: Sequence[Sample]) -> float:
     """ln(t_B / t_C) of one round at one size."""
     baseline = [sample for sample in group if sample.side is Side.BASELINE]

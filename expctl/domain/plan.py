@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from expctl.domain.boundaries import LOOKS
 from expctl.domain.experiment import Mode
+from expctl.domain.noise import Calibrated
 from expctl.domain.protocol import Benchmark, KeepRule
 
 
@@ -12,7 +13,7 @@ from expctl.domain.protocol import Benchmark, KeepRule
 class Plan:
     """Limits are log units. `rounds` is the most that a search may take; `rescuers` are sizes that may save a patch alone.
 
-    `simplify_used` is what the simplifications kept in this epoch have cost already.
+    `simplify_used` is what the simplifications kept in this epoch have cost already, `calibrated` what is known of the noise.
     """
 
     weights: Mapping[str, float]
@@ -25,9 +26,17 @@ class Plan:
     rounds: int = LOOKS[-1]
     rescuers: tuple[str, ...] = ()
     simplify_used: float = 0.0
+    calibrated: Calibrated | None = None
 
     @staticmethod
-    def of(benchmark: Benchmark, keep: KeepRule, mode: Mode, *, simplify_used_percent: float = 0.0) -> "Plan":
+    def of(
+        benchmark: Benchmark,
+        keep: KeepRule,
+        mode: Mode,
+        *,
+        simplify_used_percent: float = 0.0,
+        calibrated: Calibrated | None = None,
+    ) -> "Plan":
         """The plan of a target's benchmark. Percent are taken as log units / 100 (they differ by 1e-5 at 0.5 %)."""
         return Plan(
             weights={size.name: size.weight for size in benchmark.sizes},
@@ -40,6 +49,7 @@ class Plan:
             rounds=benchmark.rounds,
             rescuers=tuple(size.name for size in benchmark.sizes if size.rescuer),
             simplify_used=simplify_used_percent / 100,
+            calibrated=calibrated,
         )
 
     @property

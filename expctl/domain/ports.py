@@ -11,6 +11,7 @@ from typing import Protocol as Port
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from expctl.domain.calibration import Calibration
     from expctl.domain.experiment import Proposal
     from expctl.domain.lifecycle import Event
     from expctl.domain.measurement import Sample, Side
@@ -169,6 +170,20 @@ class Library(Port):
     def record(self, commit: str, experiment: str) -> Record | None: ...
     def records(self, commit: str) -> tuple[Record, ...]: ...
     def findings(self, commit: str) -> tuple[Finding, ...]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncalibrated:
+    """There is no calibration to use; `reason` says why when there is a file."""
+
+    reason: str = ""
+
+
+class Calibrations(Port):
+    """The noise of this machine, by target and benchmark; kept outside every repository."""
+
+    def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated: ...
+    def write(self, benchmark: Benchmark, calibration: Calibration) -> Path: ...
 
 
 class Progress(Port):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from expctl.domain.boundaries import FUTILITY, KEEP
 from expctl.domain.evidence import OBJECTIVE, Evidence, describe
 from expctl.domain.measurement import RoundEffect
-from expctl.domain.stats import Interval, percent
+from expctl.domain.stats import percent
 
 ENDLESS = 1_000_000
 ONE_SIDED_95 = 1.645
@@ -17,17 +17,18 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect], *, rescuer: str = ""
     """Why `seen` decides nothing, and about how many rounds in all would.
 
     If the means stand: (k sd / (mean - theta_0))^2 rounds for the objective to pass, (1.645 sd_s / (mean_s + G))^2 for a
-    guard, (f sd / (theta_1 - mean))^2 to be futile, with k and f of the last look; the cheaper way counts.
+    guard, (f sd / (theta_1 - mean))^2 to be futile, with k and f of the last look; the cheaper way counts. sd is the larger
+    of today's and the calibrated one: a lucky day must not promise what the machine can't hold.
     """
     plan, name = seen.plan, rescuer or OBJECTIVE
     found, floor = (seen.sizes[rescuer], seen.rescue_floor) if rescuer else (seen.objective, plan.floor)
     unguarded = seen.unguarded()
     passing = max(
-        _rounds(KEEP[-1], found, found.mean - floor),
-        *(_rounds(ONE_SIDED_95, it, it.mean + plan.guard) for it in seen.sizes.values()),
+        _rounds(KEEP[-1], _sd(seen, name), found.mean - floor),
+        *(_rounds(ONE_SIDED_95, _sd(seen, size), it.mean + plan.guard) for size, it in seen.sizes.items()),
     )
     futile = max(
-        _rounds(FUTILITY[-1], it, plan.ceiling - it.mean) for it in (seen.objective, *(seen.sizes[s] for s in plan.rescuers))
+        _rounds(FUTILITY[-1], _sd(seen, each), plan.ceiling - seen.intervals[each].mean) for each in (OBJECTIVE, *plan.rescuers)
     )
     more = max(seen.objective.rounds + 1, min(passing, futile))
     minutes = more * statistics.median(each.duration_s for each in rounds) / 60
@@ -40,7 +41,12 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect], *, rescuer: str = ""
     return (f"{reasons[0]}: {price}", *reasons[1:])
 
 
-def _rounds(critical: float, interval: Interval, distance: float) -> int:
+def _sd(seen: Evidence, name: str) -> float:
+    calibrated = seen.plan.calibrated
+    return max(seen.intervals[name].round_sd, calibrated.sd(name) if calibrated else 0.0)
+
+
+def _rounds(critical: float, sd: float, distance: float) -> int:
     if distance <= 0:
         return ENDLESS
-    return min(ENDLESS, math.ceil((critical * interval.round_sd / distance) ** 2))
+    return min(ENDLESS, math.ceil((critical * sd / distance) ** 2))

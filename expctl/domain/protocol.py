@@ -33,6 +33,13 @@ class Style(StrEnum):
     FINE = "fine"
 
 
+class Calibrate(StrEnum):
+    """Must the machine's noise be known before a run measures, or is it well to know?"""
+
+    REQUIRED = "required"
+    ADVISED = "advised"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
     """How to make the artifact. `argv` belongs to `command`; `source` and `flags` to the other toolchains."""
@@ -81,7 +88,8 @@ class Benchmark:
     """How the KPI is measured. `quads` and `iterations` belong to style `fine`: iterations per visit of a quad.
 
     `rounds` is the most that a search may take: the last of the planned looks, or an earlier one. `respawn` is how many
-    rounds a pair of workers of style `fine` lives: 1 where starting is cheap.
+    rounds a pair of workers of style `fine` lives: 1 where starting is cheap. Where calibration is
+    required, a run without one measures it first.
     """
 
     argv: tuple[str, ...]
@@ -92,6 +100,7 @@ class Benchmark:
     iterations: int = 10
     quads: int = 8
     respawn: int = 1
+    calibrate: Calibrate = Calibrate.ADVISED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

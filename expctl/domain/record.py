@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from expctl.domain.experiment import Kind, Mode, Prediction, Verdict
+from expctl.domain.noise import Calibrated
 from expctl.domain.protocol import NumberKind
 
 SCHEMA = 2  # 2: with the procedure of the verdict
@@ -59,7 +60,8 @@ class Procedure:
     """How samples became the verdict: version of the critical values, looks taken, rounds of each session.
 
     `rescued_by` is the size that passed in place of the objective; `simplify_used_percent` what earlier simplifications of
-    the epoch had cost. A record that was measured and has no procedure was decided by rule v0, ten rounds and an interval.
+    the epoch had cost; `calibrated` what was known of the machine's noise. A record that was measured and has no procedure
+    was decided by rule v0, ten rounds and an interval.
     """
 
     boundaries: str
@@ -69,6 +71,7 @@ class Procedure:
     confirm_rounds: int = 0
     rescued_by: str = ""
     simplify_used_percent: float = 0.0
+    calibrated: Calibrated | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,8 +29,8 @@ class Replay:
 
 
 def was_decided_by_samples(record: Record | Replication) -> bool:
-    """Were there rounds enough to decide? Else a build, a test or the machine did."""
-    return bool(record.estimates)
+    """Were there rounds enough to decide? Else a build, a test or what was seen beside the samples did."""
+    return bool(record.estimates) or record.procedure is not None
 
 
 def replayed(
@@ -43,7 +43,13 @@ def replayed(
     elif procedure.boundaries != VERSION:
         raise UnplayableError(f"decided by bounds {procedure.boundaries}; this expctl has {VERSION}")
     else:
-        plan = Plan.of(benchmark, keep, procedure.mode, simplify_used_percent=procedure.simplify_used_percent)
+        plan = Plan.of(
+            benchmark,
+            keep,
+            procedure.mode,
+            simplify_used_percent=procedure.simplify_used_percent,
+            calibrated=procedure.calibrated,
+        )
         decision = judge(samples, plan, kind)
     if isinstance(decision, MeasureMore):
         missing = f"{decision.rounds_left} rounds of the {decision.session}"

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 # Student's t, 97.5 % quantile (two-sided 95 % interval) for 1 to 40 degrees of freedom: the usual printed
 # table to four digits. tests/domain/test_stats.py integrates the density and agrees to 1e-4.
@@ -19,6 +20,14 @@ T_95 = (
     1.7959, 1.7823, 1.7709, 1.7613, 1.7531, 1.7459, 1.7396, 1.7341, 1.7291, 1.7247,
     1.7207, 1.7171, 1.7139, 1.7109, 1.7081, 1.7056, 1.7033, 1.7011, 1.6991, 1.6973,
     1.6955, 1.6939, 1.6924, 1.6909, 1.6896, 1.6883, 1.6871, 1.6860, 1.6849, 1.6839,
+)  # fmt: skip
+
+# Two-sided 99.9 % (99.95 % quantile): a warning that may ring in one of a thousand healthy calibrations.
+T_9995 = (
+    636.6192, 31.5991, 12.9240, 8.6103, 6.8688, 5.9588, 5.4079, 5.0413, 4.7809, 4.5869,
+    4.4370, 4.3178, 4.2208, 4.1405, 4.0728, 4.0150, 3.9651, 3.9216, 3.8834, 3.8495,
+    3.8193, 3.7921, 3.7676, 3.7454, 3.7251, 3.7066, 3.6896, 3.6739, 3.6594, 3.6460,
+    3.6335, 3.6218, 3.6109, 3.6007, 3.5911, 3.5821, 3.5737, 3.5657, 3.5581, 3.5510,
 )  # fmt: skip
 
 
@@ -73,6 +82,19 @@ def upper_bound(interval: Interval, critical: float) -> float:
 def t95(n: int) -> float:
     """Critical value of the one-sided 95 % t bound from `n` rounds."""
     return T_95[min(n - 1, len(T_95)) - 1]
+
+
+def t999(n: int) -> float:
+    """Critical value of the two-sided 99.9 % t bound from `n` rounds."""
+    return T_9995[min(n - 1, len(T_9995)) - 1]
+
+
+def autocorrelation(values: Sequence[float]) -> float:
+    """Lag 1: sum (x_i - m)(x_i+1 - m) / sum (x_i - m)^2; 0 for values that don't differ."""
+    mean = math.fsum(values) / len(values)
+    off = [value - mean for value in values]
+    square = math.fsum(each * each for each in off)
+    return math.fsum(one * other for one, other in pairwise(off)) / square if square else 0.0
 
 
 def rounds_to_resolve(sd: float, distance: float) -> int:

@@ -134,6 +134,7 @@ def _decision(
         confirm_rounds=confirmed,
         rescued_by=rescuer,
         simplify_used_percent=round(100 * seen.plan.simplify_used, 4),
+        calibrated=seen.plan.calibrated,
     )
     return Decision(
         verdict=verdict,

@@ -21,11 +21,13 @@ from expctl.domain.lifecycle import (
     Test,
     Tested,
 )
-from expctl.domain.measurement import Session, Side, round_effects
+from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed
 from expctl.flow import preflight
 from expctl.flow.desk import Desk
 from expctl.flow.messages import candidate_message
+from expctl.flow.noise import noise_line
+from expctl.flow.round import measure_round
 
 CHECK_OUT = {Side.BASELINE: "b", Side.CANDIDATE: "c"}  # paths of equal length
 
@@ -39,6 +41,7 @@ class Bench:
         self._machine = ExitStack()
         self._machine_is_held = False
         self._session: Session | None = None
+        self._noise_was_told = False
 
     def __enter__(self) -> "Bench":
         return self
@@ -116,27 +119,29 @@ class Bench:
         return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s)
 
     def _measure(self, action: Measure, run: Run) -> Measured | MeasureFailed:
-        gate, benchmark, clock = self._desk.equipment.gate, self._desk.benchmark, self._world.clock
         self._open_session(action.session)
         self._hold_machine()
-        started = clock.monotonic_s()
-        before = gate.foreign()
-        samples = self._desk.equipment.steps.measure(
-            benchmark,
+        samples = measure_round(
+            self._world,
+            self._desk.equipment,
+            self._desk.benchmark,
             cwd=self._check_out(Side.BASELINE, run),
             artifacts={side: self._artifact(side, run) for side in Side},
-            round=action.round,
-            progress=self._world.progress,
+            number=action.round,
         )
         if isinstance(samples, Failed):
             self._world.progress.step("benchmark", f"failed: {samples.reason}")
             return MeasureFailed(reason=samples.reason, blames_candidate=not samples.fault)
-        taints = tuple(sorted({f"{each.name} matches {each.pattern}" for each in (*before, *gate.foreign())}))
-        round_effects(samples)  # a malformed round is our bug, found here rather than when deciding
+        self._tell_noise(samples[0].round_ms / 1000)
         self._world.progress.advance(f"{action.session} round", action.round + 1, action.round + action.left)
-        ms = round(1000 * (clock.monotonic_s() - started))
-        marked = tuple(replace(each, taints=taints, session=action.session, round_ms=ms) for each in samples)
-        return Measured(round=action.round, samples=marked)
+        return Measured(round=action.round, samples=tuple(replace(each, session=action.session) for each in samples))
+
+    def _tell_noise(self, round_s: float) -> None:
+        """Once, after the first round: only then is it known what a calibration would take."""
+        if not self._noise_was_told:
+            line = noise_line(self._desk.begun.calibrated, now=self._world.clock.date(), round_s=round_s)
+            self._world.progress.step("noise", line)
+        self._noise_was_told = True
 
     def _profile(self, side: Side, run: Run) -> Profiled:
         step, progress, clock = self._desk.target.profile, self._world.progress, self._world.clock

@@ -12,6 +12,7 @@ from expctl.domain.record import Origin, Record
 from expctl.domain.simplify_budget import simplify_used_percent
 from expctl.domain.text import one_line
 from expctl.flow import preflight
+from expctl.flow.calibrate import known_noise
 from expctl.flow.world import Equipment, World
 
 
@@ -50,8 +51,13 @@ class Desk:
 
     def plan(self) -> Plan:
         """What decides, fixed before the first sample."""
-        used = self.begun.simplify_used_percent
-        return Plan.of(self.benchmark, self.protocol.keep, self.queued.proposal.mode, simplify_used_percent=used)
+        return Plan.of(
+            self.benchmark,
+            self.protocol.keep,
+            self.queued.proposal.mode,
+            simplify_used_percent=self.begun.simplify_used_percent,
+            calibrated=self.begun.calibrated,
+        )
 
 
 def resume(world: World, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> Desk:
@@ -112,6 +118,7 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
     used = simplify_used_percent(
         world.library.records(head), target=targets.deciding, protocol=_protocol_identity(world, protocol, base), but=experiment
     )
+    noise = known_noise(world, equipment, protocol, base=base, target=targets.deciding)
     begun = Begun(
         id=experiment,
         target=targets.deciding,
@@ -123,6 +130,7 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
         again=earlier is not None,
         date=world.clock.date(),
         simplify_used_percent=used,
+        calibrated=noise,
     )
     return Desk(
         world=world, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from expctl.domain.ledger import Ledger
 from expctl.domain.measurement import Sample
-from expctl.domain.ports import Clock, Gate, Journal, Library, Locks, Progress, Steps, Toolchains, Workspace
+from expctl.domain.ports import Calibrations, Clock, Gate, Journal, Library, Locks, Progress, Steps, Toolchains, Workspace
 from expctl.domain.protocol import Protocol
 from expctl.domain.record import Fact, Record
 
@@ -29,6 +29,7 @@ class World:
     locks: Locks
     clock: Clock
     progress: Progress
+    calibrations: Calibrations
     machine: Mapping[str, str]
     equip: Callable[[Protocol, str], Equipment]
     end_survivors: Callable[[], int]

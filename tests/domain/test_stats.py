@@ -6,7 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.stats import T_95, T_975, lower_bound, percent, rounds_to_resolve, t95, t_interval, upper_bound
+from expctl.domain.stats import (
+    T_95,
+    T_975,
+    T_9995,
+    autocorrelation,
+    lower_bound,
+    percent,
+    rounds_to_resolve,
+    t95,
+    t999,
+    t_interval,
+    upper_bound,
+)
 
 EFFECTS = st.lists(st.floats(-0.5, 0.5), min_size=2, max_size=60)
 
@@ -109,3 +121,14 @@ def test_percent_is_of_throughput() -> None:
     assert percent(math.log(1.02)) == pytest.approx(2.0)
     assert percent(0.0) == 0.0
     assert percent(math.log(0.5)) == pytest.approx(-50.0)
+
+
+@pytest.mark.parametrize("freedom", range(3, len(T_9995) + 1))
+def test_the_table_of_the_warning_agrees_with_the_integral_too(freedom: int) -> None:
+    assert t999(freedom + 1) == pytest.approx(quantile(freedom, 0.999), abs=1e-3)
+
+
+def test_an_autocorrelation_is_one_for_what_drifts_and_none_for_what_does_not_move() -> None:
+    assert autocorrelation([float(i) for i in range(1000)]) == pytest.approx(1.0, abs=0.01)
+    assert autocorrelation([(-1.0) ** i for i in range(1000)]) == pytest.approx(-1.0, abs=0.01)
+    assert autocorrelation([3.0] * 5) == 0.0

@@ -10,7 +10,7 @@ from foreign import EXPCTL, Foreign
 
 TIMES = 20
 LIMITS = {"help": 10.0, "status": 22.0}
-HEAVY = {"torch", "numpy", "git", "pydantic", "jinja2", "rich"}
+HEAVY = {"torch", "numpy", "git", "pydantic", "jinja2", "rich", "matplotlib"}
 
 
 @pytest.fixture

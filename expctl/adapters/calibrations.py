@@ -1,0 +1,78 @@
+"""Calibrations on disk: one JSON file per target and benchmark, in a folder per machine, in the user's state folder.
+
+A calibration is a fact about a machine, not about a repository: it is never committed, and another clone uses it too.
+"""
+
+import json
+import os
+import re
+from pathlib import Path
+
+from expctl.adapters import durable
+from expctl.adapters.record_codec import typed_json
+from expctl.adapters.typed import encode
+from expctl.domain.calibration import Calibration, benchmark_identity, implausible
+from expctl.domain.errors import Refused
+from expctl.domain.ports import Uncalibrated
+from expctl.domain.protocol import Benchmark
+
+FOLDER = "XDG_STATE_HOME"
+NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+
+
+class FileCalibrations:
+    """Calibrations of the machine `fingerprint` below `folder`; None where the user has no home."""
+
+    def __init__(self, folder: Path | None, fingerprint: str) -> None:
+        self._folder = folder / "expctl" / "calibrations" / fingerprint if folder is not None else None
+
+    def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated:
+        """What is stored. A file that is damaged, foreign or unreadable counts as missing, and the reason says so."""
+        if self._folder is None:
+            return Uncalibrated()
+        path = self._path(self._folder, target, benchmark)
+        try:
+            found = typed_json(path.read_bytes(), Calibration, where=str(path))
+        except FileNotFoundError:
+            return Uncalibrated()
+        except OSError as error:
+            return Uncalibrated(reason=f"{path}: {error.strerror}")
+        except Refused as refusal:
+            return Uncalibrated(reason=f"{path} is damaged or of another version: {refusal.found.splitlines()[0]}")
+        wrong = implausible(found, target, benchmark)
+        return Uncalibrated(reason=f"{path}: {wrong}") if wrong else found
+
+    def write(self, benchmark: Benchmark, calibration: Calibration) -> Path:
+        """Keep it, in place of an older one. Raises Refused when the folder can't be written."""
+        if self._folder is None:
+            raise _unwritable("no home folder", "")
+        path = self._path(self._folder, calibration.target, benchmark)
+        text = json.dumps(encode(calibration), indent=1, allow_nan=False) + "\n"
+        try:
+            durable.replace(path, text.encode())
+        except OSError as error:
+            raise _unwritable(str(error.strerror), str(path.parent)) from error
+        return path
+
+    @staticmethod
+    def _path(folder: Path, target: str, benchmark: Benchmark) -> Path:
+        name = NOT_IN_NAMES.sub("_", target)[:60]
+        return folder / f"{name}-{benchmark_identity(target, benchmark)}.json"
+
+
+def state_folder() -> Path | None:
+    """The user's state folder, as the XDG base directory specification has it; None without a home."""
+    for text in (os.environ.get(FOLDER, ""), os.path.expanduser("~/.local/state")):
+        if os.path.isabs(text):
+            return Path(text)
+    return None
+
+
+def _unwritable(found: str, where: str) -> Refused:
+    return Refused(
+        "the calibration cannot be kept",
+        expected="a folder that may be written",
+        found=found,
+        where=where,
+        hint=f"set {FOLDER} to such a folder, then run the same command again",
+    )

@@ -1,0 +1,88 @@
+"""Pictures of committed records and of runs under way: from samples and the protocol of their baseline."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from expctl.adapters.journal import FileJournal
+from expctl.adapters.library import GitLibrary
+from expctl.adapters.record_codec import samples_of
+from expctl.domain.errors import Refused
+from expctl.domain.evidence import OBJECTIVE
+from expctl.domain.experiment import Mode, Proposal
+from expctl.domain.judgement import judge
+from expctl.domain.lifecycle import Begun, Measured
+from expctl.domain.measurement import Sample, round_effects
+from expctl.domain.noise import Calibrated
+from expctl.domain.picture import Caption, Picture, picture_of
+from expctl.domain.plan import Plan
+from expctl.domain.record import Record
+from expctl.domain.verdict import MeasureMore
+
+
+class Pictures:
+    """Pictures as of one commit; `journals` is the folder of the runs under way."""
+
+    def __init__(self, library: GitLibrary, commit: str, journals: Path) -> None:
+        self._library, self._commit, self._journals = library, commit, journals
+
+    def of_record(self, record: Record) -> Picture:
+        """What was measured and what came of it. Raises Refused when it has no samples."""
+        caption = Caption(
+            id=record.id,
+            title=record.title,
+            target=record.target,
+            outcome=record.verdict,
+            reason=record.reasons[0] if record.reasons else "",
+        )
+        text = self._library.samples(self._commit, record.id) if record.base else None
+        samples = samples_of(text or b"", where=f"experiments/{record.id}/samples.jsonl")
+        _check_drawable(samples, caption)
+        procedure = record.procedure
+        plan = self._plan(
+            record.base,
+            record.target,
+            procedure.mode if procedure else Mode.GAIN,
+            simplify_used_percent=procedure.simplify_used_percent if procedure else 0.0,
+        )
+        objective = next((each for each in record.estimates if each.size == OBJECTIVE), None)
+        return picture_of(round_effects(samples), plan, caption, sequential=procedure is not None, estimate=objective)
+
+    def of_proposal(self, proposal: Proposal) -> Picture:
+        """Where its unfinished run stands. Raises Refused when there is none, or it has not measured yet."""
+        events = FileJournal(self._journals, heals=False).read(proposal.id)
+        samples = tuple(sample for event in events if isinstance(event, Measured) for sample in event.samples)
+        begun = next((event for event in events if isinstance(event, Begun)), None)
+        target = begun.target if begun else ""
+        caption = Caption(id=proposal.id, title=proposal.title, target=target, outcome="measuring", reason="")
+        _check_drawable(samples, caption)
+        if begun is None:
+            raise TypeError("samples without a beginning")
+        used = begun.simplify_used_percent
+        plan = self._plan(begun.base, target, proposal.mode, simplify_used_percent=used, calibrated=begun.calibrated)
+        answer = judge(samples, plan, proposal.kind)
+        left = f"{answer.rounds_left} rounds of the {answer.session} to go" if isinstance(answer, MeasureMore) else "measured"
+        return picture_of(round_effects(samples), plan, replace(caption, reason=left), sequential=True, estimate=None)
+
+    def _plan(
+        self, base: str, target: str, mode: Mode, *, simplify_used_percent: float, calibrated: Calibrated | None = None
+    ) -> Plan:
+        protocol = self._library.protocol(base)
+        benchmark = protocol.targets[target].benchmark if target in protocol.targets else None
+        if benchmark is None:
+            raise Refused(
+                f"protocol.yaml of the baseline has no benchmark of {target}",
+                where=f"commit {base[:10]}",
+                hint="git log -- protocol.yaml shows its history",
+            )
+        return Plan.of(benchmark, protocol.keep, mode, simplify_used_percent=simplify_used_percent, calibrated=calibrated)
+
+
+def _check_drawable(samples: Sequence[Sample], caption: Caption) -> None:
+    if not round_effects(samples):
+        raise Refused(
+            f"{caption.id} has no rounds to draw",
+            expected="an experiment that was measured here",
+            found=f"{caption.outcome}: {caption.reason}" if caption.reason else "nothing measured yet",
+            hint=f"expctl show {caption.id}",
+        )

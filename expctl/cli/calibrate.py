@@ -1,0 +1,34 @@
+"""`expctl calibrate`: how noisy is this machine, and what can it detect?"""
+
+from typing import Annotated
+
+import typer
+
+from expctl.domain.noise import ROUNDS, ROUNDS_LEAST
+
+
+def calibrate(
+    target: Annotated[str, typer.Option(help="The target to calibrate; default: the first available that decides.")] = "",
+    rounds: Annotated[int, typer.Option(min=ROUNDS_LEAST, max=1000, help="Rounds without foreign work.")] = ROUNDS,
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON; progress goes to standard error.")] = False,
+) -> None:
+    """Measure HEAD against itself and keep the noise of this machine in the user's state folder; `run` uses it."""
+    import sys
+
+    from expctl import wiring
+    from expctl.adapters.interruption import Interruption
+    from expctl.cli.output import print_json, print_lines
+    from expctl.flow.calibrate import calibrate as measure
+    from expctl.views.calibration import calibration_lines, warnings
+    from expctl.views.console import ConsoleProgress
+
+    progress = ConsoleProgress(sys.stderr if as_json else sys.stdout)
+    with Interruption("expctl calibrate starts over") as interruption:
+        world = wiring.world(wiring.here(), progress, stop_requested=interruption.requested)
+        stored = measure(world, target=target, rounds=rounds)
+    if as_json:
+        found = stored.calibration
+        detects = {name: {n: found.mde_percent(n, name) for n in (10, 36)} for name in found.noise}
+        print_json({"calibration": found, "mde_percent": detects, "warnings": warnings(found), "path": str(stored.path)})
+    else:
+        print_lines(calibration_lines(stored.calibration, str(stored.path)))

@@ -1,0 +1,153 @@
+"""Calibration: what rounds of one build against itself say about machine and harness. Pure."""
+
+import hashlib
+import json
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from expctl.domain.evidence import OBJECTIVE
+from expctl.domain.measurement import RoundEffect, Sample, round_effects, side_spreads
+from expctl.domain.noise import Calibrated, Noise
+from expctl.domain.protocol import Benchmark, Style
+from expctl.domain.stats import autocorrelation, t999, t_interval
+
+VERSION = 1
+AUTOCORRELATION_MOST = 0.2
+DIGITS = 6
+
+# (2.576 + 1.645) sigma / sqrt(n): an effect of that size passes a two-sided 1 % bound in 95 % of trials.
+Z_SHOWN = 2.576
+Z_POWER = 1.645
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeNoise:
+    """One size, or the objective, of a build against itself; percent are log units * 100.
+
+    `sd_percent` is of one round's effect, `mean_percent` with its two-sided 95 % interval is what should be zero,
+    `autocorrelation` that of neighbouring rounds. `spread_percent` is the median over rounds and sides of the sd of ln t
+    within a side; the objective has none.
+    """
+
+    sd_percent: float
+    autocorrelation: float
+    mean_percent: float
+    low_percent: float
+    high_percent: float
+    spread_percent: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """The noise of one machine under one benchmark of one target, over `rounds` untainted rounds.
+
+    `base` is the commit that stood on both sides, `round_s` the median time of a round.
+    """
+
+    version: int
+    target: str
+    style: Style
+    date: str
+    base: str
+    rounds: int
+    tainted: int
+    round_s: float
+    noise: Mapping[str, SizeNoise]
+
+    @property
+    def autocorrelation_error(self) -> float:
+        """Standard error of an autocorrelation, about: 1 / sqrt(rounds)."""
+        return 1 / math.sqrt(self.rounds)
+
+    def mde_percent(self, rounds: int, name: str = OBJECTIVE) -> float:
+        """Minimum detectable effect after so many rounds."""
+        return mde(self.noise[name].sd_percent, rounds)
+
+    def remembering(self) -> tuple[str, ...]:
+        """What has neighbouring rounds alike: an autocorrelation of 0.2 or more, beyond its standard error."""
+        return tuple(
+            name
+            for name, each in self.noise.items()
+            if each.autocorrelation - self.autocorrelation_error >= AUTOCORRELATION_MOST
+        )
+
+    def biased(self) -> tuple[str, ...]:
+        """What is off zero at .1 %, two-sided: then the harness favours a side."""
+        return tuple(
+            name
+            for name, each in self.noise.items()
+            if abs(each.mean_percent) > t999(self.rounds) * each.sd_percent / math.sqrt(self.rounds)
+        )
+
+    def fixed(self) -> Calibrated:
+        """What a run that begins now may rest on."""
+        noise = {name: Noise(sd_percent=n.sd_percent, spread_percent=n.spread_percent) for name, n in self.noise.items()}
+        return Calibrated(date=self.date, rounds=self.rounds, noise=noise)
+
+
+def mde(sd: float, rounds: int) -> float:
+    """(2.576 + 1.645) sd / sqrt(rounds), in the unit of `sd`."""
+    return (Z_SHOWN + Z_POWER) * sd / math.sqrt(rounds)
+
+
+def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchmark, date: str, base: str) -> Calibration:
+    """Reduce the samples of at least two untainted rounds of a build against itself."""
+    rounds = round_effects(samples)
+    spreads = side_spreads(samples)
+    weights = {size.name: size.weight for size in benchmark.sizes}
+    objective = [math.fsum(weight * each.effect[size] for size, weight in weights.items()) for each in rounds]
+    noise = {OBJECTIVE: _noise(objective, ())}
+    for size in weights:
+        by_side = [value for (name, _), values in spreads.items() if name == size for value in values.values()]
+        noise[size] = _noise([each.effect[size] for each in rounds], by_side)
+    return Calibration(
+        version=VERSION,
+        target=target,
+        style=benchmark.style,
+        date=date,
+        base=base,
+        rounds=len(rounds),
+        tainted=len({sample.round for sample in samples if sample.taints}),
+        round_s=round(_median_s(rounds), 3),
+        noise=noise,
+    )
+
+
+def benchmark_identity(target: str, benchmark: Benchmark) -> str:
+    """Twelve hex digits of all that shapes the noise of a benchmark: its style, sizes, counts and command."""
+    quads = benchmark.quads if benchmark.style is Style.FINE else 0
+    sizes = [[size.name, size.weight] for size in benchmark.sizes]
+    parts = [target, benchmark.style, sizes, quads, benchmark.iterations, list(benchmark.argv)]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
+
+
+def implausible(calibration: Calibration, target: str, benchmark: Benchmark) -> str:
+    """What the types allow and no calibration of this benchmark says; empty when there is nothing."""
+    wanted = {OBJECTIVE, *(size.name for size in benchmark.sizes)}
+    figures = [value for each in calibration.noise.values() for value in (each.sd_percent, each.spread_percent)]
+    means = [value for each in calibration.noise.values() for value in (each.mean_percent, each.autocorrelation)]
+    if calibration.version != VERSION:
+        return f"version {calibration.version}, expected {VERSION}"
+    if (calibration.target, calibration.style) != (target, benchmark.style) or set(calibration.noise) != wanted:
+        return "it is of another benchmark"
+    if calibration.rounds < 2 or not all(map(math.isfinite, (*figures, *means))) or min((*figures, calibration.round_s)) < 0:
+        return "its figures are none"
+    return ""
+
+
+def _noise(effects: Sequence[float], spreads: Sequence[float]) -> SizeNoise:
+    found = t_interval(effects)
+    return SizeNoise(
+        sd_percent=round(100 * found.sd, DIGITS),
+        autocorrelation=round(autocorrelation(effects), DIGITS),
+        mean_percent=round(100 * found.mean, DIGITS),
+        low_percent=round(100 * found.low, DIGITS),
+        high_percent=round(100 * found.high, DIGITS),
+        spread_percent=round(100 * statistics.median(spreads), DIGITS) if spreads else 0.0,
+    )
+
+
+def _median_s(rounds: Sequence[RoundEffect]) -> float:
+    return statistics.median(each.duration_s for each in rounds)

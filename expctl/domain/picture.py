@@ -1,0 +1,108 @@
+"""What is drawn of an experiment: the objective of every round, and the boundaries that its mean met. Pure.
+
+Effects are in percent of throughput; positive means that the candidate is faster.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from expctl.domain.boundaries import FUTILITY, KEEP, at, looks_until
+from expctl.domain.measurement import RoundEffect, Session
+from expctl.domain.plan import Plan
+from expctl.domain.record import Estimate
+from expctl.domain.stats import percent, t95, t_interval
+from expctl.domain.verdict import CONFIRM_MERGES, confirm_rounds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caption:
+    """Whose picture it is, and how it ended (or where it stands). Untrusted text."""
+
+    id: str
+    title: str
+    target: str
+    outcome: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """At `rounds` rounds of the search: a mean above `keep` asks for a confirmation, one below `futile` rejects."""
+
+    rounds: int
+    keep: float
+    futile: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Picture:
+    """One experiment to be drawn: its rounds by session, and the mean of the rounds up to each.
+
+    `confirm_above` is what the mean of the confirmation must exceed, None before it is whole; `estimate` is the record's, of
+    the objective. Rule v0 had neither looks nor a confirmation.
+    """
+
+    caption: Caption
+    search: tuple[float, ...]
+    confirm: tuple[float, ...]
+    search_means: tuple[float, ...]
+    confirm_means: tuple[float, ...]
+    looks: tuple[Look, ...] = ()
+    confirm_above: float | None = None
+    estimate: Estimate | None = None
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """Everything that has a height, and zero: an axis must hold them all."""
+        bounds = [value for look in self.looks for value in (look.keep, look.futile)]
+        above = [] if self.confirm_above is None else [self.confirm_above]
+        estimate = [self.estimate.low_percent, self.estimate.high_percent] if self.estimate else []
+        return (0.0, *self.search, *self.confirm, *bounds, *above, *estimate)
+
+
+def picture_of(
+    rounds: Sequence[RoundEffect], plan: Plan, caption: Caption, *, sequential: bool, estimate: Estimate | None
+) -> Picture:
+    """Draw these rounds. `sequential` is False for what rule v0 decided, which took no looks."""
+    search, confirm = (_objectives(rounds, plan, session) for session in Session)
+    return Picture(
+        caption=caption,
+        search=_percents(search),
+        confirm=_percents(confirm),
+        search_means=_percents(_running_means(search)),
+        confirm_means=_percents(_running_means(confirm)),
+        looks=_looks(search, plan) if sequential else (),
+        confirm_above=_confirm_above(search, confirm, plan) if sequential else None,
+        estimate=estimate,
+    )
+
+
+def _objectives(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> list[float]:
+    return [math.fsum(w * each.effect[s] for s, w in plan.weights.items()) for each in rounds if each.session is session]
+
+
+def _looks(search: Sequence[float], plan: Plan) -> tuple[Look, ...]:
+    """The looks that the search has reached: where t crosses, as a mean, by the sd of the rounds until then."""
+    found = []
+    for n in looks_until(plan.rounds):
+        if 2 <= n <= len(search):
+            error = t_interval(search[:n]).sd / math.sqrt(n)
+            keep, futile = plan.floor + at(KEEP, n) * error, plan.ceiling - at(FUTILITY, n) * error
+            found.append(Look(rounds=n, keep=percent(keep), futile=percent(futile)))
+    return tuple(found)
+
+
+def _confirm_above(search: Sequence[float], confirm: Sequence[float], plan: Plan) -> float | None:
+    if not confirm or len(confirm) < confirm_rounds(len(search)):
+        return None
+    seen = t_interval(confirm, CONFIRM_MERGES)
+    return percent(plan.floor + t95(seen.n) * seen.sd / math.sqrt(seen.n))
+
+
+def _running_means(values: Sequence[float]) -> list[float]:
+    return [math.fsum(values[:n]) / n for n in range(1, len(values) + 1)]
+
+
+def _percents(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(percent(value) for value in values)

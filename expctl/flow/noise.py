@@ -1,0 +1,36 @@
+"""What a run says of the noise that it expects."""
+
+import math
+from datetime import datetime
+
+from expctl.domain.calibration import mde
+from expctl.domain.evidence import OBJECTIVE
+from expctl.domain.noise import ROUNDS, Calibrated
+
+UNITS_S = ((86400, "day"), (3600, "hour"), (60, "minute"))
+
+
+def noise_line(calibrated: Calibrated | None, *, now: str, round_s: float) -> str:
+    """What the calibration lets a run detect; without one, what it would take. `now` is an ISO date."""
+    if calibrated is None:
+        took = math.ceil(ROUNDS * round_s)
+        return f"not calibrated here: expctl calibrate measures the noise of this machine (about {took} s)"
+    sd = calibrated.noise[OBJECTIVE].sd_percent
+    of = "" if calibrated.rounds >= ROUNDS else f" from {calibrated.rounds} rounds only"
+    return (
+        f"calibrated {age(calibrated.date, now)}{of}: sd of a round {sd:.2f} %, "
+        f"detects {mde(sd, 10):.2f} % in 10 rounds, {mde(sd, 36):.2f} % in 36"
+    )
+
+
+def age(then: str, now: str) -> str:
+    """`2 days ago` of two ISO dates: the largest unit that is full."""
+    try:
+        passed_s = (datetime.fromisoformat(now) - datetime.fromisoformat(then)).total_seconds()
+    except (ValueError, TypeError):
+        return f"on {then}"
+    for length_s, unit in UNITS_S:
+        count = int(passed_s // length_s)
+        if count >= 1:
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "just now"

@@ -1,0 +1,118 @@
+"""A machine that scatters beyond its calibration ends a run; without a calibration, or on one side alone, it doesn't."""
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from expctl.domain.evidence import OBJECTIVE
+from expctl.domain.experiment import Kind, Mode, Verdict
+from expctl.domain.judgement import judge, too_many
+from expctl.domain.measurement import Sample, Session, Side
+from expctl.domain.noise import Calibrated, Noise
+from expctl.domain.plan import Plan
+from expctl.domain.protocol import Benchmark, KeepRule, Size, Style
+from expctl.domain.record import Origin, Record
+from expctl.domain.replay import replayed, was_decided_by_samples
+from expctl.domain.verdict import Decision, MeasureMore
+
+BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="n", weight=1.0),), style=Style.FINE)
+CALIBRATED = Calibrated(
+    date="2026-03-01T00:00:00Z",
+    rounds=24,
+    noise={OBJECTIVE: Noise(sd_percent=0.2), "n": Noise(sd_percent=0.2, spread_percent=1.0)},
+)
+PLAN = Plan.of(BENCHMARK, KeepRule(), Mode.GAIN, calibrated=CALIBRATED)
+UNKNOWN = replace(PLAN, calibrated=None)
+QUIET, WILD = 0.01, 0.05  # 1 % is usual, 4 % the most
+
+
+def rounds_of(spreads: list[tuple[float, float]], gain: float = 0.0, wobble: float = 0.0) -> list[Sample]:
+    """Fine rounds with these spreads (baseline, candidate); `wobble` moves every other round."""
+    samples = []
+    for index, pair in enumerate(spreads):
+        for launch, (side, spread) in enumerate(zip(Side, pair, strict=True)):
+            y = math.log(1e9) - (gain + (-1) ** index * wobble if side is Side.CANDIDATE else 0.0)
+            ns = tuple(round(math.exp(y + sign * spread)) for sign in (1, -1, -1, 1))
+            samples.append(
+                Sample(
+                    round=index, launch=launch, side=side, size="n", style=Style.FINE, visit=2, ns=ns, order="A",
+                    session=Session.SEARCH,
+                )
+            )  # fmt: skip
+    return samples
+
+
+def is_unstable(answer: MeasureMore | Decision) -> bool:
+    return isinstance(answer, Decision) and answer.verdict is Verdict.INVALID and answer.reasons[0].startswith("unstable: n ")
+
+
+@pytest.mark.parametrize(
+    ("spreads", "unstable"),
+    [
+        ([(QUIET, QUIET)] * 4, False),
+        ([(WILD, WILD)] * 2, False),
+        ([(WILD, WILD)] * 3, True),
+        ([(0.0399 / math.sqrt(4 / 3),) * 2] * 4, False),
+        ([(0.0401 / math.sqrt(4 / 3),) * 2] * 4, True),
+        ([(WILD, WILD)] * 2 + [(QUIET, QUIET)] * 2, False),
+        ([(WILD, QUIET)] * 4, False),
+        ([(QUIET, WILD)] * 4, False),
+        ([(WILD, QUIET)] * 3 + [(QUIET, WILD)] * 1, False),
+        ([(WILD, QUIET), (QUIET, WILD), (WILD, QUIET), (WILD, WILD)], False),
+        ([(WILD, QUIET)] + [(WILD, WILD)] * 2 + [(QUIET, WILD)], True),
+    ],
+)
+def test_only_too_many_wild_rounds_on_both_sides_are_unstable(spreads: list[tuple[float, float]], unstable: bool) -> None:
+    samples = rounds_of(spreads)
+    assert is_unstable(judge(samples, PLAN, Kind.PERF)) == unstable
+    assert not is_unstable(judge(samples, UNKNOWN, Kind.PERF))
+
+
+def test_the_reason_says_what_was_found_and_what_was_usual() -> None:
+    answer = judge(rounds_of([(WILD, WILD)] * 3), PLAN, Kind.PERF)
+    assert isinstance(answer, Decision)
+    assert answer.reasons == (
+        "unstable: n spread more than 4 times its calibrated 1 % within a side in 3 (baseline) and 3 (candidate) of 3 rounds",
+    )
+    assert answer.procedure is not None
+    assert (answer.procedure.looks, answer.procedure.search_rounds, answer.procedure.calibrated) == ((), 3, CALIBRATED)
+
+
+@given(st.integers(0, 50), st.integers(0, 50))
+def test_few_odd_rounds_or_a_quarter_are_never_too_many(odd: int, rounds: int) -> None:
+    assert too_many(odd, rounds) == (odd >= 3 and 4 * odd > rounds)
+
+
+def test_a_replay_of_an_unstable_run_says_the_same_only_with_its_calibration() -> None:
+    samples = rounds_of([(WILD, WILD)] * 3)
+    decision = judge(samples, PLAN, Kind.PERF)
+    assert isinstance(decision, Decision)
+    record = Record(
+        id="P1", title="t", kind=Kind.PERF, origin=Origin.MEASURED, target="cpu", verdict=decision.verdict,
+        reasons=decision.reasons, procedure=decision.procedure,
+    )  # fmt: skip
+    assert was_decided_by_samples(record)
+    again = replayed(record, Kind.PERF, Mode.GAIN, samples, BENCHMARK, KeepRule())
+    assert (again.parts["verdict"], again.parts["reasons"]) == (decision.verdict, decision.reasons)
+    assert (again.parts["procedure"], again.parts["estimates"]) == (decision.procedure, ())
+
+
+def price(plan: Plan) -> int:
+    samples = rounds_of([(QUIET, QUIET)] * 46, gain=0.003, wobble=0.008)
+    answer = judge(samples, plan, Kind.PERF)
+    assert isinstance(answer, Decision)
+    assert answer.verdict is Verdict.INCONCLUSIVE
+    return int(answer.reasons[0].split("about ")[1].split(" rounds")[0])
+
+
+def test_the_price_takes_the_larger_of_todays_and_the_calibrated_sd_and_the_verdict_todays() -> None:
+    louder = replace(CALIBRATED, noise={name: replace(each, sd_percent=1.6) for name, each in CALIBRATED.noise.items()})
+    assert price(UNKNOWN) == price(PLAN)
+    assert price(replace(PLAN, calibrated=louder)) == pytest.approx(4 * price(UNKNOWN), rel=0.1)
+    for plan in (UNKNOWN, PLAN, replace(PLAN, calibrated=louder)):
+        clear = judge(rounds_of([(QUIET, QUIET)] * 5, gain=-0.02, wobble=0.0001), plan, Kind.PERF)
+        assert isinstance(clear, Decision)
+        assert clear.verdict is Verdict.REJECT

@@ -1,0 +1,102 @@
+"""`expctl show ID --plot`: of a record, of a run under way, and where there is nothing to draw."""
+
+import os
+import signal
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from foreign import EXPCTL, SLOWER, WRONG, Foreign, wait_until
+
+
+@pytest.fixture
+def rejected(repository: Foreign) -> Foreign:
+    repository.queue("P1", SLOWER)
+    repository.concluded("run", "P1")
+    return repository
+
+
+def test_a_record_is_drawn_in_the_terminal(rejected: Foreign) -> None:
+    before = rejected.snapshot()
+    ways = (("show", "P1", "--plot"), ("show", "--plot", "P1"), ("show", "P1", "--plot", "-"))
+    charts = {rejected.concluded(*words).out for words in ways}
+    (chart,) = charts
+    assert chart.startswith("P1  another way   target here\n")
+    assert "\n  REJECT     n=" in chart
+    assert rejected.snapshot() == before
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs matplotlib: pip install -e '.[plot]'")
+def test_a_record_is_drawn_in_files(rejected: Foreign) -> None:
+    before = rejected.snapshot()
+    for name, start in (("out.png", b"\x89PNG"), ("out.svg", b"<?xml"), ("OUT.PNG", b"\x89PNG")):
+        file = rejected.home / name
+        assert rejected.concluded("show", "P1", "--plot", str(file)).out == f"drawn in {file}\n"
+        assert file.read_bytes().startswith(start)
+    assert rejected.snapshot() == before
+
+
+def test_a_run_under_way_is_drawn_from_its_journal_which_stays_as_it_is(repository: Foreign) -> None:
+    repository.queue("P1", SLOWER)
+    process = repository.start("run", "P1")
+    wait_until(lambda: "Measured" in repository.journal("P1"), "the first round")
+    os.kill(process.pid, signal.SIGINT)
+    process.wait(20)
+    journal = repository.root / ".git/expctl/journal/P1.jsonl"
+    with open(journal, "ab") as file:
+        file.write(b'{"seq": 99, "torn')
+    torn = journal.read_bytes()
+    answer = repository.concluded("show", "P1", "--plot")
+    rounds = repository.journal("P1").count("Measured")
+    assert f"{rounds} rounds\n" in answer.out
+    assert f"  measuring  {5 - rounds} rounds of the search to go\n" in answer.out
+    assert journal.read_bytes() == torn
+
+
+def test_what_cannot_be_drawn_is_refused_with_the_next_command(repository: Foreign) -> None:
+    repository.queue("P1", WRONG)
+    repository.queue("P2", SLOWER)
+    repository.concluded("run", "P1")
+    for words, status, said in (
+        (("P1", "--plot"), 1, "P1 has no rounds to draw"),
+        (("P2", "--plot"), 1, "nothing measured yet"),
+        (("P3", "--plot"), 1, "there is no P3"),
+        (("P1", "--plot", "out.pdf"), 2, "ends in .png or .svg"),
+        (("P1", "--plot", "--json"), 2, "a picture comes alone"),
+    ):
+        answer = repository.expctl("show", *words)
+        assert (answer.status, said in answer.err) == (status, True), answer
+        assert "\n  next      " in answer.err
+
+
+@pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs matplotlib: pip install -e '.[plot]'")
+def test_a_file_that_cannot_be_written_is_refused(rejected: Foreign) -> None:
+    (rejected.home / "folder.png").mkdir()
+    answer = rejected.expctl("show", "P1", "--plot", str(rejected.home / "folder.png"))
+    assert (answer.status, answer.err.splitlines()[0]) == (1, f"Error: cannot write {rejected.home / 'folder.png'}")
+    assert sorted(each.name for each in rejected.home.iterdir() if "new" in each.name) == []
+
+
+def test_without_matplotlib_the_command_to_type_is_said(rejected: Foreign, tmp_path: Path) -> None:
+    blocked = tmp_path / "blocked" / "matplotlib"
+    blocked.mkdir(parents=True)
+    (blocked / "__init__.py").write_text("raise ModuleNotFoundError('No module named matplotlib', name='matplotlib')\n")
+    environment = {**rejected.environment, "PYTHONPATH": str(blocked.parent)}
+    words = [sys.executable, EXPCTL, "show", "P1", "--plot"]
+    refused = subprocess.run([*words, "out.png"], cwd=rejected.root, env=environment, capture_output=True, text=True)
+    assert refused.returncode == 1
+    assert "found     no module matplotlib" in refused.stderr
+    assert "pip install 'expctl[plot]'" in refused.stderr
+    assert not (rejected.root / "out.png").exists()
+    chart = subprocess.run([*words, "-"], cwd=rejected.root, env=environment, capture_output=True, text=True)
+    assert (chart.returncode, chart.stdout.startswith("P1  ")) == (0, True)
+
+
+def test_the_terminal_needs_nothing_heavy(rejected: Foreign) -> None:
+    argv = [sys.executable, "-X", "importtime", str(EXPCTL), "show", "P1", "--plot"]
+    answer = subprocess.run(argv, cwd=rejected.root, env=rejected.environment, check=True, capture_output=True, text=True)
+    loaded = {line.rsplit("|", 1)[1].strip().split(".")[0] for line in answer.stderr.splitlines() if line.count("|") == 2}
+    assert "expctl" in loaded
+    assert loaded & {"matplotlib", "numpy", "git", "torch", "jinja2"} == set()
