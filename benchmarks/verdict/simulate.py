@@ -21,11 +21,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from hard import HARD_CASES
 from machines import MACHINES, Machine, round_effects
-from procedure import ROUNDS, Tally, plan_of, sessions, tally
+from procedure import ROUNDS, Rule, Tally, plan_of, sessions, tally
 from rivals import RIVALS
 from traces import RecordedNoise, Trace, recorded
 
 from expctl.domain.experiment import Verdict
+from expctl.domain.verdict import decide
 
 SEED = 20261120
 LONG, SHORT, RIVAL_TRIALS = 20_000, 400, 2_000
@@ -63,11 +64,11 @@ def missed(found: Sequence[Tally], bars: Bars, trials: int) -> list[bool]:
     return [*too_often, *too_seldom, found[0].search > bars.rounds * (1.0 if trials >= LONG else 1.1)]
 
 
-def simulated(draw: np.random.Generator, machine: Machine, trials: int) -> int:
+def simulated(draw: np.random.Generator, machine: Machine, trials: int, rule: Rule = decide) -> int:
     """Print the block of one machine; the number of missed bars."""
     noise = sessions(draw, lambda some, count, rounds: round_effects(some, machine, count, rounds), trials)
     sd = math.sqrt(np.mean([part[0].mean(axis=2).var() for part in noise]))
-    found, bars = [tally(noise, PLAN, effect) for effect in EFFECTS.values()], BARS[machine.name]
+    found, bars = [tally(noise, PLAN, effect, rule) for effect in EFFECTS.values()], BARS[machine.name]
     fails = missed(found, bars, trials)
     print(f"{machine.name:<34}" + "".join(f"{head:>14}" for head in HEADS))
     print(f"{'  expctl':<34}" + _row(found, sd, fails))
@@ -80,12 +81,12 @@ def simulated(draw: np.random.Generator, machine: Machine, trials: int) -> int:
     return sum(fails)
 
 
-def hard(draw: np.random.Generator, trials: int) -> int:
+def hard(draw: np.random.Generator, trials: int, rule: Rule = decide) -> int:
     """Print the hard cases; the number of missed bars."""
     print(f"{'no effect, hard cases':<34}{'KEEP':>14}{'bar':>14}")
     fails = 0
     for name, (noise, bar) in HARD_CASES.items():
-        share = tally(sessions(draw, noise, trials), PLAN).share
+        share = tally(sessions(draw, noise, trials), PLAN, rule=rule).share
         bad = share > bar + allowance(bar, trials)
         fails += bad
         print(f"  {name:<32}{100 * share:>13.3f}{'!' if bad else ' '}{f'<= {100 * bar:g}':>13}")
