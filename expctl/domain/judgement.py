@@ -50,9 +50,8 @@ def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Pla
         for side in Side:
             found_ns = median_ns(used, side=side, size=size)
             if found_ns < least_ns:
-                return (
-                    f"{size}: the {side} took {found_ns:.0f} ns where the peak of the machine allows {least_ns:.0f} ns at best"
-                )
+                best = f"where the peak of the machine allows {least_ns:.0f} ns at best"
+                return f"{size}: the {side} took {found_ns:.0f} ns {best}"
     return ""
 
 
