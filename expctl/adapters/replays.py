@@ -6,6 +6,7 @@ from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_codec import samples_of, with_parts
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import Kind, Mode
+from expctl.domain.measurement import MalformedRound
 from expctl.domain.record import Origin, Record, Replication
 from expctl.domain.replay import UnplayableError, replayed, was_decided_by_samples
 
@@ -63,7 +64,7 @@ class Replays:
         samples = samples_of(raw, where=f"experiments/{record.id}/{file}")
         try:
             again = replayed(entry, record.kind, mode, samples, target.benchmark, protocol.keep)
-        except UnplayableError as error:
+        except (UnplayableError, MalformedRound) as error:
             return "", True, str(error)
         text = self._library.record_text(self._commit, record.id)
         if with_parts(text, again.parts, replication=number) == text:
