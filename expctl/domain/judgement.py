@@ -8,6 +8,7 @@ from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Verdict
 from expctl.domain.measurement import Sample, Session, Side, median_ns, round_effects, side_spreads
 from expctl.domain.noise import Calibrated
+from expctl.domain.pairs import by_pairs
 from expctl.domain.plan import Plan
 from expctl.domain.protocol import Size
 from expctl.domain.record import Estimate, Procedure
@@ -35,8 +36,10 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
     restless = restlessness(samples, plan.calibrated) if plan.calibrated else ""
     if restless:
         return Decision(verdict=Verdict.INVALID, reasons=(f"unstable: {restless}",), procedure=_so_far(samples, plan))
-    answer = decide(round_effects(samples), plan)
+    pairs = by_pairs(round_effects(samples), plan.respawn)
+    answer = decide(pairs.effects, plan)
     if isinstance(answer, Decision):
+        answer = replace(answer, rounds=tuple(round for first in answer.rounds for round in pairs.rounds[first]))
         impossible = beyond_the_roofline(samples, answer, plan)
         if impossible:
             return replace(answer, verdict=Verdict.INVALID, reasons=(impossible,))

@@ -14,7 +14,8 @@ class Plan:
     """Limits are log units. `rounds` is the most that a search may take; `rescuers` are sizes that may save a patch alone.
 
     `simplify_used` is what the simplifications kept in this epoch have cost already, `calibrated` what is known of the noise.
-    `least_ns` is how long each size takes at the machine's peak, where both are known: nothing right is faster.
+    `least_ns` is how long each size takes at the machine's peak, where both are known: nothing right is faster. The
+    `respawn` rounds of one pair of workers count as one.
     """
 
     weights: Mapping[str, float]
@@ -29,6 +30,7 @@ class Plan:
     simplify_used: float = 0.0
     calibrated: Calibrated | None = None
     least_ns: Mapping[str, float] = field(default_factory=dict)
+    respawn: int = 1
 
     @staticmethod
     def of(
@@ -49,6 +51,7 @@ class Plan:
             simplify=keep.simplify_percent / 100,
             costly=keep.costly_percent / 100,
             rounds=benchmark.rounds,
+            respawn=benchmark.respawn,
             rescuers=tuple(size.name for size in benchmark.sizes if size.rescuer),
             simplify_used=simplify_used_percent / 100,
             calibrated=calibrated,

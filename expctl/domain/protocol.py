@@ -88,8 +88,9 @@ class Benchmark:
     """How the KPI is measured. `quads` and `iterations` belong to style `fine`: iterations per visit of a quad.
 
     `rounds` is the most that a search may take: the last of the planned looks, or an earlier one. `respawn` is how many
-    rounds a pair of workers of style `fine` lives: 1 where starting is cheap. Where calibration is
-    required, a run without one measures it first. `peak_tflops` is what the machine can do at most (1e12 FLOP/s; 0: not known).
+    rounds a pair of workers of style `fine` lives, 1 where starting is cheap; a verdict counts them as one. Where calibration
+    is required, a run without one measures it first. `peak_tflops` is the most that the machine can do (1e12 FLOP/s; 0: not
+    known).
     """
 
     argv: tuple[str, ...]

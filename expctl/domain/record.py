@@ -138,6 +138,7 @@ class Record:
     history: History | None = None
     replications: tuple["Replication", ...] = ()
     procedure: Procedure | None = None
+    samples_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +152,7 @@ class Replication:
     estimates: tuple[Estimate, ...]
     environment: Mapping[str, str]
     procedure: Procedure | None = None
+    samples_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
