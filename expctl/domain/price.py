@@ -34,11 +34,7 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect]) -> tuple[str, ...]:
     took = f" (about {math.ceil(minutes)} minute{'s' if minutes > 1 else ''})" if minutes else ""
     limit = f", and a search takes at most {plan.rounds}" if plan.rounds < more < ENDLESS else ""
     price = f"about {more} rounds{took} would decide{limit}" if more < ENDLESS else "no number of rounds would decide"
-    reasons = [
-        f"{OBJECTIVE} {describe(found)} is neither above {percent(floor):+.1f} % nor below {percent(plan.ceiling):+.1f} %"
-    ]
-    if unguarded and found.low > floor:
-        bounds = f"neither above {percent(floor):+.1f} % nor below {percent(plan.ceiling):+.1f} %"
+    bounds = f"neither above {percent(floor):+.1f} % nor below {percent(plan.ceiling):+.1f} %"
     reasons = [f"{OBJECTIVE} {describe(found)} is {bounds}"]
     if unguarded and found.low > floor:
         reasons = [f"{OBJECTIVE} {describe(found)}"]
