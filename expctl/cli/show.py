@@ -23,7 +23,7 @@ class ShowCommand(TyperCommand):
     def parse_args(self, ctx: "click.Context", args: list[str]) -> list[str]:
         """Give a lone `--plot` its value; Typer has no option with an optional one."""
         given = []
-        for word, following in zip(args, [*args[1:], ""], strict=True):
+        for word, following in zip(args, [*args, ""][1:], strict=True):
             given.append(word)
             if word == "--plot" and (not following or following.startswith("--") or ID_PATTERN.fullmatch(following)):
                 given.append(TERMINAL)
