@@ -1,0 +1,99 @@
+"""Which bits of a result are undefined, given the values and the undefined bits of the sources.
+
+Rules err on the side of "undefined", but they are exact where compilers rely on it: moving, masking, shifting and
+picking bytes of a register of which only a part was ever written.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from expctl.gfx11.arrays import ALL_BITS, Anything, Words
+
+Rule = Callable[[Sequence[Anything], Sequence[Words]], Words]
+"""(values, undefined bits) of the sources, each (32,), to the undefined bits of the result, (32,) uint32."""
+
+_ALL = np.uint32(ALL_BITS)
+_NONE = np.uint32(0)
+
+
+def any_bit(values: Sequence[Anything], undefined: Sequence[Words]) -> Words:  # noqa: ARG001  a Rule's signature
+    """One undefined bit anywhere makes the whole result undefined."""
+    union = undefined[0].copy()
+    for bits in undefined[1:]:
+        union |= bits
+    return np.asarray(np.where(union != 0, _ALL, _NONE))
+
+
+def same_bits(values: Sequence[Anything], undefined: Sequence[Words]) -> Words:  # noqa: ARG001  as above
+    """Bit i of the result depends on bit i of the sources."""
+    union = undefined[0].copy()
+    for bits in undefined[1:]:
+        union |= bits
+    return union
+
+
+def bits_above(values: Sequence[Anything], undefined: Sequence[Words]) -> Words:
+    """Carries only go up: the lowest undefined bit and all above it (sums, differences, products)."""
+    union = same_bits(values, undefined)
+    return np.asarray(union | (~union + np.uint32(1)))
+
+
+def conjunction(values: Sequence[Anything], undefined: Sequence[Words]) -> Words:
+    """a & b: a defined zero decides."""
+    (a, b), (p, q) = values, undefined
+    return np.asarray((p & q) | (p & _words(b)) | (q & _words(a)))
+
+
+def disjunction(values: Sequence[Anything], undefined: Sequence[Words]) -> Words:
+    """a | b: a defined one decides."""
+    (a, b), (p, q) = values, undefined
+    return np.asarray((p & q) | (p & ~_words(b)) | (q & ~_words(a)))
+
+
+def and_or(values: Sequence[Anything], undefined: Sequence[Words]) -> Words:
+    """(a & b) | c."""
+    a, b, c = values
+    inner = conjunction((a, b), undefined[:2])
+    return disjunction((_words(a) & _words(b), c), (inner, undefined[2]))
+
+
+def disjunction_of_three(values: Sequence[Anything], undefined: Sequence[Words]) -> Words:
+    """a | b | c."""
+    a, b, c = values
+    inner = disjunction((a, b), undefined[:2])
+    return disjunction((_words(a) | _words(b), c), (inner, undefined[2]))
+
+
+def moved_by(evaluate: Callable[..., Anything], *, amount: int) -> Rule:
+    """The undefined bits move as the values do; source `amount` says how far or which, and must be defined itself."""
+
+    def rule(values: Sequence[Anything], undefined: Sequence[Words]) -> Words:
+        words = [values[i] if i == amount else undefined[i].view(_dtype(values[i])) for i in range(len(values))]
+        moved = _words(evaluate(*words))
+        return np.asarray(np.where(undefined[amount] != 0, _ALL, moved))
+
+    return rule
+
+
+def chosen(values: Sequence[Anything], undefined: Sequence[Words]) -> Words:
+    """b where the mask is set, else a; wholly undefined where the mask's bit is."""
+    p, q, choice = undefined
+    picked = np.where(values[2], q, p)
+    return np.asarray(np.where(choice != 0, _ALL, picked))
+
+
+def shifted_or(values: Sequence[Anything], undefined: Sequence[Words]) -> Words:
+    """(a << b) | c."""
+    a, b, c = values
+    shift = _words(b) & np.uint32(31)
+    inner = np.where(undefined[1] != 0, _ALL, undefined[0] << shift)
+    return disjunction((_words(a) << shift, c), (inner, undefined[2]))
+
+
+def _words(values: Anything) -> Words:
+    return values.view(np.uint32) if values.dtype.itemsize == 4 else values.astype(np.uint32)
+
+
+def _dtype(values: Anything) -> np.dtype[np.generic]:
+    return values.dtype if values.dtype.itemsize == 4 else np.dtype(np.uint32)
