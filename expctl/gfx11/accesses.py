@@ -70,11 +70,11 @@ class AccessLog:
     def read(self, tag: int, where: Indices, *, ordered: bool) -> list[Access]:
         """Note a read; returns the writes that it races with. `ordered`: all accesses are one workgroup's."""
         access = self._accesses[tag]
-        conflicts = [] if ordered and self._quiet(self._last_write, access) else self._conflicts(access, self.writers[where])
-        before = self.readers[where]
-        changed = self._agents[before] != access.agent
-        if changed.any():
-            self.other_readers[where[changed]] = before[changed]
+        quiet = ordered and self._quiet(self._last_write, access)
+        conflicts = [] if quiet else self._conflicts(access, self.writers.take(where))
+        before = self.readers.take(where)
+        is_mine = self._agents.take(before) == access.agent
+        self.other_readers[where] = np.where(is_mine, self.other_readers.take(where), before)
         self.readers[where] = tag
         return conflicts
 
@@ -83,10 +83,10 @@ class AccessLog:
         access = self._accesses[tag]
         conflicts = []
         if not (ordered and self._quiet(self._last_write, access)):
-            conflicts += self._conflicts(access, self.writers[where])
+            conflicts += self._conflicts(access, self.writers.take(where))
         if not (ordered and self._quiet(self._last_read, access)):
-            conflicts += self._conflicts(access, self.readers[where])
-            conflicts += self._conflicts(access, self.other_readers[where])
+            conflicts += self._conflicts(access, self.readers.take(where))
+            conflicts += self._conflicts(access, self.other_readers.take(where))
         self.writers[where] = tag
         return conflicts
 

@@ -16,6 +16,8 @@ from expctl.gfx11.memory import Memory
 Extent = tuple[int, int, int]
 KERNARG, PACKET = "the kernel arguments", "the dispatch packet"
 PACKET_BYTES = 64
+KERNARG_GRANULE = 64
+"""The arguments' segment ends at such a boundary: compilers load a little more than there is. What is there is undefined."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +42,9 @@ def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, blo
             found=f"{len(values)}: {', '.join(values)}",
         )
     sizes = {name: size_of(value) for name, value in values.items() if isinstance(value, (np.ndarray, Unwritten))}
-    memory = Memory({**sizes, KERNARG: max(descriptor.kernarg_bytes, 4), PACKET: PACKET_BYTES})
-    kernarg = np.zeros(max(descriptor.kernarg_bytes, 4), dtype=np.uint8)
+    room = -(-max(descriptor.kernarg_bytes, 1) // KERNARG_GRANULE) * KERNARG_GRANULE
+    memory = Memory({**sizes, KERNARG: room, PACKET: PACKET_BYTES})
+    kernarg = np.zeros(descriptor.kernarg_bytes, dtype=np.uint8)
     for argument, (name, value) in zip(visible, values.items(), strict=True):
         if isinstance(value, np.ndarray):
             memory.fill(name, value)

@@ -9,6 +9,8 @@ LANES = 32
 ALL_BITS = 0xFFFFFFFF
 
 Words = NDArray[np.uint32]
+Bits = NDArray[np.uint32] | NDArray[np.uint64]
+"""Masks of the undefined bits of 32- or 64-bit values."""
 Flags = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Indices = NDArray[np.int64]

@@ -10,6 +10,7 @@ each plus the instruction's signed offset in bytes.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from expctl.gfx11.waits import Counter, Operation
 from expctl.gfx11.wave import Wave
 
 LINE_BYTES = 128
+assert BASE % LINE_BYTES == 0  # noqa: S101  an offset into the arena has the line boundaries of its address
+assert OUTSIDE == 0  # noqa: S101  so that all() means inside
 CACHE_POLICY = frozenset(("glc", "slc", "dlc"))
 """Which caches an access may use: no effect on the values in a memory that has none."""
 _NAME = re.compile(r"^(?P<where>global|scratch)_(?P<do>load|store)_(?P<suffix>\w+)$")
@@ -89,8 +92,9 @@ def _addresses(instruction: Instruction, address: Operand, base: Operand, offset
     return Source(read=read, undefined=undefined, keys=tuple(key for part in parts for key in part.keys))
 
 
-def _check(wave: Wave, line: int, addresses: Source, touched: frozenset[int]) -> None:
-    wave.check_waited(line, touched)
+def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads: Counter | None = None) -> None:
+    wave.check_waited(line, addresses.keys)
+    wave.check_waited(line, data, loads=loads)
     if (addresses.undefined(wave)[wave.lanes] != 0).any():
         wave.fault(FaultKind.UNINITIALISED, line, "the address is a value that nothing wrote")
 
@@ -101,10 +105,10 @@ def _reach(wave: Wave, line: int, addresses: Anything, width: int, *, does: str)
     begin = memory.offsets(addresses)
     where = (begin if wave.full else begin[lanes])[:, None] + np.arange(width)
     states = memory.states[where]
-    inside = (states != OUTSIDE).all(axis=1)
     _count_lines(wave, line, where, width)
-    if inside.all():
+    if states.all():
         return where, lanes, states
+    inside = (states != OUTSIDE).all(axis=1)
     first = int(addresses[lanes][~inside][0])
     wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{does} {width} bytes at {memory.place_of(first)}")
     kept = lanes.copy()
@@ -117,7 +121,9 @@ def _count_lines(wave: Wave, line: int, where: Indices, width: int) -> None:
         return
     begin = where[:, 0]
     starts = set(begin.tolist())
-    lines = {(start + BASE) // LINE_BYTES for start in starts} | {(start + width - 1 + BASE) // LINE_BYTES for start in starts}
+    lines = {start // LINE_BYTES for start in starts}
+    if width & (width - 1) or (begin & (width - 1)).any():
+        lines |= {(start + width - 1) // LINE_BYTES for start in starts}
     traffic = wave.group.tally.of_line(line)
     traffic.lines += len(lines)
     traffic.lines_least += -(-len(starts) * width // LINE_BYTES)
@@ -131,7 +137,7 @@ def _load(instruction: Instruction, first: int, transfer: Transfer, addresses: S
 
     def run(wave: Wave) -> None:
         if not wave.dirty.isdisjoint(touched):
-            _check(wave, line, addresses, touched)
+            _check(wave, line, addresses, keys, Counter.VM)
         where, lanes, states = _reach(wave, line, addresses.read(wave), width, does="reads")
         group = wave.group
         undefined = (states == UNDEFINED).view(np.uint8) * np.uint8(0xFF)
@@ -155,7 +161,7 @@ def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: 
     def run(wave: Wave) -> None:
         unclear = not wave.dirty.isdisjoint(touched)
         if unclear:
-            _check(wave, line, addresses, touched)
+            _check(wave, line, addresses, keys)
         where, lanes, _ = _reach(wave, line, addresses.read(wave), width, does="writes")
         if unclear and taken(wave.vector_undefined, first, transfer, lanes).any():
             buffer = wave.group.memory.place_of(int(where[0, 0]) + BASE) if where.size else "nowhere"
@@ -185,7 +191,7 @@ def _private_load(instruction: Instruction, first: int, transfer: Transfer, addr
 
     def run(wave: Wave) -> None:
         if not wave.dirty.isdisjoint(touched):
-            _check(wave, line, addresses, touched)
+            _check(wave, line, addresses, keys, Counter.VM)
         rows, where, lanes = _private_reach(wave, line, addresses.read(wave), transfer.width)
         private = wave.group.private[wave.index]
         land(wave, first, transfer, private.data[rows, where], private.undefined[rows, where], lanes)
@@ -195,12 +201,12 @@ def _private_load(instruction: Instruction, first: int, transfer: Transfer, addr
 
 
 def _private_store(instruction: Instruction, first: int, transfer: Transfer, addresses: Source) -> Run:
-    line = instruction.line
-    touched = frozenset((*range(first, first + transfer.registers), *addresses.keys))
+    line, keys = instruction.line, range(first, first + transfer.registers)
+    touched = frozenset((*keys, *addresses.keys))
 
     def run(wave: Wave) -> None:
         if not wave.dirty.isdisjoint(touched):
-            _check(wave, line, addresses, touched)
+            _check(wave, line, addresses, keys)
         rows, where, lanes = _private_reach(wave, line, addresses.read(wave), transfer.width)
         private = wave.group.private[wave.index]
         private.data[rows, where] = taken(wave.vector, first, transfer, lanes)

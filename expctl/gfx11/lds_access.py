@@ -4,7 +4,7 @@ or in 64 elements."""
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,7 +95,7 @@ def _load(instruction: Instruction, base: int, parts: list[Part]) -> Run:
 
     def run(wave: Wave) -> None:
         if not wave.dirty.isdisjoint(touched):
-            _check(wave, line, base, touched)
+            _check(wave, line, base, keys, Counter.LGKM)
         lds, group = wave.group.lds, wave.group
         tags = []
         addresses = wave.u32[base].copy()
@@ -120,7 +120,7 @@ def _store(instruction: Instruction, base: int, parts: list[Part]) -> Run:
     def run(wave: Wave) -> None:
         unclear = not wave.dirty.isdisjoint(touched)
         if unclear:
-            _check(wave, line, base, touched)
+            _check(wave, line, base, keys)
         lds, group = wave.group.lds, wave.group
         tags = []
         for part in parts:
@@ -151,8 +151,9 @@ def _plan(wave: Wave, line: int, addresses: Words, part: Part) -> Plan:
     return plan
 
 
-def _check(wave: Wave, line: int, base: int, touched: frozenset[int]) -> None:
-    wave.check_waited(line, touched)
+def _check(wave: Wave, line: int, base: int, data: Iterable[int], loads: Counter | None = None) -> None:
+    wave.check_waited(line, (base,))
+    wave.check_waited(line, data, loads=loads)
     wave.check_address(line, base)
 
 
@@ -182,7 +183,7 @@ def decode_bpermute(instruction: Instruction) -> Run:
     line = instruction.line
 
     def run(wave: Wave) -> None:
-        _check(wave, line, base, frozenset((d, base, data)))
+        _check(wave, line, base, (d, data))
         lanes = (wave.u32[base] >> np.uint32(2)) & np.uint32(31)
         source = np.where(wave.lanes, wave.u32[data], np.uint32(0))[lanes]
         undefined = np.where(wave.lanes, wave.vector_undefined[data], np.uint32(0))[lanes]

@@ -10,6 +10,8 @@ width of the machine's own additions are not documented, so the last bits may di
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from expctl.gfx11.arrays import ALL_BITS, Anything, Words
@@ -43,13 +45,14 @@ def decode_matrix(instruction: Instruction) -> Run:
 
     def plain(wave: Wave) -> None:
         vector = wave.vector
-        left, right = halves(vector[a0 : a0 + _REGISTERS]), halves(vector[b0 : b0 + _REGISTERS])
-        if not (repeats(vector[a0 : a0 + _REGISTERS]) and repeats(vector[b0 : b0 + _REGISTERS])):
+        left, left_repeats = fragment(vector[a0 : a0 + _REGISTERS])
+        right, right_repeats = fragment(vector[b0 : b0 + _REGISTERS])
+        if not (left_repeats and right_repeats):
             wave.fault(FaultKind.LANES_DIFFER, line, "lanes 16..31 of a matrix input differ from lanes 0..15")
         total = left @ right.T
         if not zero:
             total += vector[c0 : c0 + _REGISTERS].view(np.float32).reshape(16, 16)
-        vector[d : d + _REGISTERS].view(np.float32)[:] = total.astype(np.float32).reshape(_REGISTERS, 32)
+        vector[d : d + _REGISTERS].view(np.float32).reshape(16, 16)[:] = total
 
     def careful(wave: Wave) -> None:
         wave.check_waited(line, keys)
@@ -65,14 +68,19 @@ def decode_matrix(instruction: Instruction) -> Run:
     return guarded(keys, plain, careful)
 
 
-def halves(registers: Words) -> Anything:
-    """(8, 32) words to (16 rows or columns, 16 k) in double precision, from lanes 0..15."""
-    return registers[:, :16].view(np.float16).reshape(_REGISTERS, 16, 2).transpose(1, 0, 2).reshape(16, 16).astype(np.float64)
+def fragment(registers: Words) -> tuple[Anything, bool]:
+    """(8, 32) words to (16 rows or columns, 16 k) in double precision, from lanes 0..15, and whether lanes 16..31 repeat them."""
+    return _fragment_of(registers.tobytes())
 
 
-def repeats(registers: Words) -> bool:
-    """Whether lanes 16..31 hold the same bits as lanes 0..15."""
-    return bool((registers[:, :16] == registers[:, 16:]).all())
+@lru_cache(maxsize=2048)
+def _fragment_of(raw: bytes) -> tuple[Anything, bool]:
+    """A function of the bits alone. One fragment is multiplied several times, and by several waves."""
+    registers = np.frombuffer(raw, dtype=np.uint32).reshape(_REGISTERS, 32)
+    halves = registers[:, :16].copy().view(np.float16).reshape(_REGISTERS, 16, 2)
+    values = np.ascontiguousarray(halves.transpose(1, 0, 2)).reshape(16, 16).astype(np.float64)
+    values.flags.writeable = False
+    return values, bool((registers[:, :16] == registers[:, 16:]).all())
 
 
 def _mark(wave: Wave, outputs: list[int], bad: Anything) -> None:

@@ -55,11 +55,11 @@ class Memory:
         return next(buffer for buffer in self.buffers if buffer.name == name)
 
     def fill(self, name: str, values: Anything) -> None:
-        """Write a whole buffer before the launch."""
+        """Write a buffer from its start on, before the launch."""
         buffer = self.buffer(name)
         raw = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
-        self.data[buffer.offset : buffer.offset + buffer.size] = raw
-        self.states[buffer.offset : buffer.offset + buffer.size] = DEFINED
+        self.data[buffer.offset : buffer.offset + len(raw)] = raw
+        self.states[buffer.offset : buffer.offset + len(raw)] = DEFINED
 
     def forget(self, offset: int, size: int) -> None:
         """Make bytes of the arena undefined again."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from expctl.gfx11.arrays import Anything, Words, bits_of
+from expctl.gfx11.arrays import Anything, Bits, bits_of
 from expctl.gfx11.operand import EXEC, NULL, Kind, Operand
 from expctl.gfx11.program import Instruction
 from expctl.gfx11.source import Type
@@ -93,7 +93,7 @@ def write_keys(destination: Operand, kind: Type) -> tuple[int, ...]:
     return tuple(range(destination.index, destination.index + (2 if kind in _WIDE else 1)))
 
 
-def mark_for(destination: Operand, kind: Type) -> Callable[[Wave, Words], None]:
+def mark_for(destination: Operand, kind: Type) -> Callable[[Wave, Bits], None]:
     """Records a result's undefined bits, (32,), before it is written."""
     n = destination.index
     if destination.is_null:
@@ -102,13 +102,13 @@ def mark_for(destination: Operand, kind: Type) -> Callable[[Wave, Words], None]:
         return lambda wave, undefined: wave.mark_scalar(n, bits_of(undefined != 0) & wave.exec)
     if kind in _WIDE:
 
-        def mark_pair(wave: Wave, undefined: Words) -> None:
-            wave.mark_vector(n, undefined)
-            wave.mark_vector(n + 1, undefined)
+        def mark_pair(wave: Wave, undefined: Bits) -> None:
+            wave.mark_vector(n, undefined.astype(np.uint32))
+            wave.mark_vector(n + 1, (undefined.astype(np.uint64) >> np.uint64(32)).astype(np.uint32))
 
         return mark_pair
     if kind in _LOW:
-        return lambda wave, undefined: wave.mark_vector(n, undefined, 0xFFFF)
+        return lambda wave, undefined: wave.mark_vector(n, undefined.astype(np.uint32), 0xFFFF)
     if kind in (Type.F16_HIGH, Type.U16_HIGH, Type.I16_HIGH):
-        return lambda wave, undefined: wave.mark_vector(n, undefined, 0xFFFF0000)
-    return lambda wave, undefined: wave.mark_vector(n, undefined)
+        return lambda wave, undefined: wave.mark_vector(n, undefined.astype(np.uint32), 0xFFFF0000)
+    return lambda wave, undefined: wave.mark_vector(n, undefined.astype(np.uint32))

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from expctl.gfx11.arrays import ALL_BITS, LANES, Anything, Words, lanes_of
+from expctl.gfx11.arrays import ALL_BITS, LANES, Anything, Bits, Words, lanes_of
 from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.program import Instruction
 from expctl.gfx11.wave import SCALAR_KEY, Wave
@@ -46,10 +46,10 @@ FLOATS = (Type.F32, Type.F16, Type.F16_HIGH)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """`read` gives the values of all lanes, (32,), perhaps as a view of the register; `undefined` the bits that count and that
-    nothing has defined, (32,) uint32; `keys` are the registers that both look at."""
+    nothing has defined, (32,) uint32, or uint64 of a 64-bit value; `keys` are the registers that both look at."""
 
     read: Callable[[Wave], Anything]
-    undefined: Callable[[Wave], Words]
+    undefined: Callable[[Wave], Bits]
     keys: tuple[int, ...]
 
 
@@ -93,7 +93,7 @@ def _number(instruction: Instruction, operand: Operand, kind: Type) -> Source:
         values = _part(np.full(LANES, bits, dtype=np.uint32), kind)
     values = values.copy()
     values.flags.writeable = False
-    nothing = np.zeros(LANES, dtype=np.uint32)
+    nothing: Bits = np.zeros(LANES, dtype=np.uint32)
     return Source(read=lambda wave: values, undefined=lambda wave: nothing, keys=())
 
 
@@ -120,8 +120,9 @@ def _vector(operand: Operand, kind: Type) -> Source:
         def read_pair(wave: Wave) -> Anything:
             return (wave.u32[n] | (wave.u32[n + 1].astype(np.uint64) << np.uint64(32))).view(dtype)
 
-        def undefined_pair(wave: Wave) -> Words:
-            return np.asarray(wave.vector_undefined[n] | wave.vector_undefined[n + 1])
+        def undefined_pair(wave: Wave) -> Bits:
+            low, high = wave.vector_undefined[n], wave.vector_undefined[n + 1]
+            return np.asarray(low | (high.astype(np.uint64) << np.uint64(32)))
 
         return Source(read=read_pair, undefined=undefined_pair, keys=(n, n + 1))
     return Source(
@@ -154,8 +155,8 @@ def _scalar(operand: Operand, kind: Type) -> Source:
             wide.fill(0 if null else wave.scalar[n] | wave.scalar[n + 1] << 32)
             return wide_view
 
-        def undefined_wide(wave: Wave) -> Words:
-            return np.full(LANES, wave.scalar_undefined[n] | wave.scalar_undefined[n + 1], dtype=np.uint32)
+        def undefined_wide(wave: Wave) -> Bits:
+            return np.full(LANES, wave.scalar_undefined[n] | wave.scalar_undefined[n + 1] << 32, dtype=np.uint64)
 
         return Source(read=read_wide, undefined=undefined_wide, keys=(SCALAR_KEY + n, SCALAR_KEY + n + 1))
     words = np.zeros(LANES, dtype=np.uint32)
@@ -165,7 +166,7 @@ def _scalar(operand: Operand, kind: Type) -> Source:
         words.fill(wave.scalar[n])
         return view
 
-    def undefined(wave: Wave) -> Words:
+    def undefined(wave: Wave) -> Bits:
         return np.full(LANES, wave.scalar_undefined[n] & bits, dtype=np.uint32)
 
     return Source(read=read, undefined=undefined, keys=(SCALAR_KEY + n,))
@@ -176,7 +177,7 @@ def _mask(instruction: Instruction, operand: Operand) -> Source:
         raise instruction.unsupported("a lane mask that is not in a scalar register")
     n = operand.index
 
-    def undefined(wave: Wave) -> Words:
+    def undefined(wave: Wave) -> Bits:
         return np.asarray(lanes_of(wave.scalar_undefined[n]).astype(np.uint32) * np.uint32(ALL_BITS))
 
     return Source(read=lambda wave: lanes_of(wave.scalar[n]), undefined=undefined, keys=(SCALAR_KEY + n,))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from expctl.gfx11 import vector_compare, vector_float, vector_half, vector_integer
-from expctl.gfx11.arrays import Anything, Words
+from expctl.gfx11.arrays import Anything, Bits
 from expctl.gfx11.operand import EXEC, Kind, Operand
 from expctl.gfx11.program import Instruction
 from expctl.gfx11.result import Write, mark_for, write_keys, writer
@@ -25,9 +25,9 @@ class Bound:
     """An operation with its operands: `evaluate` gives the results, not yet written."""
 
     evaluate: Callable[[Wave], tuple[Anything, ...]]
-    undefined: Callable[[Wave], Words]
+    undefined: Callable[[Wave], Bits]
     writes: tuple[Write, ...]
-    marks: tuple[Callable[[Wave, Words], None], ...]
+    marks: tuple[Callable[[Wave, Bits], None], ...]
     read_keys: tuple[int, ...]
     write_keys: tuple[int, ...]
 
@@ -132,8 +132,8 @@ def _evaluator(
     return lambda wave: (evaluate(*[read(wave) for read in reads]),)
 
 
-def _undefined(op: VectorOp, sources: list[Source]) -> Callable[[Wave], Words]:
-    def undefined(wave: Wave) -> Words:
+def _undefined(op: VectorOp, sources: list[Source]) -> Callable[[Wave], Bits]:
+    def undefined(wave: Wave) -> Bits:
         return op.rule([x.read(wave) for x in sources], [x.undefined(wave) for x in sources])
 
     return undefined

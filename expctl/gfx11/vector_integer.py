@@ -3,9 +3,12 @@
 Shift amounts are taken modulo the width. A name ending in "rev" has its first two sources swapped.
 """
 
+from collections.abc import Callable
+from functools import lru_cache
+
 import numpy as np
 
-from expctl.gfx11.arrays import LANES, Anything
+from expctl.gfx11.arrays import LANES, Anything, Bytes
 from expctl.gfx11.definedness import (
     and_or,
     bits_above,
@@ -17,6 +20,7 @@ from expctl.gfx11.definedness import (
     same_bits,
     shifted_or,
 )
+from expctl.gfx11.source import Type
 from expctl.gfx11.vector_op import I32, I64, MASK, U32, U64, VectorOp, binary, ternary, unary
 
 _31, _63, _32 = np.uint32(31), np.uint64(63), np.uint64(32)
@@ -54,20 +58,39 @@ def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:
 
     8..11 repeat the sign of byte 1, 3, 5, 7; 12 is 0x00; 13 and above are 0xff.
     """
-    pool = np.empty((LANES, 14), dtype=np.uint8)
-    pool[:, 0:4] = np.ascontiguousarray(b).view(np.uint8).reshape(LANES, 4)
-    pool[:, 4:8] = np.ascontiguousarray(a).view(np.uint8).reshape(LANES, 4)
-    pool[:, 8:12] = (pool[:, 1:8:2] >> 7) * np.uint8(0xFF)
-    pool[:, 12] = 0
-    pool[:, 13] = 0xFF
+    where, picked, ones = _picks(selector.tobytes())
+    pool = np.empty((LANES, 2), dtype=np.uint32)
+    pool[:, 0] = b
+    pool[:, 1] = a
+    if where is None:
+        return _permute_signs(pool.view(np.uint8), selector)
+    return (pool.reshape(-1).view(np.uint8).take(where).view(np.uint32) & picked) | ones
+
+
+@lru_cache(maxsize=256)
+def _picks(selector: bytes) -> tuple[Anything, Anything, Anything]:
+    """For 32 selectors: places in the (32, 8) pool of bytes (None if a sign is asked for), a mask of bytes that come from there
+    and one of those that are 0xff. Nearly all selectors are constants in the text."""
+    names = np.frombuffer(selector, dtype=np.uint8).reshape(LANES, 4)
+    places = np.arange(LANES)[:, None] * 8 + np.minimum(names, 7)
+    picked = np.where(names < 8, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)
+    ones = np.where(names > 12, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)
+    has_signs = ((names >= 8) & (names < 12)).any()
+    return None if has_signs else places.reshape(-1), picked, ones
+
+
+def _permute_signs(pool: Bytes, selector: Anything) -> Anything:
+    signs = (pool[:, 1::2] >> 7) * np.uint8(0xFF)
+    constants = np.tile(np.array([0, 0xFF], dtype=np.uint8), (LANES, 1))
     names = np.minimum(np.ascontiguousarray(selector).view(np.uint8).reshape(LANES, 4), 13)
-    return np.take_along_axis(pool, names, axis=1).view(np.uint32).reshape(LANES)
+    everything = np.concatenate((pool, signs, constants), axis=1)
+    return np.take_along_axis(everything, names, axis=1).view(np.uint32).reshape(LANES)
 
 
 def _permuted_undefined(a: Anything, b: Anything, selector: Anything) -> Anything:
     names = np.ascontiguousarray(selector).view(np.uint8)
-    constant = np.where(names < 12, 0xFF, 0).astype(np.uint8).view(np.uint32)
-    return permute_bytes(a, b, selector) & constant
+    not_constant = np.where(names < 12, 0xFF, 0).astype(np.uint8).view(np.uint32)
+    return permute_bytes(a, b, selector) & not_constant
 
 
 def _add_carry(a: Anything, b: Anything, carry: Anything) -> Anything:
@@ -126,9 +149,13 @@ def _shift_right(a: Anything, b: Anything) -> Anything:
     return b >> (a & _31)
 
 
-def _carrying(evaluate: object, *, carry_in: bool) -> VectorOp:
+def _carrying(evaluate: Callable[..., Anything], *, carry_in: bool) -> VectorOp:
     sources = (U32, U32, MASK) if carry_in else (U32, U32)
-    return VectorOp(results=(U32, MASK), sources=sources, evaluate=evaluate)  # type: ignore[arg-type]
+    return VectorOp(results=(U32, MASK), sources=sources, evaluate=evaluate)
+
+
+def _shift_64(kind: Type, evaluate: Callable[[Anything, Anything], Anything]) -> VectorOp:
+    return VectorOp(results=(kind,), sources=(U32, kind), evaluate=evaluate, rule=moved_by(evaluate, amount=0))
 
 
 OPS: dict[str, VectorOp] = {
@@ -182,13 +209,11 @@ OPS: dict[str, VectorOp] = {
     "v_mul_hi_u32_u24": binary(U32, lambda a, b: _high(_wide(_low24(a)) * _low24(b))),
     "v_mad_u32_u24": ternary(U32, lambda a, b, c: _low24(a) * _low24(b) + c, bits_above),
     "v_mad_i32_i24": ternary(I32, lambda a, b, c: _signed24(a) * _signed24(b) + c, bits_above),
-    "v_mad_u64_u32": VectorOp(results=(U64, MASK), sources=(U32, U32, U64), evaluate=_multiply_add_64),
-    "v_mad_i64_i32": VectorOp(results=(I64, MASK), sources=(I32, I32, I64), evaluate=_multiply_add_i64),
-    "v_lshlrev_b64": VectorOp(results=(U64,), sources=(U32, U64), evaluate=lambda a, b: b << (_wide(a) & _63)),
-    "v_lshrrev_b64": VectorOp(results=(U64,), sources=(U32, U64), evaluate=lambda a, b: b >> (_wide(a) & _63)),
-    "v_ashrrev_i64": VectorOp(
-        results=(I64,), sources=(U32, I64), evaluate=lambda a, b: b >> (_wide(a) & _63).view(np.int64)
-    ),
+    "v_mad_u64_u32": VectorOp(results=(U64, MASK), sources=(U32, U32, U64), evaluate=_multiply_add_64, rule=bits_above),
+    "v_mad_i64_i32": VectorOp(results=(I64, MASK), sources=(I32, I32, I64), evaluate=_multiply_add_i64, rule=bits_above),
+    "v_lshlrev_b64": _shift_64(U64, lambda a, b: b << (_wide(a) & _63)),
+    "v_lshrrev_b64": _shift_64(U64, lambda a, b: b >> (_wide(a) & _63)),
+    "v_ashrrev_i64": _shift_64(I64, lambda a, b: b >> (_wide(a) & _63).view(np.int64)),
     "v_cndmask_b32": VectorOp(
         results=(U32,), sources=(U32, U32, MASK), evaluate=lambda a, b, mask: np.where(mask, b, a), rule=chosen
     ),
