@@ -1,8 +1,8 @@
 """Who touched which byte last: enough to see two waves meet there without a barrier between, whatever order they run in.
 
-Time is counted in epochs: the number of barriers that the workgroup has passed. An access lasts from the epoch that issued it to
-the one in which a wait proved its end. Two accesses of different waves to a byte, one of them a write, are ordered only if one
-ends in an earlier epoch than the other begins; workgroups of one launch are never ordered.
+Time is counted in epochs: the number of barriers that the workgroup has passed. An access lasts from the epoch that issued
+it to the one in which a wait proved its end. Two accesses of different waves to a byte, one of them a write, are ordered only
+if one ends in an earlier epoch than the other begins; workgroups of one launch are never ordered.
 
 Per byte the last writer, the last reader, and the last reader of another wave than that: with them the latest reader that isn't
 the writing wave itself is always known.

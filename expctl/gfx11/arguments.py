@@ -43,7 +43,7 @@ def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, blo
         )
     sizes = {name: size_of(value) for name, value in values.items() if isinstance(value, (np.ndarray, Unwritten))}
     room = -(-max(descriptor.kernarg_bytes, 1) // KERNARG_GRANULE) * KERNARG_GRANULE
-    memory = Memory({**sizes, KERNARG: room, PACKET: PACKET_BYTES})
+    memory = Memory({KERNARG: room, PACKET: PACKET_BYTES, **sizes})
     kernarg = np.zeros(descriptor.kernarg_bytes, dtype=np.uint8)
     for argument, (name, value) in zip(visible, values.items(), strict=True):
         if isinstance(value, np.ndarray):

@@ -14,7 +14,8 @@ Bits = NDArray[np.uint32] | NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Indices = NDArray[np.int64]
-Anything = NDArray[Any]
+Anything = Any
+"""A lane array of whatever type the operation at hand says. (numpy's stubs can't follow a type through a table.)"""
 
 _lanes_of: dict[int, Flags] = {}
 

@@ -1,8 +1,8 @@
 """How often the LDS must be passed to serve one access: 32 banks of 4 bytes, each gives one word at a time.
 
 All 32 lanes of an access of up to 4 bytes go together, 16 lanes of one of 8 bytes, 8 lanes of one of 16 (so a group moves 128
-bytes, or asks for no more than that). Lanes that want the same word share it. A group takes as many passes as the busiest bank has
-different words to give, and at least one. It is a model of conflicts, not of time.
+bytes, or asks for no more than that). Lanes that want the same word share it. A group takes as many passes as the busiest bank
+has different words to give, and at least one. It is a model of conflicts, not of time.
 """
 
 from __future__ import annotations

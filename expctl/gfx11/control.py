@@ -68,7 +68,7 @@ def decode_leave(instruction: Instruction, here: int, block_of: Callable[[str], 
     if name == "s_endpgm":
         return lambda wave: END
     if name == "s_barrier":
-        return _barrier(instruction, here + 1)
+        return _barrier(here + 1)
     target = block_of(instruction.rest)
     if target is None:
         raise instruction.unsupported("a branch to a label outside the function")
@@ -93,12 +93,10 @@ def _conditional(instruction: Instruction, index: int, when_set: bool, target: i
     return leave
 
 
-def _barrier(instruction: Instruction, after: int) -> Leave:
+def _barrier(after: int) -> Leave:
     def leave(wave: Wave) -> int:
         wave.pass_barrier()
         wave.resume = after
         return BARRIER
 
     return leave
-
-

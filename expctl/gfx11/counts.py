@@ -156,7 +156,7 @@ class Counts:
     def _innermost_loops(self) -> list[tuple[int, int]]:
         loops = []
         for i, instruction in enumerate(self.program.instructions):
-            if class_of(instruction) is Class.BRANCH and (target := self.program.labels.get(instruction.rest)) is not None:
-                if target <= i:
-                    loops.append((target, i + 1))
+            target = self.program.labels.get(instruction.rest) if class_of(instruction) is Class.BRANCH else None
+            if target is not None and target <= i:
+                loops.append((target, i + 1))
         return [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]

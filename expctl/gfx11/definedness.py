@@ -17,7 +17,7 @@ _ALL = np.uint64((1 << 64) - 1)
 _NONE = np.uint64(0)
 
 
-def any_bit(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:  # noqa: ARG001  a Rule's signature
+def any_bit(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
     """One undefined bit anywhere makes the whole result undefined."""
     return np.asarray(np.where(same_bits(values, undefined) != 0, _ALL, _NONE))
 

@@ -88,7 +88,8 @@ def parse_descriptor(assembly: str, name: str) -> Descriptor:
 
 def _directives(lines: list[str], name: str) -> dict[str, tuple[int, str]]:
     """Name -> (line, value) between .amdhsa_kernel and .end_amdhsa_kernel."""
-    inside, found = False, {}
+    inside = False
+    found: dict[str, tuple[int, str]] = {}
     for number, line in enumerate(lines, 1):
         if line.strip() == ".end_amdhsa_kernel":
             if inside:
@@ -127,7 +128,5 @@ def _metadata(lines: list[str], name: str) -> tuple[dict[str, str], tuple[Argume
             kernels[-1][0][match[2]] = match[3].strip()
     for facts, raw in kernels:
         if facts.get("name") == name:
-            return facts, tuple(
-                Argument(offset=int(x["offset"]), size=int(x["size"]), kind=x["value_kind"]) for x in raw
-            )
+            return facts, tuple(Argument(offset=int(x["offset"]), size=int(x["size"]), kind=x["value_kind"]) for x in raw)
     raise BadLaunch(f"the metadata has no kernel {name}", hint="check the kernel's name")

@@ -24,7 +24,7 @@ from expctl.gfx11.source import Source, Type, source
 from expctl.gfx11.step import Run
 from expctl.gfx11.transfer import Transfer, land, parse_transfer, taken
 from expctl.gfx11.waits import Counter, Operation
-from expctl.gfx11.wave import Wave
+from expctl.gfx11.wave import SCALAR_KEY, Wave
 
 LINE_BYTES = 128
 assert BASE % LINE_BYTES == 0  # noqa: S101  an offset into the arena has the line boundaries of its address
@@ -99,9 +99,9 @@ def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads:
         wave.fault(FaultKind.UNINITIALISED, line, "the address is a value that nothing wrote")
 
 
-def _reach(wave: Wave, line: int, addresses: Anything, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
+def _reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
     """Bytes of the arena (lanes, width) for the active lanes that stay inside a buffer, those lanes, the bytes' states."""
-    memory, lanes = wave.group.memory, wave.lanes
+    memory, lanes, addresses = wave.group.memory, wave.lanes, source.read(wave)
     begin = memory.offsets(addresses)
     where = (begin if wave.full else begin[lanes])[:, None] + np.arange(width)
     states = memory.states[where]
@@ -110,10 +110,16 @@ def _reach(wave: Wave, line: int, addresses: Anything, width: int, *, does: str)
         return where, lanes, states
     inside = (states != OUTSIDE).all(axis=1)
     first = int(addresses[lanes][~inside][0])
-    wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{does} {width} bytes at {memory.place_of(first)}")
+    wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{does} {width} bytes at {memory.place_of(first, _base(wave, source))}")
     kept = lanes.copy()
     kept[lanes] = inside
     return where[inside], kept, states[inside]
+
+
+def _base(wave: Wave, addresses: Source) -> int | None:
+    """The scalar part of an address that has one."""
+    pair = [wave.scalar[key - SCALAR_KEY] for key in addresses.keys if key >= SCALAR_KEY]
+    return pair[0] | pair[1] << 32 if len(pair) == 2 else None
 
 
 def _count_lines(wave: Wave, line: int, where: Indices, width: int) -> None:
@@ -138,7 +144,7 @@ def _load(instruction: Instruction, first: int, transfer: Transfer, addresses: S
     def run(wave: Wave) -> None:
         if not wave.dirty.isdisjoint(touched):
             _check(wave, line, addresses, keys, Counter.VM)
-        where, lanes, states = _reach(wave, line, addresses.read(wave), width, does="reads")
+        where, lanes, states = _reach(wave, line, addresses, width, does="reads")
         group = wave.group
         undefined = (states == UNDEFINED).view(np.uint8) * np.uint8(0xFF)
         if lanes is not wave.lanes:
@@ -162,12 +168,16 @@ def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: 
         unclear = not wave.dirty.isdisjoint(touched)
         if unclear:
             _check(wave, line, addresses, keys)
-        where, lanes, _ = _reach(wave, line, addresses.read(wave), width, does="writes")
+        where, lanes, _ = _reach(wave, line, addresses, width, does="writes")
         if unclear and taken(wave.vector_undefined, first, transfer, lanes).any():
             buffer = wave.group.memory.place_of(int(where[0, 0]) + BASE) if where.size else "nowhere"
             wave.fault(FaultKind.UNINITIALISED, line, f"a value that nothing wrote goes to memory, at {buffer}")
         group = wave.group
-        group.memory.data[where] = taken(wave.vector, first, transfer, lanes)
+        data = taken(wave.vector, first, transfer, lanes)
+        group.memory.data[where] = data
+        if (group.memory.data[where] != data).any():
+            place = group.memory.place_of(int(where.min()) + BASE)
+            wave.fault(FaultKind.RACE, line, f"lanes of one store write different values to the same bytes, near {place}")
         group.memory.states[where] = DEFINED
         log = group.device.log
         tag = log.begin(group.access(line, wave), writes=True)

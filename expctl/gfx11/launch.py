@@ -120,7 +120,7 @@ def launch(
 
 def _workitems(descriptor: Descriptor, block: Extent) -> list[Anything]:
     """v0 of each wave: the packed work-item ids of its threads, (number of threads,) uint32."""
-    flat = np.arange(block[0] * block[1] * block[2], dtype=np.uint32)
+    flat: Anything = np.arange(block[0] * block[1] * block[2], dtype=np.uint32)
     x, y, z = flat % block[0], flat // block[0] % block[1], flat // (block[0] * block[1])
     packed = x
     if descriptor.workitem_axes > 1:
@@ -152,13 +152,14 @@ def _wave(index: int, group: Workgroup, descriptor: Descriptor, memory: Memory, 
 
 
 def _interpretation(decoded: Decoded, device: Device, arguments: Mapping[str, Value]) -> Interpretation:
-    outputs, written = {}, {}
+    outputs: dict[str, Anything] = {}
+    written: dict[str, Flags] = {}
     for name, value in arguments.items():
         if isinstance(value, (np.ndarray, Unwritten)):
             dtype = np.dtype(value.dtype)
             outputs[name] = device.memory.contents(name).view(dtype).reshape(value.shape)
-            flags = device.memory.written(name).reshape(-1, dtype.itemsize).all(axis=1)
-            written[name] = flags.reshape(value.shape)
+            states = device.memory.written(name).reshape(*value.shape, dtype.itemsize)
+            written[name] = np.asarray(states.all(axis=-1))
     executed = [0] * len(decoded.program.instructions)
     for block, times in zip(decoded.blocks, device.tally.executions, strict=True):
         executed[block.first : block.first + block.size] = [times] * block.size

@@ -22,6 +22,8 @@ class Plan:
     """(32,) active and inside the LDS"""
     outside: tuple[int, ...]
     """Addresses beyond its end."""
+    overlaps: bool
+    """Lanes share bytes."""
     passes: int
     least: int
 
@@ -51,4 +53,6 @@ def _plan(addresses: Words, offset: int, active: int, width: int, size: int) -> 
     inside = lanes & (begin + width <= size)
     outside = tuple(begin[lanes & ~inside].tolist())
     taken, least = passes(begin, inside, width)
-    return Plan(where=begin[inside][:, None] + np.arange(width), lanes=inside, outside=outside, passes=taken, least=least)
+    where = begin[inside][:, None] + np.arange(width)
+    overlaps = len(np.unique(where)) != where.size
+    return Plan(where=where, lanes=inside, outside=outside, overlaps=overlaps, passes=taken, least=least)

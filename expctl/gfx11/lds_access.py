@@ -125,7 +125,10 @@ def _store(instruction: Instruction, base: int, parts: list[Part]) -> Run:
         tags = []
         for part in parts:
             plan = _plan(wave, line, wave.u32[base], part)
-            lds.data[plan.where] = taken(wave.vector, part.register, part.transfer, plan.lanes)
+            data = taken(wave.vector, part.register, part.transfer, plan.lanes)
+            lds.data[plan.where] = data
+            if plan.overlaps and (lds.data[plan.where] != data).any():
+                wave.fault(FaultKind.RACE, line, "lanes of one store write different values to the same bytes of LDS")
             if unclear:
                 lds.undefined[plan.where] = taken(wave.vector_undefined, part.register, part.transfer, plan.lanes)
             else:
@@ -192,5 +195,3 @@ def decode_bpermute(instruction: Instruction) -> Run:
         wave.begin(Operation(line=line, counter=Counter.LGKM, keys=(d,)))
 
     return run
-
-

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from expctl.gfx11.arrays import ALL_BITS, Anything, Words
+from expctl.gfx11.arrays import ALL_BITS, Anything, Flags, Words
 from expctl.gfx11.faults import FaultKind
 from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.program import Instruction
@@ -59,9 +59,9 @@ def decode_matrix(instruction: Instruction) -> Run:
         undefined = wave.vector_undefined
         rows = undefined[a0 : a0 + _REGISTERS, :16].any(axis=0)
         columns = undefined[b0 : b0 + _REGISTERS, :16].any(axis=0)
-        bad = rows[:, None] | columns[None, :]
+        bad: Flags = np.logical_or.outer(rows, columns)
         if not zero:
-            bad = bad | (undefined[c0 : c0 + _REGISTERS].reshape(16, 16) != 0)
+            bad |= undefined[c0 : c0 + _REGISTERS].reshape(16, 16) != 0
         plain(wave)
         _mark(wave, outputs, bad.reshape(_REGISTERS, 32))
 
@@ -69,7 +69,7 @@ def decode_matrix(instruction: Instruction) -> Run:
 
 
 def fragment(registers: Words) -> tuple[Anything, bool]:
-    """(8, 32) words to (16 rows or columns, 16 k) in double precision, from lanes 0..15, and whether lanes 16..31 repeat them."""
+    """(8, 32) words to (16 rows or columns, 16 k) in double precision, from lanes 0..15; and whether the others repeat them."""
     return _fragment_of(registers.tobytes())
 
 

@@ -74,15 +74,20 @@ class Memory:
     def written(self, name: str) -> Bytes:
         """Which bytes of a buffer hold a defined value, as 0 and 1."""
         buffer = self.buffer(name)
-        return (self.states[buffer.offset : buffer.offset + buffer.size] == DEFINED).astype(np.uint8)
+        states = self.states[buffer.offset : buffer.offset + buffer.size]
+        return np.asarray(states == DEFINED, dtype=np.uint8)
 
     def offsets(self, addresses: Anything) -> Indices:
         """Offsets into the arena of uint64 addresses; those outside become 0, which no buffer holds."""
         offsets = (addresses - np.uint64(BASE)).astype(np.uint64)
-        return np.asarray(np.where(offsets < np.uint64(len(self.data) - 64), offsets, np.uint64(0)).astype(np.int64))
+        inside: Indices = np.where(offsets < np.uint64(len(self.data) - 64), offsets, np.uint64(0)).astype(np.int64)
+        return inside
 
-    def place_of(self, address: int) -> str:
-        """An address in words, from the buffer that is nearest."""
+    def place_of(self, address: int, base: int | None = None) -> str:
+        """An address in words: from the buffer that is nearest to it, or to `base`, the uniform part of the address, if that
+        is known and the address has strayed far from it."""
+        if base is not None and abs(address - base) > GAP:
+            return f"{address - base} bytes from an address that is {self.place_of(base)}"
         offset = address - BASE
 
         def distance(buffer: Buffer) -> int:

@@ -28,7 +28,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operand:
-    """`count` registers from `index` on, or a number: an int stands for its bits, a float for the value in the operand's format."""
+    """`count` registers from `index` on, or a number: an int is its own bits, a float a value in the format at hand."""
 
     kind: Kind
     index: int = 0

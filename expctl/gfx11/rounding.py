@@ -5,7 +5,6 @@ import numpy as np
 from expctl.gfx11.arrays import Anything
 
 
-
 def fma32(a: Anything, b: Anything, c: Anything) -> Anything:
     """float32 a * b + c with one rounding, to nearest even.
 

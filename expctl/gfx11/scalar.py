@@ -34,9 +34,7 @@ def _plain(instruction: Instruction, op: ScalarOp, operands: list[Operand]) -> R
     if len(operands) != len(op.sources) or (target is None) != (op.result == 0):
         raise instruction.unsupported("wrong number of operands")
     kind = Type.F32 if op.floats else Type.U32
-    sources = [
-        scalar_source(instruction, x, wide=bits == 64, kind=kind) for x, bits in zip(operands, op.sources, strict=True)
-    ]
+    sources = [scalar_source(instruction, x, wide=bits == 64, kind=kind) for x, bits in zip(operands, op.sources, strict=True)]
     return _step(instruction, op, target, sources)
 
 

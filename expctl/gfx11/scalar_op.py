@@ -157,7 +157,7 @@ _SHIFTS = {
     "s_bfm_b64": _silent(lambda a, b: ((1 << (a & 63)) - 1) << (b & 63), (32, 32), 64),
     "s_brev_b32": _silent(lambda a: int(f"{a:032b}"[::-1], 2), (32,)),
     **{
-        f"s_lshl{n}_add_u32": _carrying(lambda a, b, n=n: (a << n) + b) for n in (1, 2, 3, 4)  # type: ignore[misc]
+        f"s_lshl{n}_add_u32": _carrying(lambda a, b, n=n: (a << n) + b) for n in (1, 2, 3, 4)
     },
 }  # fmt: skip
 _ARITHMETIC = {

@@ -38,7 +38,7 @@ def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = Fa
         bits = number_bits(instruction, operand.number, Type.U64 if wide else kind)
         return ScalarSource(read=lambda wave: bits, undefined=lambda wave: 0, keys=())
     n = operand.index
-    if operand.kind is not Kind.SCALAR or operand.count != 1 + wide and not operand.is_null:
+    if operand.kind is not Kind.SCALAR or (operand.count != 1 + wide and not operand.is_null):
         raise instruction.unsupported(f"not a scalar operand of {64 if wide else 32} bits")
     if operand.is_null:
         return ScalarSource(read=lambda wave: 0, undefined=lambda wave: 0, keys=())

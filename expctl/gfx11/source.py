@@ -71,7 +71,7 @@ def source(instruction: Instruction, operand: Operand, kind: Type) -> Source:
 
 
 def number_bits(instruction: Instruction, number: int | float, kind: Type) -> int:
-    """The bits that a number in the text stands for. An integer is its own bits whatever the type: 2 in a float is a denormal."""
+    """The bits of a number in the text. An integer is its own bits whatever the type: 2 read as a float is a denormal."""
     if isinstance(number, int):
         if not -(1 << 31) <= number <= ALL_BITS:
             raise instruction.unsupported(f"the number {number} has more than 32 bits")

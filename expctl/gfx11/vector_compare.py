@@ -35,7 +35,9 @@ def _of(kind: Type, evaluate: object) -> VectorOp:
 
 
 _COMPARISONS = {
-    **{f"_{name}_{kind}": _of(kind, evaluate) for kind in (U32, I32, U64, I64, U16, I16) for name, evaluate in _INTEGER.items()},
+    **{
+        f"_{name}_{kind}": _of(kind, evaluate) for kind in (U32, I32, U64, I64, U16, I16) for name, evaluate in _INTEGER.items()
+    },
     **{f"_{name}_{kind}": _of(kind, evaluate) for kind in (F32, F16) for name, evaluate in _FLOAT.items()},
 }
 OPS: dict[str, VectorOp] = {

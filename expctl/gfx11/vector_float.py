@@ -46,7 +46,8 @@ def _exponent(a: Anything) -> Anything:
 
 def _scale(a: Anything, b: Anything, c: Anything) -> Anything:
     """v_div_scale_f32: of a (denominator b or numerator c) scaled so that the steps of a division stay in range, and whether
-    v_div_fmas must undo it."""
+    v_div_fmas must undo it. Where the manual's cases leave it open, what makes the whole sequence round correctly."""
+    down = (a.astype(np.float64) * 2.0**-64).astype(np.float32)
     top = np.float32(2.0) ** 64
     numerator, denominator = _exponent(c), _exponent(b)
     denormal = (denominator == 0) & (b != 0)
@@ -60,8 +61,8 @@ def _scale(a: Anything, b: Anything, c: Anything) -> Anything:
         ((b == 0) | (c == 0), np.full_like(a, np.nan), False),
         (numerator - denominator >= 96, np.where(is_denominator, a * top, a), True),
         (denormal, a * top, False),
-        (reciprocal_denormal & quotient_denormal, np.where(is_denominator, a * top, a), True),
-        (reciprocal_denormal, (a.astype(np.float64) * 2.0**-64).astype(np.float32), False),
+        (reciprocal_denormal & quotient_denormal, np.where(is_denominator, down, a), True),
+        (reciprocal_denormal, down, False),
         (quotient_denormal, np.where(is_numerator, a * top, a), True),
         (numerator <= 23, a * top, False),
     ):
@@ -78,12 +79,12 @@ def _fma_and_unscale(a: Anything, b: Anything, c: Anything, undo: Anything) -> A
 
 
 def _fix_up(a: Anything, b: Anything, c: Anything) -> Anything:
-    """v_div_fixup_f32: the special cases of the quotient c / b, else a with the quotient's sign."""
+    """v_div_fixup_f32: the special cases of the quotient c / b, else a with the quotient's sign. If a is a NaN it overflowed."""
     negative = np.signbit(b) ^ np.signbit(c)
     sign = np.where(negative, np.float32(-1), np.float32(1))
     infinite, zero = sign * np.float32(np.inf), sign * np.float32(0)
     far = _exponent(c) - _exponent(b)
-    result = np.where(far < -150, zero, np.where(_exponent(b) == 255, infinite, np.copysign(a, sign)))
+    result = np.where(far < -150, zero, np.where((_exponent(b) == 255) | np.isnan(a), infinite, np.copysign(a, sign)))
     result = np.where(np.isinf(b) | (c == 0), zero, result)
     result = np.where((b == 0) | np.isinf(c), infinite, result)
     invalid = ((b == 0) & (c == 0)) | (np.isinf(b) & np.isinf(c))
@@ -114,6 +115,14 @@ def _to_zero(a: Anything) -> Anything:
     nearest = a.astype(np.float16)
     too_large = np.abs(nearest.astype(np.float64)) > np.abs(a.astype(np.float64))
     return np.where(too_large, np.nextafter(nearest, np.float16(0)), nearest).view(np.uint16).astype(np.uint32)
+
+
+def _exponent_of(a: Anything) -> Anything:
+    return np.asarray(np.where(np.isfinite(a), np.frexp(a)[1], 0), dtype=np.int32)
+
+
+def _mantissa_of(a: Anything) -> Anything:
+    return np.asarray(np.where(np.isfinite(a), np.frexp(a)[0], a), dtype=np.float32)
 
 
 _SUMS = {
@@ -151,10 +160,12 @@ _ROUNDINGS = {
     "v_rndne_f32": unary(F32, F32, np.rint),
     "v_fract_f32": unary(F32, F32, lambda a: np.minimum(a - np.floor(a), np.float32(1.0 - 2.0**-24))),
     "v_ldexp_f32": VectorOp(
-        results=(F32,), sources=(F32, I32), evaluate=lambda a, b: np.ldexp(a.astype(np.float64), np.clip(b, -400, 400)).astype(np.float32)
+        results=(F32,),
+        sources=(F32, I32),
+        evaluate=lambda a, b: np.ldexp(a.astype(np.float64), np.clip(b, -400, 400)).astype(np.float32),
     ),
-    "v_frexp_exp_i32_f32": unary(I32, F32, lambda a: np.where(np.isfinite(a), np.frexp(a)[1], 0).astype(np.int32)),
-    "v_frexp_mant_f32": unary(F32, F32, lambda a: np.where(np.isfinite(a), np.frexp(a)[0], a).astype(np.float32)),
+    "v_frexp_exp_i32_f32": unary(I32, F32, _exponent_of),
+    "v_frexp_mant_f32": unary(F32, F32, _mantissa_of),
 }  # fmt: skip
 _CONVERSIONS = {
     "v_cvt_f32_f16": unary(F32, F16, lambda a: a.astype(np.float32)),

@@ -65,9 +65,7 @@ def _packed(instruction: Instruction, op: VectorOp) -> Run:
     for half, (select, default, sign) in enumerate((("op_sel", 0, "neg_lo"), ("op_sel_hi", 1, "neg_hi"))):
         upper = bits_of_modifier(instruction, fields.modifiers.get(select), count, default)
         negated = bits_of_modifier(instruction, fields.modifiers.get(sign), count, 0)
-        sources = [
-            _chosen(instruction, x, kind, upper=u, negated=n) for x, u, n in zip(operands, upper, negated, strict=True)
-        ]
+        sources = [_chosen(instruction, x, kind, upper=u, negated=n) for x, u, n in zip(operands, upper, negated, strict=True)]
         result = _UPPER[kind] if half else kind
         halves.append(bound_to(instruction, replace(op, results=(result,)), [destination], sources))
     low, high = halves

@@ -133,8 +133,11 @@ class Wave:
             self.dirty.discard(key)
 
     def check_waited(self, line: int, keys: Iterable[int], *, loads: Counter | None = None) -> None:
-        """Report the registers among `keys` whose load may not have returned. With `loads`, a load that counts there is about to
-        write them: one that counts there too and ends in order can't come after it."""
+        """Report the registers among `keys` whose load may not have returned.
+
+        With `loads`, a load that counts there is about to write them: one that counts there too and ends in order can't come
+        after it.
+        """
         for key in keys:
             operation = self.pending.get(key)
             if operation is not None and not (operation.counter is loads and operation.in_order):
