@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from expctl.gfx11.block import Block
@@ -20,6 +21,8 @@ from expctl.gfx11.vector_dual import decode_dual
 from expctl.gfx11.vector_lane import DECODERS as LANE_DECODERS
 from expctl.gfx11.vector_packed import NAMES as PACKED_NAMES
 from expctl.gfx11.vector_packed import decode_packed
+
+_VECTOR_REGISTER = re.compile(r"\bv(?:(\d+)\b|\[\d+:(\d+)\])")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +67,11 @@ def _decode_vector(instruction: Instruction) -> Run:
     return decode_vector(instruction)
 
 
-def decode(program: Program) -> Decoded:
-    """All of it, reached or not. Raises Unsupported with the line."""
+def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
+    """All of it, reached or not. Raises Unsupported with the line, for a register too many as well."""
+    for instruction in program.instructions:
+        if any(int(name[0] or name[1]) >= vector_registers for name in _VECTOR_REGISTER.findall(instruction.rest)):
+            raise instruction.unsupported(f"a register beyond the {vector_registers} of .amdhsa_next_free_vgpr")
     starts = _starts(program)
     number = {start: i for i, start in enumerate(starts)}
 

@@ -46,7 +46,8 @@ class Interpretation:
 @lru_cache(maxsize=32)
 def load(assembly: str, kernel: str) -> Kernel:
     """Raises BadLaunch if the text has no such kernel, Unsupported with the line for what is not implemented."""
-    return Kernel(descriptor=parse_descriptor(assembly, kernel), decoded=decode(parse_program(assembly, kernel)))
+    descriptor, program = parse_descriptor(assembly, kernel), parse_program(assembly, kernel)
+    return Kernel(descriptor=descriptor, decoded=decode(program, vector_registers=descriptor.vector_registers))
 
 
 def interpret(

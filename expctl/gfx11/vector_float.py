@@ -79,7 +79,7 @@ def _fma_and_unscale(a: Anything, b: Anything, c: Anything, undo: Anything) -> A
 
 
 def _fix_up(a: Anything, b: Anything, c: Anything) -> Anything:
-    """v_div_fixup_f32: the special cases of the quotient c / b, else a with the quotient's sign. If a is a NaN it overflowed."""
+    """v_div_fixup_f32: the special cases of the quotient c / b, else a with its sign; if a is a NaN it overflowed."""
     negative = np.signbit(b) ^ np.signbit(c)
     sign = np.where(negative, np.float32(-1), np.float32(1))
     infinite, zero = sign * np.float32(np.inf), sign * np.float32(0)

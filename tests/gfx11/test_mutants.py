@@ -43,7 +43,9 @@ def test_every_barrier_is_missed_in_every_order(small: str, shape: tuple[int, in
     lines = small.splitlines()
     for line in barriers:
         for seed in range(3):
-            races = [f for f in run(with_line(small, line, "s_nop 0"), shape, seed=seed).result.faults if f.kind == FaultKind.RACE]
+            races = [
+                f for f in run(with_line(small, line, "s_nop 0"), shape, seed=seed).result.faults if f.kind == FaultKind.RACE
+            ]
             assert races, f"barrier of line {line}, order {seed}"
             for race in races:
                 assert {lines[x - 1].split()[0][:8] for x in (race.line, race.other_line)} <= {"ds_load_", "ds_store"}
@@ -78,7 +80,8 @@ def test_a_store_that_is_not_waited_for_before_its_barrier(small: str) -> None:
     wait = max(x for x in executed(small, WHOLE, "s_waitcnt") if x < barrier)
     faults = run(with_line(small, wait, "s_nop 0")).result.faults
     assert any(
-        f.kind == FaultKind.MISSING_WAIT and "outlast the barrier" in f.what and "ds_store" in lines[f.other_line - 1] for f in faults
+        f.kind == FaultKind.MISSING_WAIT and "outlast the barrier" in f.what and "ds_store" in lines[f.other_line - 1]
+        for f in faults
     )
 
 

@@ -49,7 +49,14 @@ def test_tiled_product_of_halves_and_bytes(stranger: str) -> None:
 
 def test_reduction_and_divisions(stranger: str) -> None:
     x = np.random.default_rng(4).standard_normal(1000).astype("f")
-    arguments = {"x": x, "sums": empty((3,), "f"), "best": empty((3,), "i4"), "count": 1000, "stride": 384, "q": empty((3,), "i4")}
+    arguments = {
+        "x": x,
+        "sums": empty((3,), "f"),
+        "best": empty((3,), "i4"),
+        "count": 1000,
+        "stride": 384,
+        "q": empty((3,), "i4"),
+    }
     out = clean(interpret(stranger, "reduce", (3, 1, 1), (128, 1, 1), arguments, order_seed=2))
     for block in range(3):
         mine = x[np.concatenate([np.arange(block * 128 + t, 1000, 384) for t in range(128)])]
