@@ -9,7 +9,7 @@ import numpy as np
 from expctl.gfx11.arrays import Anything, Bits, bits_of
 from expctl.gfx11.operand import EXEC, NULL, Kind, Operand
 from expctl.gfx11.program import Instruction
-from expctl.gfx11.source import Type
+from expctl.gfx11.source import UPPER, Type
 from expctl.gfx11.wave import SCALAR_KEY, Wave
 
 Write = Callable[[Wave, Anything], None]
@@ -23,8 +23,10 @@ def writer(instruction: Instruction, destination: Operand, kind: Type) -> Write:
         if destination.kind is not Kind.SCALAR or destination.count != 1:
             raise instruction.unsupported("a lane mask goes to one scalar register")
         return _mask_writer(destination.index)
-    wanted = 2 if kind in _WIDE else 1
-    if destination.kind is not Kind.VECTOR or destination.count != wanted or destination.negated or destination.absolute:
+    wanted, expected = 2 if kind in _WIDE else 1, Kind.VECTOR
+    if kind in UPPER and destination.kind is Kind.HALF:
+        kind, expected = part_of(destination, kind), Kind.HALF
+    if destination.kind is not expected or destination.count != wanted or destination.negated or destination.absolute:
         raise instruction.unsupported(f"a result of type {kind} goes to {wanted} vector register(s)")
     n = destination.index
     if kind in _WIDE:
@@ -51,6 +53,11 @@ def writer(instruction: Instruction, destination: Operand, kind: Type) -> Write:
             np.copyto(view(wave), result, where=wave.lanes)
 
     return write
+
+
+def part_of(destination: Operand, kind: Type) -> Type:
+    """The half of the destination that a 16-bit result goes to; other results as they are."""
+    return UPPER[kind] if destination.kind is Kind.HALF and destination.upper and kind in UPPER else kind
 
 
 def _word_writer(n: int) -> Write:
@@ -95,7 +102,7 @@ def write_keys(destination: Operand, kind: Type) -> tuple[int, ...]:
 
 def mark_for(destination: Operand, kind: Type) -> Callable[[Wave, Bits], None]:
     """Records a result's undefined bits, (32,), before it is written."""
-    n = destination.index
+    n, kind = destination.index, part_of(destination, kind)
     if destination.is_null:
         return lambda wave, undefined: None
     if kind is Type.MASK:

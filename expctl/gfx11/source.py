@@ -40,6 +40,8 @@ _DTYPES = {
 _HIGH = (Type.F16_HIGH, Type.U16_HIGH, Type.I16_HIGH)
 _HALF = (Type.F16, Type.U16, Type.I16)
 _WIDE = (Type.U64, Type.I64)
+UPPER = {Type.F16: Type.F16_HIGH, Type.U16: Type.U16_HIGH, Type.I16: Type.I16_HIGH}
+"""A half of a register, and the other one."""
 FLOATS = (Type.F32, Type.F16, Type.F16_HIGH)
 
 
@@ -66,6 +68,10 @@ def source(instruction: Instruction, operand: Operand, kind: Type) -> Source:
         return _mask(instruction, operand)
     if operand.kind is Kind.NUMBER:
         return _number(instruction, operand, kind)
+    if operand.kind is Kind.HALF:
+        if kind not in UPPER:
+            raise instruction.unsupported(f"half a register where {kind} is read")
+        return _signed(_vector(operand, UPPER[kind] if operand.upper else kind), operand)
     plain = _vector(operand, kind) if operand.kind is Kind.VECTOR else _scalar(operand, kind)
     return _signed(plain, operand)
 

@@ -6,6 +6,7 @@ Plain ones work on the low half of their registers and leave the high half of th
 import numpy as np
 
 from expctl.gfx11.arrays import Anything
+from expctl.gfx11.definedness import same_bits
 from expctl.gfx11.rounding import fma16, fma32, maximum, minimum
 from expctl.gfx11.source import Type
 from expctl.gfx11.vector_op import F16, F32, I16, I32, U16, U32, VectorOp, binary, ternary, unary
@@ -42,6 +43,7 @@ PLAIN: dict[str, VectorOp] = {
     "v_fmac_f16": VectorOp(results=(F16,), sources=(F16, F16, F16), evaluate=fma16, accumulates=True),
     "v_max_f16": binary(F16, maximum),
     "v_min_f16": binary(F16, minimum),
+    "v_mov_b16": unary(U16, U16, lambda a: a, same_bits),
     "v_add_nc_u16": binary(U16, np.add),
     "v_sub_nc_u16": binary(U16, np.subtract),
     "v_mul_lo_u16": binary(U16, np.multiply),

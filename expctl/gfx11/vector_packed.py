@@ -8,14 +8,13 @@ import numpy as np
 from expctl.gfx11.arrays import Anything
 from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.program import Instruction
-from expctl.gfx11.source import Source, Type, source
+from expctl.gfx11.source import UPPER, Source, Type, source
 from expctl.gfx11.step import Run, guarded
 from expctl.gfx11.vector import bound_to, step_of
 from expctl.gfx11.vector_half import DOT, MIXED, PACKED, mixed
 from expctl.gfx11.vector_op import VectorOp
 from expctl.gfx11.wave import Wave
 
-_UPPER = {Type.F16: Type.F16_HIGH, Type.U16: Type.U16_HIGH, Type.I16: Type.I16_HIGH}
 NAMES = frozenset((*PACKED, *MIXED, "v_dot2acc_f32_f16", "v_dot2_f32_f16"))
 
 
@@ -47,7 +46,7 @@ def _modifiers(instruction: Instruction, modifiers: dict[str, str], names: Seque
 def _chosen(instruction: Instruction, operand: Operand, kind: Type, *, upper: int, negated: int) -> Source:
     if operand.kind is Kind.NUMBER and upper and kind is Type.F16 and isinstance(operand.number, float):
         raise instruction.unsupported("the upper half of a floating-point constant")
-    picked = source(instruction, operand, _UPPER[kind] if upper else kind)
+    picked = source(instruction, operand, UPPER[kind] if upper else kind)
     if not negated:
         return picked
     return Source(read=lambda wave: np.negative(picked.read(wave)), undefined=picked.undefined, keys=picked.keys)
@@ -66,7 +65,7 @@ def _packed(instruction: Instruction, op: VectorOp) -> Run:
         upper = bits_of_modifier(instruction, fields.modifiers.get(select), count, default)
         negated = bits_of_modifier(instruction, fields.modifiers.get(sign), count, 0)
         sources = [_chosen(instruction, x, kind, upper=u, negated=n) for x, u, n in zip(operands, upper, negated, strict=True)]
-        result = _UPPER[kind] if half else kind
+        result = UPPER[kind] if half else kind
         halves.append(bound_to(instruction, replace(op, results=(result,)), [destination], sources))
     low, high = halves
     keys = frozenset((*low.read_keys, *high.read_keys, *low.write_keys))

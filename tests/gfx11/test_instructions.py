@@ -398,6 +398,16 @@ def test_exec_is_saved_and_narrowed() -> None:
     assert wave.scalar[0] == 2
 
 
+def test_halves_of_registers() -> None:
+    cases = [(a | b << 16,) for a, b in product(F16, F16[::3])]
+    found = computed("v_mul_f16_e32 v0.h, v4.h, -v4.l", cases, before=0x1234ABCD)
+    for (x,), bits in zip(cases, found, strict=True):
+        assert bits & 0xFFFF == 0xABCD
+        assert same(bits >> 16, exact.multiply(x >> 16, x & 0xFFFF ^ 0x8000, HALF), HALF)
+    assert computed("v_mov_b16_e32 v0.h, v4.l\nv_lshlrev_b16 v0.l, 8, v4.h", [(0x12345678,)]) == [0x56783400]
+    assert computed("v_cvt_f32_f16_e32 v0, v4.h", [(0x3C000000,)]) == [0x3F800000]
+
+
 def test_dual_reads_both_before_it_writes() -> None:
     wave = execute(fresh_wave(), "v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v1, v0", vectors={0: [10], 1: [20]})
     assert (int(wave.u32[0][3]), int(wave.u32[1][3])) == (20, 10)
@@ -419,7 +429,10 @@ REJECTED = (
     "v_add_nc_u32_e64 v0, v1, v2 clamp",
     "v_and_b32_e32 v0, -v1, v2",
     "v_mov_b32_e32 v0, |v1|",
-    "v_add_f16_e32 v0.l, v1.l, v2.h",
+    "v_add_f32_e32 v0, v1.l, v2",
+    "v_mov_b32_e32 v0.l, v1",
+    "v_pk_add_f16 v0, v1.h, v2",
+    "global_load_d16_b16 v0.l, v1, s[0:1]",
     "v_mov_b32_e32 v0, sext(v1)",
     "v_add_f16_e64 v0, v1, v2 op_sel:[1,0,0]",
     "v_pk_fma_f16 v0, v1, v2, v3 clamp",

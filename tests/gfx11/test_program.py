@@ -46,6 +46,7 @@ def test_instructions_labels_and_lines() -> None:
         ("-0.5", Operand(kind=Kind.NUMBER, number=-0.5)),
         ("0.15915494", Operand(kind=Kind.NUMBER, number=0.15915494)),
         ("vcc_lo", Operand(kind=Kind.SCALAR, index=106)),
+        ("v3.h", Operand(kind=Kind.HALF, index=3, upper=True)),
         ("off", Operand(kind=Kind.OFF)),
     ],
 )
@@ -54,7 +55,7 @@ def test_operands(text: str, wanted: Operand) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["v256", "v1.l", "s106", "v[3:1]", "sext(v1)", "--v1", "-off", "lit(1.0)", "exec_hi", "src_shared_base", ""]
+    "text", ["v256", "v1.x", "s106", "v[3:1]", "sext(v1)", "--v1", "-off", "lit(1.0)", "exec_hi", "src_shared_base", ""]
 )
 def test_operands_that_are_not_known(text: str) -> None:
     assert parse_operand(text) is None
