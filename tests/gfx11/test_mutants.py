@@ -129,3 +129,28 @@ def test_without_padding_the_stores_meet_in_a_bank(compile_hip, tmp_path: Path, 
     mutant = compile_hip(tmp_path / "hip/scaled_mm.hip", "-O3", "-DSCALED_MM_CONFIG=2,2,2,2,2,2")
     worse, good = (run(text).result.counts.summary() for text in (mutant, small))
     assert good.lds_passes == good.lds_least == worse.lds_least < worse.lds_passes
+
+
+def with_body(assembly: str, code: str) -> str:
+    """The small kernel's frame around other code."""
+    begin = assembly.index("scaled_mm_e5m2_2_2_2_2_2_2:")
+    end = assembly.index("\ts_endpgm", begin)
+    return f"{assembly[:begin]}scaled_mm_e5m2_2_2_2_2_2_2:\n{code}\n{assembly[end:]}"
+
+
+def test_a_barrier_that_only_one_wave_reaches(small: str) -> None:
+    text = with_body(small, "\tv_cmp_gt_u32_e32 vcc_lo, 32, v0\n\ts_cbranch_vccz .Lend\n\ts_barrier\n.Lend:")
+    for seed in range(3):
+        (fault,) = run(text, (1, 1, 1), seed=seed).result.faults
+        assert fault.kind == FaultKind.DIVERGED
+        assert text.splitlines()[fault.line - 1].strip() == "s_barrier"
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_neighbours_that_share_a_word_but_no_byte_do_not_race(small: str, seed: int) -> None:
+    apart = "\tds_store_b8 v0, v0\n\ts_waitcnt lgkmcnt(0)"
+    assert run(with_body(small, apart), (1, 1, 1), seed=seed).faults == []
+    shared = "\tv_and_b32_e32 v1, 31, v0\n\tds_store_b8 v1, v0\n\ts_waitcnt lgkmcnt(0)"
+    (fault,) = run(with_body(small, shared), (1, 1, 1), seed=seed).result.faults
+    assert fault.kind == FaultKind.RACE
+    assert fault.line == fault.other_line
