@@ -134,8 +134,8 @@ def test_without_padding_the_stores_meet_in_a_bank(compile_hip, tmp_path: Path, 
 def with_body(assembly: str, code: str) -> str:
     """The small kernel's frame around other code."""
     begin = assembly.index("scaled_mm_e5m2_2_2_2_2_2_2:")
-    end = assembly.index("\ts_endpgm", begin)
-    return f"{assembly[:begin]}scaled_mm_e5m2_2_2_2_2_2_2:\n{code}\n{assembly[end:]}"
+    end = assembly.index("\t.section", begin)
+    return f"{assembly[:begin]}scaled_mm_e5m2_2_2_2_2_2_2:\n{code}\n\ts_endpgm\n{assembly[end:]}"
 
 
 def test_a_barrier_that_only_one_wave_reaches(small: str) -> None:
