@@ -1,0 +1,48 @@
+"""Occupancy in words: LLVM's figure, what is resident, and how far the next steps are."""
+
+from collections.abc import Sequence
+
+from expctl.domain.occupancy import Headroom, Occupancy, Resident
+
+
+def occupancy_lines(found: Occupancy) -> list[str]:
+    """For the calculator."""
+    return [
+        f"{found.arch}, waves of {found.wave}; {found.vgpr_allocated} VGPRs allocated",
+        f"  LLVM      {found.waves_per_simd} of {found.most_waves_per_simd} waves per SIMD, limited by {found.limiter}; "
+        f"{headroom_phrase(found.headroom)}",
+        *(f"  {line}" for line in resident_lines(found.resident, found.naive_percent)),
+    ]
+
+
+def resident_lines(resident: Sequence[Resident], naive_percent: float | None) -> list[str]:
+    """One line per mode, and the naive figure under its name."""
+    lines = [
+        f"{'resident' if i == 0 else '':<9} {each.percent:.2f} % ({each.mode}): {count(each.workgroups, 'workgroup')}, "
+        f"{count(each.waves, 'wave')}, limited by {each.limiter}; {headroom_phrase(each.headroom)}"
+        for i, each in enumerate(resident)
+    ]
+    if naive_percent is not None:
+        lines.append(f"{'naive':<9} {naive_percent:.2f} % (no granules, no whole workgroups: not what fits)")
+    return lines
+
+
+def headroom_phrase(room: Headroom) -> str:
+    """`5 VGPRs more keep it, 27 fewer: 9; 128 B LDS more keep it`."""
+    vgpr = _steps(room.vgpr_more, room.vgpr_fewer, room.vgpr_fewer_gives, "VGPR", "VGPRs")
+    lds = _steps(room.lds_bytes_more, room.lds_bytes_fewer, room.lds_bytes_fewer_gives, "B LDS", "B LDS")
+    return "; ".join((vgpr, lds))
+
+
+def count(number: int, noun: str) -> str:
+    """`1 wave`, `2 waves`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _steps(more: int | None, fewer: int | None, gives: int | None, one: str, many: str) -> str:
+    kept = (
+        f"any {many} keep it"
+        if more is None
+        else f"{more} {one if more == 1 else many} more {'keeps' if more == 1 else 'keep'} it"
+    )
+    return kept if fewer is None else f"{kept}, {fewer} fewer: {gives}"
