@@ -28,8 +28,8 @@ def inspect(
 ) -> None:
     """Registers, LDS, spills, occupancy, instructions and code hash of each kernel in a file. Needs no GPU and no repository.
 
-    FILE is a HIP source (.hip, .cu, .cpp), clang's assembly (.s) or a code object (.hsaco, .co, .o, an offload bundle). A source
-    is compiled by hipcc where ROCm is installed, else by the clang of the ziglang wheel. docs/INSPECT.md says what figures mean.
+    FILE is a HIP source (.hip, .cu, .cpp), clang's assembly (.s) or a code object (.hsaco, .co, .o, an offload bundle). Sources
+    are compiled by hipcc where ROCm is installed, else by the clang of the ziglang wheel. docs/INSPECT.md explains the figures.
     """
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused

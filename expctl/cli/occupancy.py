@@ -21,7 +21,8 @@ def occupancy(
     """
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.architectures import ModeName
-    from expctl.domain.occupancy import Usage, architecture
+    from expctl.domain.headroom import Usage
+    from expctl.domain.occupancy import architecture
     from expctl.domain.occupancy import occupancy as occupancy_of
     from expctl.views.occupancy import occupancy_lines
 

@@ -22,7 +22,7 @@ class ModeName(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
-    """`lds_bytes` is the pool that resident workgroups share, `group_slots` the most of them (barriers of AMD, blocks of NVIDIA)."""
+    """`lds_bytes` is the pool that resident workgroups share, `group_slots` the most of them (barriers, or blocks of an SM)."""
 
     name: ModeName
     simds: int

@@ -7,8 +7,9 @@ from enum import StrEnum
 from expctl.domain import instruction_mix
 from expctl.domain.architectures import ARCHITECTURES, ModeName
 from expctl.domain.errors import Refused
+from expctl.domain.headroom import Headroom, Usage
 from expctl.domain.instruction_mix import Body
-from expctl.domain.occupancy import Headroom, Resident, Usage, architecture, occupancy
+from expctl.domain.occupancy import Resident, architecture, occupancy
 
 
 class Form(StrEnum):

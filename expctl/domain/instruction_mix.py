@@ -1,6 +1,6 @@
 """What kinds of instructions a stretch of AMD assembly is made of, as it is written: a static count, not what is executed.
 
-Every instruction is in exactly one class. Mnemonics are those of gfx9 to gfx12: `ds_read_b128` and `ds_load_b128` are one class.
+Every instruction is in exactly one class. Mnemonics are those of gfx9 to gfx12: `ds_read_b128` and `ds_load_b128` count alike.
 """
 
 import re

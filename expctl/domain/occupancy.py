@@ -1,17 +1,17 @@
 """How many waves of a kernel can live on a GPU at once, and which resource holds back the next one.
 
-Two figures, which differ on purpose. *LLVM's* is waves per SIMD as the AMDGPU backend prints it (`; Occupancy:`): it rounds waves
-of resident workgroups up to whole SIMDs and takes LDS as written. *Resident* counts whole workgroups that fit into a compute
-unit, with LDS rounded up to its blocks: what the machine can hold. Both are bounds, not measurements.
+Two figures, which differ on purpose. *LLVM's* is waves per SIMD as the AMDGPU backend prints it (`; Occupancy:`): it spreads
+the waves of workgroups over the SIMDs, rounding up, and takes LDS as written. *Resident* counts whole workgroups that fit into
+a compute unit, with LDS rounded up to its blocks: what the machine can hold. Both are bounds, not measurements.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
 from expctl.domain.architectures import ARCHITECTURES, Architecture, Mode, ModeName
 from expctl.domain.errors import Refused
+from expctl.domain.headroom import Headroom, Usage, headroom
 
 
 class Limiter(StrEnum):
@@ -25,31 +25,6 @@ class Limiter(StrEnum):
     GROUP_SLOTS = "barrier slots"
     WAVE_SLOTS = "wave slots"
     """All are taken: full."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """What one kernel asks for. `vgpr` counts accumulation registers too; `workgroup` is in work-items."""
-
-    vgpr: int
-    sgpr: int
-    lds_bytes: int
-    workgroup: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Headroom:
-    """How far the next steps are. `more` keeps the figure; `fewer` is the least cut that raises it, `to` what it becomes.
-
-    None where no amount does it: nothing within the machine's limits lowers the figure, or cutting this alone never raises it.
-    """
-
-    vgpr_more: int | None
-    vgpr_fewer: int | None
-    vgpr_fewer_gives: int | None
-    lds_bytes_more: int | None
-    lds_bytes_fewer: int | None
-    lds_bytes_fewer_gives: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +87,7 @@ def occupancy(gpu: Architecture, usage: Usage, mode: ModeName | None = None) -> 
         waves_per_simd=min(limits.values()),
         most_waves_per_simd=gpu.waves_per_simd,
         limiter=_limiter(limits),
-        headroom=_headroom(gpu, usage, lambda changed: llvm_waves(gpu, chosen, changed)),
+        headroom=headroom(gpu, usage, lambda changed: llvm_waves(gpu, chosen, changed)),
         vgpr_allocated=_blocks(usage.vgpr, gpu.vgpr_granule),
         resident=tuple(_resident(gpu, each, usage) for each in gpu.modes),
         naive_percent=_naive_percent(gpu, usage),
@@ -159,7 +134,7 @@ def _resident(gpu: Architecture, mode: Mode, usage: Usage) -> Resident:
         waves=groups * w,
         percent=100 * groups * w / slots,
         limiter=Limiter.WAVE_SLOTS.value if groups * w == slots else _limiter(limits),
-        headroom=_headroom(gpu, usage, lambda changed: min(_resident_limits(gpu, mode, changed).values())),
+        headroom=headroom(gpu, usage, lambda changed: min(_resident_limits(gpu, mode, changed).values())),
     )
 
 
@@ -176,46 +151,6 @@ def _resident_limits(gpu: Architecture, mode: Mode, usage: Usage) -> dict[Limite
         Limiter.GROUP_SLOTS: mode.group_slots if _takes_slot(mode, w) else unlimited,
         Limiter.WORKGROUP_SIZE: unlimited // w,
     }
-
-
-def _headroom(gpu: Architecture, usage: Usage, figure: Callable[[Usage], int]) -> Headroom:
-    def with_vgpr(vgpr: int) -> int:
-        return figure(Usage(vgpr=vgpr, sgpr=usage.sgpr, lds_bytes=usage.lds_bytes, workgroup=usage.workgroup))
-
-    def with_lds(lds_bytes: int) -> int:
-        return figure(Usage(vgpr=usage.vgpr, sgpr=usage.sgpr, lds_bytes=lds_bytes, workgroup=usage.workgroup))
-
-    vgpr_fewer, lds_fewer = _fewer(with_vgpr, usage.vgpr), _fewer(with_lds, usage.lds_bytes)
-    return Headroom(
-        vgpr_more=_more(with_vgpr, usage.vgpr, gpu.vgpr_most),
-        vgpr_fewer=vgpr_fewer,
-        vgpr_fewer_gives=None if vgpr_fewer is None else with_vgpr(usage.vgpr - vgpr_fewer),
-        lds_bytes_more=_more(with_lds, usage.lds_bytes, gpu.lds_most),
-        lds_bytes_fewer=lds_fewer,
-        lds_bytes_fewer_gives=None if lds_fewer is None else with_lds(usage.lds_bytes - lds_fewer),
-    )
-
-
-def _more(figure: Callable[[int], int], now: int, most: int) -> int | None:
-    """The most that can be added to `now` without loss; None when even `most` loses nothing. `figure` never rises."""
-    low, high = now, most + 1
-    if now >= most or figure(most) == figure(now):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if figure(middle) == figure(now) else (low, middle)
-    return low - now
-
-
-def _fewer(figure: Callable[[int], int], now: int) -> int | None:
-    """The least that must be taken from `now` for a gain; None when nothing is gained at 0."""
-    low, high = 0, now
-    if figure(0) == figure(now):
-        return None
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if figure(middle) > figure(now) else (low, middle)
-    return now - low
 
 
 def _limiter(limits: dict[Limiter, int]) -> str:

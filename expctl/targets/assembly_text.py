@@ -1,4 +1,4 @@
-"""Clang's -S text of an AMD GPU: kernels, what the compiler recorded of them, and their code. Read without computing anything."""
+"""Clang's -S text of an AMD GPU: kernels, what the compiler recorded of them, and their code."""
 
 import re
 from dataclasses import dataclass

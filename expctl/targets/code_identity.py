@@ -27,8 +27,8 @@ def code_hash(artifact: Path) -> str:
 
 def kernel_hash(code: bytes, descriptor: bytes, shared: Iterable[bytes]) -> str:
     """SHA-256 of one kernel of an AMD GPU: its instructions, its descriptor, and the functions and data that its file shares
-    among kernels, in any order. Of a relocatable file it depends on nothing else; in a linked one, instructions that address data
-    hold a distance."""
+    among kernels, in any order. Of a relocatable file it depends on nothing else; in a linked one, instructions that address
+    data hold a distance."""
     digest = hashlib.sha256()
     for part in (code, descriptor, *sorted(each for each in shared if each)):
         digest.update(f"{len(part)}\n".encode() + part)

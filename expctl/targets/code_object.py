@@ -84,6 +84,8 @@ def _contents(elf: "ELFFile") -> tuple[dict[str, bytes], bytes]:
 
     A relocatable file's addresses count from the begin of the section.
     """
+    from elftools.elf.sections import SymbolTableSection
+
     linked = elf["e_type"] != "ET_REL"
     left = {
         index: bytearray(section.data())
@@ -95,7 +97,7 @@ def _contents(elf: "ELFFile") -> tuple[dict[str, bytes], bytes]:
     }
     found: dict[str, bytes] = {}
     table = elf.get_section_by_name(".symtab") or elf.get_section_by_name(".dynsym")
-    for symbol in table.iter_symbols() if table is not None else ():
+    for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
         index = symbol["st_shndx"]
         if symbol["st_info"]["type"] not in ("STT_FUNC", "STT_OBJECT") or not isinstance(index, int):
             continue

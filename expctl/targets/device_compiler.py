@@ -1,4 +1,4 @@
-"""Compiles any HIP source for one AMD GPU, device code alone: with ROCm's hipcc where there is one, else with the wheel's clang.
+"""Compiles any HIP source for one AMD GPU, device code alone: with hipcc where ROCm is installed, else the wheel's clang.
 
 The wheel has no HIP headers; `hip_stubs` declares what kernels use of them, and C and C++ headers are the wheel's own, so that
 what is compiled depends on nothing of the machine.
@@ -148,7 +148,7 @@ def _run(argv: Sequence[str], source: Path) -> None:
             expected="device code that the compiler accepts",
             found=_first_error(ran.stderr) or f"status {ran.returncode}",
             where=str(source),
-            hint="mend the first error; -D NAME=VALUE and -I FOLDER add what the file needs; a missing header must come with -I",
+            hint="mend it; -D NAME=VALUE and -I FOLDER give what the file lacks (docs/INSPECT.md: what the HIP headers hold)",
         )
 
 

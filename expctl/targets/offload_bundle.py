@@ -1,4 +1,7 @@
-"""Clang's offload bundle: code objects of several GPUs in one file, as hipcc writes them. Source: clang-offload-bundler's manual."""
+"""Clang's offload bundle: code objects of several GPUs in one file, as hipcc writes them.
+
+Source: clang's documentation, "Clang Offload Bundler".
+"""
 
 import struct
 from dataclasses import dataclass

@@ -9,6 +9,7 @@ from expctl.views.occupancy import headroom_phrase, resident_lines
 
 HASH_SHOWN = 16
 NAME_MAX = 200
+SAME_CODE = {True: "machine code unchanged", False: "machine code differs", None: "machine code not compared"}
 
 
 def report_lines(report: FileReport) -> list[str]:
@@ -72,10 +73,11 @@ def _mix_lines(kernel: KernelReport) -> list[str]:
 
 def _pair_lines(kernel: KernelChange) -> list[str]:
     name = one_line(kernel.a, NAME_MAX) if kernel.a == kernel.b else f"{one_line(kernel.a)} -> {one_line(kernel.b)}"
-    verdict = {True: "machine code unchanged", False: "machine code differs", None: "machine code not compared"}[
-        kernel.same_code
+    lines = [
+        f"{name}  {SAME_CODE[kernel.same_code]}",
+        f"    {'':<20}{'a':>12}{'b':>12}{'change':>12}",
+        *_change_rows(kernel.figures),
     ]
-    lines = [f"{name}  {verdict}", f"    {'':<20}{'a':>12}{'b':>12}{'change':>12}", *_change_rows(kernel.figures)]
     if kernel.limiter_a is not None or kernel.limiter_b is not None:
         lines.append(f"    {'limiter':<20}{kernel.limiter_a or '-':>12}{kernel.limiter_b or '-':>12}")
     for title, changes in (("instructions", kernel.instructions), ("hot loop", kernel.hot_loop)):

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from expctl.domain.occupancy import Headroom, Occupancy, Resident
+from expctl.domain.headroom import Headroom
+from expctl.domain.occupancy import Occupancy, Resident
 
 
 def occupancy_lines(found: Occupancy) -> list[str]:
@@ -28,9 +29,9 @@ def resident_lines(resident: Sequence[Resident], naive_percent: float | None) ->
 
 
 def headroom_phrase(room: Headroom) -> str:
-    """`5 VGPRs more keep it, 27 fewer: 9; 128 B LDS more keep it`."""
-    vgpr = _steps(room.vgpr_more, room.vgpr_fewer, room.vgpr_fewer_gives, "VGPR", "VGPRs")
-    lds = _steps(room.lds_bytes_more, room.lds_bytes_fewer, room.lds_bytes_fewer_gives, "B LDS", "B LDS")
+    """`5 more VGPR keep it, 19 fewer give 9; 128 more B of LDS keep it`."""
+    vgpr = _steps(room.vgpr_more, room.vgpr_fewer, room.vgpr_fewer_gives, "VGPR")
+    lds = _steps(room.lds_bytes_more, room.lds_bytes_fewer, room.lds_bytes_fewer_gives, "B of LDS")
     return "; ".join((vgpr, lds))
 
 
@@ -39,10 +40,6 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def _steps(more: int | None, fewer: int | None, gives: int | None, one: str, many: str) -> str:
-    kept = (
-        f"any {many} keep it"
-        if more is None
-        else f"{more} {one if more == 1 else many} more {'keeps' if more == 1 else 'keep'} it"
-    )
-    return kept if fewer is None else f"{kept}, {fewer} fewer: {gives}"
+def _steps(more: int | None, fewer: int | None, gives: int | None, unit: str) -> str:
+    kept = f"more {unit} cost nothing" if more is None else f"{more} more {unit} keep it"
+    return kept if fewer is None else f"{kept}, {fewer} fewer give {gives}"
