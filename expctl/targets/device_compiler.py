@@ -23,7 +23,7 @@ TIMEOUT_S = 600
 HOST = "x86_64-linux-musl"
 """The host half of a source is only parsed; always for the same host, so that sizes of types don't depend on the machine."""
 
-_DEVICE_ONLY = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-fuse-cuid=none")
+DEVICE_ONLY = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-fuse-cuid=none")
 _LIBRARY = (
     "ABI_VERSION=1", "ABI_NAMESPACE=__1", "HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE", "ASSERTION_SEMANTIC_DEFAULT=1",
     "HAS_THREADS=1", "HAS_MONOTONIC_CLOCK=1", "HAS_TERMINAL=1", "HAS_MUSL_LIBC=1", "HAS_FILESYSTEM=1", "HAS_RANDOM_DEVICE=1",
@@ -60,13 +60,15 @@ def compile_source(source: Path, options: Options) -> Compiled:
         folder = Path(name)
         text = folder / "kernel.s"
         if isinstance(hipcc, Available):
-            words = ["hipcc", f"--offload-arch={options.arch}", *_DEVICE_ONLY, *_given(source, options), str(source)]
+            words = ["hipcc", f"--offload-arch={options.arch}", *DEVICE_ONLY, *_given(source, options), str(source)]
             _run([*words, "-S", "-o", str(text)], source)
             loose = folder / "kernel.o"
             _run([*words, "-c", "-o", str(loose)], source)
             return Compiled(compiler=f"hipcc ({hipcc.versions['hipcc']})", assembly=_read(text), code_object=loose.read_bytes())
         compiler = _wheel()
-        _run([*_zig(), "clang", *_wheel_flags(source, options), "-S", str(source), "-o", str(text)], source)
+        _run(
+            [*_zig(), "clang", *wheel_flags(options.arch), *_given(source, options), "-S", str(source), "-o", str(text)], source
+        )
         assembly = _read(text)
         return Compiled(compiler=compiler, assembly=assembly, code_object=_assembled(text, options.arch, source))
 
@@ -103,22 +105,22 @@ def _zig() -> tuple[str, ...]:
     return sys.executable, "-m", "ziglang"
 
 
-def _wheel_flags(source: Path, options: Options) -> list[str]:
+def wheel_flags(arch: str) -> tuple[str, ...]:
+    """What `zig clang` must be told to compile the device code of a raw HIP source for `arch`."""
     spec = importlib.util.find_spec("ziglang")
     library = Path(spec.origin).parent / "lib" if spec is not None and spec.origin else Path()
     c = library / "libc" / "include"
     folders = [STUBS, library / "libcxx" / "include", library / "include"]
     folders += [c / name for name in (HOST, "generic-musl", "x86-linux-any", "any-linux-any")]
-    return [
-        *_DEVICE_ONLY,
+    return (
+        *DEVICE_ONLY,
         f"--target={HOST}",
-        f"--offload-arch={options.arch}",
+        f"--offload-arch={arch}",
         *("-nogpuinc", "-nogpulib", "-nostdinc", "-nostdinc++", "-Wno-macro-redefined"),
         *(word for folder in folders for word in ("-isystem", str(folder))),
         *(f"-D_LIBCPP_{each}" for each in _LIBRARY),
         *("-include", str(KEYWORDS)),
-        *_given(source, options),
-    ]
+    )
 
 
 def _given(source: Path, options: Options) -> list[str]:

@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 
+from expctl.domain.architectures import ModeName
 from expctl.domain.headroom import Headroom
 from expctl.domain.occupancy import Occupancy, Resident
 
 
 def occupancy_lines(found: Occupancy) -> list[str]:
     """For the calculator."""
+    nvidia = found.resident[0].mode is ModeName.SM
+    label, unit = ("warps", "per scheduler") if nvidia else ("LLVM", "waves per SIMD")
     return [
         f"{found.arch}, waves of {found.wave}; {found.vgpr_allocated} VGPRs allocated",
-        f"  LLVM      {found.waves_per_simd} of {found.most_waves_per_simd} waves per SIMD, limited by {found.limiter}; "
+        f"  {label:<9} {found.waves_per_simd} of {found.most_waves_per_simd} {unit}, limited by {found.limiter}; "
         f"{headroom_phrase(found.headroom)}",
         *(f"  {line}" for line in resident_lines(found.resident, found.naive_percent)),
     ]
