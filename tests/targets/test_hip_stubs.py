@@ -94,7 +94,7 @@ def test_mathematics_of_the_device() -> None:
     values = (x.astype("u4") << 16).view("f").astype("d")
     normal = (values - values.mean(1, keepdims=True)) / np.sqrt(values.var(1, keepdims=True) + 1e-5)
     gelu = 0.5 * normal * (1 + np.tanh(0.7978845608 * (normal + 0.044715 * normal**3)))
-    np.testing.assert_allclose((out["y"].astype("u4") << 16).view("f"), gelu, rtol=1e-2, atol=1e-3)
+    np.testing.assert_allclose((out["y"].astype("u4") << 16).view("f"), gelu, rtol=4.5e-3, atol=1e-4)
     v = 0.25 + np.arange(8)
     exact = v**1.5 + 2 * np.exp(-v) + np.log(v) + [erf(each) for each in v] + np.sqrt(v)
     np.testing.assert_allclose(out["extra"][0], exact, rtol=2e-5)
