@@ -8,8 +8,7 @@ from expctl.domain.protocol import Build, NumberKind
 from expctl.domain.record import Fact
 from expctl.targets import presence
 from expctl.targets.code_identity import code_hash
-
-FIXED = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib", "-fuse-cuid=none", "-std=c++17")
+from expctl.targets.device_compiler import wheel_flags
 
 # Metadata key of clang's text -> our name, unit, and whether more is worse (the worst kernel of the build is reported).
 METADATA = (
@@ -42,10 +41,8 @@ class ZigGfxRecipe:
             (
                 *zig,
                 "clang",
-                *FIXED,
-                f"--offload-arch={build.arch}",
-                "-isystem",
-                "{zig_include}",
+                *wheel_flags(build.arch),
+                "-std=c++17",
                 *build.flags,
                 "-S",
                 build.source,
