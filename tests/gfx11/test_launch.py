@@ -33,12 +33,12 @@ def test_counts_of_a_whole_tile(baseline: str) -> None:
     assert summary.matrix == 128 * 256 * 64 // 4096
     assert summary.lds_passes == summary.lds_least > 0
     assert summary.scratch_bytes == 0
-    assert sum(summary.by_class.values()) == summary.instructions < summary.operations
+    assert sum(summary.by_class.values()) == summary.instructions <= summary.operations
 
 
 def test_hot_loop_per_matrix_instruction(baseline: str) -> None:
-    """The figures of the KPI's config, which a person counted in clang's text: 32 v_wmma a turn and wave."""
-    loop = scaled_mm(baseline, BASELINE, Fp8.E5M2, 128, 256, 64).result.counts.hot_loop()
+    """The figures of the KPI's config, which a person counted in clang's text: 32 v_wmma a turn and wave, 2 turns of 3 chunks."""
+    loop = scaled_mm(baseline, BASELINE, Fp8.E5M2, 128, 256, 96).result.counts.hot_loop()
     assert loop is not None
     assert loop.matrix == 512
     assert loop.by_class[Class.LDS_LOAD] / loop.matrix == 1.125

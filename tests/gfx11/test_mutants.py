@@ -39,7 +39,7 @@ def run(assembly: str, shape: tuple[int, int, int] = WHOLE, **launch: object) ->
 @pytest.mark.parametrize("shape", [WHOLE, EDGE])
 def test_every_barrier_is_missed_in_every_order(small: str, shape: tuple[int, int, int]) -> None:
     barriers = executed(small, shape, "s_barrier")
-    assert len(barriers) == 2
+    assert len(barriers) == (4 if shape is WHOLE else 2)  # the last whole chunk is peeled off its loop
     lines = small.splitlines()
     for line in barriers:
         for seed in range(3):
@@ -61,17 +61,16 @@ def weaker(text: str) -> list[str]:
 
 
 def test_every_wait_in_the_loop_is_missed(small: str) -> None:
-    """But for the ones that prove nothing new: vmcnt(0) before the barrier, which is repeated where the loads are used, and the
-    first one after the loop, whose loads have ended by then."""
+    """But for lgkmcnt(0) before the barriers of the last chunk: what they still wait for is used, and waited for, after them."""
     lines, silent, tried = small.splitlines(), [], 0
     for line in executed(small, WHOLE, "s_waitcnt"):
         for text in weaker(lines[line - 1]):
             tried += 1
             if FaultKind.MISSING_WAIT not in run(with_line(small, line, text)).kinds:
-                silent.append(lines[line - 1].strip())
+                silent.append(lines[line].strip())
     assert tried >= 15
     assert len(silent) <= 2
-    assert all("vmcnt" in text for text in silent)
+    assert all(after == "s_barrier" for after in silent)
 
 
 def test_a_store_that_is_not_waited_for_before_its_barrier(small: str) -> None:
@@ -107,7 +106,7 @@ def test_one_workgroup_too_many(small: str, more: tuple[int, int]) -> None:
     [
         ("wave_tile_gpu.h", "row <= corner.last_m", "row <= corner.last_m + 1", FaultKind.OUT_OF_BOUNDS),
         ("wave_tile_gpu.h", "column <= corner.last_n", "column <= corner.last_n + 1", FaultKind.OUT_OF_BOUNDS),
-        ("slices_gpu.h", "slice[k8 / planes]", "slice[0]", FaultKind.RACE),
+        ("slices_gfx11.h", "slice[k8 / planes]", "slice[0]", FaultKind.RACE),
         ("stage.h", "at_most(S::a_row(piece), corner.last_m)", "S::a_row(piece)", FaultKind.OUT_OF_BOUNDS),
     ],
 )
@@ -122,10 +121,10 @@ def test_mistakes_in_the_source(compile_hip, tmp_path: Path, file: str, old: str
     assert kind in result.kinds
 
 
-def test_without_padding_the_stores_meet_in_a_bank(compile_hip, tmp_path: Path, small: str) -> None:  # type: ignore[no-untyped-def]
+def test_without_the_swizzle_the_loads_meet_in_a_bank(compile_hip, tmp_path: Path, small: str) -> None:  # type: ignore[no-untyped-def]
     shutil.copytree(HIP, tmp_path / "hip")
-    source = tmp_path / "hip/slices_gpu.h"
-    source.write_text(source.read_text().replace("C::block_m + padding", "C::block_m"))
+    source = tmp_path / "hip/slices_gfx11.h"
+    source.write_text(source.read_text().replace("plane ^ row / rows_per_swap % planes", "plane"))
     mutant = compile_hip(tmp_path / "hip/scaled_mm.hip", "-O3", "-DSCALED_MM_CONFIG=2,2,2,2,2,2")
     worse, good = (run(text).result.counts.summary() for text in (mutant, small))
     assert good.lds_passes == good.lds_least == worse.lds_least < worse.lds_passes
