@@ -8,9 +8,9 @@ are given
 - gain: the other way round, a baseline with that extra work and a candidate without.
 
 The extra work is a wait by the clock, a given share of what the launch (on a GPU: the block) took, so the truth is known
-without measuring it. Titles and ids tell expctl nothing. An INVALID experiment is run again under a new id. The state is
-FOLDER/results.jsonl (and traces.jsonl, what the verdicts rest on): started again with the same arguments, the script goes
-on where it was killed.
+without measuring it. A GPU launch has parts outside of its blocks: there the share of the whole is about .8 of what is given.
+Titles and ids tell expctl nothing. An INVALID experiment is run again under a new id. The state is FOLDER/results.jsonl (and
+traces.jsonl, what the verdicts rest on): started again with the same arguments, the script goes on where it was killed.
 
 `--table FILE` prints the table of such a file, and exits with 1 when a bar is missed.
 """

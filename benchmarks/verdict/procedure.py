@@ -1,6 +1,6 @@
 """Lets `expctl.domain.verdict.decide`, the function that `expctl run` calls, decide on made or recorded rounds, many times."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ from expctl.domain.experiment import Mode, Verdict
 from expctl.domain.measurement import RoundEffect, Session
 from expctl.domain.plan import Plan
 from expctl.domain.protocol import Benchmark, KeepRule, Size
-from expctl.domain.verdict import Decision, confirm_rounds, decide
+from expctl.domain.verdict import Decision, MeasureMore, confirm_rounds, decide
 
 ROUNDS = LOOKS[-1]  # of a search, at most
 CONFIRM = confirm_rounds(ROUNDS)
@@ -18,6 +18,8 @@ SLICE = 1000  # trials in memory at a time
 
 Noise = Callable[[np.random.Generator, int, int], np.ndarray]
 """(generator, trials, rounds) to (trials, rounds, sizes): one session without an effect."""
+
+Rule = Callable[[Sequence[RoundEffect], Plan], MeasureMore | Decision]
 
 
 def plan_of(weights: Mapping[str, float]) -> Plan:
@@ -42,16 +44,16 @@ class Tally:
         return self.kept / self.trials
 
 
-def settle(search: np.ndarray, confirm: np.ndarray, plan: Plan) -> Decision:
-    """Let `decide` ask for what it needs, as a run does. Both arrays are (rounds, sizes); unused rounds change nothing."""
+def settle(search: np.ndarray, confirm: np.ndarray, plan: Plan, rule: Rule = decide) -> Decision:
+    """Let the rule ask for what it needs, as a run does. Both arrays are (rounds, sizes); unused rounds change nothing."""
     rounds = [RoundEffect(round=i, effect=_effect(plan, row)) for i, row in enumerate(search.tolist())]
-    answer = decide(rounds, plan)
+    answer = rule(rounds, plan)
     if not isinstance(answer, Decision):
         start = len(rounds)
         needed = confirm[: answer.rounds_left].tolist()
         fresh = (_effect(plan, row) for row in needed)
         rounds += [RoundEffect(round=start + i, effect=effect, session=Session.CONFIRM) for i, effect in enumerate(fresh)]
-        answer = decide(rounds, plan)
+        answer = rule(rounds, plan)
     if not isinstance(answer, Decision):
         raise TypeError(f"undecided after {len(rounds)} rounds: {answer}")
     return answer
@@ -61,12 +63,12 @@ def _effect(plan: Plan, row: list[float]) -> dict[str, float]:
     return dict(zip(plan.weights, row, strict=True))
 
 
-def tally(pairs: Iterable[tuple[np.ndarray, np.ndarray]], plan: Plan, shift: float = 0.0) -> Tally:
+def tally(pairs: Iterable[tuple[np.ndarray, np.ndarray]], plan: Plan, shift: float = 0.0, rule: Rule = decide) -> Tally:
     """Settle every trial of (search, confirm) slices, each shifted by an effect."""
     trials = kept = search = total = undecided = 0
     for searches, confirms in pairs:
         for one, other in zip(searches + shift, confirms + shift, strict=True):
-            decision = settle(one, other, plan)
+            decision = settle(one, other, plan, rule)
             procedure = decision.procedure
             if procedure is None:
                 raise TypeError("decided without a procedure")

@@ -92,6 +92,7 @@ class Child:
         _live.add(self._process.pid)
         self._results = reading
         self._buffer = b""
+        self._is_stopped = False
         self._selector = selectors.DefaultSelector()
         self._selector.register(reading, selectors.EVENT_READ)
 
@@ -139,6 +140,17 @@ class Child:
         except subprocess.TimeoutExpired:
             raise TimedOut from None
 
+    def stop(self) -> None:
+        """Halt the whole group until `go_on`."""
+        self._signal_group(signal.SIGSTOP)
+        self._is_stopped = True
+
+    def go_on(self) -> None:
+        """Let a stopped group run again."""
+        if self._is_stopped:
+            self._signal_group(signal.SIGCONT)
+            self._is_stopped = False
+
     def fate(self) -> str:
         """How it ended, in words."""
         try:
@@ -150,6 +162,7 @@ class Child:
     def end(self) -> None:
         """INT, TERM, KILL to the whole group; then the pipes are closed."""
         self.close_input()
+        self.go_on()
         if self._process.poll() is None and self._buffer is not None:
             self._end_group()
         self._signal_group(signal.SIGKILL)  # whoever stayed behind in the group

@@ -92,6 +92,15 @@ class GitLibrary:
         """samples.jsonl, or that of a replication, as it was committed."""
         return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/{file}")
 
+    def sampled(self, commit: str) -> frozenset[str]:
+        """Experiments that have a samples.jsonl."""
+        paths = (PurePosixPath(path) for path in self._git.list_files(commit, f"{EXPERIMENTS}/"))
+        return frozenset(
+            path.parent.name
+            for path in paths
+            if path.name == "samples.jsonl" and len(path.parts) == 3 and ID_PATTERN.fullmatch(path.parent.name)
+        )
+
     def record_text(self, commit: str, experiment: str) -> bytes:
         """The bytes of one record; empty when there is none."""
         return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/record.json") or b""

@@ -1,11 +1,13 @@
 """Replays of committed records: samples and protocol are read from git, the record's bytes are rebuilt and compared."""
 
+import hashlib
 from dataclasses import dataclass
 
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_codec import samples_of, with_parts
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Kind, Mode
+from expctl.domain.experiment import Kind, Mode, Verdict, id_order
+from expctl.domain.measurement import MalformedRound
 from expctl.domain.record import Origin, Record, Replication
 from expctl.domain.replay import UnplayableError, replayed, was_decided_by_samples
 
@@ -28,9 +30,22 @@ class Replays:
         self._library, self._commit = library, commit
 
     def all(self) -> tuple[Outcome, ...]:
-        """Of every measured record."""
-        measured = [record.id for record in self._library.records(self._commit) if record.origin is Origin.MEASURED]
-        return tuple(outcome for name in measured for outcome in self.of(name))
+        """Of every experiment that was measured, or has samples although its record says otherwise or is gone."""
+        records = {record.id: record for record in self._library.records(self._commit)}
+        sampled = self._library.sampled(self._commit)
+        outcomes: list[Outcome] = []
+        for name in sorted({*records, *sampled}, key=id_order):
+            record = records.get(name)
+            if record is not None and record.origin is Origin.MEASURED:
+                outcomes += self._of(record)
+            elif name in sampled:
+                what = (
+                    "there are samples and no record"
+                    if record is None
+                    else f"there are samples, and the origin is {record.origin}"
+                )
+                outcomes.append(Outcome(id=name, number=0, rule="", differs=True, text=f"there are samples, but {what}"))
+        return tuple(outcomes)
 
     def of(self, experiment: str) -> tuple[Outcome, ...]:
         """Of one record and its replications. Raises Refused when there is no record or it was imported."""
@@ -42,29 +57,38 @@ class Replays:
                 found="it was imported" if record else "no record",
                 hint="expctl replay --all replays what can be",
             )
+        return self._of(record)
+
+    def _of(self, record: Record) -> tuple[Outcome, ...]:
         return tuple(self._outcome(record, number) for number in range(1 + len(record.replications)))
 
     def _outcome(self, record: Record, number: int) -> Outcome:
         entry: Record | Replication = record.replications[number - 1] if number else record
-        rule, differs, text = self._compare(record, entry, number)
+        try:
+            rule, differs, text = self._compare(record, entry, number)
+        except (UnplayableError, MalformedRound) as error:
+            rule, differs, text = "", True, str(error)
+        except Refused as refusal:  # samples or a protocol that can't be read
+            rule, differs, text = "", True, f"{refusal.message}: {refusal.found}"
         where = f"replication {number}: " if number else ""
         return Outcome(id=record.id, number=number, rule=rule, differs=differs, text=f"{entry.verdict}: {where}{text}")
 
     def _compare(self, record: Record, entry: Record | Replication, number: int) -> tuple[str, bool, str]:
-        if not was_decided_by_samples(entry):
-            return "", False, "not decided by samples"
         file = f"samples{f'-{number + 1}' if number else ''}.jsonl"
         raw = self._library.samples(self._commit, record.id, file)
+        if entry.samples_sha256 and hashlib.sha256(raw or b"").hexdigest() != entry.samples_sha256:
+            return "", True, f"{file} is not the file that the record was made from"
+        if not was_decided_by_samples(entry):
+            if entry.verdict is Verdict.KEEP:
+                return "", True, "a KEEP without estimates"
+            return "", False, "not decided by samples"
         protocol = self._library.protocol(record.base)
         target = protocol.targets.get(entry.target)
         if raw is None or target is None or target.benchmark is None:
             return "", True, f"{file} or the benchmark of {entry.target} is missing"
         mode = self._mode(record)
         samples = samples_of(raw, where=f"experiments/{record.id}/{file}")
-        try:
-            again = replayed(entry, record.kind, mode, samples, target.benchmark, protocol.keep)
-        except UnplayableError as error:
-            return "", True, str(error)
+        again = replayed(entry, record.kind, mode, samples, target.benchmark, protocol.keep)
         text = self._library.record_text(self._commit, record.id)
         if with_parts(text, again.parts, replication=number) == text:
             return again.rule, False, f"byte for byte, rule {again.rule}, {len(samples)} samples"

@@ -23,8 +23,8 @@ Start = Callable[[Sequence[str], Path, Path, Path, int | None], Child]
 class Pair:
     """One worker a side, begun in an order that a coin decides, with inputs from one secret seed."""
 
-    def __init__(self, begin: Callable[[Side, int, ExitStack], Worker]) -> None:
-        self._open, self.rounds, seed = ExitStack(), 0, secrets.randbits(62)
+    def __init__(self, begin: Callable[[Side, int, ExitStack], Worker], born: int) -> None:
+        self._open, self.rounds, self.born, seed = ExitStack(), 0, born, secrets.randbits(62)
         first = secrets.choice(tuple(Side))
         self.order = (first, Side.CANDIDATE if first is Side.BASELINE else Side.BASELINE)
         try:
@@ -93,8 +93,12 @@ class Rounds:
     ) -> tuple[Sample, ...]:
         """Two workers on one core; only one runs at a time. The last round of a pair ends it, the others have it check."""
         core = max(os.sched_getaffinity(0))
+
+        def begin(side: Side, seed: int, stack: ExitStack) -> Worker:
+            return self._begin(benchmark, cwd, artifacts, side, seed, core, stack, takes_turns=True)
+
         if self._pair is None:
-            self._pair = Pair(lambda side, seed, stack: self._begin(benchmark, cwd, artifacts, side, seed, core, stack))
+            self._pair = Pair(begin, round)
         pair = self._pair
         pair.rounds += 1
         for worker in pair.workers.values():
@@ -106,8 +110,9 @@ class Rounds:
         else:
             pair.ask("end", "end")
             self.close()
+        born = pair.born if benchmark.respawn > 1 else None
         return tuple(
-            _sample(benchmark, round, launch, side, size.name, times[side, size.name], orders[size.name])
+            _sample(benchmark, round, launch, side, size.name, times[side, size.name], orders[size.name], born)
             for launch, side in enumerate(pair.order)
             for size in benchmark.sizes
         )
@@ -121,10 +126,12 @@ class Rounds:
         seed: int,
         core: int | None,
         stack: ExitStack,
+        *,
+        takes_turns: bool = False,
     ) -> Worker:
         """The seed is told over the pipe: an argv can be read by the code under test."""
         child = stack.enter_context(self._start(benchmark.argv, cwd, artifacts[side], self._log, core))
-        worker = Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log)
+        worker = Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log, takes_turns=takes_turns)
         worker.ask({"do": "begin", "seed": seed, "sizes": [size.name for size in benchmark.sizes]}, "ready")
         return worker
 
@@ -144,7 +151,9 @@ def _quads(
     return times, orders
 
 
-def _sample(benchmark: Benchmark, round: int, launch: int, side: Side, size: str, ns: Sequence[int], order: str) -> Sample:
+def _sample(
+    benchmark: Benchmark, round: int, launch: int, side: Side, size: str, ns: Sequence[int], order: str, pair: int | None = None
+) -> Sample:
     return Sample(
         round=round,
         launch=launch,
@@ -154,4 +163,5 @@ def _sample(benchmark: Benchmark, round: int, launch: int, side: Side, size: str
         visit=benchmark.iterations,
         ns=tuple(ns),
         order=order,
+        pair=pair,
     )

@@ -20,13 +20,18 @@ class StepFailed(Exception):
 
 
 class Worker:
-    """One benchmark process of one side, spoken to line by line."""
+    """One benchmark process of one side, spoken to line by line.
 
-    def __init__(self, child: Child, side: Side, deadline_s: float, log: Path) -> None:
+    One that takes turns is stopped while it is not asked: no thread of one side then runs beside the other's work.
+    """
+
+    def __init__(self, child: Child, side: Side, deadline_s: float, log: Path, *, takes_turns: bool = False) -> None:
         self.child, self.side, self._deadline_s, self._log = child, side, deadline_s, log
+        self._takes_turns = takes_turns
 
     def ask(self, request: Mapping[str, Any], wanted: str) -> dict[str, Any]:
         """Send one request and return its answer. Raises StepFailed when another answer or none comes."""
+        self.child.go_on()
         try:
             self.child.send(json.dumps(request))
             for line in self.child.lines(self._deadline_s):
@@ -34,6 +39,8 @@ class Worker:
                 if answer.get("event") == "end" and (wanted != "end" or not answer.get("ok")):
                     raise StepFailed(self._blame(answer))
                 if answer.get("event") == wanted:
+                    if self._takes_turns and wanted != "end":
+                        self.child.stop()
                     return answer
             raise Gone(self.child.fate())
         except TimedOut:

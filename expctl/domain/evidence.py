@@ -38,6 +38,11 @@ class Evidence:
         """Sizes that may have lost more than the guard: mean - t95 sd / sqrt(n) <= -G."""
         return [size for size, it in self.sizes.items() if lower_bound(it, t95(self.n)) <= -self.plan.guard]
 
+    def unguarded_words(self) -> tuple[str, ...]:
+        """One phrase for each of them."""
+        guard = f"may fall below {-100 * self.plan.guard:.1f} %"
+        return tuple(f"{size} {describe(self.sizes[size])} {guard}" for size in self.unguarded())
+
     def gains(self) -> bool:
         """mean - k sd / sqrt(n) > theta_0."""
         return lower_bound(self.objective, at(KEEP, self.n)) > self.plan.floor

@@ -8,6 +8,7 @@ from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Verdict
 from expctl.domain.measurement import Sample, Session, Side, median_ns, round_effects, side_spreads
 from expctl.domain.noise import Calibrated
+from expctl.domain.pairs import by_pairs
 from expctl.domain.plan import Plan
 from expctl.domain.protocol import Size
 from expctl.domain.record import Estimate, Procedure
@@ -24,8 +25,8 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
     """The verdict of these samples, or what to measure next.
 
     Line 1 of the order of decisions: tainted rounds are measured again, never averaged in; a machine that taints more than
-    a quarter of them is sick, and so is one that scatters both sides far beyond its calibration. An analysis reports what was
-    measured and lands nothing.
+    a quarter of them is sick, and so is one that scatters both sides far beyond its calibration, or beats its own peak. An
+    analysis reports what was measured and lands nothing.
     """
     tainted = {sample.round: sample.taints for sample in samples if sample.taints}
     rounds = {sample.round for sample in samples}
@@ -35,7 +36,26 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
     restless = restlessness(samples, plan.calibrated) if plan.calibrated else ""
     if restless:
         return Decision(verdict=Verdict.INVALID, reasons=(f"unstable: {restless}",), procedure=_so_far(samples, plan))
-    return reported(decide(round_effects(samples), plan), kind)
+    pairs = by_pairs(round_effects(samples), plan.respawn)
+    answer = decide(pairs.effects, plan)
+    if isinstance(answer, Decision):
+        answer = replace(answer, rounds=tuple(round for first in answer.rounds for round in pairs.rounds[first]))
+        impossible = beyond_the_roofline(samples, answer, plan)
+        if impossible:
+            return replace(answer, verdict=Verdict.INVALID, reasons=(impossible,))
+    return reported(answer, kind)
+
+
+def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Plan) -> str:
+    """The first size that a side did faster than the machine's peak allows: its clock or its work is not what it seems."""
+    used = [sample for sample in samples if sample.round in set(decision.rounds)]
+    for size, least_ns in plan.least_ns.items():
+        for side in Side:
+            found_ns = median_ns(used, side=side, size=size)
+            if found_ns < least_ns:
+                best = f"where the peak of the machine allows {least_ns:.0f} ns at best"
+                return f"{size}: the {side} took {found_ns:.0f} ns {best}"
+    return ""
 
 
 def too_many(odd: int, rounds: int) -> bool:

@@ -30,6 +30,7 @@ class Sample:
     `ns` are integer nanoseconds of single iterations in order. In style `fine` they are grouped: each quad visits
     this side twice, and each visit is `visit` iterations. In style `launch` one sample is one visit.
     `round_ms` is how long the whole round took. Samples from before there were sessions have none: all were searches.
+    `pair` is the round in which its workers began, where a pair lives for several.
     """
 
     round: int
@@ -44,6 +45,7 @@ class Sample:
     taints: tuple[str, ...] = ()
     session: Session | None = None
     round_ms: int = 0
+    pair: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,7 @@ class RoundEffect:
     effect: dict[str, float]
     session: Session = Session.SEARCH
     duration_s: float = 0.0
+    pair: int = 0
 
 
 class MalformedRound(ValueError):
@@ -69,18 +72,25 @@ def round_effects(samples: Iterable[Sample]) -> tuple[RoundEffect, ...]:
     for sample in samples:
         if not sample.taints:
             by_round.setdefault(sample.round, {}).setdefault(sample.size, []).append(sample)
-    return tuple(_round_effect(index, sizes) for index, sizes in sorted(by_round.items()))
+    effects = tuple(_round_effect(index, sizes) for index, sizes in sorted(by_round.items()))
+    for each in effects[1:]:
+        if each.effect.keys() != effects[0].effect.keys():
+            raise MalformedRound(f"round {each.round} has sizes {sorted(each.effect)}, others {sorted(effects[0].effect)}")
+    return effects
 
 
 def _round_effect(index: int, sizes: dict[str, list[Sample]]) -> RoundEffect:
     samples = [sample for group in sizes.values() for sample in group]
     if len({sample.session for sample in samples}) > 1:
         raise MalformedRound(f"round {index} belongs to two sessions")
+    if len({sample.pair for sample in samples}) > 1:
+        raise MalformedRound(f"round {index} belongs to two pairs of workers")
     return RoundEffect(
         round=index,
         effect={size: _effect(group) for size, group in sorted(sizes.items())},
         session=samples[0].session or Session.SEARCH,
         duration_s=samples[0].round_ms / 1000,
+        pair=index if samples[0].pair is None else samples[0].pair,
     )
 
 

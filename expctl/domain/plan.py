@@ -1,7 +1,7 @@
 """What is fixed before the first sample: sizes with weights, the most rounds, limits, mode."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from expctl.domain.boundaries import LOOKS
 from expctl.domain.experiment import Mode
@@ -14,6 +14,8 @@ class Plan:
     """Limits are log units. `rounds` is the most that a search may take; `rescuers` are sizes that may save a patch alone.
 
     `simplify_used` is what the simplifications kept in this epoch have cost already, `calibrated` what is known of the noise.
+    `least_ns` is how long each size takes at the machine's peak, where both are known: nothing right is faster. The
+    `respawn` rounds of one pair of workers count as one.
     """
 
     weights: Mapping[str, float]
@@ -27,6 +29,8 @@ class Plan:
     rescuers: tuple[str, ...] = ()
     simplify_used: float = 0.0
     calibrated: Calibrated | None = None
+    least_ns: Mapping[str, float] = field(default_factory=dict)
+    respawn: int = 1
 
     @staticmethod
     def of(
@@ -47,9 +51,15 @@ class Plan:
             simplify=keep.simplify_percent / 100,
             costly=keep.costly_percent / 100,
             rounds=benchmark.rounds,
+            respawn=benchmark.respawn,
             rescuers=tuple(size.name for size in benchmark.sizes if size.rescuer),
             simplify_used=simplify_used_percent / 100,
             calibrated=calibrated,
+            least_ns={
+                size.name: size.flop / benchmark.peak_tflops / 1000
+                for size in benchmark.sizes
+                if size.flop and benchmark.peak_tflops
+            },
         )
 
     @property

@@ -13,18 +13,17 @@ ENDLESS = 1_000_000
 ONE_SIDED_95 = 1.645
 
 
-def price_of(seen: Evidence, rounds: Sequence[RoundEffect], *, rescuer: str = "") -> tuple[str, ...]:
+def price_of(seen: Evidence, rounds: Sequence[RoundEffect]) -> tuple[str, ...]:
     """Why `seen` decides nothing, and about how many rounds in all would.
 
     If the means stand: (k sd / (mean - theta_0))^2 rounds for the objective to pass, (1.645 sd_s / (mean_s + G))^2 for a
     guard, (f sd / (theta_1 - mean))^2 to be futile, with k and f of the last look; the cheaper way counts. sd is the larger
     of today's and the calibrated one: a lucky day must not promise what the machine can't hold.
     """
-    plan, name = seen.plan, rescuer or OBJECTIVE
-    found, floor = (seen.sizes[rescuer], seen.rescue_floor) if rescuer else (seen.objective, plan.floor)
+    plan, found, floor = seen.plan, seen.objective, seen.plan.floor
     unguarded = seen.unguarded()
     passing = max(
-        _rounds(KEEP[-1], _sd(seen, name), found.mean - floor),
+        _rounds(KEEP[-1], _sd(seen, OBJECTIVE), found.mean - floor),
         *(_rounds(ONE_SIDED_95, _sd(seen, size), it.mean + plan.guard) for size, it in seen.sizes.items()),
     )
     futile = max(
@@ -32,13 +31,14 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect], *, rescuer: str = ""
     )
     more = max(seen.objective.rounds + 1, min(passing, futile))
     minutes = more * statistics.median(each.duration_s for each in rounds) / 60
-    took = f" (about {math.ceil(minutes)} minutes)" if minutes else ""
-    price = f"about {more} rounds{took} would decide" if more < ENDLESS else "no number of rounds would decide"
-    reasons = [f"{name} {describe(found)} is neither above {percent(floor):+.1f} % nor below {percent(plan.ceiling):+.1f} %"]
+    took = f" (about {math.ceil(minutes)} minute{'s' if minutes > 1 else ''})" if minutes else ""
+    limit = f", and a search takes at most {plan.rounds}" if plan.rounds < more < ENDLESS else ""
+    price = f"about {more} rounds{took} would decide{limit}" if more < ENDLESS else "no number of rounds would decide"
+    bounds = f"neither above {percent(floor):+.1f} % nor below {percent(plan.ceiling):+.1f} %"
+    reasons = [f"{OBJECTIVE} {describe(found)} is {bounds}"]
     if unguarded and found.low > floor:
-        reasons = [f"{name} {describe(found)}"]
-    reasons += [f"{size} {describe(seen.sizes[size])} may fall below {-100 * plan.guard:.1f} %" for size in unguarded]
-    return (f"{reasons[0]}: {price}", *reasons[1:])
+        reasons = [f"{OBJECTIVE} {describe(found)}"]
+    return (f"{reasons[0]}: {price}", *seen.unguarded_words())
 
 
 def _sd(seen: Evidence, name: str) -> float:

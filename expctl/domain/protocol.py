@@ -89,8 +89,9 @@ class Benchmark:
     """How the KPI is measured. `quads` and `iterations` belong to style `fine`: iterations per visit of a quad.
 
     `rounds` is the most that a search may take: the last of the planned looks, or an earlier one. `respawn` is how many
-    rounds a pair of workers of style `fine` lives: 1 where starting is cheap. Where calibration is
-    required, a run without one measures it first.
+    rounds a pair of workers of style `fine` lives, 1 where starting is cheap; a verdict counts them as one. Where calibration
+    is required, a run without one measures it first. `peak_tflops` is the most that the machine can do (1e12 FLOP/s; 0: not
+    known).
     """
 
     argv: tuple[str, ...]
@@ -101,6 +102,7 @@ class Benchmark:
     iterations: int = 10
     quads: int = 8
     respawn: int = 1
+    peak_tflops: float = 0.0
     calibrate: Calibrate = Calibrate.ADVISED
 
 
@@ -267,6 +269,8 @@ def _target_faults(target: Target) -> list[str]:
         for count in (benchmark.iterations, benchmark.quads):
             if not 1 <= count <= 1000:
                 found.append(f"benchmark: expected 1 to 1000 iterations and quads, found {count}")
+        if benchmark.peak_tflops < 0:
+            found.append(f"benchmark.peak_tflops: expected at least 0, found {benchmark.peak_tflops:g}")
         if not 1 <= benchmark.respawn <= (100 if benchmark.style is Style.FINE else 1):
             found.append(f"benchmark.respawn: expected 1, or up to 100 rounds in style fine, found {benchmark.respawn}")
     return found

@@ -139,6 +139,7 @@ class Record:
     history: History | None = None
     replications: tuple["Replication", ...] = ()
     procedure: Procedure | None = None
+    samples_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +153,7 @@ class Replication:
     estimates: tuple[Estimate, ...]
     environment: Mapping[str, str]
     procedure: Procedure | None = None
+    samples_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

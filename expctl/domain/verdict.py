@@ -113,7 +113,7 @@ def _confirm(
     else:
         was = describe(before.sizes[rescuer] if rescuer else before.objective)
         verdict = Verdict.INCONCLUSIVE
-        reasons = (f"not confirmed: the search saw {name} {was}", *price_of(seen, confirm[:n], rescuer=rescuer))
+        reasons = (f"not confirmed: the search saw {name} {was}, the confirmation {describe(found)}", *seen.unguarded_words())
     return _decision(verdict, reasons, seen, confirm[:n], looks, confirmed=n, rescuer=rescuer)
 
 

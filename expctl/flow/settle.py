@@ -4,6 +4,7 @@ The record commit is built on the candidate (KEEP) or on the branch's head, and 
 so there is no moment at which a kernel stands without its record.
 """
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -84,7 +85,9 @@ def _follow(desk: Desk, run: Run, head: str, lands: bool) -> Pinned | Invalidate
 
 
 def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> Record:
-    estimates = estimates_of(decision, run.samples(), desk.benchmark.sizes)
+    samples = run.samples()
+    estimates = estimates_of(decision, samples, desk.benchmark.sizes)
+    samples_sha256 = hashlib.sha256(desk.world.samples_bytes(samples)).hexdigest() if samples else ""
     if desk.earlier is not None:
         replication = Replication(
             target=desk.begun.target,
@@ -94,6 +97,7 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
             estimates=estimates,
             environment=_environment(desk),
             procedure=decision.procedure,
+            samples_sha256=samples_sha256,
         )
         return replace(desk.earlier, replications=(*desk.earlier.replications, replication))
     artifacts = _artifacts(run)
@@ -136,6 +140,7 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
             conditions={"target": desk.begun.target, "baseline": desk.begun.base[:12], **_toolchain(desk)},
         ),
         procedure=decision.procedure,
+        samples_sha256=samples_sha256,
     )
 
 

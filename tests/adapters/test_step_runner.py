@@ -197,9 +197,9 @@ Measure = Callable[..., tuple[Sample, ...] | Failed]
 @pytest.fixture
 def measure(runner: StepRunner, tmp_path: Path) -> Measure:
     def measures(
-        style: Style, time: str = "pass", end: str = OK, check: str = CHECKED, **changes: object
+        style: Style, time: str = "pass", end: str = OK, check: str = CHECKED, before: str = "", **changes: object
     ) -> tuple[Sample, ...] | Failed:
-        program = SAY + WORKER.replace("TIME", time).replace("END", end).replace("CHECK", check)
+        program = SAY + before + WORKER.replace("TIME", time).replace("END", end).replace("CHECK", check)
         benchmark = replace(BENCHMARK, argv=("{python}", "-c", program, "{artifact}"), style=style, **changes)
         artifacts = {side: tmp_path / side.value for side in Side}
         return runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=7, progress=FakeProgress())
@@ -324,6 +324,25 @@ def test_a_wrong_check_blames_the_candidate_and_ends_its_pair(measure: Measure) 
     wrong = "say(event='end', ok=side != 'candidate', reason='C[3] is 1') if side == 'candidate' else say(event='checked')"
     assert measure(Style.FINE, check=wrong, respawn=3) == Failed(reason="candidate: C[3] is 1", fault=False)
     assert isinstance(measure(Style.FINE, respawn=3), tuple)
+
+
+def test_a_worker_that_takes_turns_does_nothing_while_the_other_is_asked(measure: Measure, tmp_path: Path) -> None:
+    """A thread that works on beside its main thread's waiting would slow the other side down."""
+    busy = (
+        "import threading\n"
+        "def burn():\n"
+        "    while True: time.sleep(0.001); marks.append(time.monotonic())\n"
+        "marks = []; threading.Thread(target=burn, daemon=True).start()\n"
+    )
+    asked = f"before = time.monotonic(); open({str(tmp_path)!r} + '/' + side, 'a').write(f'{{before}}\\n'); time.sleep(0.02)"
+    end = f"open({str(tmp_path)!r} + '/marks.' + side, 'w').write(json.dumps(marks))\n{OK}"
+    assert isinstance(measure(Style.FINE, asked, end, before=busy), tuple)
+    for side, other in (("candidate", "baseline"), ("baseline", "candidate")):
+        marks = json.loads((tmp_path / f"marks.{side}").read_text())
+        turns = [float(line) for line in (tmp_path / other).read_text().split()]
+        inside = [mark for mark in marks for turn in turns if turn + 0.002 < mark < turn + 0.018]
+        assert len(marks) > 50
+        assert not inside
 
 
 def test_a_benchmark_that_is_not_there_is_a_fault(runner: StepRunner, tmp_path: Path) -> None:

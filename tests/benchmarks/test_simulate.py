@@ -1,26 +1,74 @@
 """The short form of the simulation: the published noise, and the verdict's error rates with loose bounds."""
 
+import json
 import subprocess
 import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import machines
+import numpy as np
+import pytest
+import simulate
+import traces
+
+from expctl.domain.evidence import evidence_of
+from expctl.domain.experiment import Mode, Verdict
+from expctl.domain.measurement import RoundEffect
+from expctl.domain.plan import Plan
+from expctl.domain.record import Procedure
+from expctl.domain.verdict import Decision
 
 FOLDER = Path(__file__).parents[2] / "benchmarks/verdict"
 
 
-def test_the_machines_have_the_published_noise() -> None:
-    code = (
-        "import numpy as np, machines as m\n"
-        "for each in m.MACHINES:\n"
-        "    d = m.round_effects(np.random.default_rng(1), each, 400, 36).mean(axis=2).std()\n"
-        "    assert abs(d / each.round_sd - 1) < 0.06, (each.name, d)\n"
-    )
-    subprocess.run([sys.executable, "-c", code], cwd=FOLDER, check=True, timeout=120)
+@pytest.mark.parametrize("machine", machines.MACHINES, ids=lambda machine: machine.name)
+def test_the_machines_have_the_published_noise(machine: machines.Machine) -> None:
+    sd = machines.round_effects(np.random.default_rng(1), machine, 400, 36).mean(axis=2).std()
+    assert sd == pytest.approx(machine.round_sd, rel=0.06)
 
 
-def test_the_simulation_prints_its_table() -> None:
-    done = subprocess.run(
-        [sys.executable, "simulate.py", "--trials", "60"], cwd=FOLDER, check=False, capture_output=True, text=True, timeout=200
-    )
-    assert done.returncode in (0, 1), done.stderr
-    for words in ("quiet", "typical", "noisy", "Mann-Whitney", "rare slow mode", "t3 tails", "autocorrelation"):
+def test_the_short_form_holds_every_bar_and_shows_the_rivals() -> None:
+    done = subprocess.run([sys.executable, "simulate.py"], cwd=FOLDER, check=False, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "every bar holds" in done.stdout
+    for words in ("quiet", "typical", "noisy", "Mann-Whitney", "rare slow mode", "t3 tails", "autocorrelation", "recorded on"):
         assert words in done.stdout
+
+
+def eager(rounds: Sequence[RoundEffect], plan: Plan) -> Decision:
+    """One look at ten rounds and an interval, as many tools do."""
+    kept = evidence_of(rounds[:10], plan).objective.low > 0
+    procedure = Procedure(boundaries="0", mode=Mode.GAIN, looks=(10,), search_rounds=10)
+    return Decision(verdict=Verdict.KEEP if kept else Verdict.REJECT, reasons=("eager",), procedure=procedure)
+
+
+def test_a_rule_that_keeps_too_much_misses_the_bars() -> None:
+    assert simulate.simulated(np.random.default_rng(1), machines.TYPICAL, 400, eager) > 0
+    assert simulate.hard(np.random.default_rng(1), 400, eager) > 0
+
+
+def test_a_recorded_verdict_that_is_not_what_its_rounds_say_is_found() -> None:
+    for target, recorded in traces.recorded().items():
+        assert simulate.replayed(target, recorded) == 0
+        assert simulate.replayed(target, [replace(recorded[0], verdict=Verdict.NO_OP)]) == 1
+
+
+@pytest.mark.parametrize("target", ["cpu", "sm_90"])
+def test_the_committed_live_results_hold_their_bars(target: str) -> None:
+    file = FOLDER / f"live/{target}.jsonl"
+    done = subprocess.run([sys.executable, "live.py", "--table", str(file)], cwd=FOLDER, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "missed" not in done.stdout
+
+
+def test_a_false_keep_misses_the_bar_of_the_live_results(tmp_path: Path) -> None:
+    lines = [json.loads(line) for line in (FOLDER / "live/cpu.jsonl").read_text().splitlines()]
+    first = next(line for line in lines if line["truth"] == "A/A")
+    first["verdict"] = "KEEP"
+    file = tmp_path / "results.jsonl"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    done = subprocess.run([sys.executable, "live.py", "--table", str(file)], cwd=FOLDER, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "missed" in done.stdout

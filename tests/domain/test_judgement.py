@@ -116,3 +116,23 @@ def test_the_price_takes_the_larger_of_todays_and_the_calibrated_sd_and_the_verd
         clear = judge(rounds_of([(QUIET, QUIET)] * 5, gain=-0.02, wobble=0.0001), plan, Kind.PERF)
         assert isinstance(clear, Decision)
         assert clear.verdict is Verdict.REJECT
+
+
+def test_a_side_that_beats_the_peak_of_its_machine_is_invalid_whatever_the_effect() -> None:
+    samples = rounds_of([(QUIET, QUIET)] * 5, gain=-0.05)  # each iteration takes about a second
+    usual = judge(samples, PLAN, Kind.PERF)
+    assert isinstance(usual, Decision)
+    assert usual.verdict is Verdict.REJECT
+    assert judge(samples, replace(PLAN, least_ns={"n": 0.9e9}), Kind.PERF) == usual
+    answer = judge(samples, replace(PLAN, least_ns={"n": 1.02e9}), Kind.PERF)
+    assert isinstance(answer, Decision)
+    assert answer.verdict is Verdict.INVALID
+    assert "the baseline took" in answer.reasons[0]
+    assert "peak of the machine" in answer.reasons[0]
+
+
+def test_the_least_time_is_the_work_at_the_peak() -> None:
+    sizes = (Size(name="n", weight=0.5, flop=2_000_000_000), Size(name="m", weight=0.5))
+    benchmark = Benchmark(argv=("-",), timeout_s=1, sizes=sizes, peak_tflops=2.0)
+    assert Plan.of(benchmark, KeepRule(), Mode.GAIN).least_ns == {"n": 1_000_000.0}
+    assert Plan.of(replace(benchmark, peak_tflops=0.0), KeepRule(), Mode.GAIN).least_ns == {}

@@ -145,3 +145,15 @@ def test_a_malformed_round_is_refused(name: str) -> None:
 def test_sides_with_different_numbers_of_quads_are_refused() -> None:
     with pytest.raises(ValueError):  # noqa: PT011  MalformedRound is one; zip(strict) raises its parent
         round_effects(fine([1_000] * 4, [1_000] * 2))
+
+
+def test_rounds_of_different_sizes_are_malformed() -> None:
+    other = [replace(each, size="m", round=1) for each in fine([1_000] * 8, [1_000] * 8)]
+    with pytest.raises(MalformedRound, match="round 1 has sizes"):
+        round_effects([*fine([1_000] * 8, [1_000] * 8), *other])
+
+
+def test_a_round_of_two_pairs_is_malformed() -> None:
+    one, other = fine([1_000] * 8, [1_000] * 8)
+    with pytest.raises(MalformedRound, match="two pairs"):
+        round_effects([replace(one, pair=0), replace(other, pair=3)])
