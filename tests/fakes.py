@@ -10,9 +10,9 @@ from pathlib import Path
 from expctl.adapters.record_codec import profile_bytes, record_bytes, record_of, samples_bytes
 from expctl.domain.calibration import Calibration
 from expctl.domain.errors import Busy
+from expctl.domain.events import Event
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ledger import Ledger
-from expctl.domain.lifecycle import Event
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Available, ChangedFile, Failed, Foreign, Queued, TestReport, Unavailable, Uncalibrated
 from expctl.domain.protocol import Benchmark, Build, Protocol, Size, Step, Target, Toolchain

@@ -13,7 +13,7 @@ from typing import Any, get_args
 from expctl.adapters import durable
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
-from expctl.domain.lifecycle import Event
+from expctl.domain.events import Event
 
 EVENTS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 START = "start"

@@ -8,177 +8,26 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from expctl.domain.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle, Test
+from expctl.domain.events import (
+    Begun,
+    BuildFailed,
+    Built,
+    Event,
+    Invalidated,
+    Measured,
+    MeasureFailed,
+    Pinned,
+    Profiled,
+    Published,
+    Tested,
+)
 from expctl.domain.experiment import Kind, Verdict
 from expctl.domain.judgement import judge
-from expctl.domain.measurement import Sample, Session, Side
-from expctl.domain.noise import Calibrated
+from expctl.domain.measurement import Sample, Side
 from expctl.domain.plan import Plan
-from expctl.domain.record import Artifact, Fact
+from expctl.domain.record import Artifact
 from expctl.domain.verdict import Decision, MeasureMore
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
-    """The run was opened: on this baseline, for this target, with these guards, for this content of the proposal.
-
-    `simplify_used_percent` is what the simplifications of the epoch had cost by then, `calibrated` the noise that was known.
-    """
-
-    id: str
-    target: str
-    guards: tuple[str, ...]
-    absent: tuple[str, ...]
-    base: str
-    branch: str
-    content: str
-    again: bool
-    date: str
-    simplify_used_percent: float = 0.0
-    calibrated: Calibrated | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pinned:
-    """The candidate is a commit and refs/expctl/<id> points at it."""
-
-    candidate: str
-    tree: str
-    patch_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
-    """A build ended in an artifact."""
-
-    side: Side
-    target: str
-    artifact: Artifact
-    duration_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildFailed:
-    """A build ended without one. `reason` is the compiler's first error."""
-
-    side: Side
-    target: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tested:
-    """The test step ended. `fault` says that the harness failed, not the candidate."""
-
-    ok: bool
-    fault: bool
-    cases: int
-    summary: str
-    duration_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """One whole round."""
-
-    round: int
-    samples: tuple[Sample, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureFailed:
-    """The benchmark step failed. `blames_candidate`: its timed outputs were wrong; else the harness or the machine."""
-
-    reason: str
-    blames_candidate: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profiled:
-    """What the profile step found for one side, or why it found nothing. It never decides."""
-
-    side: Side
-    facts: tuple[Fact, ...]
-    failure: str
-    duration_s: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Invalidated:
-    """The machine or the repository changed under the run."""
-
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Publishing:
-    """Intent: the branch is about to move from `head` to `commit`, both of which exist."""
-
-    head: str
-    commit: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
-    """The branch has moved."""
-
-    commit: str
-
-
-Event = (
-    Begun | Pinned | Built | BuildFailed | Tested | Measured | MeasureFailed | Profiled | Invalidated | Publishing | Published
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Pin:
-    """Make the candidate commit."""
-
-
-@dataclass(frozen=True, slots=True)
-class Build:
-    """Build one side for one target."""
-
-    side: Side
-    target: str
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """Test the candidate."""
-
-
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """Measure one round of a session. A new session is a new bench: other check-outs, the machine's lock taken anew.
-
-    `left` rounds, this one included, are missing to the next look.
-    """
-
-    round: int
-    session: Session = Session.SEARCH
-    left: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """Profile one side."""
-
-    side: Side
-
-
-@dataclass(frozen=True, slots=True)
-class Settle:
-    """Write record and ledger, commit, move the branch."""
-
-    decision: Decision
-
-
-@dataclass(frozen=True, slots=True)
-class Nothing:
-    """The run is settled."""
-
-
-Action = Pin | Build | Test | Measure | Profile | Settle | Nothing
 
 E_ = TypeVar("E_", bound=object)
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from expctl.domain.calibration import Calibration
+    from expctl.domain.events import Event
     from expctl.domain.experiment import Proposal
-    from expctl.domain.lifecycle import Event
     from expctl.domain.measurement import Sample, Side
     from expctl.domain.protocol import Benchmark, Protocol, Step, Target
     from expctl.domain.protocol import Build as BuildSpec

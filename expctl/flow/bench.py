@@ -5,22 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from expctl.domain.lifecycle import (
-    Build,
-    BuildFailed,
-    Built,
-    Event,
-    Measure,
-    Measured,
-    MeasureFailed,
-    Pin,
-    Pinned,
-    Profile,
-    Profiled,
-    Run,
-    Test,
-    Tested,
-)
+from expctl.domain.actions import Build, Measure, Pin, Profile, Test
+from expctl.domain.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
+from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed
 from expctl.flow import preflight

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
-from expctl.domain.lifecycle import Begun, Event
+from expctl.domain.events import Begun, Event
 from expctl.domain.plan import Plan
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Benchmark, Protocol, Target

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from expctl.domain.actions import Nothing, Settle
 from expctl.domain.errors import Interrupted
+from expctl.domain.events import Begun, Event, Published
 from expctl.domain.experiment import Verdict
-from expctl.domain.lifecycle import Begun, Event, Nothing, Published, Run, Settle, advance, next_action
+from expctl.domain.lifecycle import Run, advance, next_action
 from expctl.domain.ports import Holder
 from expctl.domain.record import Record
 from expctl.flow import desk as opening

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from expctl.domain.differences import build_changes, fact_changes
+from expctl.domain.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
 from expctl.domain.experiment import Kind, Verdict
 from expctl.domain.judgement import estimates_of
 from expctl.domain.ledger import ledger_of
-from expctl.domain.lifecycle import Event, Invalidated, Pinned, Profiled, Published, Publishing, Run, Tested
+from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Side
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import Target

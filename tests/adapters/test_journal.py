@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from expctl.adapters.journal import EVENTS, FileJournal
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
-from expctl.domain.lifecycle import Begun, Event, Measured, Pinned, Published
+from expctl.domain.events import Begun, Event, Measured, Pinned, Published
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.protocol import Style
 

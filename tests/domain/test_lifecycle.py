@@ -7,33 +7,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.experiment import Kind, Mode, Verdict
-from expctl.domain.lifecycle import (
-    Action,
+from expctl.domain.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle
+from expctl.domain.actions import Test as DoTest
+from expctl.domain.events import (
     Begun,
-    Build,
     BuildFailed,
     Built,
     Event,
     Invalidated,
-    Measure,
     Measured,
     MeasureFailed,
-    Nothing,
-    Pin,
     Pinned,
-    Profile,
     Profiled,
     Published,
     Publishing,
-    Run,
-    Settle,
-    advance,
-    code_is_unchanged,
-    next_action,
 )
-from expctl.domain.lifecycle import Test as DoTest
-from expctl.domain.lifecycle import Tested as WasTested
+from expctl.domain.events import Tested as WasTested
+from expctl.domain.experiment import Kind, Mode, Verdict
+from expctl.domain.lifecycle import Run, advance, code_is_unchanged, next_action
 from expctl.domain.measurement import Sample, Session, Side
 from expctl.domain.plan import Plan
 from expctl.domain.protocol import Style

@@ -8,8 +8,8 @@ from fakes import PROTOCOL, Crash, Stage, patch_to
 
 from expctl.adapters.record_codec import record_bytes, samples_of
 from expctl.domain.errors import Busy, Interrupted, Refused
+from expctl.domain.events import Measured
 from expctl.domain.experiment import Kind, Mode, Verdict
-from expctl.domain.lifecycle import Measured
 from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed, Foreign, Unavailable
 from expctl.domain.record import Record
