@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from expctl.adapters import user_file
+from expctl.adapters.strict_json import no_constant, once
 from expctl.domain.errors import Refused
 
 BYTES_MAX = 1_000_000
@@ -15,8 +15,8 @@ def environment_of(path: Path) -> dict[str, str]:
     """Its values as text by key, nested keys joined with dots, lists as JSON. Raises Refused when it is no such file."""
     raw = user_file.contents(path, "the environment", bytes_max=BYTES_MAX)
     try:
-        value = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_once, parse_constant=_no_constant)
-        flat = _once(list(_leaves(value))) if isinstance(value, dict) else None
+        value = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=once, parse_constant=no_constant)
+        flat = once(list(_leaves(value))) if isinstance(value, dict) else None
     except (ValueError, RecursionError) as error:
         raise _refusal(str(error), path) from error
     if flat is None:
@@ -46,14 +46,3 @@ def _leaves(mapping: Mapping[str, object], prefix: str = "") -> Iterator[tuple[s
 
 def _printable(text: str) -> str:
     return text.encode(errors="backslashreplace").decode()
-
-
-def _no_constant(word: str) -> None:
-    raise ValueError(f"{word} is not a number")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    mapping = dict(pairs)
-    if len(mapping) < len(pairs):
-        raise ValueError("a key appears twice")
-    return mapping

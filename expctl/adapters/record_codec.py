@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from expctl.adapters.strict_json import no_constant, once
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
 from expctl.domain.measurement import Sample
@@ -61,7 +62,7 @@ def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
     """Decode JSON strictly into `wanted`. Raises Refused with every problem."""
     problems = Problems()
     try:
-        value: T = decode(json.loads(text, parse_constant=_no_constant, object_pairs_hook=_once), wanted, problems)
+        value: T = decode(json.loads(text, parse_constant=no_constant, object_pairs_hook=once), wanted, problems)
     except (ValueError, RecursionError) as error:
         raise _damaged(where, [f"not JSON: {error}"]) from error
     if problems.found:
@@ -81,14 +82,3 @@ def _damaged(where: str, problems: list[str]) -> Refused:
 def _indented(plain: Any) -> bytes:
     text = json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     return text.encode(errors="backslashreplace")
-
-
-def _no_constant(word: str) -> None:
-    raise ValueError(f"{word} is not a number")
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    mapping = dict(pairs)
-    if len(mapping) < len(pairs):
-        raise ValueError("a key appears twice")
-    return mapping
