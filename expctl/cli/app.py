@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from expctl.cli import calibrate, compare, gate, init, ledger, new, replay, run, show, status
+from expctl.cli import calibrate, compare, gate, init, inspect, ledger, new, occupancy, replay, run, show, status
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
 
@@ -25,6 +25,8 @@ app.command(cls=show.ShowCommand)(show.show)
 app.command()(ledger.ledger)
 app.command()(replay.replay)
 app.command()(compare.compare)
+app.command()(inspect.inspect)
+app.command()(occupancy.occupancy)
 app.command()(gate.gate)
 app.command()(init.init)
 

@@ -21,7 +21,9 @@ class Build:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """Test the candidate."""
+    """Test the candidate's build for one target."""
+
+    target: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,10 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Profile one side."""
+    """Profile one side's build for one target."""
 
     side: Side
+    target: str
 
 
 @dataclass(frozen=True, slots=True)

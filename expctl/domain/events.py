@@ -57,13 +57,16 @@ class BuildFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tested:
-    """The test step ended. `fault` says that the harness failed, not the candidate."""
+    """The test step of one target ended (of the deciding one where none is named). `fault`: the harness failed, not the
+    candidate.
+    """
 
     ok: bool
     fault: bool
     cases: int
     summary: str
     duration_s: float
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,12 +87,13 @@ class MeasureFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profiled:
-    """What the profile step found for one side, or why it found nothing. It never decides."""
+    """What the profile step of one target found for one side, or why it found nothing. It never decides."""
 
     side: Side
     facts: tuple[Fact, ...]
     failure: str
     duration_s: float
+    target: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

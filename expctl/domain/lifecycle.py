@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from expctl.domain.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle, Test
+from expctl.domain.course import Course
 from expctl.domain.events import (
     Begun,
     BuildFailed,
@@ -27,6 +28,7 @@ from expctl.domain.judgement import judge
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.plan import Plan
 from expctl.domain.record import Artifact
+from expctl.domain.resources import exceeded
 from expctl.domain.verdict import Decision, MeasureMore
 
 E_ = TypeVar("E_", bound=object)
@@ -38,7 +40,7 @@ class Run:
 
     kind: Kind
     plan: Plan
-    profiles: bool
+    course: Course
     events: tuple[Event, ...] = ()
 
     def all(self, kind: type[E_]) -> Iterator[E_]:
@@ -87,11 +89,8 @@ def next_action(run: Run) -> Action:
     step = _outcome(run)
     if not isinstance(step, Decision):
         return step
-    if run.profiles and step.intervals and step.verdict is Verdict.KEEP:
-        for side in Side:
-            if not any(profiled.side is side for profiled in run.all(Profiled)):
-                return Profile(side)
-    return Settle(step)
+    profile = _next_profile(run) if step.intervals and step.verdict is Verdict.KEEP else None
+    return profile or Settle(step)
 
 
 def code_is_unchanged(run: Run, target: str) -> bool:
@@ -113,12 +112,9 @@ def _outcome(run: Run) -> Build | Test | Measure | Decision:
         return _without_samples(
             Verdict.NO_OP, f"the same code sections as the baseline on {', '.join(built)}; nothing was timed"
         )
-    tested = run.last(Tested)
-    if tested is None:
-        return Test()
-    if not tested.ok:
-        verdict = Verdict.INVALID if tested.fault else Verdict.REJECT
-        return _without_samples(verdict, f"test: {tested.summary}; nothing was timed")
+    gate = _over_limits(run) or _next_test(run)
+    if gate is not None:
+        return gate
     failed = run.last(MeasureFailed)
     if failed is not None:
         verdict = Verdict.REJECT if failed.blames_candidate else Verdict.INVALID
@@ -140,6 +136,44 @@ def _next_build(run: Run) -> Build | Decision | None:
             if run.artifact(side, target) is None:
                 return Build(side, target)
     return None
+
+
+def _over_limits(run: Run) -> Decision | None:
+    """The resource gate."""
+    broken = []
+    for target, limits in run.course.limits.items():
+        candidate = run.artifact(Side.CANDIDATE, target)
+        if candidate is not None:
+            found = exceeded(limits, run.artifact(Side.BASELINE, target), candidate)
+            broken += [f"{target}: {each}; nothing was timed" for each in found]
+    return Decision(verdict=Verdict.REJECT, reasons=tuple(broken)) if broken else None
+
+
+def _next_test(run: Run) -> Test | Decision | None:
+    """Every target that has a test; a guard only where its code changed."""
+    done = {tested.target or run.begun().target: tested for tested in run.all(Tested)}
+    for target in run.course.tests:
+        if target not in done and _matters(run, target):
+            return Test(target)
+        tested = done.get(target)
+        if tested is not None and not tested.ok:
+            verdict = Verdict.INVALID if tested.fault else Verdict.REJECT
+            where = "test" if target == run.begun().target else f"test of {target}"
+            return _without_samples(verdict, f"{where}: {tested.summary}; nothing was timed")
+    return None
+
+
+def _next_profile(run: Run) -> Profile | None:
+    done = {(profiled.target or run.begun().target, profiled.side) for profiled in run.all(Profiled)}
+    wanted = ((target, side) for target in run.course.profiles if _matters(run, target) for side in Side)
+    return next((Profile(side, target) for target, side in wanted if (target, side) not in done), None)
+
+
+def _matters(run: Run, target: str) -> bool:
+    """The deciding target always; a guard that was built on both sides where it is other code."""
+    if target == run.begun().target:
+        return True
+    return all(run.artifact(side, target) for side in Side) and not code_is_unchanged(run, target)
 
 
 def _judge_samples(run: Run) -> Measure | Decision:

@@ -64,10 +64,11 @@ class Requires:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One script of the harness (docs/HARNESS.md)."""
+    """One script of the harness (docs/HARNESS.md). `careful` are further words where a patch removes a barrier or a wait."""
 
     argv: tuple[str, ...]
     timeout_s: float
+    careful: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,8 +107,21 @@ class Benchmark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceLimits:
+    """By name of a fact of the build (vgpr, lds, scratch, vgpr_spills, occupancy, ...).
+
+    `most` is the largest value, or the baseline's where that is larger already; `may_fall` is how far a fact may lie below
+    the baseline's.
+    """
+
+    most: Mapping[str, float] = field(default_factory=dict)
+    may_fall: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Where code is built, and perhaps run. A target without a benchmark is a guard: it must build.
+    """Where code is built, and perhaps run. A target without a benchmark is a guard: it must build, keep its `limits`, and
+    pass its test if it has one.
 
     `stands_for` names the hardware target whose machine code this one compiles. `number_kind` says what clock its
     benchmark reports.
@@ -119,6 +133,7 @@ class Target:
     benchmark: Benchmark | None = None
     profile: Step | None = None
     stands_for: str = ""
+    limits: ResourceLimits | None = None
     number_kind: NumberKind = NumberKind.WALL_TIME
 
 

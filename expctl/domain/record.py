@@ -129,6 +129,7 @@ class Record:
     artifacts: Mapping[str, Mapping[str, Artifact]] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     test: Test | None = None
+    guard_tests: Mapping[str, Test] = field(default_factory=dict)
     number_kind: NumberKind = NumberKind.WALL_TIME
     estimates: tuple[Estimate, ...] = ()
     profile: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from expctl.domain.actions import Build, Measure, Pin, Profile, Test
 from expctl.domain.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
 from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Session, Side
-from expctl.domain.ports import Failed
+from expctl.domain.ports import Failed, TestReport
 from expctl.flow import preflight
 from expctl.flow.desk import Desk
 from expctl.flow.messages import candidate_message
@@ -49,12 +49,12 @@ class Bench:
                 return self._pin()
             case Build(side=side, target=target):
                 return self._build(side, target, run)
-            case Test():
-                return self._test(run)
+            case Test(target=name):
+                return self._test(name, run)
             case Measure():
                 return self._measure(action, run)
-            case Profile(side=side):
-                return self._profile(side, run)
+            case Profile(side=side, target=name):
+                return self._profile(side, name, run)
 
     # ------------------------------------------------------------------ pin and build
 
@@ -85,25 +85,42 @@ class Bench:
 
     # ------------------------------------------------------------------ test, measure, profile
 
-    def _test(self, run: Run) -> Tested:
-        step, steps = self._desk.target.test, self._desk.equipment.steps
-        if step is None:
-            raise TypeError(f"{self._desk.begun.target} decides without a test")
+    def _test(self, name: str, run: Run) -> Tested:
         progress, clock = self._world.progress, self._world.clock
-        progress.working("test", "the candidate")
+        progress.working("test", f"the candidate, {name}")
         started = clock.monotonic_s()
-        cwd = self._check_out(Side.BASELINE, run)
-        report = steps.test(step, cwd=cwd, artifact=self._artifact(Side.CANDIDATE, run), progress=progress)
-        if isinstance(report, Failed) and report.died:
-            # Whose fault is a death? The harness is innocent only if the baseline passes it now.
-            control = steps.test(step, cwd=cwd, artifact=self._artifact(Side.BASELINE, run), progress=progress)
-            report = replace(report, fault=isinstance(control, Failed))
+        report = self._judged(name, run)
         duration_s = round(clock.monotonic_s() - started, 3)
+        where = "" if name == self._desk.begun.target else f"{name}: "
         if isinstance(report, Failed):
-            progress.step("test", f"fail   {report.reason}", duration_s)
-            return Tested(ok=False, fault=report.fault, cases=0, summary=report.reason, duration_s=duration_s)
-        progress.step("test", f"pass   {report.summary}", duration_s)
-        return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s)
+            progress.step("test", f"fail   {where}{report.reason}", duration_s)
+            return Tested(ok=False, fault=report.fault, cases=0, summary=report.reason, duration_s=duration_s, target=name)
+        progress.step("test", f"pass   {where}{report.summary}", duration_s)
+        return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s, target=name)
+
+    def _judged(self, name: str, run: Run) -> TestReport | Failed:
+        """The test of the candidate, and of the baseline where only that tells whose fault a failure is."""
+        step = self._desk.protocol.targets[name].test
+        if step is None:
+            raise TypeError(f"{name} has no test")
+        if self._desk.removed_synchronisation:
+            step = replace(step, argv=(*step.argv, *step.careful))
+
+        def test(side: Side) -> TestReport | Failed:
+            cwd = self._check_out(Side.BASELINE, run)
+            return self._desk.equipment.steps.test(
+                step, cwd=cwd, artifact=self._artifact(side, run, name), progress=self._world.progress
+            )
+
+        report = test(Side.CANDIDATE)
+        guards = name != self._desk.begun.target
+        if isinstance(report, Failed) and (report.died or guards):
+            control = test(Side.BASELINE)
+            if guards and isinstance(control, Failed):
+                return TestReport(cases=0, summary=f"guards nothing: the baseline fails it too: {control.reason}")
+            # Whose fault is a death? The harness is innocent only if the baseline passes it now.
+            report = replace(report, fault=isinstance(control, Failed)) if report.died else report
+        return report
 
     def _measure(self, action: Measure, run: Run) -> Measured | MeasureFailed:
         self._open_session(action.session)
@@ -130,26 +147,26 @@ class Bench:
             self._world.progress.step("noise", line)
         self._noise_was_told = True
 
-    def _profile(self, side: Side, run: Run) -> Profiled:
-        step, progress, clock = self._desk.target.profile, self._world.progress, self._world.clock
+    def _profile(self, side: Side, name: str, run: Run) -> Profiled:
+        step, progress, clock = self._desk.protocol.targets[name].profile, self._world.progress, self._world.clock
         if step is None:
             raise TypeError("a profile was asked for where the protocol has none")
         self._hold_machine()
         self._desk.equipment.steps.close()
-        progress.working("profile", str(side))
+        progress.working("profile", f"{side}, {name}")
         started = clock.monotonic_s()
         found = self._desk.equipment.steps.profile(
             step,
             cwd=self._check_out(Side.BASELINE, run),
             tree=self._check_out(side, run),
-            artifact=self._artifact(side, run),
+            artifact=self._artifact(side, run, name),
             progress=progress,
         )
         duration_s = round(clock.monotonic_s() - started, 3)
         if isinstance(found, Failed):
-            progress.step("profile", f"{side}: nothing: {found.reason}", duration_s)
-            return Profiled(side=side, facts=(), failure=found.reason, duration_s=duration_s)
-        return Profiled(side=side, facts=found, failure="", duration_s=duration_s)
+            progress.step("profile", f"{name}, {side}: nothing: {found.reason}", duration_s)
+            return Profiled(side=side, facts=(), failure=found.reason, duration_s=duration_s, target=name)
+        return Profiled(side=side, facts=found, failure="", duration_s=duration_s, target=name)
 
     # ------------------------------------------------------------------ what the steps stand on
 
@@ -177,9 +194,10 @@ class Bench:
     def _check_out(self, side: Side, run: Run) -> Path:
         return self._world.workspace.check_out(self._commit(side, run), CHECK_OUT[side])
 
-    def _artifact(self, side: Side, run: Run) -> Path:
-        """The build of one side for the deciding target, its hash checked now; built again when the cache lost it."""
-        name, target = self._desk.begun.target, self._desk.target
+    def _artifact(self, side: Side, run: Run, name: str = "") -> Path:
+        """The build of one side (for the deciding target by default), its hash checked; built again if the cache lost it."""
+        name = name or self._desk.begun.target
+        target = self._desk.protocol.targets[name]
         artifact = run.artifact(side, name)
         if artifact is None:
             raise TypeError(f"{side} was not built for {name}")

@@ -10,6 +10,7 @@ from expctl.domain.ports import Queued
 from expctl.domain.protocol import Benchmark, Protocol, Target
 from expctl.domain.record import Origin, Record
 from expctl.domain.simplify_budget import simplify_used_percent
+from expctl.domain.synchronisation import removed_synchronisation
 from expctl.domain.text import one_line
 from expctl.flow import preflight
 from expctl.flow.calibrate import known_noise
@@ -41,6 +42,11 @@ class Desk:
     def target(self) -> Target:
         """The deciding target."""
         return self.protocol.targets[self.begun.target]
+
+    @property
+    def removed_synchronisation(self) -> tuple[str, ...]:
+        """Barriers and waits that the patch takes away."""
+        return removed_synchronisation(self.queued.patch.decode(errors="replace"))
 
     @property
     def benchmark(self) -> Benchmark:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from expctl.domain.actions import Nothing, Settle
+from expctl.domain.course import Course
 from expctl.domain.errors import Interrupted
 from expctl.domain.events import Begun, Event, Published
 from expctl.domain.experiment import Verdict
@@ -66,8 +67,8 @@ def _open(world: World, experiment: str, target: str, record: Record | None) -> 
 
 
 def _go_through(desk: Desk, holder: Holder, events: tuple[Event, ...]) -> Record:
-    profiles = desk.target.profile is not None
-    published = _loop(desk, holder, Run(kind=desk.queued.proposal.kind, plan=desk.plan(), profiles=profiles, events=events))
+    course = Course.of(desk.protocol, desk.begun)
+    published = _loop(desk, holder, Run(kind=desk.queued.proposal.kind, plan=desk.plan(), course=course, events=events))
     desk.world.journal.forget(desk.id)
     record = desk.world.library.record(published.commit, desk.id)
     if record is None:

@@ -102,7 +102,7 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
         return replace(desk.earlier, replications=(*desk.earlier.replications, replication))
     artifacts = _artifacts(run)
     proposal, patch_id = desk.queued.proposal, pinned.patch_id if pinned else ""
-    tested = run.last(Tested)
+    tests = {each.target or desk.begun.target: _test_facts(each) for each in run.all(Tested)}
     return Record(
         schema=SCHEMA,
         id=desk.id,
@@ -124,7 +124,8 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
         attempts=desk.attempt,
         artifacts=artifacts,
         environment=_environment(desk),
-        test=TestFacts(ok=tested.ok, cases=tested.cases, summary=tested.summary) if tested else None,
+        test=tests.get(desk.begun.target),
+        guard_tests={name: facts for name, facts in tests.items() if name != desk.begun.target},
         number_kind=desk.target.number_kind,
         estimates=estimates,
         profile=(*build_changes(artifacts), *_profile_changes(run)),
@@ -141,6 +142,10 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
         procedure=decision.procedure,
         samples_sha256=samples_sha256,
     )
+
+
+def _test_facts(tested: Tested) -> TestFacts:
+    return TestFacts(ok=tested.ok, cases=tested.cases, summary=tested.summary)
 
 
 def _artifacts(run: Run) -> dict[str, dict[str, Artifact]]:
@@ -162,12 +167,16 @@ def _toolchain(desk: Desk) -> dict[str, str]:
 
 
 def _profile_changes(run: Run) -> tuple[str, ...]:
-    """The profile's difference in words; a failed profile is a note and nothing more."""
-    found = {profiled.side: profiled for profiled in run.all(Profiled)}
-    if len(found) < len(Side):
-        return ()
-    failures = [f"profile of the {side}: nothing: {profiled.failure}" for side, profiled in found.items() if profiled.failure]
-    return tuple(failures) or fact_changes(found[Side.BASELINE].facts, found[Side.CANDIDATE].facts)
+    """Each profile's difference in words; a failed profile is a note and nothing more. What guards found is named by them."""
+    lines: list[str] = []
+    for target in run.course.profiles:
+        found = {each.side: each for each in run.all(Profiled) if (each.target or run.begun().target) == target}
+        if len(found) < len(Side):
+            continue
+        failures = [f"profile of the {side}: nothing: {each.failure}" for side, each in found.items() if each.failure]
+        changes = failures or list(fact_changes(found[Side.BASELINE].facts, found[Side.CANDIDATE].facts))
+        lines += changes if target == run.begun().target else [f"{target}: {', '.join(changes)}"]
+    return tuple(lines)
 
 
 def _notes(desk: Desk, run: Run) -> tuple[str, ...]:
@@ -190,6 +199,9 @@ def _flags(desk: Desk, run: Run, decision: Decision, estimates: tuple[Estimate, 
     large = [each.size for each in estimates if abs(each.effect_percent) > LARGE_PERCENT]
     if large:
         flags.append(f"large effect ({', '.join(large)}): look twice")
+    removed = desk.removed_synchronisation
+    if removed:
+        flags.append(f"removes {', '.join(removed)}: tested with more launches and more orders of the waves")
     return tuple(flags)
 
 
@@ -219,7 +231,7 @@ def _files(desk: Desk, run: Run, record: Record, parent: str) -> dict[str, bytes
     samples = run.samples()
     if samples:
         files[f"{folder}/samples{f'-{number + 1}' if number else ''}.jsonl"] = world.samples_bytes(samples)
-    profile = {profiled.side.value: profiled.facts for profiled in run.all(Profiled) if profiled.facts}
+    profile = {_profile_key(desk, each): each.facts for each in run.all(Profiled) if each.facts}
     if profile and not number:
         files[f"{folder}/profile.json"] = world.profile_bytes(profile)
     records = {each.id: each for each in world.library.records(parent)} | {record.id: record}
@@ -231,3 +243,8 @@ def _files(desk: Desk, run: Run, record: Record, parent: str) -> dict[str, bytes
     )
     files["ledger.md"] = world.render(ledger).encode()
     return files
+
+
+def _profile_key(desk: Desk, profiled: Profiled) -> str:
+    """`baseline` of the deciding target, `gfx1151-static baseline` of a guard."""
+    return f"{profiled.target} {profiled.side}" if profiled.target not in {"", desk.begun.target} else profiled.side.value

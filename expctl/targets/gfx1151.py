@@ -8,8 +8,7 @@ from expctl.domain.protocol import Build, NumberKind
 from expctl.domain.record import Fact
 from expctl.targets import presence
 from expctl.targets.code_identity import code_hash
-
-FIXED = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-nogpuinc", "-nogpulib", "-fuse-cuid=none", "-std=c++17")
+from expctl.targets.device_compiler import wheel_flags
 
 # Metadata key of clang's text -> our name, unit, and whether more is worse (the worst kernel of the build is reported).
 METADATA = (
@@ -25,8 +24,9 @@ METADATA = (
 
 
 class ZigGfxRecipe:
-    """HIP -> assembly -> object -> code object. `zig clang -c` fails at its link step for HIP, hence the detour by -S;
-    it also makes the checked text and the object one artifact.
+    """HIP -> assembly -> object -> code object. `zig clang -c` fails at its link step for HIP, hence the detour by -S.
+
+    The artifact is the assembly (a name in .s), which an interpreter can run, or the code object made from that very text.
     """
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
@@ -34,17 +34,15 @@ class ZigGfxRecipe:
         return presence.packages("ziglang", "elftools", extra="cpu")
 
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
-        """Three calls; `kernel.s` stays beside the artifact."""
+        """Three calls; text and code object both stay in the artifact's folder."""
         zig = ("{python}", "-m", "ziglang")
-        text, loose = str(out / "kernel.s"), str(out / "kernel.o")
+        text, loose, code = (str(path) for path in (_text(out / build.artifact), out / "kernel.o", _code(out / build.artifact)))
         return (
             (
                 *zig,
                 "clang",
-                *FIXED,
-                f"--offload-arch={build.arch}",
-                "-isystem",
-                "{zig_include}",
+                *wheel_flags(build.arch),
+                "-std=c++17",
                 *build.flags,
                 "-S",
                 build.source,
@@ -52,13 +50,12 @@ class ZigGfxRecipe:
                 text,
             ),
             (*zig, "clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={build.arch}", "-c", text, "-o", loose),
-            (*zig, "ld.lld", "-shared", loose, "-o", str(out / build.artifact)),
+            (*zig, "ld.lld", "-shared", loose, "-o", code),
         )
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
         """Identity of the code object, and the compiler's own figures for its worst kernel."""
-        text = (artifact.parent / "kernel.s").read_text()
-        return code_hash(artifact), compiler_facts(text)
+        return code_hash(_code(artifact)), compiler_facts(_text(artifact).read_text())
 
 
 def compiler_facts(assembly: str) -> tuple[Fact, ...]:
@@ -69,3 +66,11 @@ def compiler_facts(assembly: str) -> tuple[Fact, ...]:
         if values:
             facts.append(Fact(name=name, value=worst(values), unit=unit, kind=NumberKind.STATIC))
     return tuple(facts)
+
+
+def _text(artifact: Path) -> Path:
+    return artifact if artifact.suffix == ".s" else artifact.parent / "kernel.s"
+
+
+def _code(artifact: Path) -> Path:
+    return artifact.parent / "kernel.hsaco" if artifact.suffix == ".s" else artifact

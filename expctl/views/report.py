@@ -44,6 +44,8 @@ def record_lines(record: Record, references: Iterable[str] = ()) -> list[str]:
             lines += _paragraph("correction", text)
     if record.test is not None:
         lines += _paragraph("test", ("pass: " if record.test.ok else "fail: ") + record.test.summary)
+    for name, test in record.guard_tests.items():
+        lines += _paragraph("test", f"{name}: " + ("pass: " if test.ok else "fail: ") + test.summary)
     lines += verdict_lines(record)
     if record.rule is not None:
         under = ", ".join(f"{key} {value}" for key, value in record.rule.conditions.items())

@@ -30,7 +30,9 @@ LAUNCHES = 3
 SEED = 20260218
 
 
-def check_case(library: Library, case: shapes.Case, limits: Limits, rng: np.random.Generator) -> Judgement:
+def check_case(
+    library: Library, case: shapes.Case, limits: Limits, rng: np.random.Generator, launches: int = LAUNCHES
+) -> Judgement:
     """Raises BuildFailed or LaunchError."""
     if case.every_code:
         inputs = reference.every_code(case.fp8, case.m, case.k)
@@ -40,9 +42,9 @@ def check_case(library: Library, case: shapes.Case, limits: Limits, rng: np.rand
     operands = place(library, inputs, guarded=True)
     try:
         first = None
-        for launch in range(LAUNCHES):
+        for launch in range(launches):
             operands.poison()
-            if launch < LAUNCHES - 1:
+            if launch < launches - 1:
                 operands.launch(config)
             else:
                 launch_by_blocks(library, operands, config)
@@ -89,17 +91,17 @@ def stale_answer(
     return None if judgement.failure is None else f"after row {row} of A changed in place, its row of {judgement.failure}"
 
 
-def check_all(library: Library, report: Report, cases: list[shapes.Case], limits: Limits) -> int:
+def check_all(library: Library, report: Report, cases: list[shapes.Case], limits: Limits, launches: int = LAUNCHES) -> int:
     """Reports every case, then blames the build for the first that failed; the exit status."""
     rng = np.random.default_rng(SEED)
     failures: list[str] = []
     for case in cases:
         try:
-            judgement = check_case(library, case, limits, rng)
+            judgement = check_case(library, case, limits, rng, launches)
             facts: dict[str, str | int | float | bool] = {
                 "rel_l2": judgement.rel_l2,
                 "max_abs": judgement.max_abs,
-                "launches": LAUNCHES,
+                "launches": launches,
             }
             failure = judgement.failure
         except (BuildFailed, LaunchError) as error:
@@ -111,7 +113,7 @@ def check_all(library: Library, report: Report, cases: list[shapes.Case], limits
         report.case(case.name, failure is None, facts)
     if failures:
         return report.blame(failures[0] + (f" (and {len(failures) - 1} more cases)" if len(failures) > 1 else ""))
-    report.say(f"{len(cases)} cases x {LAUNCHES} launches passed")
+    report.say(f"{len(cases)} cases x {launches} launches passed")
     return report.end()
 
 
@@ -122,6 +124,7 @@ def main() -> int:
     arguments.add_argument("--max-rel-l2", type=float, default=0.01)
     arguments.add_argument("--max-abs", type=float, default=1.0)
     arguments.add_argument("--sizes", type=session.sizes, help="square sizes to test; default: the KPI sizes of the target")
+    arguments.add_argument("--launches", type=int, default=LAUNCHES, help="of each case (default: %(default)s)")
     options = arguments.parse_args()
     limits = Limits.of(options.target, rel_l2=options.max_rel_l2, max_abs=options.max_abs)
     report = Report()
@@ -129,7 +132,7 @@ def main() -> int:
     def work(library: Library) -> int:
         kpi_sizes = options.sizes or shapes.KPI_SIZES[options.target]
         cases = list(shapes.cases(session.FORMATS[options.b_dtype], kpi_sizes, library.configs))
-        return check_all(library, report, cases, limits)
+        return check_all(library, report, cases, limits, max(2, options.launches))
 
     return session.run(report, options.target, options.artifact, work)
 

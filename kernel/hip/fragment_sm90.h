@@ -1,5 +1,5 @@
 // Fragments of mma.sync m16n8k16 (two of them side by side make 16 columns), operands by ldmatrix. In A and B, k runs in the
-// order that slices_gpu.h stores: lane q of a quad holds B's bytes 4q .. 4q + 3 and the same four k of A.
+// order that slices_sm90.h stores: lane q of a quad holds B's bytes 4q .. 4q + 3 and the same four k of A.
 //
 //   C  values 0, 1: row l / 4, columns 2q, 2q + 1;  2, 3: row l / 4 + 8;  4..7: the same, 8 columns on   (q = l % 4)
 #pragma once
@@ -24,6 +24,7 @@ DEVICE void clear(FragmentC &c) {
   for (int i = 0; i < kSumsPerLane; ++i) c.value[i] = 0.0f;
 }
 
+// `low` and `high` are the planes of k 0..7 and 8..15, at the fragment's first row.
 // Four 8 x 8 matrices: rows 0..7 and 8..15 of the low plane, then of the high one. Lane l gives the address of row l % 8 of
 // matrix l / 8. "memory": the compiler must not move the load across the barrier that fills the slice.
 DEVICE FragmentA load_a(const Piece *low, const Piece *high) {
@@ -60,6 +61,8 @@ DEVICE void multiply_add(FragmentC &c, const FragmentA &a, const FragmentB &b) {
   multiply_add_8(c.value, a.halves, b.halves);
   multiply_add_8(c.value + 4, a.halves, b.halves + 2);
 }
+
+DEVICE void keep_order() {}   // left to ptxas
 
 DEVICE int sum_row(int s) { return lane_index() / 4 + s / 2 % 2 * 8; }
 DEVICE int sum_column(int s) { return lane_index() % 4 * 2 + s / 4 * 8 + s % 2; }

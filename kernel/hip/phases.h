@@ -5,6 +5,7 @@
 // CPU: one call of a thread phase does the work of kLanesPerCall neighbouring threads, as many as a vector register of
 // bytes holds. GPU: kLanesPerCall is 1.
 #pragma once
+#include "config.h"
 
 #if defined(__HIP__)
 #define ON_GFX11 1
@@ -70,7 +71,7 @@ constexpr bool kUnalignedPieces = true;    // any address serves a 16-byte load
 #define SHARED __shared__
 #define FOR_EACH_THREAD(thread, threads) if (const int thread = ::scaled_mm::thread_index(); true)
 #define FOR_EACH_WAVE(wave, waves) \
-  if ([[maybe_unused]] const int wave = ::scaled_mm::thread_index() / ::scaled_mm::kWaveLanes; true)
+  if ([[maybe_unused]] const int wave = ::scaled_mm::wave_index(); true)
 #define PER_THREAD(type, name, threads) type name
 #define PER_WAVE(type, name, waves) type name
 #define OF_THREAD(name, thread) name
@@ -84,15 +85,18 @@ constexpr bool kUnalignedPieces = false;
 }  // namespace scaled_mm
 
 #if ON_GFX11
-// Release before and acquire after: LDS writes are visible to the workgroup before any wave passes.
-#define BARRIER()                                           \
-  do {                                                      \
-    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup");  \
-    __builtin_amdgcn_s_barrier();                           \
-    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup");  \
+// Release before and acquire after: LDS writes are visible to the workgroup before any wave passes. "local": no wave reads from
+// memory what another one wrote there, so that loads from memory may stay under way and the cache need not forget.
+#define BARRIER()                                                    \
+  do {                                                               \
+    __builtin_amdgcn_fence(__ATOMIC_RELEASE, "workgroup", "local");  \
+    __builtin_amdgcn_s_barrier();                                    \
+    __builtin_amdgcn_fence(__ATOMIC_ACQUIRE, "workgroup", "local");  \
   } while (0)
 namespace scaled_mm {
 DEVICE int thread_index() { return static_cast<int>(__builtin_amdgcn_workitem_id_x()); }
+// Said to be the same for all lanes: what follows from it is scalar.
+DEVICE int wave_index() { return static_cast<int>(__builtin_amdgcn_readfirstlane(thread_index() / kWaveLanes)); }
 DEVICE BlockId block_id() {
   return {static_cast<int>(__builtin_amdgcn_workgroup_id_y()), static_cast<int>(__builtin_amdgcn_workgroup_id_x())};
 }
@@ -101,6 +105,7 @@ DEVICE BlockId block_id() {
 #define BARRIER() __syncthreads()
 namespace scaled_mm {
 DEVICE int thread_index() { return static_cast<int>(threadIdx.x); }
+DEVICE int wave_index() { return thread_index() / kWaveLanes; }
 DEVICE BlockId block_id() { return {static_cast<int>(blockIdx.y), static_cast<int>(blockIdx.x)}; }
 }  // namespace scaled_mm
 #endif

@@ -6,6 +6,8 @@
 #include "stage.h"
 #if ON_CPU
 #include "wave_tile_cpu.h"
+#elif ON_GFX11
+#include "ring_gfx11.h"
 #else
 #include "wave_tile_gpu.h"
 #endif
@@ -20,20 +22,11 @@ DEVICE void multiply_chunk(const Slices<C> &slices, WaveTile<C, kFormat> &tile, 
   for (int s = 0; s < kSlices; ++s) tile.multiply(slices.slice[s], wave);
 }
 
-template <class C, Fp8 kFormat>
-DEVICE void compute_tile(const Problem &problem, BlockId block, Slices<C> &slices) {
-  using Tile = WaveTile<C, kFormat>;
-  PER_WAVE(Tile, tile, C::waves);
+#if !ON_GFX11   // which has its own: ring_gfx11.h
+// Adds chunks 0 .. whole_k / chunk_k - 1 of the product. Tiles: what PER_WAVE declares.
+template <class C, Fp8 kFormat, class Tiles>
+DEVICE void multiply_whole(const Problem &problem, const Corner &corner, int whole_k, Slices<C> &slices, Tiles &tile) {
   PER_THREAD(Stage<C>, stage, C::threads);
-  const Corner corner(problem, block.m * C::block_m, block.n * C::block_n);
-
-  // The whole chunks go through the loop without checks, what is left through the one after it.
-  const bool aligned = kUnalignedPieces || (problem.k % kHalvesPerPiece == 0 &&
-                                            reinterpret_cast<u64>(problem.a) % kPieceBytes == 0);
-  const int whole_k = aligned ? problem.k / C::chunk_k * C::chunk_k : 0;
-
-  FOR_EACH_WAVE(wave, C::waves) OF_WAVE(tile, wave).clear_all();
-
   if constexpr (kPrefetch)
     if (whole_k > 0) {
       FOR_EACH_THREAD(thread, C::threads) load_whole<C>(OF_THREAD(stage, thread), thread, problem, corner, 0);
@@ -53,17 +46,34 @@ DEVICE void compute_tile(const Problem &problem, BlockId block, Slices<C> &slice
       FOR_EACH_THREAD(thread, C::threads) load_whole<C>(OF_THREAD(stage, thread), thread, problem, corner, next_k);
     }
     FOR_EACH_WAVE(wave, C::waves) multiply_chunk<C, kFormat>(slices, OF_WAVE(tile, wave), corner, wave);
-    // Read before refill: the next turn (or the edge loop) overwrites both slices, and no wave may do so while another
+    // Read before refill: the next turn overwrites both slices, and no wave may do so while another
     // one still reads them. Both slices are refilled together, so one barrier serves both.
     BARRIER();
   }
+}
+#endif
+
+template <class C, Fp8 kFormat>
+DEVICE void compute_tile(const Problem &problem, BlockId block, Slices<C> &slices) {
+  using Tile = WaveTile<C, kFormat>;
+  PER_WAVE(Tile, tile, C::waves);
+  const Corner corner(problem, block.m * C::block_m, block.n * C::block_n);
+
+  // The whole chunks need no checks; what is left goes through the loop after them.
+  const bool aligned = kUnalignedPieces || (problem.k % kHalvesPerPiece == 0 &&
+                                            reinterpret_cast<u64>(problem.a) % kPieceBytes == 0);
+  const int whole_k = aligned ? problem.k / C::chunk_k * C::chunk_k : 0;
+
+  FOR_EACH_WAVE(wave, C::waves) OF_WAVE(tile, wave).clear_all();
+
+  multiply_whole<C, kFormat>(problem, corner, whole_k, slices, tile);
 
 #pragma unroll 1
   for (int k = whole_k; k < problem.k; k += C::chunk_k) {
+    BARRIER();   // read before refill, by the whole chunks or by the last turn of this loop
     FOR_EACH_THREAD(thread, C::threads) fill_edge<C>(thread, problem, corner, k, slices);
-    BARRIER();   // fill before read, as above
+    BARRIER();   // fill before read
     FOR_EACH_WAVE(wave, C::waves) multiply_chunk<C, kFormat>(slices, OF_WAVE(tile, wave), corner, wave);
-    BARRIER();   // read before refill by the next turn of this loop
   }
 
   // The accumulators are the wave's own: writing them needs no barrier.

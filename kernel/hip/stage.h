@@ -51,8 +51,8 @@ struct Share {   // which pieces of a chunk a lane copies
 template <class C>
 DEVICE void load_whole(Stage<C> &stage, int thread, const Problem &problem, const Corner &corner, int first_k) {
   using S = Share<C>;
-  const void *a = keep_uniform(problem.a + static_cast<i64>(corner.m) * problem.k + first_k);
-  const void *b = keep_uniform(problem.b + (static_cast<i64>(first_k / kFragment) * problem.n + corner.n) * kPieceBytes);
+  const void *a = problem.a + static_cast<i64>(corner.m) * problem.k + first_k;
+  const void *b = problem.b + (static_cast<i64>(first_k / kFragment) * problem.n + corner.n) * kPieceBytes;
   UNROLL_ON_GPU
   for (int turn = 0; turn < C::a_turns; ++turn)
 #pragma unroll
@@ -71,7 +71,7 @@ DEVICE void load_whole(Stage<C> &stage, int thread, const Problem &problem, cons
     }
 }
 
-// Into LDS. Slices is the machine's own: slices_gpu.h, wave_tile_cpu.h.
+// Into LDS. Slices is the machine's own: slices_gfx11.h, slices_sm90.h, wave_tile_cpu.h.
 template <class C, class Slices>
 DEVICE void store(const Stage<C> &stage, int thread, Slices &slices) {
   using S = Share<C>;
@@ -95,17 +95,19 @@ DEVICE void store(const Stage<C> &stage, int thread, Slices &slices) {
 template <class C, class Slices>
 DEVICE void fill_edge(int thread, const Problem &problem, const Corner &corner, int first_k, Slices &slices) {
   using S = Share<C>;
+  const u16 *a = problem.a + static_cast<i64>(corner.m) * problem.k;
 #pragma unroll 1
   for (int turn = 0; turn < C::a_turns; ++turn)
 #pragma unroll 1
     for (int lane = 0; lane < kLanesPerCall; ++lane) {
       const int piece = S::piece(turn, thread, lane);
-      const u16 *row = problem.a + static_cast<i64>(corner.m + at_most(S::a_row(piece), corner.last_m)) * problem.k;
+      const u32 row = static_cast<u32>(at_most(S::a_row(piece), corner.last_m)) * static_cast<u32>(problem.k);
       const int k = first_k + S::a_k8(piece) * kHalvesPerPiece;
       Piece halves = zero_piece();
 #pragma unroll
       for (int i = 0; i < kHalvesPerPiece; ++i)   // loaded always and masked: a branch per half would cost more than the load
-        halves.word[i / 2] |= (row[at_most(k + i, problem.k - 1)] & (k + i < problem.k ? 0xffffu : 0u)) << (i % 2 * 16);
+        halves.word[i / 2] |= (load_half(a, (row + static_cast<u32>(at_most(k + i, problem.k - 1))) * 2u) &
+                               (k + i < problem.k ? 0xffffu : 0u)) << (i % 2 * 16);
       slices.put_a(S::a_row(piece), S::a_k8(piece), halves);
     }
   const int b_rows = (problem.k + kFragment - 1) / kFragment;

@@ -1,11 +1,12 @@
 // The accumulators of one wave on a GPU, repeat_m x repeat_n fragments, and the loop over one slice.
 #pragma once
-#include "slices_gpu.h"
 #include "stage.h"
 #if ON_GFX11
 #include "fragment_gfx11.h"
+#include "slices_gfx11.h"
 #else
 #include "fragment_sm90.h"
+#include "slices_sm90.h"
 #endif
 
 namespace scaled_mm {
@@ -22,19 +23,23 @@ struct WaveTile {
   }
 
   // Adds slice_k of the product. The upcast of B happens here, once per fragment and wave, and feeds repeat_m products.
-  METHOD void multiply(const typename Slices<C>::Slice &slice, int wave) {
-    const int first_m = wave / C::warps_n * C::wave_m, first_n = wave % C::warps_n * C::wave_n;
+  METHOD void multiply(const typename Slices<C>::Slice &slice, int wave) { multiply(slice, View<C>(wave)); }
+
+  METHOD void multiply(const typename Slices<C>::Slice &slice, const View<C> &view) {
+    // 128 VGPRs of sums, 16 of b and 8 of a leave none for the next a: without the order its loads are hoisted all the same,
+    // at the price of occupancy. Other waves fill the gap.
+    constexpr bool kNoSpareRegisters = C::repeat_m * C::repeat_n * kSumsPerLane >= 128;
 #pragma unroll
     for (int k16 = 0; k16 < C::slice_k / kFragment; ++k16) {
       FragmentB b[C::repeat_n];
 #pragma unroll
-      for (int j = 0; j < C::repeat_n; ++j) b[j] = load_b<kFormat>(&slice.b[k16][first_n + j * kFragment]);
+      for (int j = 0; j < C::repeat_n; ++j) b[j] = load_b<kFormat>(view.b(slice, k16, j));
 #pragma unroll
       for (int i = 0; i < C::repeat_m; ++i) {
-        const int row = first_m + i * kFragment;
-        const FragmentA a = load_a(&slice.a[2 * k16][row], &slice.a[2 * k16 + 1][row]);
+        const FragmentA a = load_a(view.a(slice, 2 * k16, i), view.a(slice, 2 * k16 + 1, i));
 #pragma unroll
         for (int j = 0; j < C::repeat_n; ++j) multiply_add(sums[i][j], a, b[j]);
+        if constexpr (kNoSpareRegisters) keep_order();
       }
     }
   }

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from expctl.domain.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle
 from expctl.domain.actions import Test as DoTest
+from expctl.domain.course import Course
 from expctl.domain.events import (
     Begun,
     BuildFailed,
@@ -27,12 +28,18 @@ from expctl.domain.experiment import Kind, Mode, Verdict
 from expctl.domain.lifecycle import Run, advance, code_is_unchanged, next_action
 from expctl.domain.measurement import Sample, Session, Side
 from expctl.domain.plan import Plan
-from expctl.domain.protocol import Style
-from expctl.domain.record import Artifact
+from expctl.domain.protocol import ResourceLimits, Style
+from expctl.domain.record import Artifact, Fact
 from expctl.domain.verdict import Decision
 
 B, C = Side.BASELINE, Side.CANDIDATE
 PLAN = Plan(weights={"n": 1.0}, rounds=6, mode=Mode.GAIN, guard=0.005, regression=0.003, worthwhile=0.005, simplify=0.005)
+COURSE = Course(tests=("cpu",), profiles=("cpu",))
+GUARDED = Course(
+    tests=("cpu", "gfx"),
+    profiles=("cpu", "gfx"),
+    limits={"gfx": ResourceLimits(most={"spills": 0}, may_fall={"occupancy": 1})},
+)
 BEGUN = Begun(id="P1", target="cpu", guards=("gfx",), absent=(), base="b0", branch="main", content="c", again=False, date="d")
 PINNED = Pinned(candidate="c1", tree="t1", patch_id="p1")
 PUBLISHED = (Publishing(head="b0", commit="r1"), Published(commit="r1"))
@@ -78,8 +85,8 @@ def profiled(side: Side, failure: str = "") -> Profiled:
     return Profiled(side=side, facts=(), failure=failure, duration_s=1.0)
 
 
-def run_of(events: Sequence[Event], *, kind: Kind = Kind.PERF, profiles: bool = True) -> Run:
-    return Run(kind=kind, plan=PLAN, profiles=profiles, events=tuple(events))
+def run_of(events: Sequence[Event], *, kind: Kind = Kind.PERF, profiles: bool = True, course: Course = COURSE) -> Run:
+    return Run(kind=kind, plan=PLAN, course=course if profiles else replace(course, profiles=()), events=tuple(events))
 
 
 def said(action: Action) -> str:
@@ -89,11 +96,13 @@ def said(action: Action) -> str:
             return f"build {target} {side[0]}"
         case Measure(round=index, session=session):
             return f"{'measure' if session is Session.SEARCH else 'confirm'} {index}"
-        case Profile(side=side):
-            return f"profile {side[0]}"
+        case Profile(side=side, target=target):
+            return f"profile {side[0]}" if target == "cpu" else f"profile {target} {side[0]}"
+        case DoTest(target=target):
+            return "test" if target == "cpu" else f"test {target}"
         case Settle(decision=decision):
             return f"settle {decision.verdict}"
-        case Pin() | DoTest() | Nothing():
+        case Pin() | Nothing():
             return type(action).__name__.lower()
 
 
@@ -317,3 +326,68 @@ def test_the_deciding_target_comes_before_its_guards() -> None:
 def test_a_second_pin_replaces_the_first() -> None:
     moved = replace(PINNED, candidate="c2")
     assert run_of((BEGUN, PINNED, moved)).last(Pinned) == moved
+
+
+def with_facts(built_: Built, **facts: float) -> Built:
+    return replace(built_, artifact=replace(built_.artifact, facts=tuple(Fact(name=n, value=v) for n, v in facts.items())))
+
+
+def guarded(baseline: dict[str, float], candidate: dict[str, float], *more: Event) -> Run:
+    built_ = (*BUILDS[:2], with_facts(BUILDS[2], **baseline), with_facts(BUILDS[3], **candidate))
+    return run_of((BEGUN, PINNED, *built_, *more), course=GUARDED)
+
+
+FINE = {"spills": 0, "occupancy": 8}
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "reasons"),
+    [
+        (FINE, {"spills": 3, "occupancy": 8}, ("gfx: spills 3, at most 0 is allowed (baseline 0); nothing was timed",)),
+        (FINE, {"spills": 0, "occupancy": 6}, ("gfx: occupancy 6, at least 7 is needed (baseline 8); nothing was timed",)),
+        (FINE, {"occupancy": 8}, ("gfx: spills is not known of this build, at most 0 is allowed; nothing was timed",)),
+    ],
+)
+def test_the_resource_gate_rejects_before_any_test(
+    baseline: dict[str, float], candidate: dict[str, float], reasons: tuple[str, ...]
+) -> None:
+    decision = decision_of(guarded(baseline, candidate))
+    assert (decision.verdict, decision.reasons) == (Verdict.REJECT, reasons)
+
+
+@pytest.mark.parametrize("candidate", [FINE, {"spills": 0, "occupancy": 7}, {"spills": 0, "occupancy": 12}])
+def test_what_keeps_the_limits_is_tested(candidate: dict[str, float]) -> None:
+    assert said(next_action(guarded(FINE, candidate))) == "test"
+
+
+def test_a_baseline_that_breaks_a_limit_is_the_limit() -> None:
+    assert said(next_action(guarded({"spills": 5, "occupancy": 8}, {"spills": 5, "occupancy": 8}))) == "test"
+
+
+def test_a_guard_is_tested_after_the_deciding_target_and_its_failure_rejects() -> None:
+    assert said(next_action(guarded(FINE, FINE, TESTED))) == "test gfx"
+    passed = replace(TESTED, target="gfx")
+    assert said(next_action(guarded(FINE, FINE, TESTED, passed))) == "measure 0"
+    raced = replace(passed, ok=False, summary="race: line 8 and line 3")
+    decision = decision_of(guarded(FINE, FINE, TESTED, raced))
+    assert decision.verdict is Verdict.REJECT
+    assert decision.reasons == ("test of gfx: race: line 8 and line 3; nothing was timed",)
+
+
+def test_a_guard_with_the_same_code_is_neither_tested_nor_profiled() -> None:
+    same = (*BUILDS[:3], replace(BUILDS[3], artifact=BUILDS[2].artifact))
+    course = replace(GUARDED, limits={})
+    assert said(next_action(run_of((BEGUN, PINNED, *same, TESTED), course=course))) == "measure 0"
+    measured_ = (*rounds(90_000), *confirmed(90_000), profiled(B), profiled(C))
+    assert said(next_action(run_of((BEGUN, PINNED, *same, TESTED, *measured_), course=course))) == "settle KEEP"
+
+
+def test_a_kept_guard_is_profiled_on_both_sides() -> None:
+    events = (BEGUN, PINNED, *BUILDS, TESTED, replace(TESTED, target="gfx"), *rounds(90_000), *confirmed(90_000))
+    course = replace(GUARDED, limits={})
+    wanted = []
+    for event in (profiled(B), profiled(C), replace(profiled(B), target="gfx"), replace(profiled(C), target="gfx")):
+        wanted.append(said(next_action(run_of(events, course=course))))
+        events = (*events, event)
+    assert wanted == ["profile b", "profile c", "profile gfx b", "profile gfx c"]
+    assert said(next_action(run_of(events, course=course))) == "settle KEEP"

@@ -63,6 +63,12 @@ def test_a_comment_leaves_the_code_object_as_it_is_and_a_factor_does_not(tmp_pat
     assert recipe.describe(build(tmp_path / "ten", zig_cache, KERNEL.replace("2.0f", "3.3f")))[0] != code
 
 
+def test_a_raw_file_with_host_code_is_built(tmp_path: Path, zig_cache: Path) -> None:
+    raw = Path(__file__).with_name("specimens") / "gemm_half.hip"
+    _, facts = ZigGfxRecipe().describe(build(tmp_path / "raw", zig_cache, raw.read_text()))
+    assert {fact.name: fact.value for fact in facts}["lds"] > 0
+
+
 def test_the_worst_kernel_of_a_build_is_reported() -> None:
     text = "; codeLenInByte = 100\n; Occupancy: 16\n.vgpr_count:     24\n"
     text += "; codeLenInByte = 900\n; Occupancy: 5\n.vgpr_count:     200\n; Occupancy: 10\n"

@@ -1,4 +1,4 @@
-// The LDS of one workgroup on a GPU: one chunk of A (fp16) and B (fp8 bytes, upcast only on the way to the matrix
+// The shared memory of one workgroup on sm_90: one chunk of A (fp16) and B (fp8 bytes, upcast only on the way to the matrix
 // instruction), as two slices of slice_k.
 //
 //   slice s   a[plane][row]   plane = 8 neighbouring k, row 0 .. block_m - 1, then padding
@@ -23,14 +23,9 @@ struct Slices {
     Piece b[C::slice_k / kFragment][C::block_n];
   } slice[kSlices];
 
-  static_assert(sizeof(Slice) * kSlices <= 65536, "gfx11 gives one workgroup at most 64 KB of LDS");
-
   METHOD void put_a(int row, int k8, const Piece &halves) {
     Slice &s = slice[k8 / planes];
     const int plane = k8 % planes;
-#if ON_GFX11
-    s.a[plane][row] = halves;
-#else
     // ldmatrix hands lane q the k = 2q, 2q + 1 of a plane, but the four neighbouring bytes 4q .. 4q + 3 of B. The product does
     // not mind in which order k runs, so the halves of A take B's order: of 16 k, plane 0 keeps the pairs 0, 2, 4, 6 and
     // plane 1 the pairs 1, 3, 5, 7.
@@ -39,13 +34,24 @@ struct Slices {
     s.a[even][row].word[half + 1] = halves.word[2];
     s.a[even + 1][row].word[half] = halves.word[1];
     s.a[even + 1][row].word[half + 1] = halves.word[3];
-#endif
   }
 
   METHOD void put_b(int column, int k16, const Piece (&bytes)[kLanesPerCall]) {
     constexpr int rows = C::slice_k / kFragment;
     slice[k16 / rows].b[k16 % rows][column] = bytes[0];
   }
+};
+
+// Where the fragments of a wave lie in a slice: their first rows and columns. (ldmatrix adds the lane: fragment_sm90.h.)
+template <class C>
+struct View {
+  using Slice = typename Slices<C>::Slice;
+  int first_m, first_n;
+
+  METHOD explicit View(int wave) : first_m(wave / C::warps_n * C::wave_m), first_n(wave % C::warps_n * C::wave_n) {}
+
+  METHOD const Piece *a(const Slice &slice, int plane, int i) const { return &slice.a[plane][first_m + i * kFragment]; }
+  METHOD const Piece *b(const Slice &slice, int k16, int j) const { return &slice.b[k16][first_n + j * kFragment]; }
 };
 
 }  // namespace scaled_mm

@@ -1,0 +1,34 @@
+"""`expctl occupancy`: how many waves fit, for given resources."""
+
+from typing import Annotated
+
+import typer
+
+
+def occupancy(
+    vgpr: Annotated[int, typer.Option(help="Vector registers of a wave, accumulation registers included.")],
+    workgroup: Annotated[int, typer.Option(help="Work-items of a workgroup.")],
+    lds: Annotated[int, typer.Option(metavar="BYTES", help="LDS (shared memory) of a workgroup.")] = 0,
+    sgpr: Annotated[int, typer.Option(help="Scalar registers of a wave.")] = 0,
+    arch: Annotated[str, typer.Option(metavar="GPU", help="gfx90a to gfx1201, or sm_90.")] = "gfx1151",
+    wave: Annotated[int | None, typer.Option(help="Lanes of a wave, where the GPU has two sizes: 32 or 64.")] = None,
+    cu_mode: Annotated[bool, typer.Option("--cu-mode", help="LLVM's figure for code compiled with -mcumode.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+) -> None:
+    """Waves per SIMD as LLVM counts them, whole workgroups that fit, what limits them and how far the next step is.
+
+    Example, a kernel of 256 VGPRs and 17408 bytes: expctl occupancy --vgpr 256 --lds 17408 --workgroup 128
+    """
+    from expctl.cli.output import print_json, print_lines
+    from expctl.domain.architectures import ModeName
+    from expctl.domain.headroom import Usage
+    from expctl.domain.occupancy import architecture
+    from expctl.domain.occupancy import occupancy as occupancy_of
+    from expctl.views.occupancy import occupancy_lines
+
+    usage = Usage(vgpr=vgpr, sgpr=sgpr, lds_bytes=lds, workgroup=workgroup)
+    found = occupancy_of(architecture(arch, wave), usage, ModeName.CU if cu_mode else None)
+    if as_json:
+        print_json(found)
+    else:
+        print_lines(occupancy_lines(found))

@@ -1,0 +1,141 @@
+"""What a compute unit of each GPU holds: registers, shared memory, wave and barrier slots.
+
+Sources: LLVM's AMDGPU usage guide and subtarget features (register file, granules, wave and barrier slots), the RDNA 2 to 4 and
+CDNA 2 to 4 ISA guides (LDS, and its allocation in blocks of 1 KiB from RDNA 2 on, 512 B before, 1280 B on gfx950), NVIDIA's
+Hopper tuning guide (sm_90: 64 warps, 32 blocks, 228 KB of which a block costs 1 KB extra).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+KIB = 1024
+
+
+class ModeName(StrEnum):
+    """What the waves of one workgroup share: a work-group processor, a compute unit (half of one on RDNA), an SM."""
+
+    WGP = "WGP"
+    CU = "CU"
+    SM = "SM"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mode:
+    """`lds_bytes` is the pool that resident workgroups share, `group_slots` the most of them (barriers, or blocks of an SM)."""
+
+    name: ModeName
+    simds: int
+    lds_bytes: int
+    group_slots: int
+    single_wave_is_free: bool
+    """Whether a workgroup of one wave takes no slot (AMD: it has no use for a barrier)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Architecture:
+    """One GPU. Vector registers are counted per lane of one SIMD; a wave of `wave` lanes gets blocks of `vgpr_granule`."""
+
+    name: str
+    wave: int
+    waves_per_simd: int
+    vgpr_total: int
+    vgpr_granule: int
+    vgpr_most: int
+    """What one wave may have."""
+    sgpr_total: int | None
+    """Per SIMD; None where every wave has its own fixed set."""
+    lds_granule: int
+    lds_reserved: int
+    """Taken by the system for each workgroup."""
+    lds_most: int
+    """What one workgroup may have."""
+    workgroup_most: int
+    modes: tuple[Mode, ...]
+    """The compiler's default first."""
+
+    @property
+    def waves64(self) -> "Architecture":
+        """An RDNA GPU with waves of 64 lanes: half the registers per lane."""
+        return Architecture(
+            name=self.name,
+            wave=64,
+            waves_per_simd=self.waves_per_simd,
+            vgpr_total=self.vgpr_total * self.wave // 64,
+            vgpr_granule=self.vgpr_granule * self.wave // 64,
+            vgpr_most=self.vgpr_most,
+            sgpr_total=self.sgpr_total,
+            lds_granule=self.lds_granule,
+            lds_reserved=self.lds_reserved,
+            lds_most=self.lds_most,
+            workgroup_most=self.workgroup_most,
+            modes=self.modes,
+        )
+
+
+def _rdna(name: str, *, vgpr_total: int, vgpr_granule: int) -> Architecture:
+    return Architecture(
+        name=name,
+        wave=32,
+        waves_per_simd=16,
+        vgpr_total=vgpr_total,
+        vgpr_granule=vgpr_granule,
+        vgpr_most=256,
+        sgpr_total=None,
+        lds_granule=KIB,
+        lds_reserved=0,
+        lds_most=64 * KIB,
+        workgroup_most=1024,
+        modes=(
+            Mode(name=ModeName.WGP, simds=4, lds_bytes=128 * KIB, group_slots=32, single_wave_is_free=True),
+            Mode(name=ModeName.CU, simds=2, lds_bytes=64 * KIB, group_slots=16, single_wave_is_free=True),
+        ),
+    )
+
+
+def _cdna(name: str, *, lds_bytes: int, lds_granule: int) -> Architecture:
+    return Architecture(
+        name=name,
+        wave=64,
+        waves_per_simd=8,
+        vgpr_total=512,
+        vgpr_granule=8,
+        vgpr_most=512,
+        sgpr_total=800,
+        lds_granule=lds_granule,
+        lds_reserved=0,
+        lds_most=lds_bytes,
+        workgroup_most=1024,
+        modes=(Mode(name=ModeName.CU, simds=4, lds_bytes=lds_bytes, group_slots=16, single_wave_is_free=True),),
+    )
+
+
+_SM_90 = Architecture(
+    name="sm_90",
+    wave=32,
+    waves_per_simd=16,
+    vgpr_total=512,
+    vgpr_granule=8,
+    vgpr_most=255,
+    sgpr_total=None,
+    lds_granule=128,
+    lds_reserved=KIB,
+    lds_most=227 * KIB,
+    workgroup_most=1024,
+    modes=(Mode(name=ModeName.SM, simds=4, lds_bytes=228 * KIB, group_slots=32, single_wave_is_free=False),),
+)
+
+_LARGE = ("gfx1100", "gfx1101", "gfx1151", "gfx1200", "gfx1201")
+_SMALL = ("gfx1030", "gfx1102", "gfx1103", "gfx1150", "gfx1152")
+
+ARCHITECTURES: Mapping[str, Architecture] = {
+    each.name: each
+    for each in (
+        _cdna("gfx90a", lds_bytes=64 * KIB, lds_granule=512),
+        _cdna("gfx942", lds_bytes=64 * KIB, lds_granule=512),
+        _cdna("gfx950", lds_bytes=160 * KIB, lds_granule=1280),
+        *(_rdna(name, vgpr_total=1536, vgpr_granule=24) for name in _LARGE),
+        *(_rdna(name, vgpr_total=1024, vgpr_granule=16) for name in _SMALL),
+        _SM_90,
+    )
+}

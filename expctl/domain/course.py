@@ -1,0 +1,26 @@
+"""Which targets take part in which steps of a run: fixed by protocol and machine before the first event."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from expctl.domain.events import Begun
+from expctl.domain.protocol import Protocol, ResourceLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """Names of targets, the deciding one first. A guard with a test step must pass it; one with limits must keep them."""
+
+    tests: tuple[str, ...]
+    profiles: tuple[str, ...] = ()
+    limits: Mapping[str, ResourceLimits] = field(default_factory=dict)
+
+    @staticmethod
+    def of(protocol: Protocol, begun: Begun) -> "Course":
+        """The course of a run that began so."""
+        part = {name: protocol.targets[name] for name in (begun.target, *begun.guards)}
+        return Course(
+            tests=tuple(name for name, target in part.items() if target.test),
+            profiles=tuple(name for name, target in part.items() if target.profile),
+            limits={name: target.limits for name, target in part.items() if target.limits},
+        )

@@ -1,0 +1,73 @@
+"""What a kernel asks of a GPU, and how much more or less of it would change a figure."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from expctl.domain.architectures import Architecture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What one kernel asks for. `vgpr` counts accumulation registers too; `workgroup` is in work-items."""
+
+    vgpr: int
+    sgpr: int
+    lds_bytes: int
+    workgroup: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headroom:
+    """How far the next steps are. `more` keeps the figure; `fewer` is the least cut that raises it, `to` what it becomes.
+
+    None where no amount does it: nothing within the machine's limits lowers the figure, or cutting this alone never raises it.
+    """
+
+    vgpr_more: int | None
+    vgpr_fewer: int | None
+    vgpr_fewer_gives: int | None
+    lds_bytes_more: int | None
+    lds_bytes_fewer: int | None
+    lds_bytes_fewer_gives: int | None
+
+
+def headroom(gpu: Architecture, usage: Usage, figure: Callable[[Usage], int]) -> Headroom:
+    """How far `usage` is from the next steps of `figure`, which never rises when more is used."""
+
+    def with_vgpr(vgpr: int) -> int:
+        return figure(Usage(vgpr=vgpr, sgpr=usage.sgpr, lds_bytes=usage.lds_bytes, workgroup=usage.workgroup))
+
+    def with_lds(lds_bytes: int) -> int:
+        return figure(Usage(vgpr=usage.vgpr, sgpr=usage.sgpr, lds_bytes=lds_bytes, workgroup=usage.workgroup))
+
+    vgpr_fewer, lds_fewer = _fewer(with_vgpr, usage.vgpr), _fewer(with_lds, usage.lds_bytes)
+    return Headroom(
+        vgpr_more=_more(with_vgpr, usage.vgpr, gpu.vgpr_most),
+        vgpr_fewer=vgpr_fewer,
+        vgpr_fewer_gives=None if vgpr_fewer is None else with_vgpr(usage.vgpr - vgpr_fewer),
+        lds_bytes_more=_more(with_lds, usage.lds_bytes, gpu.lds_most),
+        lds_bytes_fewer=lds_fewer,
+        lds_bytes_fewer_gives=None if lds_fewer is None else with_lds(usage.lds_bytes - lds_fewer),
+    )
+
+
+def _more(figure: Callable[[int], int], now: int, most: int) -> int | None:
+    """The most that can be added to `now` without loss; None when even `most` loses nothing. `figure` never rises."""
+    low, high = now, most + 1
+    if now >= most or figure(most) == figure(now):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if figure(middle) == figure(now) else (low, middle)
+    return low - now
+
+
+def _fewer(figure: Callable[[int], int], now: int) -> int | None:
+    """The least that must be taken from `now` for a gain; None when nothing is gained at 0."""
+    low, high = 0, now
+    if figure(0) == figure(now):
+        return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if figure(middle) > figure(now) else (low, middle)
+    return now - low

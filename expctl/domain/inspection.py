@@ -1,0 +1,150 @@
+"""What is known of a kernel without running it: one report per kernel, whatever kind of file it came from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from expctl.domain import instruction_mix
+from expctl.domain.architectures import ARCHITECTURES, ModeName
+from expctl.domain.errors import Refused
+from expctl.domain.headroom import Headroom, Usage
+from expctl.domain.instruction_mix import Body
+from expctl.domain.occupancy import Resident, architecture, occupancy
+
+
+class Form(StrEnum):
+    """What an inspected file is."""
+
+    SOURCE = "HIP source"
+    ASSEMBLY = "assembly"
+    CODE_OBJECT = "code object"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """What the compiler recorded of a kernel. `vgpr` is all that a wave gets, accumulation registers (`agpr`) among them."""
+
+    name: str
+    vgpr: int
+    agpr: int
+    sgpr: int
+    lds_bytes: int
+    scratch_bytes: int
+    vgpr_spills: int
+    sgpr_spills: int
+    workgroup: int
+    """The largest that may be launched."""
+    wave: int
+    mode: ModeName
+    code_bytes: int | None
+    printed_occupancy: int | None
+    """What the compiler wrote beside its code, if it did."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelReport:
+    """`occupancy` is LLVM's waves per SIMD, `limiter` and `headroom` belong to it; `resident` says what whole workgroups make
+    of it. `instructions` and `hot_loop` are counts per class, None where there is no assembly to count. None elsewhere: not
+    known, and `notes` say why."""
+
+    name: str
+    vgpr: int
+    agpr: int
+    sgpr: int
+    lds_bytes: int
+    scratch_bytes: int
+    spills: int
+    vgpr_spills: int
+    sgpr_spills: int
+    code_bytes: int | None
+    occupancy: int | None
+    limiter: str | None
+    headroom: Headroom | None
+    resident: tuple[Resident, ...]
+    naive_percent: float | None
+    workgroup: int
+    wave: int
+    mode: str
+    instructions: Mapping[str, int] | None
+    hot_loop: Mapping[str, int] | None
+    hot_loop_lines: tuple[int, int] | None
+    code_hash: str | None
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReport:
+    """`compiler` is empty for a file that needed none."""
+
+    file: str
+    form: Form
+    arch: str
+    compiler: str
+    kernels: tuple[KernelReport, ...]
+    notes: tuple[str, ...]
+
+
+def kernel_report(
+    arch: str, resources: Resources, *, code_bytes: int | None, body: Body | None, code_hash: str | None
+) -> KernelReport:
+    """Resources, what they mean for occupancy, and what the code is made of."""
+    remarks: list[str] = []
+    found = None
+    if arch in ARCHITECTURES:
+        gpu = architecture(arch, resources.wave)
+        usage = Usage(
+            vgpr=resources.vgpr, sgpr=resources.sgpr, lds_bytes=resources.lds_bytes, workgroup=min(resources.workgroup, 1024)
+        )
+        try:
+            found = occupancy(gpu, usage, resources.mode)
+        except Refused as refusal:
+            remarks.append(f"no occupancy: {refusal.expected}, found {refusal.found}")
+    else:
+        remarks.append(f"no occupancy figures for {arch}")
+    printed = resources.printed_occupancy
+    if found is not None and printed is not None and printed != found.waves_per_simd:
+        remarks.append(f"the compiler itself printed occupancy {printed}: it may have taken smaller workgroups into account")
+    loop = instruction_mix.hot_loop(body) if body is not None else None
+    in_loop = body.statements[loop.first : loop.end] if body is not None and loop is not None else None
+    return KernelReport(
+        name=resources.name,
+        vgpr=resources.vgpr,
+        agpr=resources.agpr,
+        sgpr=resources.sgpr,
+        lds_bytes=resources.lds_bytes,
+        scratch_bytes=resources.scratch_bytes,
+        spills=resources.vgpr_spills + resources.sgpr_spills,
+        vgpr_spills=resources.vgpr_spills,
+        sgpr_spills=resources.sgpr_spills,
+        code_bytes=code_bytes,
+        occupancy=found.waves_per_simd if found else None,
+        limiter=found.limiter if found else None,
+        headroom=found.headroom if found else None,
+        resident=found.resident if found else (),
+        naive_percent=found.naive_percent if found else None,
+        workgroup=resources.workgroup,
+        wave=resources.wave,
+        mode=resources.mode.value,
+        instructions=instruction_mix.counts(body.statements) if body is not None else None,
+        hot_loop=instruction_mix.counts(in_loop) if in_loop is not None else None,
+        hot_loop_lines=(in_loop[0].line, in_loop[-1].line) if in_loop else None,
+        code_hash=code_hash,
+        notes=tuple(remarks),
+    )
+
+
+def select(report: FileReport, name: str) -> FileReport:
+    """The report of the kernel `name`, else of those with `name` in theirs. Raises Refused if the file has none."""
+    exact = tuple(each for each in report.kernels if each.name == name)
+    kept = exact or tuple(each for each in report.kernels if name in each.name)
+    if not kept:
+        raise Refused(
+            f"{report.file} has no kernel {name}",
+            expected="one of " + ", ".join(each.name for each in report.kernels),
+            found=name,
+            where=report.file,
+            hint="leave --kernel out to see all of them",
+        )
+    return FileReport(
+        file=report.file, form=report.form, arch=report.arch, compiler=report.compiler, kernels=kept, notes=report.notes
+    )

@@ -1,0 +1,138 @@
+"""What kinds of instructions a stretch of AMD assembly is made of, as it is written: a static count, not what is executed.
+
+Every instruction is in exactly one class. Mnemonics are those of gfx9 to gfx12: `ds_read_b128` and `ds_load_b128` count alike.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class InstructionClass(StrEnum):
+    """Order is the order of reports."""
+
+    MATRIX = "matrix"
+    """v_wmma, v_swmmac, v_mfma, v_smfmac"""
+    PERMUTE = "v_perm"
+    CONVERT = "v_cvt"
+    DUAL = "v_dual"
+    """Two operations in one instruction."""
+    LANE = "lane moves"
+    """v_readlane and v_writelane, which also carry spilled scalars, and accumulator moves on CDNA."""
+    VECTOR = "other vector ALU"
+    GLOBAL_LOAD_128 = "global load b128"
+    GLOBAL_LOAD = "global load narrow"
+    GLOBAL_STORE_128 = "global store b128"
+    GLOBAL_STORE = "global store narrow"
+    ATOMIC = "atomic"
+    LDS_LOAD_128 = "LDS load b128"
+    LDS_LOAD = "LDS load narrow"
+    LDS_STORE_128 = "LDS store b128"
+    LDS_STORE = "LDS store narrow"
+    LDS_LANE = "LDS permute"
+    """ds_bpermute, ds_permute, ds_swizzle: lane exchange without memory."""
+    SCRATCH = "scratch"
+    """Spills and private arrays."""
+    SCALAR_LOAD = "scalar load"
+    SCALAR = "scalar ALU"
+    BRANCH = "branch"
+    WAIT = "wait"
+    BARRIER = "barrier"
+    PRIORITY = "s_setprio"
+    HINT = "hint"
+    """No effect on results: s_delay_alu, s_clause, s_nop, cache control, ..."""
+    OTHER = "other"
+
+
+_WIDE = r"(?:b128|dwordx4)\b"
+_MEMORY = r"(?:global|flat|buffer|tbuffer)"
+_CLASSES = tuple(
+    (re.compile(pattern), kind)
+    for pattern, kind in (
+        (r"v_(?:wmma|swmmac|mfma|smfmac)_", InstructionClass.MATRIX),
+        (r"v_perm_b32", InstructionClass.PERMUTE),
+        (r"v_cvt_", InstructionClass.CONVERT),
+        (r"v_dual_", InstructionClass.DUAL),
+        (r"v_(?:readlane|writelane|readfirstlane|accvgpr_\w+)", InstructionClass.LANE),
+        (r"v_", InstructionClass.VECTOR),
+        (rf"(?:{_MEMORY}|ds|image)_\w*(?:atomic|add_rtn|cmpst|cmpstore)", InstructionClass.ATOMIC),
+        (r"scratch_", InstructionClass.SCRATCH),
+        (r"buffer_(?:gl\w*_inv|inv|wbl2|wbinv\w*)|global_(?:inv|wb|wbinv)\b", InstructionClass.HINT),
+        (rf"{_MEMORY}_load_{_WIDE}", InstructionClass.GLOBAL_LOAD_128),
+        (rf"{_MEMORY}_load", InstructionClass.GLOBAL_LOAD),
+        (rf"{_MEMORY}_store_{_WIDE}", InstructionClass.GLOBAL_STORE_128),
+        (rf"{_MEMORY}_store", InstructionClass.GLOBAL_STORE),
+        (r"ds_(?:b?permute|swizzle)", InstructionClass.LDS_LANE),
+        (r"ds_(?:load|read)_b128", InstructionClass.LDS_LOAD_128),
+        (r"ds_(?:load|read)", InstructionClass.LDS_LOAD),
+        (r"ds_(?:store|write)_b128", InstructionClass.LDS_STORE_128),
+        (r"ds_(?:store|write)", InstructionClass.LDS_STORE),
+        (r"ds_", InstructionClass.ATOMIC),
+        (r"s_(?:buffer_)?load_", InstructionClass.SCALAR_LOAD),
+        (r"s_(?:c?branch|setpc|swappc|call|endpgm)", InstructionClass.BRANCH),
+        (r"s_wait", InstructionClass.WAIT),
+        (r"s_barrier", InstructionClass.BARRIER),
+        (r"s_setprio", InstructionClass.PRIORITY),
+        (r"s_(?:delay_alu|clause|nop|set_inst_prefetch|inst_prefetch|sendmsg|sleep|code_end|trap|icache|dcache|prefetch)",
+         InstructionClass.HINT),
+        (r"s_", InstructionClass.SCALAR),
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """One instruction. `line` counts from 1; `operands` is everything after the mnemonic, without the comment."""
+
+    line: int
+    mnemonic: str
+    operands: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """The code of one function; `labels` maps a name to the index of the statement that follows it."""
+
+    statements: tuple[Statement, ...]
+    labels: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """Statements first..end-1 of a body, which a branch at its end repeats."""
+
+    first: int
+    end: int
+
+
+def class_of(mnemonic: str) -> InstructionClass:
+    """`OTHER` for what has no class, so that nothing is left out of a total."""
+    return next((kind for pattern, kind in _CLASSES if pattern.match(mnemonic)), InstructionClass.OTHER)
+
+
+def counts(statements: Sequence[Statement]) -> dict[str, int]:
+    """Instructions per class, in the order of the classes; classes without any are left out."""
+    found = Counter(class_of(each.mnemonic) for each in statements)
+    return {kind.value: found[kind] for kind in InstructionClass if found[kind]}
+
+
+def hot_loop(body: Body) -> Loop | None:
+    """The innermost loop with the most matrix instructions; among equals, the one with the most instructions.
+
+    A loop is a branch backwards, an innermost one holds no other. Nothing is executed, so this is a guess: for a kernel without
+    matrix instructions it is only the longest innermost loop.
+    """
+    loops = []
+    for index, each in enumerate(body.statements):
+        target = body.labels.get(each.operands) if class_of(each.mnemonic) is InstructionClass.BRANCH else None
+        if target is not None and target <= index:
+            loops.append(Loop(first=target, end=index + 1))
+    innermost = [a for a in loops if not any(b != a and a.first <= b.first and b.end <= a.end for b in loops)]
+    return max(innermost, key=lambda loop: _weight(body, loop), default=None)
+
+
+def _weight(body: Body, loop: Loop) -> tuple[int, int]:
+    inside = body.statements[loop.first : loop.end]
+    return sum(class_of(each.mnemonic) is InstructionClass.MATRIX for each in inside), len(inside)

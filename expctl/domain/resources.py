@@ -1,0 +1,30 @@
+"""The resource gate: what a candidate's build may use of the machine, judged before anything is timed."""
+
+from collections.abc import Mapping
+
+from expctl.domain.protocol import ResourceLimits
+from expctl.domain.record import Artifact
+
+
+def exceeded(limits: ResourceLimits, baseline: Artifact | None, candidate: Artifact) -> tuple[str, ...]:
+    """One phrase per limit that the candidate breaks, with both figures. A fact that the build doesn't give breaks it too."""
+    before, after = _values(baseline), _values(candidate)
+    found: list[str] = []
+    for name, most in limits.most.items():
+        allowed = max(most, before.get(name, most))
+        if name not in after:
+            found.append(f"{name} is not known of this build, at most {allowed:.12g} is allowed")
+        elif after[name] > allowed:
+            found.append(f"{name} {after[name]:.12g}, at most {allowed:.12g} is allowed{_baseline(before, name)}")
+    for name, fall in limits.may_fall.items():
+        if name in before and after.get(name, before[name]) < before[name] - fall:
+            found.append(f"{name} {after[name]:.12g}, at least {before[name] - fall:.12g} is needed{_baseline(before, name)}")
+    return tuple(found)
+
+
+def _values(artifact: Artifact | None) -> dict[str, float]:
+    return {fact.name: fact.value for fact in artifact.facts} if artifact else {}
+
+
+def _baseline(before: Mapping[str, float], name: str) -> str:
+    return f" (baseline {before[name]:.12g})" if name in before else ""

@@ -1,0 +1,107 @@
+"""Who touched which byte last: enough to see two waves meet there without a barrier between, whatever order they run in.
+
+Time is counted in epochs: the number of barriers that the workgroup has passed. An access lasts from the epoch that issued
+it to the one in which a wait proved its end. Two accesses of different waves to a byte, one of them a write, are ordered only
+if one ends in an earlier epoch than the other begins; workgroups of one launch are never ordered.
+
+Per byte the last writer, the last reader, and the last reader of another wave than that: with them the latest reader that isn't
+the writing wave itself is always known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from expctl.gfx11.arrays import Indices
+
+FOREVER = 1 << 30
+Tags = NDArray[np.int32]
+
+
+@dataclass(slots=True)
+class Access:
+    """One instruction of one wave."""
+
+    line: int
+    agent: int
+    """Unique among the waves of a launch."""
+    group: int
+    begun: int
+    ended: int
+    """FOREVER while it may outlast a barrier."""
+
+
+class AccessLog:
+    """The accesses to one memory of `size` bytes."""
+
+    def __init__(self, size: int) -> None:
+        self.writers: Tags = np.zeros(size, dtype=np.int32)
+        self.readers: Tags = np.zeros(size, dtype=np.int32)
+        self.other_readers: Tags = np.zeros(size, dtype=np.int32)
+        self._accesses = [Access(line=0, agent=-1, group=-1, begun=-1, ended=-1)]
+        self._agents = np.full(1024, -1, dtype=np.int32)
+        self._last_write: dict[int, int] = {}
+        self._last_read: dict[int, int] = {}
+
+    def begin(self, access: Access, *, writes: bool) -> int:
+        """A tag for an access that starts now."""
+        tag = len(self._accesses)
+        self._accesses.append(access)
+        if tag >= len(self._agents):
+            self._agents = np.concatenate((self._agents, np.full_like(self._agents, -1)))
+        self._agents[tag] = access.agent
+        last = self._last_write if writes else self._last_read
+        last[access.agent] = max(last.get(access.agent, -1), access.ended)
+        return tag
+
+    def extend(self, tag: int) -> None:
+        """The access may still be under way after the next barrier."""
+        access = self._accesses[tag]
+        access.ended = FOREVER
+        self._last_write[access.agent] = self._last_read[access.agent] = FOREVER
+
+    def end(self, tag: int, epoch: int) -> None:
+        """An extended access has ended."""
+        self._accesses[tag].ended = epoch
+
+    def read(self, tag: int, where: Indices, *, ordered: bool) -> list[Access]:
+        """Note a read; returns the writes that it races with. `ordered`: all accesses are one workgroup's."""
+        access = self._accesses[tag]
+        quiet = ordered and self._quiet(self._last_write, access)
+        conflicts = [] if quiet else self._conflicts(access, self.writers.take(where))
+        before = self.readers.take(where)
+        is_mine = self._agents.take(before) == access.agent
+        self.other_readers[where] = np.where(is_mine, self.other_readers.take(where), before)
+        self.readers[where] = tag
+        return conflicts
+
+    def write(self, tag: int, where: Indices, *, ordered: bool) -> list[Access]:
+        """Note a write; returns the accesses that it races with."""
+        access = self._accesses[tag]
+        conflicts = []
+        if not (ordered and self._quiet(self._last_write, access)):
+            conflicts += self._conflicts(access, self.writers.take(where))
+        if not (ordered and self._quiet(self._last_read, access)):
+            conflicts += self._conflicts(access, self.readers.take(where))
+            conflicts += self._conflicts(access, self.other_readers.take(where))
+        self.writers[where] = tag
+        return conflicts
+
+    def _quiet(self, last: dict[int, int], access: Access) -> bool:
+        """No other wave has anything in this epoch: the common case, without a look at the bytes."""
+        return all(epoch < access.begun for agent, epoch in last.items() if agent != access.agent)
+
+    def _conflicts(self, access: Access, tags: Tags) -> list[Access]:
+        if not tags.any():
+            return []
+        found = []
+        for tag in np.unique(tags).tolist():
+            other = self._accesses[tag]
+            if other.agent in (access.agent, -1):
+                continue
+            if other.group != access.group or other.ended >= access.begun:
+                found.append(other)
+        return found

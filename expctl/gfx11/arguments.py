@@ -1,0 +1,105 @@
+"""The kernel arguments of a launch, laid out as the metadata says, and the dispatch packet that a kernel may ask for."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from expctl.gfx11.arrays import Anything, Bytes
+from expctl.gfx11.descriptor import Argument, Descriptor
+from expctl.gfx11.errors import BadLaunch
+from expctl.gfx11.memory import Memory
+
+Extent = tuple[int, int, int]
+KERNARG, PACKET = "the kernel arguments", "the dispatch packet"
+PACKET_BYTES = 64
+KERNARG_GRANULE = 64
+"""The arguments' segment ends at such a boundary: compilers load a little more than there is. What is there is undefined."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unwritten:
+    """A buffer whose contents nothing defines yet: what a kernel fills. Its bytes are poison, and reading them is a fault."""
+
+    shape: tuple[int, ...]
+    dtype: str
+
+
+Value = Anything | Unwritten | int | float | None
+"""An array or Unwritten is a buffer, a number goes by value, None is a null pointer."""
+
+
+def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, block: Extent) -> Memory:
+    """The memory of a launch: the buffers, the arguments, the packet. Raises BadLaunch if the values don't fit."""
+    visible = [argument for argument in descriptor.arguments if not argument.kind.startswith("hidden_")]
+    if len(visible) != len(values):
+        raise BadLaunch(
+            f"kernel {descriptor.name} takes other arguments",
+            expected=f"{len(visible)}: {', '.join(argument.kind for argument in visible)}",
+            found=f"{len(values)}: {', '.join(values)}",
+        )
+    sizes = {name: size_of(value) for name, value in values.items() if isinstance(value, (np.ndarray, Unwritten))}
+    room = -(-max(descriptor.kernarg_bytes, 1) // KERNARG_GRANULE) * KERNARG_GRANULE
+    memory = Memory({KERNARG: room, PACKET: PACKET_BYTES, **sizes})
+    kernarg = np.zeros(descriptor.kernarg_bytes, dtype=np.uint8)
+    for argument, (name, value) in zip(visible, values.items(), strict=True):
+        if isinstance(value, np.ndarray):
+            memory.fill(name, value)
+        kernarg[argument.offset : argument.offset + argument.size] = _encoded(argument, name, value, memory)
+    memory.fill(KERNARG, kernarg)
+    hidden = _hidden(grid, block)
+    buffer = memory.buffer(KERNARG)
+    for argument in descriptor.arguments:
+        if argument.kind.startswith("hidden_"):
+            known = hidden.get(argument.kind)
+            begin = buffer.offset + argument.offset
+            if known is None:
+                memory.forget(begin, argument.size)
+            else:
+                raw = int(known).to_bytes(argument.size, "little")
+                memory.data[begin : begin + argument.size] = np.frombuffer(raw, dtype=np.uint8)
+    memory.fill(PACKET, _packet(grid, block))
+    return memory
+
+
+def size_of(value: Anything | Unwritten) -> int:
+    """In bytes."""
+    if isinstance(value, Unwritten):
+        return int(np.prod(value.shape)) * np.dtype(value.dtype).itemsize
+    return int(value.nbytes)
+
+
+def _encoded(argument: Argument, name: str, value: Value, memory: Memory) -> Bytes:
+    wants_pointer = argument.kind == "global_buffer"
+    if isinstance(value, (np.ndarray, Unwritten)) or value is None:
+        if not wants_pointer:
+            raise BadLaunch(f"argument {name} is a buffer", expected=f"a number of {argument.size} bytes ({argument.kind})")
+        address = 0 if value is None else memory.buffer(name).address
+        return np.frombuffer(struct.pack("<Q", address), dtype=np.uint8)
+    if wants_pointer or argument.kind != "by_value":
+        raise BadLaunch(f"argument {name} is a number", expected=f"a buffer or None ({argument.kind})")
+    if isinstance(value, float):
+        raw = struct.pack({2: "<e", 4: "<f", 8: "<d"}[argument.size], value)
+    else:
+        raw = (int(value) & ((1 << 8 * argument.size) - 1)).to_bytes(argument.size, "little")
+    return np.frombuffer(raw, dtype=np.uint8)
+
+
+def _hidden(grid: Extent, block: Extent) -> dict[str, int]:
+    """Values of the hidden arguments that describe the launch. The others (hostcall buffer, heap, ...) stay undefined."""
+    values = {"hidden_grid_dims": max(1 + (grid[1] * block[1] > 1), 3 * (grid[2] * block[2] > 1))}
+    for i, axis in enumerate("xyz"):
+        values[f"hidden_block_count_{axis}"] = grid[i]
+        values[f"hidden_group_size_{axis}"] = block[i]
+        values[f"hidden_remainder_{axis}"] = 0
+        values[f"hidden_global_offset_{axis}"] = 0
+    return values
+
+
+def _packet(grid: Extent, block: Extent) -> Bytes:
+    """An AQL kernel dispatch packet (HSA runtime 1.2): workgroup size at byte 4, grid size in work-items at byte 12."""
+    raw = struct.pack("<HHHHHHIII", 0, 3, *block, 0, *(g * b for g, b in zip(grid, block, strict=True)))
+    return np.frombuffer(raw.ljust(PACKET_BYTES, b"\0"), dtype=np.uint8)

@@ -1,0 +1,36 @@
+"""Names of the array types. A lane array has shape (32,): one element per lane of a wave."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+LANES = 32
+ALL_BITS = 0xFFFFFFFF
+
+Words = NDArray[np.uint32]
+Bits = NDArray[np.uint32] | NDArray[np.uint64]
+"""Masks of the undefined bits of 32- or 64-bit values."""
+Flags = NDArray[np.bool_]
+Bytes = NDArray[np.uint8]
+Indices = NDArray[np.int64]
+Anything = Any
+"""A lane array of whatever type the operation at hand says. (numpy's stubs can't follow a type through a table.)"""
+
+_lanes_of: dict[int, Flags] = {}
+
+
+def lanes_of(bits: int) -> Flags:
+    """A 32-bit lane mask as (32,) flags. The array is shared: never write to it."""
+    lanes = _lanes_of.get(bits)
+    if lanes is None:
+        packed = np.frombuffer(bits.to_bytes(4, "little"), dtype=np.uint8)
+        lanes = np.unpackbits(packed, bitorder="little").astype(np.bool_)
+        lanes.flags.writeable = False
+        _lanes_of[bits] = lanes
+    return lanes
+
+
+def bits_of(lanes: Flags) -> int:
+    """(32,) flags as a 32-bit lane mask."""
+    return int.from_bytes(np.packbits(lanes, bitorder="little").tobytes(), "little")

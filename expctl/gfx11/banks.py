@@ -1,0 +1,37 @@
+"""How often the LDS must be passed to serve one access: 32 banks of 4 bytes, each gives one word at a time.
+
+All 32 lanes of an access of up to 4 bytes go together, 16 lanes of one of 8 bytes, 8 lanes of one of 16 (so a group moves 128
+bytes, or asks for no more than that). Lanes that want the same word share it. A group takes as many passes as the busiest bank
+has different words to give, and at least one. It is a model of conflicts, not of time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from expctl.gfx11.arrays import Flags, Indices
+
+BANKS, WORD = 32, 4
+
+
+def passes(addresses: Indices, lanes: Flags, width: int) -> tuple[int, int]:
+    """(passes, the least possible) for byte addresses (32,) of `width` bytes each; inactive lanes ask for nothing."""
+    group = 32 if width <= WORD else max(8, 32 * WORD // width)
+    taken = least = 0
+    for first in range(0, 32, group):
+        active = addresses[first : first + group][lanes[first : first + group]]
+        if len(active) == 0:
+            continue
+        begin, end = active // WORD, (active + width - 1) // WORD
+        words = set()
+        for offset in range(int((end - begin).max()) + 1):
+            words.update((begin + offset)[begin + offset <= end].tolist())
+        busiest = np.bincount(np.fromiter(words, dtype=np.int64) % BANKS, minlength=BANKS).max()
+        taken += int(busiest)
+        least += max(1, -(-_words_of_aligned(len(set(active.tolist())), width) // BANKS))
+    return taken, least
+
+
+def _words_of_aligned(pieces: int, width: int) -> int:
+    """Fewest words that hold so many different pieces."""
+    return -(-pieces * width // WORD)

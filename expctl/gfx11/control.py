@@ -1,0 +1,102 @@
+"""Control flow, waits, barriers, and the instructions that only advise the machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from expctl.gfx11.faults import FaultKind
+from expctl.gfx11.operand import EXEC, SCC, VCC
+from expctl.gfx11.program import Instruction
+from expctl.gfx11.step import Run
+from expctl.gfx11.waits import MOST, Counter
+from expctl.gfx11.wave import SCALAR_KEY, Wave, name_of
+from expctl.gfx11.workgroup import BARRIER, END
+
+HINTS = frozenset((
+    "s_delay_alu", "s_clause", "s_nop", "s_set_inst_prefetch_distance", "s_inst_prefetch", "s_sleep", "s_code_end",
+    "buffer_gl0_inv", "buffer_gl1_inv", "v_nop",
+))  # fmt: skip
+"""No effect on any value here: there are no caches and no pipeline."""
+_CONDITIONS = {"scc": SCC, "vcc": VCC, "exec": EXEC}
+_BRANCH = re.compile(r"^s_cbranch_(scc|vcc|exec)(0|1|z|nz)$")
+_COUNT = re.compile(r"(vmcnt|lgkmcnt|expcnt)\((\d+)\)")
+ENDS_BLOCK = re.compile(r"^(s_c?branch|s_endpgm$|s_barrier$)")
+Leave = Callable[[Wave], int]
+
+
+def decode_hint(instruction: Instruction) -> None:
+    """Nothing to do, if it really is only advice. Raises Unsupported otherwise."""
+    if instruction.mnemonic == "s_sendmsg":
+        if instruction.rest != "sendmsg(MSG_DEALLOC_VGPRS)":
+            raise instruction.unsupported("unknown message")
+    elif instruction.mnemonic not in HINTS:
+        raise instruction.unsupported("unknown opcode")
+
+
+def decode_wait(instruction: Instruction) -> Run:
+    """`vmcnt(n) lgkmcnt(n)`, in any part; what is not named is not waited for. Or `s_waitcnt_vscnt null, n`."""
+    name, rest = instruction.mnemonic, instruction.rest
+    wanted: list[tuple[Counter, int]] = []
+    if name == "s_waitcnt":
+        words = rest.replace("&", " ").split()
+        matches = [_COUNT.fullmatch(word) for word in words]
+        if not words or None in matches:
+            raise instruction.unsupported("a wait that is not written with vmcnt, lgkmcnt, expcnt")
+        wanted = [(Counter(match[1]), int(match[2])) for match in matches if match and match[1] != "expcnt"]
+    elif name in ("s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_lgkmcnt"):
+        register, _, count = rest.partition(",")
+        if register.strip() != "null":
+            raise instruction.unsupported("a wait relative to a register")
+        wanted = [(Counter(name.removeprefix("s_waitcnt_")), int(count.strip(), 0))]
+    elif name not in ("s_waitcnt_expcnt", "s_waitcnt_depctr"):
+        raise instruction.unsupported("unknown opcode")
+    for counter, most in wanted:
+        if not 0 <= most <= MOST[counter]:
+            raise instruction.unsupported(f"{counter}({most})")
+
+    def run(wave: Wave) -> None:
+        for counter, most in wanted:
+            wave.wait(counter, most)
+
+    return run
+
+
+def decode_leave(instruction: Instruction, here: int, block_of: Callable[[str], int | None]) -> Leave:
+    """Where control goes after an instruction that ends block `here`. `block_of` finds the block at a label."""
+    name = instruction.mnemonic
+    if name == "s_endpgm":
+        return lambda wave: END
+    if name == "s_barrier":
+        return _barrier(here + 1)
+    target = block_of(instruction.rest)
+    if target is None:
+        raise instruction.unsupported("a branch to a label outside the function")
+    if name == "s_branch":
+        return lambda wave: target
+    match = _BRANCH.match(name)
+    if match is None:
+        raise instruction.unsupported("unknown opcode")
+    return _conditional(instruction, _CONDITIONS[match[1]], match[2] in ("1", "nz"), target, here + 1)
+
+
+def _conditional(instruction: Instruction, index: int, when_set: bool, target: int, other: int) -> Leave:
+    key, line = SCALAR_KEY + index, instruction.line
+
+    def leave(wave: Wave) -> int:
+        if key in wave.dirty:
+            wave.check_waited(line, (key,))
+            if wave.scalar_undefined[index]:
+                wave.fault(FaultKind.UNINITIALISED, line, f"the branch depends on {name_of(key)}, which nothing wrote")
+        return target if (wave.scalar[index] != 0) == when_set else other
+
+    return leave
+
+
+def _barrier(after: int) -> Leave:
+    def leave(wave: Wave) -> int:
+        wave.pass_barrier()
+        wave.resume = after
+        return BARRIER
+
+    return leave

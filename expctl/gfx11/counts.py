@@ -1,0 +1,162 @@
+"""Exact counts of an interpretation: what was executed how often, and what the memory instructions touched."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from expctl.gfx11.program import Instruction, Program
+
+
+class Class(StrEnum):
+    """Classes of instructions."""
+
+    VECTOR = "vector ALU"
+    MATRIX = "matrix"
+    SCALAR = "scalar ALU"
+    SCALAR_LOAD = "scalar load"
+    LDS_LOAD = "LDS load"
+    LDS_STORE = "LDS store"
+    GLOBAL_LOAD = "global load"
+    GLOBAL_STORE = "global store"
+    SCRATCH = "scratch"
+    BRANCH = "branch"
+    WAIT = "wait"
+    BARRIER = "barrier"
+    HINT = "hint"
+    """No effect on results: s_delay_alu, s_clause, cache invalidation, s_nop, ..."""
+
+
+_CLASSES = (
+    (r"v_wmma_", Class.MATRIX),
+    (r"v_", Class.VECTOR),
+    (r"s_load_", Class.SCALAR_LOAD),
+    (r"ds_load_|ds_bpermute", Class.LDS_LOAD),
+    (r"ds_store_", Class.LDS_STORE),
+    (r"global_load_", Class.GLOBAL_LOAD),
+    (r"global_store_", Class.GLOBAL_STORE),
+    (r"scratch_", Class.SCRATCH),
+    (r"s_c?branch|s_endpgm", Class.BRANCH),
+    (r"s_waitcnt", Class.WAIT),
+    (r"s_barrier", Class.BARRIER),
+    (r"s_delay_alu|s_clause|s_nop|s_set_inst_prefetch|s_inst_prefetch|s_sendmsg|s_sleep|s_code_end|buffer_gl", Class.HINT),
+    (r"s_", Class.SCALAR),
+)
+
+
+def class_of(instruction: Instruction) -> Class:
+    """Raises Unsupported for what is in no class."""
+    for pattern, kind in _CLASSES:
+        if re.match(pattern, instruction.mnemonic):
+            return kind
+    raise instruction.unsupported("unknown opcode")
+
+
+@dataclass(slots=True, kw_only=True)
+class Traffic:
+    """Sums over all executions of one instruction."""
+
+    lds_passes: int = 0
+    lds_least: int = 0
+    lines: int = 0
+    """128-byte lines of memory touched."""
+    lines_least: int = 0
+    """Fewest lines that could hold the bytes."""
+    bytes: int = 0
+
+
+@dataclass(slots=True)
+class Tally:
+    """Filled while interpreting: executions per block, traffic per line of the assembly."""
+
+    executions: list[int]
+    traffic: dict[int, Traffic] = field(default_factory=dict)
+    plans: dict[Any, Any] = field(default_factory=dict)
+    """What LDS accesses touch (lds.Plan), kept because they repeat from chunk to chunk."""
+
+    def of_line(self, line: int) -> Traffic:
+        """The traffic of the instruction on that line."""
+        found = self.traffic.get(line)
+        if found is None:
+            found = self.traffic[line] = Traffic()
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """Counts over a stretch of code, by waves (an instruction of 32 lanes is one)."""
+
+    instructions: int
+    operations: int
+    """As instructions, but a v_dual counts two."""
+    by_class: dict[Class, int]
+    lds_passes: int
+    lds_least: int
+    lines: int
+    lines_least: int
+    scratch_bytes: int
+
+    @property
+    def matrix(self) -> int:
+        """v_wmma executed."""
+        return self.by_class.get(Class.MATRIX, 0)
+
+    @property
+    def matrix_share(self) -> float:
+        """v_wmma among all instructions."""
+        return self.matrix / self.instructions if self.instructions else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counts:
+    """What one launch executed. `executed[i]` belongs to instruction i of the program."""
+
+    program: Program
+    executed: tuple[int, ...]
+    traffic: dict[int, Traffic]
+
+    def summary(self, first: int = 0, end: int | None = None) -> Summary:
+        """Of instructions first..end-1, all by default."""
+        by_class: dict[Class, int] = {}
+        operations = instructions = 0
+        totals, scratch = Traffic(), 0
+        pairs = list(zip(self.program.instructions, self.executed, strict=True))[first:end]
+        for instruction, times in pairs:
+            if times == 0:
+                continue
+            kind = class_of(instruction)
+            by_class[kind] = by_class.get(kind, 0) + times
+            instructions += times
+            operations += times * (2 if instruction.mnemonic.startswith("v_dual_") else 1)
+            if traffic := self.traffic.get(instruction.line):
+                totals.lds_passes += traffic.lds_passes
+                totals.lds_least += traffic.lds_least
+                totals.lines += traffic.lines
+                totals.lines_least += traffic.lines_least
+                scratch += traffic.bytes if kind is Class.SCRATCH else 0
+        return Summary(
+            instructions=instructions,
+            operations=operations,
+            by_class=by_class,
+            lds_passes=totals.lds_passes,
+            lds_least=totals.lds_least,
+            lines=totals.lines,
+            lines_least=totals.lines_least,
+            scratch_bytes=scratch,
+        )
+
+    def hot_loop(self) -> Summary | None:
+        """The innermost loop that executed the most v_wmma, or the most instructions if none has any; None without a loop."""
+        loops = self._innermost_loops()
+        summaries = [self.summary(first, end) for first, end in loops]
+        return max(summaries, key=lambda found: (found.matrix, found.instructions), default=None)
+
+    def _innermost_loops(self) -> list[tuple[int, int]]:
+        loops = []
+        for i, instruction in enumerate(self.program.instructions):
+            target = self.program.labels.get(instruction.rest) if class_of(instruction) is Class.BRANCH else None
+            if target is not None and target <= i:
+                loops.append((target, i + 1))
+        return [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]

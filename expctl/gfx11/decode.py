@@ -1,0 +1,103 @@
+"""A program as blocks of steps: every instruction is looked up once, before anything runs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from expctl.gfx11.block import Block
+from expctl.gfx11.control import ENDS_BLOCK, Leave, decode_hint, decode_leave, decode_wait
+from expctl.gfx11.counts import Class, class_of
+from expctl.gfx11.global_access import decode_memory
+from expctl.gfx11.lds_access import decode_bpermute, decode_lds
+from expctl.gfx11.matrix import NAME as MATRIX_NAME
+from expctl.gfx11.matrix import decode_matrix
+from expctl.gfx11.program import Instruction, Program
+from expctl.gfx11.scalar import decode_scalar
+from expctl.gfx11.scalar_load import decode_scalar_load
+from expctl.gfx11.step import Run
+from expctl.gfx11.vector import base_name, decode_vector
+from expctl.gfx11.vector_dual import decode_dual
+from expctl.gfx11.vector_lane import DECODERS as LANE_DECODERS
+from expctl.gfx11.vector_packed import NAMES as PACKED_NAMES
+from expctl.gfx11.vector_packed import decode_packed
+
+_VECTOR_REGISTER = re.compile(r"\bv(?:(\d+)\b|\[\d+:(\d+)\])")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decoded:
+    """Block 0 is the entry. Holds no state of any run."""
+
+    program: Program
+    blocks: tuple[Block, ...]
+
+
+def decode_step(instruction: Instruction) -> Run | None:
+    """What an instruction within a block does; None for one that has no effect. Raises Unsupported."""
+    kind, name = class_of(instruction), instruction.mnemonic
+    if kind is Class.HINT or name == "v_nop":
+        decode_hint(instruction)
+        return None
+    if kind is Class.VECTOR:
+        return _decode_vector(instruction)
+    if kind is Class.MATRIX:
+        if name != MATRIX_NAME:
+            raise instruction.unsupported("unknown opcode")
+        return decode_matrix(instruction)
+    if kind in (Class.LDS_LOAD, Class.LDS_STORE):
+        return decode_bpermute(instruction) if name == "ds_bpermute_b32" else decode_lds(instruction)
+    if kind in (Class.GLOBAL_LOAD, Class.GLOBAL_STORE, Class.SCRATCH):
+        return decode_memory(instruction)
+    if kind is Class.SCALAR_LOAD:
+        return decode_scalar_load(instruction)
+    if kind is Class.WAIT:
+        return decode_wait(instruction)
+    return decode_scalar(instruction)
+
+
+def _decode_vector(instruction: Instruction) -> Run:
+    if instruction.mnemonic.startswith("v_dual_"):
+        return decode_dual(instruction)
+    name = base_name(instruction.mnemonic)
+    if name in PACKED_NAMES:
+        return decode_packed(instruction, name)
+    if decoder := LANE_DECODERS.get(name):
+        return decoder(instruction)
+    return decode_vector(instruction)
+
+
+def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
+    """All of it, reached or not. Raises Unsupported with the line, for a register too many as well."""
+    for instruction in program.instructions:
+        if any(int(name[0] or name[1]) >= vector_registers for name in _VECTOR_REGISTER.findall(instruction.rest)):
+            raise instruction.unsupported(f"a register beyond the {vector_registers} of .amdhsa_next_free_vgpr")
+    starts = _starts(program)
+    number = {start: i for i, start in enumerate(starts)}
+
+    def block_of(label: str) -> int | None:
+        at = program.labels.get(label)
+        return None if at is None else number.get(at)
+
+    blocks = []
+    for i, (first, end) in enumerate(zip(starts, [*starts[1:], len(program.instructions)], strict=True)):
+        body = program.instructions[first:end]
+        last = body[-1]
+        ends = ENDS_BLOCK.match(last.mnemonic) is not None
+        leave: Leave = decode_leave(last, i, block_of) if ends else _to(i + 1)
+        steps = [step for x in (body[:-1] if ends else body) if (step := decode_step(x)) is not None]
+        blocks.append(Block(steps=tuple(steps), leave=leave, first=first, size=len(body), last_line=last.line))
+    if not blocks or program.instructions[-1].mnemonic not in ("s_endpgm", "s_branch", "s_code_end"):
+        raise program.instructions[-1].unsupported("the function does not end with s_endpgm")
+    return Decoded(program=program, blocks=tuple(blocks))
+
+
+def _to(target: int) -> Leave:
+    return lambda wave: target
+
+
+def _starts(program: Program) -> list[int]:
+    """Where blocks begin: the entry, what labels point at, what follows a branch or barrier."""
+    count = len(program.instructions)
+    after = {i + 1 for i, instruction in enumerate(program.instructions) if ENDS_BLOCK.match(instruction.mnemonic)}
+    return sorted(start for start in {0, *program.labels.values(), *after} if start < count)

@@ -1,0 +1,98 @@
+"""Which bits of a result are undefined, given the values and the undefined bits of the sources.
+
+Rules err on the side of "undefined", but they are exact where compilers rely on it: moving, masking, shifting and
+picking bytes of a register of which only a part was ever written.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from expctl.gfx11.arrays import ALL_BITS, Anything, Bits
+
+Rule = Callable[[Sequence[Anything], Sequence[Bits]], Bits]
+"""(values, undefined bits) of the sources, each (32,), to the undefined bits of the result, (32,)."""
+
+_ALL = np.uint64((1 << 64) - 1)
+_NONE = np.uint64(0)
+
+
+def any_bit(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
+    """One undefined bit anywhere makes the whole result undefined."""
+    return np.asarray(np.where(same_bits(values, undefined) != 0, _ALL, _NONE))
+
+
+def same_bits(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:  # noqa: ARG001  as above
+    """Bit i of the result depends on bit i of the sources."""
+    union = undefined[0]
+    for bits in undefined[1:]:
+        union = np.bitwise_or(union, bits)
+    return union
+
+
+def bits_above(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
+    """Carries only go up: the lowest undefined bit and all above it (sums, differences, products)."""
+    union = same_bits(values, undefined).astype(np.uint64)
+    return np.asarray(union | (~union + np.uint64(1)))
+
+
+def conjunction(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
+    """a & b: a defined zero decides."""
+    (a, b), (p, q) = values, undefined
+    return np.asarray((p & q) | (p & _bits(b)) | (q & _bits(a)))
+
+
+def disjunction(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
+    """a | b: a defined one decides."""
+    (a, b), (p, q) = values, undefined
+    return np.asarray((p & q) | (p & ~_bits(b)) | (q & ~_bits(a)))
+
+
+def and_or(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
+    """(a & b) | c."""
+    a, b, c = values
+    inner = conjunction((a, b), undefined[:2])
+    return disjunction((_bits(a) & _bits(b), c), (inner, undefined[2]))
+
+
+def disjunction_of_three(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
+    """a | b | c."""
+    a, b, c = values
+    inner = disjunction((a, b), undefined[:2])
+    return disjunction((_bits(a) | _bits(b), c), (inner, undefined[2]))
+
+
+def moved_by(evaluate: Callable[..., Anything], *, amount: int) -> Rule:
+    """The undefined bits move as the values do; source `amount` says how far or which, and must be defined itself."""
+
+    def rule(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
+        words = [values[i] if i == amount else undefined[i].view(_dtype(values[i])) for i in range(len(values))]
+        moved = _bits(evaluate(*words))
+        return np.asarray(np.where(undefined[amount] != 0, _ALL, moved))
+
+    return rule
+
+
+def chosen(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
+    """b where the mask is set, else a; wholly undefined where the mask's bit is."""
+    p, q, choice = undefined
+    picked = np.where(values[2], q, p)
+    return np.asarray(np.where(choice != 0, _ALL, picked))
+
+
+def shifted_or(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
+    """(a << b) | c."""
+    a, b, c = values
+    shift = _bits(b) & np.uint32(31)
+    inner = np.where(undefined[1] != 0, np.uint32(ALL_BITS), undefined[0] << shift)
+    return disjunction((_bits(a) << shift, c), (inner, undefined[2]))
+
+
+def _bits(values: Anything) -> Anything:
+    """The values' own bits, as 32 or 64 of them."""
+    size = values.dtype.itemsize
+    return values.view(f"u{size}") if size >= 4 else values.astype(np.uint32)
+
+
+def _dtype(values: Anything) -> Anything:
+    return values.dtype if values.dtype.itemsize >= 4 else np.dtype(np.uint32)

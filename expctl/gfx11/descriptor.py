@@ -1,0 +1,132 @@
+"""What clang says of a kernel beside its code: the .amdhsa_ directives and the argument list of the metadata note."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from expctl.gfx11.errors import BadLaunch, Unsupported
+
+_DIRECTIVE = re.compile(r"^\s*\.amdhsa_(\w+)\s+(\S+)")
+_ENTRY = re.compile(r"^\s*(-\s+)?\.?(\w+):\s*(.*)$")
+_REQUIRED = {
+    "float_round_mode_32": "0", "float_round_mode_16_64": "0", "float_denorm_mode_32": "3", "float_denorm_mode_16_64": "3",
+    "dx10_clamp": "1", "ieee_mode": "1", "fp16_overflow": "0", "wavefront_size32": "1", "uses_dynamic_stack": "0",
+}  # fmt: skip
+"""Modes that the arithmetic here is written for: round to nearest even, keep denormals, wave32."""
+_USER = (("private_segment_buffer", 4), ("dispatch_ptr", 2), ("queue_ptr", 2), ("kernarg_segment_ptr", 2), ("dispatch_id", 2),
+         ("flat_scratch_init", 2), ("private_segment_size", 1))  # fmt: skip
+_GIVEN = ("dispatch_ptr", "kernarg_segment_ptr", "private_segment_size")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """`kind` is the metadata's value_kind: global_buffer, by_value, hidden_block_count_x, ..."""
+
+    offset: int
+    size: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Descriptor:
+    """How a wave of the kernel starts. `user` lists what is in the first scalar registers, by the directives' names."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    kernarg_bytes: int
+    lds_bytes: int
+    private_bytes: int
+    vector_registers: int
+    user: tuple[tuple[str, int], ...]
+    """(name, number of registers) in order"""
+    workgroup_ids: tuple[bool, bool, bool]
+    """Which of x, y, z follow the user registers."""
+    workitem_axes: int
+    """How many of x, y, z are packed into v0, ten bits each."""
+    most_threads: int
+
+
+def parse_descriptor(assembly: str, name: str) -> Descriptor:
+    """Raises BadLaunch if `name` is no kernel of the text, Unsupported for a mode that is not implemented."""
+    lines = assembly.splitlines()
+    directives = _directives(lines, name)
+    for key, value in _REQUIRED.items():
+        number, found = directives.get(key, (0, value))
+        if found != value:
+            raise Unsupported(f"a kernel that needs {key} = {found}", line=number, text=f".amdhsa_{key} {found}")
+
+    def number_of(key: str, default: int = 0) -> int:
+        number, found = directives.get(key, (0, str(default)))
+        if not found.isdigit():
+            raise Unsupported(f"the value of .amdhsa_{key} is not a number", line=number, text=found)
+        return int(found)
+
+    user = tuple((key, count) for key, count in _USER if number_of(f"user_sgpr_{key}"))
+    if unknown := [key for key, _ in user if key not in _GIVEN]:
+        raise BadLaunch(f"gfx11 interpreter: the kernel wants {unknown[0]}, which is not emulated", where=f"kernel {name}")
+    if sum(count for _, count in user) > number_of("user_sgpr_count", sum(count for _, count in user)):
+        raise BadLaunch("gfx11 interpreter: .amdhsa_user_sgpr_count is too small", where=f"kernel {name}")
+    facts, arguments = _metadata(lines, name)
+    return Descriptor(
+        name=name,
+        arguments=arguments,
+        kernarg_bytes=number_of("kernarg_size"),
+        lds_bytes=number_of("group_segment_fixed_size"),
+        private_bytes=number_of("private_segment_fixed_size"),
+        vector_registers=number_of("next_free_vgpr", 256),
+        user=user,
+        workgroup_ids=(
+            bool(number_of("system_sgpr_workgroup_id_x", 1)),
+            bool(number_of("system_sgpr_workgroup_id_y")),
+            bool(number_of("system_sgpr_workgroup_id_z")),
+        ),
+        workitem_axes=number_of("system_vgpr_workitem_id") + 1,
+        most_threads=int(facts.get("max_flat_workgroup_size", "1024")),
+    )
+
+
+def _directives(lines: list[str], name: str) -> dict[str, tuple[int, str]]:
+    """Name -> (line, value) between .amdhsa_kernel and .end_amdhsa_kernel."""
+    inside = False
+    found: dict[str, tuple[int, str]] = {}
+    for number, line in enumerate(lines, 1):
+        if line.strip() == ".end_amdhsa_kernel":
+            if inside:
+                return found
+        elif match := _DIRECTIVE.match(line):
+            if match[1] == "kernel":
+                inside = match[2] == name
+            elif inside:
+                found[match[1]] = (number, match[2])
+    kernels = [match[2] for line in lines if (match := _DIRECTIVE.match(line)) and match[1] == "kernel"]
+    raise BadLaunch(
+        f"the assembly has no kernel {name}", expected=f"one of {', '.join(kernels) or 'none'}", hint="check the kernel's name"
+    )
+
+
+def _metadata(lines: list[str], name: str) -> tuple[dict[str, str], tuple[Argument, ...]]:
+    """Facts and arguments of the kernel in the metadata note, which clang writes as block-style YAML in a fixed layout:
+    kernels are list entries indented by two, their arguments list entries indented by six."""
+    try:
+        begin = lines.index("amdhsa.kernels:") + 1
+    except ValueError:
+        raise BadLaunch("the assembly has no amdhsa.kernels metadata", where=f"kernel {name}") from None
+    kernels: list[tuple[dict[str, str], list[dict[str, str]]]] = []
+    for line in lines[begin:]:
+        match = _ENTRY.match(line)
+        if not line.startswith(" ") or match is None:
+            break
+        indent = len(line) - len(line.lstrip())
+        if indent == 2:
+            kernels.append(({}, []))
+        if indent >= 6:
+            if match[1]:
+                kernels[-1][1].append({})
+            kernels[-1][1][-1][match[2]] = match[3].strip()
+        else:
+            kernels[-1][0][match[2]] = match[3].strip()
+    for facts, raw in kernels:
+        if facts.get("name") == name:
+            return facts, tuple(Argument(offset=int(x["offset"]), size=int(x["size"]), kind=x["value_kind"]) for x in raw)
+    raise BadLaunch(f"the metadata has no kernel {name}", hint="check the kernel's name")

@@ -1,0 +1,24 @@
+"""What stops an interpretation: text that it cannot take literally. Faults of the kernel itself are data (faults.py)."""
+
+from expctl.domain.errors import Refused
+
+
+class Unsupported(Refused):
+    """An opcode, operand, modifier or directive that is not implemented. Nothing is ever skipped instead."""
+
+    def __init__(self, why: str, *, line: int, text: str) -> None:
+        super().__init__(
+            f"gfx11 interpreter: {why}",
+            found=text.strip(),
+            where=f"line {line} of the assembly",
+            hint="compile without what emits it, or add it to expctl/gfx11",
+        )
+        self.line = line
+
+
+class BadLaunch(Refused):
+    """The launch doesn't fit the kernel: a wrong argument, block size or symbol."""
+
+
+class Runaway(Refused):
+    """A wave ran more instructions than it was allowed, or waves wait for each other for ever."""

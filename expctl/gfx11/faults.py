@@ -1,0 +1,55 @@
+"""What a kernel did wrong. Data, not exceptions: the interpretation goes on after a fault."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class FaultKind(StrEnum):
+    """Classes of faults."""
+
+    RACE = "race"
+    """Two waves touch the same bytes, one writes, and no barrier lies between."""
+    MISSING_WAIT = "missing wait"
+    """A register is used before the load into it must have returned, or LDS is published before the access must have ended."""
+    OUT_OF_BOUNDS = "out of bounds"
+    UNINITIALISED = "uninitialised"
+    """A value that nothing wrote decides an address, a branch, the active lanes or a result in memory."""
+    LANES_DIFFER = "lanes differ"
+    """Lanes 16..31 of an input of a matrix instruction don't repeat lanes 0..15."""
+    DIVERGED = "diverged"
+    """A barrier that some waves of the workgroup never reach."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """`line` is where it shows, `other_line` the other access of a race or the load that was not waited for (0: none)."""
+
+    kind: FaultKind
+    line: int
+    other_line: int = 0
+    what: str
+    """In words: which bytes of which buffer, which register, which waves."""
+    workgroup: int
+    wave: int
+
+    def __str__(self) -> str:
+        also = f" (and line {self.other_line})" if self.other_line else ""
+        return f"line {self.line}{also}: {self.kind}: {self.what}; workgroup {self.workgroup}, wave {self.wave}"
+
+
+@dataclass(slots=True)
+class FaultLog:
+    """Keeps the first fault of each kind and pair of lines, and how often each came."""
+
+    first: dict[tuple[FaultKind, int, int], Fault] = field(default_factory=dict)
+    times: dict[tuple[FaultKind, int, int], int] = field(default_factory=dict)
+
+    def add(self, fault: Fault) -> None:
+        """Record one."""
+        key = (fault.kind, fault.line, fault.other_line)
+        self.first.setdefault(key, fault)
+        self.times[key] = self.times.get(key, 0) + 1
+
+    def all(self) -> tuple[Fault, ...]:
+        """One of each, in the order of their lines."""
+        return tuple(sorted(self.first.values(), key=lambda fault: (fault.line, fault.other_line, fault.kind)))

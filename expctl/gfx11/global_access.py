@@ -1,0 +1,239 @@
+"""Loads and stores of global memory, and of the private (scratch) memory of each lane.
+
+    global   v[1:2], off        the register pair is the address
+    global   v1, s[2:3]         the scalar pair plus the register, both without sign
+    scratch  v1 or off, s1 or off    bytes into the lane's own memory
+
+each plus the instruction's signed offset in bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from expctl.gfx11.accesses import Access
+from expctl.gfx11.arrays import ALL_BITS, Anything, Bytes, Flags, Indices
+from expctl.gfx11.faults import FaultKind
+from expctl.gfx11.memory import BASE, DEFINED, OUTSIDE, UNDEFINED
+from expctl.gfx11.operand import Kind, Operand
+from expctl.gfx11.program import Fields, Instruction
+from expctl.gfx11.source import Source, Type, source
+from expctl.gfx11.step import Run
+from expctl.gfx11.transfer import Transfer, land, parse_transfer, taken
+from expctl.gfx11.waits import Counter, Operation
+from expctl.gfx11.wave import SCALAR_KEY, Wave
+
+LINE_BYTES = 128
+assert BASE % LINE_BYTES == 0  # noqa: S101  an offset into the arena has the line boundaries of its address
+assert OUTSIDE == 0  # noqa: S101  so that all() means inside
+CACHE_POLICY = frozenset(("glc", "slc", "dlc"))
+"""Which caches an access may use: no effect on the values in a memory that has none."""
+_NAME = re.compile(r"^(?P<where>global|scratch)_(?P<do>load|store)_(?P<suffix>\w+)$")
+
+
+def decode_memory(instruction: Instruction) -> Run:
+    """Raises Unsupported for atomics, flat and buffer accesses."""
+    match = _NAME.match(instruction.mnemonic)
+    transfer = parse_transfer(match["suffix"], stores=match["do"] == "store") if match else None
+    fields = instruction.fields()
+    if match is None or transfer is None or len(fields.operands) != 3:
+        raise instruction.unsupported("unknown opcode")
+    offset = offset_of(instruction, fields)
+    stores = match["do"] == "store"
+    data = fields.operands[1 if stores else 0]
+    address, base = (fields.operands[0], fields.operands[2]) if stores else fields.operands[1:]
+    if data.kind is not Kind.VECTOR or data.count != transfer.registers:
+        raise instruction.unsupported(f"the data are {transfer.registers} vector register(s)")
+    if match["where"] == "scratch":
+        addresses = _addresses(instruction, address, base, offset, private=True)
+        return (_private_store if stores else _private_load)(instruction, data.index, transfer, addresses)
+    addresses = _addresses(instruction, address, base, offset, private=False)
+    return (_store if stores else _load)(instruction, data.index, transfer, addresses)
+
+
+def offset_of(instruction: Instruction, fields: Fields) -> int:
+    """The offset; raises Unsupported for every other modifier that changes what happens."""
+    modifiers = dict(fields.modifiers)
+    offset = int(modifiers.pop("offset", "0"), 0)
+    if unknown := modifiers.keys() - CACHE_POLICY:
+        raise instruction.unsupported(f"modifier {' '.join(sorted(unknown))}")
+    return offset
+
+
+def _addresses(instruction: Instruction, address: Operand, base: Operand, offset: int, *, private: bool) -> Source:
+    """uint64 addresses of all lanes (of private memory: bytes into it)."""
+    parts: list[Source] = []
+    if address.kind is not Kind.OFF:
+        wide = not private and base.kind is Kind.OFF
+        parts.append(source(instruction, address, Type.U64 if wide else Type.U32))
+    if base.kind is not Kind.OFF:
+        if base.kind is not Kind.SCALAR:
+            raise instruction.unsupported("the base address is not in scalar registers")
+        parts.append(source(instruction, base, Type.U32 if private else Type.U64))
+    if not parts and not private:
+        raise instruction.unsupported("an address is needed")
+    constant = np.full(32, offset, dtype=np.int64).view(np.uint64)
+
+    def read(wave: Wave) -> Anything:
+        total = constant
+        for part in parts:
+            total = total + part.read(wave).astype(np.uint64)
+        return total
+
+    def undefined(wave: Wave) -> Anything:
+        bits = np.zeros(32, dtype=np.uint32)
+        for part in parts:
+            bits |= part.undefined(wave)
+        return bits
+
+    return Source(read=read, undefined=undefined, keys=tuple(key for part in parts for key in part.keys))
+
+
+def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads: Counter | None = None) -> None:
+    wave.check_waited(line, addresses.keys)
+    wave.check_waited(line, data, loads=loads)
+    if (addresses.undefined(wave)[wave.lanes] != 0).any():
+        wave.fault(FaultKind.UNINITIALISED, line, "the address is a value that nothing wrote")
+
+
+def _reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
+    """Bytes of the arena (lanes, width) for the active lanes that stay inside a buffer, those lanes, the bytes' states."""
+    memory, lanes, addresses = wave.group.memory, wave.lanes, source.read(wave)
+    begin = memory.offsets(addresses)
+    where = (begin if wave.full else begin[lanes])[:, None] + np.arange(width)
+    states = memory.states[where]
+    _count_lines(wave, line, where, width)
+    if states.all():
+        return where, lanes, states
+    inside = (states != OUTSIDE).all(axis=1)
+    first = int(addresses[lanes][~inside][0])
+    wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{does} {width} bytes at {memory.place_of(first, _base(wave, source))}")
+    kept = lanes.copy()
+    kept[lanes] = inside
+    return where[inside], kept, states[inside]
+
+
+def _base(wave: Wave, addresses: Source) -> int | None:
+    """The scalar part of an address that has one."""
+    pair = [wave.scalar[key - SCALAR_KEY] for key in addresses.keys if key >= SCALAR_KEY]
+    return pair[0] | pair[1] << 32 if len(pair) == 2 else None
+
+
+def _count_lines(wave: Wave, line: int, where: Indices, width: int) -> None:
+    if where.size == 0:
+        return
+    begin = where[:, 0]
+    starts = set(begin.tolist())
+    lines = {start // LINE_BYTES for start in starts}
+    if width & (width - 1) or (begin & (width - 1)).any():
+        lines |= {(start + width - 1) // LINE_BYTES for start in starts}
+    traffic = wave.group.tally.of_line(line)
+    traffic.lines += len(lines)
+    traffic.lines_least += -(-len(starts) * width // LINE_BYTES)
+    traffic.bytes += where.size
+
+
+def _load(instruction: Instruction, first: int, transfer: Transfer, addresses: Source) -> Run:
+    line, width = instruction.line, transfer.width
+    keys = tuple(range(first, first + transfer.registers))
+    touched = frozenset((*keys, *addresses.keys))
+
+    def run(wave: Wave) -> None:
+        if not wave.dirty.isdisjoint(touched):
+            _check(wave, line, addresses, keys, Counter.VM)
+        where, lanes, states = _reach(wave, line, addresses, width, does="reads")
+        group = wave.group
+        undefined = (states == UNDEFINED).view(np.uint8) * np.uint8(0xFF)
+        if lanes is not wave.lanes:
+            nothing: Bytes = np.zeros((int((wave.lanes & ~lanes).sum()), width), dtype=np.uint8)
+            land(wave, first, transfer, nothing, nothing, wave.lanes & ~lanes)
+        land(wave, first, transfer, group.memory.data[where], undefined, lanes)
+        log = group.device.log
+        tag = log.begin(group.access(line, wave), writes=False)
+        _report(wave, line, log.read(tag, where.reshape(-1), ordered=False), where, "reads")
+        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys))
+
+    return run
+
+
+def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: Source) -> Run:
+    line, width = instruction.line, transfer.width
+    keys = tuple(range(first, first + transfer.registers))
+    touched = frozenset((*keys, *addresses.keys))
+
+    def run(wave: Wave) -> None:
+        unclear = not wave.dirty.isdisjoint(touched)
+        if unclear:
+            _check(wave, line, addresses, keys)
+        where, lanes, _ = _reach(wave, line, addresses, width, does="writes")
+        if unclear and taken(wave.vector_undefined, first, transfer, lanes).any():
+            buffer = wave.group.memory.place_of(int(where[0, 0]) + BASE) if where.size else "nowhere"
+            wave.fault(FaultKind.UNINITIALISED, line, f"a value that nothing wrote goes to memory, at {buffer}")
+        group = wave.group
+        data = taken(wave.vector, first, transfer, lanes)
+        group.memory.data[where] = data
+        if (group.memory.data[where] != data).any():
+            place = group.memory.place_of(int(where.min()) + BASE)
+            wave.fault(FaultKind.RACE, line, f"lanes of one store write different values to the same bytes, near {place}")
+        group.memory.states[where] = DEFINED
+        log = group.device.log
+        tag = log.begin(group.access(line, wave), writes=True)
+        _report(wave, line, log.write(tag, where.reshape(-1), ordered=False), where, "writes")
+        wave.begin(Operation(line=line, counter=Counter.VS))
+
+    return run
+
+
+def _report(wave: Wave, line: int, others: list[Access], where: Indices, does: str) -> None:
+    for other in others:
+        place = wave.group.memory.place_of(int(where.min()) + BASE)
+        most = wave.group.most_waves
+        met = f"workgroup {other.group}, wave {other.agent % most}"
+        wave.fault(FaultKind.RACE, line, f"{place} is what it {does}, and {met} too, in no order", other_line=other.line)
+
+
+def _private_load(instruction: Instruction, first: int, transfer: Transfer, addresses: Source) -> Run:
+    line, keys = instruction.line, tuple(range(first, first + transfer.registers))
+    touched = frozenset((*keys, *addresses.keys))
+
+    def run(wave: Wave) -> None:
+        if not wave.dirty.isdisjoint(touched):
+            _check(wave, line, addresses, keys, Counter.VM)
+        rows, where, lanes = _private_reach(wave, line, addresses.read(wave), transfer.width)
+        private = wave.group.private[wave.index]
+        land(wave, first, transfer, private.data[rows, where], private.undefined[rows, where], lanes)
+        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys))
+
+    return run
+
+
+def _private_store(instruction: Instruction, first: int, transfer: Transfer, addresses: Source) -> Run:
+    line, keys = instruction.line, range(first, first + transfer.registers)
+    touched = frozenset((*keys, *addresses.keys))
+
+    def run(wave: Wave) -> None:
+        if not wave.dirty.isdisjoint(touched):
+            _check(wave, line, addresses, keys)
+        rows, where, lanes = _private_reach(wave, line, addresses.read(wave), transfer.width)
+        private = wave.group.private[wave.index]
+        private.data[rows, where] = taken(wave.vector, first, transfer, lanes)
+        private.undefined[rows, where] = taken(wave.vector_undefined, first, transfer, lanes)
+        wave.begin(Operation(line=line, counter=Counter.VS))
+
+    return run
+
+
+def _private_reach(wave: Wave, line: int, addresses: Anything, width: int) -> tuple[Indices, Indices, Flags]:
+    """Lane numbers (lanes, 1), bytes (lanes, width) and the lanes, of the active ones inside the private memory."""
+    size = wave.group.private[wave.index].size
+    begin = (addresses & np.uint64(ALL_BITS)).astype(np.int64)
+    inside = wave.lanes & (begin + width <= size)
+    if (inside != wave.lanes).any():
+        at = int(begin[wave.lanes & ~inside][0])
+        wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{width} bytes at {at} of private memory, which has {size} per lane")
+    wave.group.tally.of_line(line).bytes += int(inside.sum()) * width
+    rows = np.flatnonzero(inside)[:, None]
+    return rows, begin[inside][:, None] + np.arange(width), inside

@@ -1,0 +1,168 @@
+"""Runs one kernel of an assembly text over a grid. Each launch starts from nothing but its arguments."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from expctl.gfx11.accesses import AccessLog
+from expctl.gfx11.arguments import KERNARG, PACKET, Extent, Unwritten, Value, place
+from expctl.gfx11.arrays import ALL_BITS, LANES, Anything, Flags
+from expctl.gfx11.counts import Counts, Tally
+from expctl.gfx11.decode import Decoded, decode
+from expctl.gfx11.descriptor import Descriptor, parse_descriptor
+from expctl.gfx11.errors import BadLaunch
+from expctl.gfx11.faults import Fault, FaultLog
+from expctl.gfx11.memory import Memory
+from expctl.gfx11.program import parse_program
+from expctl.gfx11.wave import Wave
+from expctl.gfx11.workgroup import Device, Workgroup
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """A kernel, parsed and decoded. Holds no memory of any launch, so it may be used again."""
+
+    descriptor: Descriptor
+    decoded: Decoded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interpretation:
+    """What one launch left behind."""
+
+    outputs: dict[str, Anything]
+    """Every buffer after the launch, in its shape and type; bytes that nothing wrote are 0xff, a NaN as a half or a float."""
+    written: dict[str, Flags]
+    """Which elements of them are wholly defined."""
+    faults: tuple[Fault, ...]
+    counts: Counts
+
+
+@lru_cache(maxsize=32)
+def load(assembly: str, kernel: str) -> Kernel:
+    """Raises BadLaunch if the text has no such kernel, Unsupported with the line for what is not implemented."""
+    descriptor, program = parse_descriptor(assembly, kernel), parse_program(assembly, kernel)
+    return Kernel(descriptor=descriptor, decoded=decode(program, vector_registers=descriptor.vector_registers))
+
+
+def interpret(
+    assembly: str,
+    kernel: str,
+    grid: Extent,
+    block: Extent,
+    arguments: Mapping[str, Value],
+    *,
+    order_seed: int,
+    dynamic_lds_bytes: int = 0,
+    most_instructions: int = 10_000_000,
+) -> Interpretation:
+    """Run `kernel` with `grid` workgroups of `block` threads.
+
+    `arguments` are given in the kernel's order; their names are ours and appear in faults. Arrays are copied, never written.
+    `order_seed` decides the order of the workgroups and, from barrier to barrier, of the waves; no value of a kernel without
+    races depends on it. Raises Unsupported, BadLaunch, or Runaway after `most_instructions` of one wave.
+    """
+    return launch(
+        load(assembly, kernel), grid, block, arguments, order_seed=order_seed, dynamic_lds_bytes=dynamic_lds_bytes,
+        most_instructions=most_instructions,
+    )  # fmt: skip
+
+
+def launch(
+    kernel: Kernel,
+    grid: Extent,
+    block: Extent,
+    arguments: Mapping[str, Value],
+    *,
+    order_seed: int,
+    dynamic_lds_bytes: int = 0,
+    most_instructions: int = 10_000_000,
+) -> Interpretation:
+    """As `interpret`, of a kernel that is already loaded."""
+    descriptor, decoded = kernel.descriptor, kernel.decoded
+    threads = block[0] * block[1] * block[2]
+    if not 0 < threads <= descriptor.most_threads or min(grid) < 1 or min(block) < 1:
+        raise BadLaunch(
+            f"kernel {descriptor.name} can't run with that grid or block",
+            expected=f"at least one workgroup of 1 to {descriptor.most_threads} threads",
+            found=f"grid {grid}, block {block}",
+        )
+    memory = place(descriptor, arguments, grid, block)
+    device = Device(
+        memory=memory,
+        log=AccessLog(len(memory.data)),
+        faults=FaultLog(),
+        tally=Tally([0] * len(decoded.blocks)),
+        most_instructions=most_instructions,
+    )
+    order = random.Random(order_seed)  # noqa: S311  an order of waves, not a secret
+    ids = [(x, y, z) for z in range(grid[2]) for y in range(grid[1]) for x in range(grid[0])]
+    numbered = list(enumerate(ids))
+    order.shuffle(numbered)
+    items = _workitems(descriptor, block)
+    with np.errstate(all="ignore"):
+        for index, workgroup_id in numbered:
+            group = Workgroup(
+                index,
+                device,
+                lds_bytes=descriptor.lds_bytes + dynamic_lds_bytes,
+                private_bytes=descriptor.private_bytes,
+                most_waves=len(items),
+            )
+            waves = [_wave(i, group, descriptor, memory, lanes, workgroup_id) for i, lanes in enumerate(items)]
+            group.run(waves, list(decoded.blocks), order)
+    return _interpretation(decoded, device, arguments)
+
+
+def _workitems(descriptor: Descriptor, block: Extent) -> list[Anything]:
+    """v0 of each wave: the packed work-item ids of its threads, (number of threads,) uint32."""
+    flat: Anything = np.arange(block[0] * block[1] * block[2], dtype=np.uint32)
+    x, y, z = flat % block[0], flat // block[0] % block[1], flat // (block[0] * block[1])
+    packed = x
+    if descriptor.workitem_axes > 1:
+        packed = packed | y << 10
+    if descriptor.workitem_axes > 2:
+        packed = packed | z << 20
+    return [packed[first : first + LANES].astype(np.uint32) for first in range(0, len(packed), LANES)]
+
+
+def _wave(index: int, group: Workgroup, descriptor: Descriptor, memory: Memory, items: Anything, ids: Extent) -> Wave:
+    lanes = ALL_BITS if len(items) == LANES else (1 << len(items)) - 1
+    wave = Wave(index, group, vector_registers=max(descriptor.vector_registers, 1), lanes=lanes)
+    wave.define_vector(0, np.pad(items, (0, LANES - len(items))))
+    values = {
+        "dispatch_ptr": memory.buffer(PACKET).address,
+        "kernarg_segment_ptr": memory.buffer(KERNARG).address,
+        "private_segment_size": descriptor.private_bytes,
+    }
+    at = 0
+    for name, count in descriptor.user:
+        for i in range(count):
+            wave.define_scalar(at + i, values[name] >> 32 * i & ALL_BITS)
+        at += count
+    for is_wanted, number in zip(descriptor.workgroup_ids, ids, strict=True):
+        if is_wanted:
+            wave.define_scalar(at, number)
+            at += 1
+    return wave
+
+
+def _interpretation(decoded: Decoded, device: Device, arguments: Mapping[str, Value]) -> Interpretation:
+    outputs: dict[str, Anything] = {}
+    written: dict[str, Flags] = {}
+    for name, value in arguments.items():
+        if isinstance(value, (np.ndarray, Unwritten)):
+            dtype = np.dtype(value.dtype)
+            outputs[name] = device.memory.contents(name).view(dtype).reshape(value.shape)
+            states = device.memory.written(name).reshape(*value.shape, dtype.itemsize)
+            written[name] = np.asarray(states.all(axis=-1))
+    executed = [0] * len(decoded.program.instructions)
+    for block, times in zip(decoded.blocks, device.tally.executions, strict=True):
+        executed[block.first : block.first + block.size] = [times] * block.size
+    counts = Counts(program=decoded.program, executed=tuple(executed), traffic=device.tally.traffic)
+    return Interpretation(outputs=outputs, written=written, faults=device.faults.all(), counts=counts)

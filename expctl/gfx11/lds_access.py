@@ -1,0 +1,197 @@
+"""Loads and stores of LDS. An address is a register plus an offset in bytes; the ones with two offsets count them in elements,
+or in 64 elements."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from expctl.gfx11.accesses import Access
+from expctl.gfx11.arrays import Bytes, Flags, Words
+from expctl.gfx11.faults import FaultKind
+from expctl.gfx11.lds import Plan
+from expctl.gfx11.operand import Kind, Operand
+from expctl.gfx11.program import Instruction
+from expctl.gfx11.step import Run
+from expctl.gfx11.transfer import Transfer, land, parse_transfer, taken
+from expctl.gfx11.waits import Counter, Operation
+from expctl.gfx11.wave import Wave
+
+_TWO = re.compile(r"^ds_(?P<do>load|store)_2addr_(?P<far>stride64_)?b(?P<bits>32|64)$")
+_ONE = re.compile(r"^ds_(?P<do>load|store)_(?P<suffix>\w+)$")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One of the accesses of an instruction: its offset, and the first register of its data."""
+
+    offset: int
+    register: int
+    transfer: Transfer
+
+
+def decode_lds(instruction: Instruction) -> Run:
+    """Raises Unsupported."""
+    two, one = _TWO.match(instruction.mnemonic), _ONE.match(instruction.mnemonic)
+    match = two or one
+    if match is None:
+        raise instruction.unsupported("unknown opcode")
+    stores = match["do"] == "store"
+    fields = instruction.fields()
+    if two:
+        width = int(two["bits"]) // 8
+        transfer: Transfer | None = Transfer(width=width, registers=width // 4)
+        scale = width * (64 if two["far"] else 1)
+        names: Sequence[str] = ("offset0", "offset1")
+    else:
+        transfer, scale, names = parse_transfer(match["suffix"], stores=stores), 1, ("offset",)
+    if transfer is None:
+        raise instruction.unsupported("unknown opcode")
+    offsets = [_offset(instruction, fields.modifiers.pop(name, "0"), 255 if two else 65535) * scale for name in names]
+    if fields.modifiers:
+        raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)}")
+    operands = list(fields.operands)
+    if stores:
+        if len(operands) != 1 + len(offsets):
+            raise instruction.unsupported(f"{len(operands)} operands")
+        address, data = operands[0], [_vector(instruction, x, transfer.registers) for x in operands[1:]]
+    else:
+        if len(operands) != 2:
+            raise instruction.unsupported(f"{len(operands)} operands")
+        address = operands[1]
+        first = _vector(instruction, operands[0], transfer.registers * len(offsets))
+        data = [first + i * transfer.registers for i in range(len(offsets))]
+    base = _vector(instruction, address, 1)
+    parts = [Part(offset=offset, register=n, transfer=transfer) for offset, n in zip(offsets, data, strict=True)]
+    return _store(instruction, base, parts) if stores else _load(instruction, base, parts)
+
+
+def _offset(instruction: Instruction, text: str, most: int) -> int:
+    try:
+        offset = int(text, 0)
+    except ValueError:
+        offset = -1
+    if not 0 <= offset <= most:
+        raise instruction.unsupported(f"offset {text}")
+    return offset
+
+
+def _vector(instruction: Instruction, operand: Operand, count: int) -> int:
+    if operand.kind is not Kind.VECTOR or operand.count != count or operand.negated or operand.absolute:
+        raise instruction.unsupported(f"an operand of {count} vector register(s) is needed")
+    return operand.index
+
+
+def _registers(parts: list[Part]) -> tuple[int, ...]:
+    return tuple(key for part in parts for key in range(part.register, part.register + part.transfer.registers))
+
+
+def _load(instruction: Instruction, base: int, parts: list[Part]) -> Run:
+    line, keys = instruction.line, _registers(parts)
+    touched = frozenset((base, *keys))
+
+    def run(wave: Wave) -> None:
+        if not wave.dirty.isdisjoint(touched):
+            _check(wave, line, base, keys, Counter.LGKM)
+        lds, group = wave.group.lds, wave.group
+        tags = []
+        addresses = wave.u32[base].copy()
+        for part in parts:
+            plan = _plan(wave, line, addresses, part)
+            data, undefined = lds.data[plan.where], lds.undefined[plan.where]
+            if plan.outside:
+                _land_zero(wave, part, wave.lanes & ~plan.lanes)
+            land(wave, part.register, part.transfer, data, undefined, plan.lanes)
+            tag = lds.log.begin(group.access(line, wave), writes=False)
+            _report(wave, line, lds.log.read(tag, plan.where.reshape(-1), ordered=True), "reads", plan)
+            tags.append(tag)
+        wave.begin_lds(Operation(line=line, counter=Counter.LGKM, keys=keys), tags)
+
+    return run
+
+
+def _store(instruction: Instruction, base: int, parts: list[Part]) -> Run:
+    line, keys = instruction.line, _registers(parts)
+    touched = frozenset((base, *keys))
+
+    def run(wave: Wave) -> None:
+        unclear = not wave.dirty.isdisjoint(touched)
+        if unclear:
+            _check(wave, line, base, keys)
+        lds, group = wave.group.lds, wave.group
+        tags = []
+        for part in parts:
+            plan = _plan(wave, line, wave.u32[base], part)
+            data = taken(wave.vector, part.register, part.transfer, plan.lanes)
+            lds.data[plan.where] = data
+            if plan.overlaps and (lds.data[plan.where] != data).any():
+                wave.fault(FaultKind.RACE, line, "lanes of one store write different values to the same bytes of LDS")
+            if unclear:
+                lds.undefined[plan.where] = taken(wave.vector_undefined, part.register, part.transfer, plan.lanes)
+            else:
+                lds.undefined[plan.where] = 0
+            tag = lds.log.begin(group.access(line, wave), writes=True)
+            _report(wave, line, lds.log.write(tag, plan.where.reshape(-1), ordered=True), "writes", plan)
+            tags.append(tag)
+        wave.begin_lds(Operation(line=line, counter=Counter.LGKM), tags)
+
+    return run
+
+
+def _plan(wave: Wave, line: int, addresses: Words, part: Part) -> Plan:
+    lds = wave.group.lds
+    plan = lds.plan(addresses, part.offset, wave.exec, part.transfer.width)
+    traffic = wave.group.tally.of_line(line)
+    traffic.lds_passes += plan.passes
+    traffic.lds_least += plan.least
+    traffic.bytes += plan.where.size
+    if plan.outside:
+        what = f"{part.transfer.width} bytes at {plan.outside[0]} of LDS, which has {lds.size}"
+        wave.fault(FaultKind.OUT_OF_BOUNDS, line, what)
+    return plan
+
+
+def _check(wave: Wave, line: int, base: int, data: Iterable[int], loads: Counter | None = None) -> None:
+    wave.check_waited(line, (base,))
+    wave.check_waited(line, data, loads=loads)
+    wave.check_address(line, base)
+
+
+def _land_zero(wave: Wave, part: Part, lanes: Flags) -> None:
+    nothing: Bytes = np.zeros((int(lanes.sum()), part.transfer.width), dtype=np.uint8)
+    land(wave, part.register, part.transfer, nothing, nothing, lanes)
+
+
+def _report(wave: Wave, line: int, others: list[Access], does: str, plan: Plan) -> None:
+    for other in others:
+        first = int(plan.where.min())
+        whom = f"LDS bytes from {first} on that wave {wave.index} {does}"
+        met = other.agent % wave.group.most_waves
+        if other.begun < wave.group.epoch:
+            what = f"{whom}: the access of wave {met} may outlast the barrier, nothing waits for it (lgkmcnt)"
+            wave.fault(FaultKind.MISSING_WAIT, line, what, other_line=other.line)
+        else:
+            wave.fault(FaultKind.RACE, line, f"{whom}, and wave {met} too, with no barrier between", other_line=other.line)
+
+
+def decode_bpermute(instruction: Instruction) -> Run:
+    """Lane i gets the value of the active lane that its address / 4 names, modulo 32; of an inactive one, 0."""
+    fields = instruction.fields()
+    if len(fields.operands) != 3 or fields.modifiers:
+        raise instruction.unsupported("not of the form v, v, v")
+    d, base, data = (_vector(instruction, x, 1) for x in fields.operands)
+    line = instruction.line
+
+    def run(wave: Wave) -> None:
+        _check(wave, line, base, (d, data))
+        lanes = (wave.u32[base] >> np.uint32(2)) & np.uint32(31)
+        source = np.where(wave.lanes, wave.u32[data], np.uint32(0))[lanes]
+        undefined = np.where(wave.lanes, wave.vector_undefined[data], np.uint32(0))[lanes]
+        np.copyto(wave.u32[d], source, where=wave.lanes)
+        wave.mark_vector(d, undefined)
+        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=(d,)))
+
+    return run

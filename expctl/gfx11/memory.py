@@ -1,0 +1,101 @@
+"""Global memory: named buffers in one address space, far apart, so that whatever misses one is seen and named.
+
+Addresses hold an offset into one arena. Pages of it that nobody touches cost nothing, so the gaps can be wide: an access has to
+miss its buffer by GAP bytes to land in another one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from expctl.gfx11.arrays import Anything, Bytes, Indices
+
+BASE = 0x7F00_0000_0000
+"""Address of the arena: far from 0, so that a lost upper half of an address is out of bounds."""
+GAP = 1 << 22
+OUTSIDE, DEFINED, UNDEFINED = 0, 1, 2
+"""State of a byte."""
+POISON = 0xFF  # read as a half, a float or a double it is a NaN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Buffer:
+    """`size` bytes at `offset` of the arena."""
+
+    name: str
+    offset: int
+    size: int
+
+    @property
+    def address(self) -> int:
+        """What a kernel gets as a pointer."""
+        return BASE + self.offset
+
+
+class Memory:
+    """The arena. `states[i]` says whether byte i belongs to a buffer and has been written."""
+
+    def __init__(self, sizes: dict[str, int]) -> None:
+        offset = GAP
+        buffers = []
+        for name, size in sizes.items():
+            buffers.append(Buffer(name=name, offset=offset, size=size))
+            offset += (size + GAP + 0xFFF) & ~0xFFF
+        self.buffers = tuple(buffers)
+        self.data: Bytes = np.zeros(offset + GAP, dtype=np.uint8)
+        self.states: Bytes = np.zeros(offset + GAP, dtype=np.uint8)
+        for buffer in buffers:
+            self.data[buffer.offset : buffer.offset + buffer.size] = POISON
+            self.states[buffer.offset : buffer.offset + buffer.size] = UNDEFINED
+
+    def buffer(self, name: str) -> Buffer:
+        """By name."""
+        return next(buffer for buffer in self.buffers if buffer.name == name)
+
+    def fill(self, name: str, values: Anything) -> None:
+        """Write a buffer from its start on, before the launch."""
+        buffer = self.buffer(name)
+        raw = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+        self.data[buffer.offset : buffer.offset + len(raw)] = raw
+        self.states[buffer.offset : buffer.offset + len(raw)] = DEFINED
+
+    def forget(self, offset: int, size: int) -> None:
+        """Make bytes of the arena undefined again."""
+        self.data[offset : offset + size] = POISON
+        self.states[offset : offset + size] = UNDEFINED
+
+    def contents(self, name: str) -> Bytes:
+        """A copy of a buffer's bytes."""
+        buffer = self.buffer(name)
+        return self.data[buffer.offset : buffer.offset + buffer.size].copy()
+
+    def written(self, name: str) -> Bytes:
+        """Which bytes of a buffer hold a defined value, as 0 and 1."""
+        buffer = self.buffer(name)
+        states = self.states[buffer.offset : buffer.offset + buffer.size]
+        return np.asarray(states == DEFINED, dtype=np.uint8)
+
+    def offsets(self, addresses: Anything) -> Indices:
+        """Offsets into the arena of uint64 addresses; those outside become 0, which no buffer holds."""
+        offsets = (addresses - np.uint64(BASE)).astype(np.uint64)
+        inside: Indices = np.where(offsets < np.uint64(len(self.data) - 64), offsets, np.uint64(0)).astype(np.int64)
+        return inside
+
+    def place_of(self, address: int, base: int | None = None) -> str:
+        """An address in words: from the buffer that is nearest to it, or to `base`, the uniform part of the address, if that
+        is known and the address has strayed far from it."""
+        if base is not None and abs(address - base) > GAP:
+            return f"{address - base} bytes from an address that is {self.place_of(base)}"
+        offset = address - BASE
+
+        def distance(buffer: Buffer) -> int:
+            return max(buffer.offset - offset, offset - buffer.offset - buffer.size + 1, 0)
+
+        nearest = min(self.buffers, key=distance)
+        if offset < nearest.offset:
+            return f"{nearest.offset - offset} bytes before {nearest.name} ({nearest.size} bytes)"
+        if offset >= nearest.offset + nearest.size:
+            return f"{offset - nearest.offset - nearest.size} bytes after the end of {nearest.name} ({nearest.size} bytes)"
+        return f"byte {offset - nearest.offset} of {nearest.name}"

@@ -1,0 +1,88 @@
+"""Operands as clang writes them: registers, ranges of registers, numbers; with the sign modifiers that stand on them."""
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TypeGuard
+
+VCC, NULL, M0, EXEC, SCC = 106, 124, 125, 126, 253
+"""Encodings of the special scalar registers; SCC is kept beside them as if it were one."""
+SCALARS = 256
+
+_NAMED = {"vcc_lo": (VCC, 1), "vcc_hi": (VCC + 1, 1), "vcc": (VCC, 2), "null": (NULL, 1), "m0": (M0, 1), "exec_lo": (EXEC, 1)}
+_ONE = re.compile(r"^([vs])(\d+)$")
+_HALF = re.compile(r"^v(\d+)\.([lh])$")
+_RANGE = re.compile(r"^([vs])\[(\d+):(\d+)\]$")
+_INTEGER = re.compile(r"^-?(0x[0-9a-fA-F]+|\d+)$")
+_FLOAT = re.compile(r"^-?\d+\.\d*(e[+-]?\d+)?$")
+_MOST = {"v": 256, "s": 106}
+_MOST_HALVES = 256
+
+
+class Kind(StrEnum):
+    """What an operand names."""
+
+    VECTOR = "vector"
+    HALF = "half"
+    """The low or the high half of a vector register (`v1.l`, `v1.h`), as clang writes them from version 22 on."""
+    SCALAR = "scalar"
+    NUMBER = "number"
+    OFF = "off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operand:
+    """`count` registers from `index` on, or a number: an int is its own bits, a float a value in the format at hand."""
+
+    kind: Kind
+    index: int = 0
+    count: int = 1
+    number: int | float = 0
+    negated: bool = False
+    absolute: bool = False
+    upper: bool = False
+    """Of a half: the high one."""
+
+    @property
+    def is_null(self) -> bool:
+        """The register that reads as zero and takes no writes."""
+        return self.kind is Kind.SCALAR and self.index == NULL
+
+
+def parse_operand(text: str) -> Operand | None:
+    """None if it is nothing that is known, sext() for example."""
+    if text.startswith("-") and not (_INTEGER.match(text) or _FLOAT.match(text)):
+        inner = parse_operand(text[1:])
+        return replace(inner, negated=True) if _may_carry_sign(inner) and not inner.negated else None
+    if len(text) > 2 and text.startswith("|") and text.endswith("|"):
+        inner = parse_operand(text[1:-1])
+        return replace(inner, absolute=True) if _may_carry_sign(inner) and not inner.absolute else None
+    return _plain(text)
+
+
+def _may_carry_sign(operand: Operand | None) -> TypeGuard[Operand]:
+    return operand is not None and operand.kind in (Kind.VECTOR, Kind.HALF, Kind.SCALAR)
+
+
+def _plain(text: str) -> Operand | None:
+    if text == "off":
+        return Operand(kind=Kind.OFF)
+    if named := _NAMED.get(text):
+        return Operand(kind=Kind.SCALAR, index=named[0], count=named[1])
+    if one := _ONE.match(text):
+        return _register(one[1], int(one[2]), int(one[2]))
+    if half := _HALF.match(text):
+        return Operand(kind=Kind.HALF, index=int(half[1]), upper=half[2] == "h") if int(half[1]) < _MOST_HALVES else None
+    if several := _RANGE.match(text):
+        return _register(several[1], int(several[2]), int(several[3]))
+    if _INTEGER.match(text):
+        return Operand(kind=Kind.NUMBER, number=int(text, 0))
+    if _FLOAT.match(text):
+        return Operand(kind=Kind.NUMBER, number=float(text))
+    return None
+
+
+def _register(file: str, first: int, last: int) -> Operand | None:
+    if not first <= last < _MOST[file]:
+        return None
+    return Operand(kind=Kind.VECTOR if file == "v" else Kind.SCALAR, index=first, count=last - first + 1)

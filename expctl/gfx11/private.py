@@ -1,0 +1,16 @@
+"""The private (scratch) memory of the lanes of one wave."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from expctl.gfx11.arrays import LANES, Bytes
+
+
+class Private:
+    """`size` bytes per lane, each lane its own. Nothing is defined at first."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.data: Bytes = np.full((LANES, size), 0xFF, dtype=np.uint8)
+        self.undefined: Bytes = np.full((LANES, size), 0xFF, dtype=np.uint8)

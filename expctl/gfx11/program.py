@@ -1,0 +1,104 @@
+"""The body of one function of clang's -S text: instructions with their line numbers, and where the labels point."""
+
+import re
+from dataclasses import dataclass
+
+from expctl.domain.text import one_line
+from expctl.gfx11.errors import BadLaunch, Unsupported
+from expctl.gfx11.operand import Operand, parse_operand
+
+_LABEL = re.compile(r"^([.\w$]+):")
+_END_OF_BODY = re.compile(r"^\s*(\.section|\.size|\.text)\b|^\.Lfunc_end")
+_HARMLESS = re.compile(r"^\s*\.(p2align|loc|cfi_\w+|file|set|amdgpu_\w+|globl|type)\b")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instruction:
+    """One statement. `line` counts from 1."""
+
+    line: int
+    mnemonic: str
+    rest: str
+    """Everything after the mnemonic, without the comment."""
+
+    @property
+    def text(self) -> str:
+        """As it stands in the assembly."""
+        return f"{self.mnemonic} {self.rest}".strip()
+
+    def unsupported(self, why: str) -> Unsupported:
+        """The error to raise for it."""
+        return Unsupported(why, line=self.line, text=one_line(self.text, 200))
+
+    def fields(self) -> "Fields":
+        """Operands and modifiers. Raises Unsupported for an operand that is not known."""
+        words, modifiers = _split(self.rest)
+        operands = []
+        for word in words:
+            operand = parse_operand(word)
+            if operand is None:
+                raise self.unsupported(f"unknown operand {word!r}")
+            operands.append(operand)
+        return Fields(operands=tuple(operands), modifiers=modifiers)
+
+    def halves(self) -> tuple["Instruction", "Instruction"]:
+        """Both operations of a v_dual instruction."""
+        first, separator, second = self.text.partition("::")
+        if not separator:
+            raise self.unsupported("v_dual without a second operation")
+        x, y = (part.strip().partition(" ") for part in (first, second))
+        return (
+            Instruction(line=self.line, mnemonic=x[0], rest=x[2].strip()),
+            Instruction(line=self.line, mnemonic=y[0], rest=y[2].strip()),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields:
+    """What an instruction works on. A modifier without a value has the value ''."""
+
+    operands: tuple[Operand, ...]
+    modifiers: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """Instructions in order; `labels` maps a name to the index of the instruction that follows it."""
+
+    name: str
+    instructions: tuple[Instruction, ...]
+    labels: dict[str, int]
+
+
+def _split(rest: str) -> tuple[list[str], dict[str, str]]:
+    pieces = [piece.strip() for piece in re.split(r",(?![^\[]*\])", rest)] if rest else []
+    modifiers: dict[str, str] = {}
+    if pieces:
+        last, *trailing = pieces[-1].split()
+        pieces[-1] = last
+        for word in trailing:
+            name, _, value = word.partition(":")
+            modifiers[name] = value
+    return pieces, modifiers
+
+
+def parse_program(assembly: str, name: str) -> Program:
+    """The function `name`. Raises BadLaunch if the text has none, Unsupported for a directive inside it that is not known."""
+    lines = assembly.splitlines()
+    begin = next((i for i, line in enumerate(lines) if line.startswith(f"{name}:")), None)
+    if begin is None:
+        raise BadLaunch(f"the assembly has no function {name}", expected=f"a label {name}:", hint="check the kernel's name")
+    instructions: list[Instruction] = []
+    labels: dict[str, int] = {}
+    for number, line in enumerate(lines[begin + 1 :], begin + 2):
+        if _END_OF_BODY.match(line):
+            break
+        code = line.split(";", 1)[0].rstrip()
+        if label := _LABEL.match(code):
+            labels[label[1]] = len(instructions)
+        elif code.strip() and not _HARMLESS.match(code):
+            mnemonic, _, rest = code.strip().replace("\t", " ").partition(" ")
+            if mnemonic.startswith("."):
+                raise Unsupported("unknown directive inside a function", line=number, text=line)
+            instructions.append(Instruction(line=number, mnemonic=mnemonic, rest=rest.strip()))
+    return Program(name=name, instructions=tuple(instructions), labels=labels)

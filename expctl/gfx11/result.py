@@ -1,0 +1,121 @@
+"""Writes of vector results: which lanes, which part of the register, and what is defined of it afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from expctl.gfx11.arrays import Anything, Bits, bits_of
+from expctl.gfx11.operand import EXEC, NULL, Kind, Operand
+from expctl.gfx11.program import Instruction
+from expctl.gfx11.source import UPPER, Type
+from expctl.gfx11.wave import SCALAR_KEY, Wave
+
+Write = Callable[[Wave, Anything], None]
+_WIDE = (Type.U64, Type.I64)
+_LOW = (Type.F16, Type.U16, Type.I16)
+
+
+def writer(instruction: Instruction, destination: Operand, kind: Type) -> Write:
+    """Writes a lane array of `kind` in the active lanes. Raises Unsupported for a destination that can't take it."""
+    if kind is Type.MASK:
+        if destination.kind is not Kind.SCALAR or destination.count != 1:
+            raise instruction.unsupported("a lane mask goes to one scalar register")
+        return _mask_writer(destination.index)
+    wanted, expected = 2 if kind in _WIDE else 1, Kind.VECTOR
+    if kind in UPPER and destination.kind is Kind.HALF:
+        kind, expected = part_of(destination, kind), Kind.HALF
+    if destination.kind is not expected or destination.count != wanted or destination.negated or destination.absolute:
+        raise instruction.unsupported(f"a result of type {kind} goes to {wanted} vector register(s)")
+    n = destination.index
+    if kind in _WIDE:
+        return _pair_writer(n)
+    views: dict[Type, Callable[[Wave], Anything]] = {
+        Type.U32: lambda wave: wave.u32[n],
+        Type.I32: lambda wave: wave.i32[n],
+        Type.F32: lambda wave: wave.f32[n],
+        Type.F16: lambda wave: wave.low[n],
+        Type.F16_HIGH: lambda wave: wave.high[n],
+        Type.U16: lambda wave: wave.low[n].view(np.uint16),
+        Type.I16: lambda wave: wave.low[n].view(np.int16),
+        Type.U16_HIGH: lambda wave: wave.high[n].view(np.uint16),
+        Type.I16_HIGH: lambda wave: wave.high[n].view(np.int16),
+    }
+    if kind is Type.U32:
+        return _word_writer(n)
+    view = views[kind]
+
+    def write(wave: Wave, result: Anything) -> None:
+        if wave.full:
+            view(wave)[:] = result
+        else:
+            np.copyto(view(wave), result, where=wave.lanes)
+
+    return write
+
+
+def part_of(destination: Operand, kind: Type) -> Type:
+    """The half of the destination that a 16-bit result goes to; other results as they are."""
+    return UPPER[kind] if destination.kind is Kind.HALF and destination.upper and kind in UPPER else kind
+
+
+def _word_writer(n: int) -> Write:
+    def write(wave: Wave, result: Anything) -> None:
+        if wave.full:
+            wave.u32[n][:] = result
+        else:
+            np.copyto(wave.u32[n], result, where=wave.lanes)
+
+    return write
+
+
+def _pair_writer(n: int) -> Write:
+    def write(wave: Wave, result: Anything) -> None:
+        words = result.view(np.uint32)
+        np.copyto(wave.u32[n], words[0::2], where=wave.lanes)
+        np.copyto(wave.u32[n + 1], words[1::2], where=wave.lanes)
+
+    return write
+
+
+def _mask_writer(n: int) -> Write:
+    if n == NULL:
+        return lambda wave, result: None
+    if n == EXEC:
+        return lambda wave, result: wave.set_exec(bits_of(result) & wave.exec)
+
+    def write(wave: Wave, result: Anything) -> None:
+        wave.scalar[n] = bits_of(result) & wave.exec
+
+    return write
+
+
+def write_keys(destination: Operand, kind: Type) -> tuple[int, ...]:
+    """The registers that a result of `kind` changes."""
+    if destination.is_null:
+        return ()
+    if destination.kind is Kind.SCALAR:
+        return (SCALAR_KEY + destination.index,)
+    return tuple(range(destination.index, destination.index + (2 if kind in _WIDE else 1)))
+
+
+def mark_for(destination: Operand, kind: Type) -> Callable[[Wave, Bits], None]:
+    """Records a result's undefined bits, (32,), before it is written."""
+    n, kind = destination.index, part_of(destination, kind)
+    if destination.is_null:
+        return lambda wave, undefined: None
+    if kind is Type.MASK:
+        return lambda wave, undefined: wave.mark_scalar(n, bits_of(undefined != 0) & wave.exec)
+    if kind in _WIDE:
+
+        def mark_pair(wave: Wave, undefined: Bits) -> None:
+            wave.mark_vector(n, undefined.astype(np.uint32))
+            wave.mark_vector(n + 1, (undefined.astype(np.uint64) >> np.uint64(32)).astype(np.uint32))
+
+        return mark_pair
+    if kind in _LOW:
+        return lambda wave, undefined: wave.mark_vector(n, undefined.astype(np.uint32), 0xFFFF)
+    if kind in (Type.F16_HIGH, Type.U16_HIGH, Type.I16_HIGH):
+        return lambda wave, undefined: wave.mark_vector(n, undefined.astype(np.uint32), 0xFFFF0000)
+    return lambda wave, undefined: wave.mark_vector(n, undefined.astype(np.uint32))

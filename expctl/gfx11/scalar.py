@@ -1,0 +1,146 @@
+"""Scalar instructions: from text to steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from expctl.gfx11.arrays import ALL_BITS
+from expctl.gfx11.operand import EXEC, SCC, Operand
+from expctl.gfx11.program import Fields, Instruction
+from expctl.gfx11.scalar_op import LOGIC, OPS, ScalarOp, signed
+from expctl.gfx11.scalar_operand import ScalarSource, ScalarTarget, scalar_source, scalar_target
+from expctl.gfx11.source import Type
+from expctl.gfx11.step import Run, guarded
+from expctl.gfx11.wave import EXEC_KEY, SCC_KEY, Wave
+
+
+def decode_scalar(instruction: Instruction) -> Run:
+    """Raises Unsupported."""
+    name, fields = instruction.mnemonic, instruction.fields()
+    if fields.modifiers:
+        raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)}")
+    if name.endswith("_saveexec_b32"):
+        return _save_exec(instruction, fields)
+    if name in _SHORT:
+        return _with_short(instruction, fields)
+    op = OPS.get(name)
+    if op is None:
+        raise instruction.unsupported("unknown opcode")
+    return _plain(instruction, op, list(fields.operands))
+
+
+def _plain(instruction: Instruction, op: ScalarOp, operands: list[Operand]) -> Run:
+    target = scalar_target(instruction, operands.pop(0), wide=op.result == 64) if op.result and operands else None
+    if len(operands) != len(op.sources) or (target is None) != (op.result == 0):
+        raise instruction.unsupported("wrong number of operands")
+    kind = Type.F32 if op.floats else Type.U32
+    sources = [scalar_source(instruction, x, wide=bits == 64, kind=kind) for x, bits in zip(operands, op.sources, strict=True)]
+    return _step(instruction, op, target, sources)
+
+
+def _step(instruction: Instruction, op: ScalarOp, target: ScalarTarget | None, sources: list[ScalarSource]) -> Run:
+    evaluate, line = op.evaluate, instruction.line
+    reads: list[Callable[[Wave], int]] = [x.read for x in sources]
+    if op.reads_scc:
+        reads.append(lambda wave: wave.scalar[SCC])
+    targets = target.keys if target else ()
+    read_keys = (*(key for x in sources for key in x.keys), *((SCC_KEY,) if op.reads_scc else ()))
+    keys = frozenset((*read_keys, *targets, SCC_KEY))
+
+    def plain(wave: Wave) -> None:
+        result, scc = evaluate(*[read(wave) for read in reads])
+        if target is not None:
+            target.write(wave, result)
+        if scc is not None:
+            wave.scalar[SCC] = scc
+
+    def careful(wave: Wave) -> None:
+        wave.check_waited(line, (*read_keys, *targets))
+        values = [read(wave) for read in reads]
+        bits = [x.undefined(wave) for x in sources]
+        if op.reads_scc:
+            bits.append(wave.scalar_undefined[SCC])
+        _, scc = evaluate(*values)
+        undefined = _undefined(op, values, bits)
+        plain(wave)
+        if target is not None:
+            target.mark(wave, undefined)
+        if scc is not None:
+            wave.mark_scalar(SCC, int(undefined != 0 or (op.result == 0 and any(bits))))
+        if EXEC_KEY in targets:
+            wave.check_exec(line)
+
+    return guarded(keys, plain, careful)
+
+
+def _undefined(op: ScalarOp, values: list[int], bits: list[int]) -> int:
+    """Undefined bits of the result. A bitwise operation is tried with the undefined bits as zeros and as ones: what it makes
+    of each bit is monotone in each source, so where both ends agree in all combinations the bit is defined."""
+    if not any(bits):
+        return 0
+    mask = (1 << max(op.result, 1)) - 1
+    if not op.bitwise:
+        return mask
+    changed = 0
+    corners = [(value & ~unknown, value | unknown) for value, unknown in zip(values, bits, strict=True)]
+    if len(corners) == 1:
+        return bits[0] & mask
+    (a0, a1), (b0, b1) = corners
+    results = [op.evaluate(a, b)[0] for a in (a0, a1) for b in (b0, b1)]
+    for result in results[1:]:
+        changed |= result ^ results[0]
+    return changed & mask
+
+
+def _save_exec(instruction: Instruction, fields: Fields) -> Run:
+    """D = EXEC; EXEC = S op EXEC; SCC says whether any lane is left. `not0` negates EXEC instead of S."""
+    name = instruction.mnemonic.removeprefix("s_").removesuffix("_saveexec_b32")
+    swapped = {"and_not0": "and_not1", "or_not0": "or_not1"}.get(name)
+    function = LOGIC.get(swapped or name)
+    if function is None or len(fields.operands) != 2:
+        raise instruction.unsupported("unknown opcode")
+    target = scalar_target(instruction, fields.operands[0])
+    mask, line = scalar_source(instruction, fields.operands[1]), instruction.line
+    keys = frozenset((*target.keys, *mask.keys, EXEC_KEY, SCC_KEY))
+
+    def plain(wave: Wave) -> None:
+        before, value = wave.exec, mask.read(wave)
+        # and_not1: S & ~EXEC; and_not0: ~S & EXEC
+        after = function(before, value) if swapped else function(value, before)
+        target.write(wave, before)
+        wave.set_exec(after & ALL_BITS)
+        wave.scalar[SCC] = int(wave.exec != 0)
+
+    def careful(wave: Wave) -> None:
+        wave.check_waited(line, (*mask.keys, *target.keys))
+        undefined = mask.undefined(wave) & (wave.exec if name == "and" else ALL_BITS)
+        plain(wave)
+        target.mark(wave, 0)
+        wave.mark_scalar(SCC, 0)
+        wave.mark_scalar(EXEC, undefined)
+        wave.check_exec(line)
+
+    return guarded(keys, plain, careful)
+
+
+_SHORT: dict[str, tuple[str, bool]] = {
+    "s_movk_i32": ("s_mov_b32", False),
+    "s_addk_i32": ("s_add_i32", True),
+    "s_mulk_i32": ("s_mul_i32", True),
+    **{f"s_cmpk_{name}_i32": (f"s_cmp_{name}_i32", False) for name in ("eq", "lg", "gt", "ge", "lt", "le")},
+    **{f"s_cmpk_{name}_u32": (f"s_cmp_{name}_u32", False) for name in ("eq", "lg", "gt", "ge", "lt", "le")},
+}
+"""With a 16-bit constant: the operation that it stands for, and whether the destination is the first source."""
+
+
+def _with_short(instruction: Instruction, fields: Fields) -> Run:
+    name, accumulates = _SHORT[instruction.mnemonic]
+    if len(fields.operands) != 2 or not isinstance(fields.operands[1].number, int):
+        raise instruction.unsupported("not of the form register, 16-bit number")
+    register, short = fields.operands
+    bits = int(short.number) & 0xFFFF
+    value = bits if instruction.mnemonic.endswith("_u32") else signed(bits, 16) & ALL_BITS
+    operands = [register, Operand(kind=short.kind, number=value)]
+    if accumulates:
+        operands.insert(0, register)
+    return _plain(instruction, OPS[name], operands)

@@ -1,0 +1,56 @@
+"""s_load: scalar registers from global memory. These return in any order, so only lgkmcnt(0) proves that one has."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from expctl.gfx11.arrays import ALL_BITS
+from expctl.gfx11.faults import FaultKind
+from expctl.gfx11.memory import BASE, OUTSIDE, UNDEFINED
+from expctl.gfx11.operand import Kind
+from expctl.gfx11.program import Instruction
+from expctl.gfx11.scalar_operand import scalar_source
+from expctl.gfx11.step import Run
+from expctl.gfx11.waits import Counter, Operation
+from expctl.gfx11.wave import SCALAR_KEY, Wave
+
+_NAME = re.compile(r"^s_load_b(32|64|128|256|512)$")
+
+
+def decode_scalar_load(instruction: Instruction) -> Run:
+    """`s_load_b64 s[0:1], s[2:3], offset` or `..., soffset offset:n`. Raises Unsupported."""
+    match, fields = _NAME.match(instruction.mnemonic), instruction.fields()
+    modifiers = dict(fields.modifiers)
+    constant = int(modifiers.pop("offset", "0"), 0)
+    if match is None or len(fields.operands) != 3 or modifiers.keys() - {"glc", "dlc"}:
+        raise instruction.unsupported("unknown opcode, operands or modifiers")
+    destination, base, offset = fields.operands
+    count = int(match[1]) // 32
+    if destination.kind is not Kind.SCALAR or destination.count != count or base.kind is not Kind.SCALAR:
+        raise instruction.unsupported(f"not {count} scalar registers from a scalar base")
+    pair = scalar_source(instruction, base, wide=True)
+    moved = scalar_source(instruction, offset)
+    signed_offset = offset.number if offset.kind is Kind.NUMBER else None
+    first, line = destination.index, instruction.line
+    keys = tuple(SCALAR_KEY + n for n in range(first, first + count))
+
+    def run(wave: Wave) -> None:
+        wave.check_waited(line, (*pair.keys, *moved.keys, *keys))
+        if pair.undefined(wave) or moved.undefined(wave):
+            wave.fault(FaultKind.UNINITIALISED, line, "the address is a value that nothing wrote")
+        distance = int(signed_offset) if signed_offset is not None else moved.read(wave)
+        address = (pair.read(wave) + distance + constant) & ~3
+        memory, at = wave.group.memory, address - BASE
+        if not 0 <= at <= len(memory.data) - 64 or (memory.states[at : at + 4 * count] == OUTSIDE).any():
+            wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"reads {4 * count} bytes at {memory.place_of(address)}")
+            at = 0
+        words = memory.data[at : at + 4 * count].view(np.uint32).tolist()
+        undefined = (memory.states[at : at + 4 * count] == UNDEFINED).reshape(count, 4).any(axis=1).tolist()
+        for n, word, unclear in zip(range(first, first + count), words, undefined, strict=True):
+            wave.scalar[n] = word
+            wave.mark_scalar(n, ALL_BITS if unclear else 0)
+        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, in_order=False))
+
+    return run

@@ -1,0 +1,228 @@
+"""What scalar instructions compute: Python integers without sign in, a result and perhaps SCC out.
+
+By the manual's definitions (AMD, "RDNA3.5" Instruction Set Architecture, chapter 16). Evaluators take the named sources and,
+where `reads_scc`, SCC last; they return (result, SCC or None to leave SCC alone).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from expctl.gfx11.arrays import ALL_BITS
+
+ALL_64 = (1 << 64) - 1
+Evaluate = Callable[..., tuple[int, int | None]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalarOp:
+    """Widths in bits of the result (0: SCC alone) and of the sources."""
+
+    result: int
+    sources: tuple[int, ...]
+    evaluate: Evaluate
+    reads_scc: bool = False
+    bitwise: bool = False
+    """Bit i of the result depends on bit i of the sources alone."""
+    floats: bool = False
+
+
+def signed(value: int, bits: int = 32) -> int:
+    """Two's complement."""
+    return value - (1 << bits) if value >> (bits - 1) else value
+
+
+def float_of(bits: int) -> float:
+    """The value of a float32's bits."""
+    return float(struct.unpack("<f", struct.pack("<I", bits))[0])
+
+
+def bits_of_float(value: float) -> int:
+    """The float32 nearest to a double."""
+    return int(np.float32(value).view(np.uint32))
+
+
+def _logic(bits: int, function: Callable[..., int], count: int = 2) -> ScalarOp:
+    mask = (1 << bits) - 1
+
+    def evaluate(*values: int) -> tuple[int, int]:
+        result = function(*values) & mask
+        return result, int(result != 0)
+
+    return ScalarOp(result=bits, sources=(bits,) * count, evaluate=evaluate, bitwise=True)
+
+
+def _nonzero(bits: int, function: Callable[..., int], sources: tuple[int, ...]) -> ScalarOp:
+    mask = (1 << bits) - 1
+
+    def evaluate(*values: int) -> tuple[int, int]:
+        result = function(*values) & mask
+        return result, int(result != 0)
+
+    return ScalarOp(result=bits, sources=sources, evaluate=evaluate)
+
+
+def _silent(function: Callable[..., int], sources: tuple[int, ...] = (32, 32), result: int = 32) -> ScalarOp:
+    mask = (1 << result) - 1
+    return ScalarOp(result=result, sources=sources, evaluate=lambda *values: (function(*values) & mask, None))
+
+
+def _carrying(function: Callable[..., int], *, reads_scc: bool = False) -> ScalarOp:
+    """SCC is the unsigned carry or borrow."""
+
+    def evaluate(*values: int) -> tuple[int, int]:
+        total = function(*values)
+        return total & ALL_BITS, int(not 0 <= total <= ALL_BITS)
+
+    return ScalarOp(result=32, sources=(32, 32), evaluate=evaluate, reads_scc=reads_scc)
+
+
+def _overflowing(function: Callable[[int, int], int]) -> ScalarOp:
+    """SCC is the signed overflow."""
+
+    def evaluate(a: int, b: int) -> tuple[int, int]:
+        total = function(signed(a), signed(b))
+        return total & ALL_BITS, int(total != signed(total & ALL_BITS))
+
+    return ScalarOp(result=32, sources=(32, 32), evaluate=evaluate)
+
+
+def _chosen(better: Callable[[int, int], bool]) -> ScalarOp:
+    """SCC says whether the first was taken."""
+    return ScalarOp(result=32, sources=(32, 32), evaluate=lambda a, b: (a, 1) if better(a, b) else (b, 0))
+
+
+def _compared(function: Callable[[int, int], bool], bits: int = 32) -> ScalarOp:
+    return ScalarOp(result=0, sources=(bits, bits), evaluate=lambda a, b: (0, int(function(a, b))))
+
+
+def _comparisons() -> dict[str, ScalarOp]:
+    tests: dict[str, Callable[[int, int], bool]] = {
+        "eq": lambda a, b: a == b, "lg": lambda a, b: a != b, "gt": lambda a, b: a > b,
+        "ge": lambda a, b: a >= b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b,
+    }  # fmt: skip
+    found = {}
+    for name, test in tests.items():
+        found[f"s_cmp_{name}_u32"] = _compared(test)
+        found[f"s_cmp_{name}_i32"] = _compared(lambda a, b, test=test: test(signed(a), signed(b)))  # type: ignore[misc]
+    for name in ("eq", "lg"):
+        found[f"s_cmp_{name}_u64"] = _compared(tests[name], 64)
+    return found
+
+
+def _field(value: int, where: int, bits: int, *, is_signed: bool) -> int:
+    """s_bfe: offset in the low bits of `where`, width in bits 16..22."""
+    offset, width = where & (bits - 1), (where >> 16) & 0x7F
+    if width == 0:
+        return 0
+    field = (signed(value, bits) if is_signed else value) >> offset & ((1 << width) - 1)
+    return signed(field, width) if is_signed and width < bits else field
+
+
+def _lowest(value: int) -> int:
+    return (value & -value).bit_length() - 1 if value else -1
+
+
+def _f32(function: Callable[..., float], count: int = 2) -> ScalarOp:
+    def evaluate(*values: int) -> tuple[int, None]:
+        with np.errstate(all="ignore"):
+            return bits_of_float(function(*(float_of(value) for value in values))), None
+
+    return ScalarOp(result=32, sources=(32,) * count, evaluate=evaluate, floats=True)
+
+
+def _to_integer(value: int, low: int, high: int) -> tuple[int, None]:
+    number = float_of(value)
+    if number != number:
+        return 0, None
+    return int(min(max(number, low), high)) & ALL_BITS, None
+
+
+_SHIFTS = {
+    "s_lshl_b32": _nonzero(32, lambda a, b: a << (b & 31), (32, 32)),
+    "s_lshr_b32": _nonzero(32, lambda a, b: a >> (b & 31), (32, 32)),
+    "s_ashr_i32": _nonzero(32, lambda a, b: signed(a) >> (b & 31), (32, 32)),
+    "s_lshl_b64": _nonzero(64, lambda a, b: a << (b & 63), (64, 32)),
+    "s_lshr_b64": _nonzero(64, lambda a, b: a >> (b & 63), (64, 32)),
+    "s_ashr_i64": _nonzero(64, lambda a, b: signed(a, 64) >> (b & 63), (64, 32)),
+    "s_bfe_u32": _nonzero(32, lambda a, b: _field(a, b, 32, is_signed=False), (32, 32)),
+    "s_bfe_i32": _nonzero(32, lambda a, b: _field(a, b, 32, is_signed=True), (32, 32)),
+    "s_bfe_u64": _nonzero(64, lambda a, b: _field(a, b, 64, is_signed=False), (64, 32)),
+    "s_bfe_i64": _nonzero(64, lambda a, b: _field(a, b, 64, is_signed=True), (64, 32)),
+    "s_bfm_b32": _silent(lambda a, b: ((1 << (a & 31)) - 1) << (b & 31)),
+    "s_bfm_b64": _silent(lambda a, b: ((1 << (a & 63)) - 1) << (b & 63), (32, 32), 64),
+    "s_brev_b32": _silent(lambda a: int(f"{a:032b}"[::-1], 2), (32,)),
+    **{
+        f"s_lshl{n}_add_u32": _carrying(lambda a, b, n=n: (a << n) + b) for n in (1, 2, 3, 4)
+    },
+}  # fmt: skip
+_ARITHMETIC = {
+    "s_add_u32": _carrying(lambda a, b: a + b),
+    "s_sub_u32": _carrying(lambda a, b: a - b),
+    "s_addc_u32": _carrying(lambda a, b, scc: a + b + scc, reads_scc=True),
+    "s_subb_u32": _carrying(lambda a, b, scc: a - b - scc, reads_scc=True),
+    "s_add_i32": _overflowing(lambda a, b: a + b),
+    "s_sub_i32": _overflowing(lambda a, b: a - b),
+    "s_mul_i32": _silent(lambda a, b: a * b),
+    "s_mul_hi_u32": _silent(lambda a, b: a * b >> 32),
+    "s_mul_hi_i32": _silent(lambda a, b: signed(a) * signed(b) >> 32),
+    "s_abs_i32": _nonzero(32, lambda a: abs(signed(a)), (32,)),
+    "s_min_u32": _chosen(lambda a, b: a < b),
+    "s_max_u32": _chosen(lambda a, b: a >= b),
+    "s_min_i32": _chosen(lambda a, b: signed(a) < signed(b)),
+    "s_max_i32": _chosen(lambda a, b: signed(a) >= signed(b)),
+    "s_sext_i32_i8": _silent(lambda a: signed(a & 0xFF, 8), (32,)),
+    "s_sext_i32_i16": _silent(lambda a: signed(a & 0xFFFF, 16), (32,)),
+    "s_bcnt1_i32_b32": _nonzero(32, lambda a: a.bit_count(), (32,)),
+    "s_bcnt1_i32_b64": _nonzero(32, lambda a: a.bit_count(), (64,)),
+    "s_bcnt0_i32_b32": _nonzero(32, lambda a: 32 - a.bit_count(), (32,)),
+    "s_ctz_i32_b32": _silent(_lowest, (32,)),
+    "s_ctz_i32_b64": _silent(_lowest, (64,)),
+    "s_clz_i32_u32": _silent(lambda a: 32 - a.bit_length() if a else -1, (32,)),
+    "s_clz_i32_u64": _silent(lambda a: 64 - a.bit_length() if a else -1, (64,)),
+    "s_pack_ll_b32_b16": _silent(lambda a, b: (a & 0xFFFF) | (b & 0xFFFF) << 16),
+    "s_pack_lh_b32_b16": _silent(lambda a, b: (a & 0xFFFF) | (b & 0xFFFF0000)),
+    "s_pack_hh_b32_b16": _silent(lambda a, b: a >> 16 | (b & 0xFFFF0000)),
+    "s_pack_hl_b32_b16": _silent(lambda a, b: a >> 16 | (b & 0xFFFF) << 16),
+}  # fmt: skip
+_MOVES = {
+    **{f"s_mov_b{n}": ScalarOp(result=n, sources=(n,), evaluate=lambda a: (a, None), bitwise=True) for n in (32, 64)},
+    **{
+        f"s_cselect_b{n}": ScalarOp(
+            result=n, sources=(n, n), evaluate=lambda a, b, scc: (a if scc else b, None), reads_scc=True
+        )
+        for n in (32, 64)
+    },
+    **{f"s_bitcmp{n}_b32": _compared(lambda a, b, n=n: a >> (b & 31) & 1 == n) for n in (0, 1)},  # type: ignore[misc]
+    **{f"s_not_b{n}": _logic(n, lambda a: ~a, 1) for n in (32, 64)},
+}  # fmt: skip
+LOGIC: dict[str, Callable[[int, int], int]] = {
+    "and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b,
+    "nand": lambda a, b: ~(a & b), "nor": lambda a, b: ~(a | b), "xnor": lambda a, b: ~(a ^ b),
+    "and_not1": lambda a, b: a & ~b, "or_not1": lambda a, b: a | ~b,
+}  # fmt: skip
+_FLOATS = {
+    "s_add_f32": _f32(lambda a, b: a + b),
+    "s_sub_f32": _f32(lambda a, b: a - b),
+    "s_mul_f32": _f32(lambda a, b: a * b),
+    "s_cvt_f32_u32": _silent(lambda a: bits_of_float(float(a)), (32,)),
+    "s_cvt_f32_i32": _silent(lambda a: bits_of_float(float(signed(a))), (32,)),
+    "s_cvt_u32_f32": ScalarOp(result=32, sources=(32,), evaluate=lambda a: _to_integer(a, 0, ALL_BITS), floats=True),
+    "s_cvt_i32_f32": ScalarOp(
+        result=32, sources=(32,), evaluate=lambda a: _to_integer(a, -(1 << 31), (1 << 31) - 1), floats=True
+    ),
+}
+OPS: dict[str, ScalarOp] = {
+    **_SHIFTS,
+    **_ARITHMETIC,
+    **_MOVES,
+    **_FLOATS,
+    **_comparisons(),
+    **{f"s_{name}_b{n}": _logic(n, function) for n in (32, 64) for name, function in LOGIC.items()},
+}
+"""By mnemonic. Scalar float operations: the double result of two floats is rounded to float, which is innocuous
+(a double has more than twice a float's digits and two)."""

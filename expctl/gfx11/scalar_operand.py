@@ -1,0 +1,89 @@
+"""Scalar operands: 32 or 64 bits as Python integers without sign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from expctl.gfx11.arrays import ALL_BITS
+from expctl.gfx11.operand import EXEC, Kind, Operand
+from expctl.gfx11.program import Instruction
+from expctl.gfx11.source import Type, number_bits
+from expctl.gfx11.wave import SCALAR_KEY, Wave
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalarSource:
+    """`undefined` gives the bits of the value that nothing has defined."""
+
+    read: Callable[[Wave], int]
+    undefined: Callable[[Wave], int]
+    keys: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScalarTarget:
+    """Where a result goes. A write to EXEC switches lanes."""
+
+    write: Callable[[Wave, int], None]
+    mark: Callable[[Wave, int], None]
+    keys: tuple[int, ...]
+
+
+def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = False, kind: Type = Type.U32) -> ScalarSource:
+    """A register, a pair of them if `wide`, or a number. Raises Unsupported for anything else."""
+    if operand.negated or operand.absolute:
+        raise instruction.unsupported("sign modifier on a scalar operand")
+    if operand.kind is Kind.NUMBER:
+        bits = number_bits(instruction, operand.number, Type.U64 if wide else kind)
+        return ScalarSource(read=lambda wave: bits, undefined=lambda wave: 0, keys=())
+    n = operand.index
+    if operand.kind is not Kind.SCALAR or (operand.count != 1 + wide and not operand.is_null):
+        raise instruction.unsupported(f"not a scalar operand of {64 if wide else 32} bits")
+    if operand.is_null:
+        return ScalarSource(read=lambda wave: 0, undefined=lambda wave: 0, keys=())
+    if wide:
+        return ScalarSource(
+            read=lambda wave: wave.scalar[n] | wave.scalar[n + 1] << 32,
+            undefined=lambda wave: wave.scalar_undefined[n] | wave.scalar_undefined[n + 1] << 32,
+            keys=(SCALAR_KEY + n, SCALAR_KEY + n + 1),
+        )
+    return ScalarSource(
+        read=lambda wave: wave.scalar[n], undefined=lambda wave: wave.scalar_undefined[n], keys=(SCALAR_KEY + n,)
+    )
+
+
+def scalar_target(instruction: Instruction, operand: Operand, *, wide: bool = False) -> ScalarTarget:
+    """Raises Unsupported if a result can't go there."""
+    n = operand.index
+    if operand.kind is not Kind.SCALAR or operand.negated or operand.absolute:
+        raise instruction.unsupported("not a scalar destination")
+    if operand.is_null:
+        return ScalarTarget(write=lambda wave, value: None, mark=lambda wave, bits: None, keys=())
+    if operand.count != 1 + wide:
+        raise instruction.unsupported(f"not a scalar destination of {64 if wide else 32} bits")
+    if n == EXEC:
+        return ScalarTarget(
+            write=lambda wave, value: wave.set_exec(value),
+            mark=lambda wave, bits: wave.mark_scalar(EXEC, bits),
+            keys=(SCALAR_KEY + EXEC,),
+        )
+    if wide:
+        return _pair(n)
+
+    def write(wave: Wave, value: int) -> None:
+        wave.scalar[n] = value
+
+    return ScalarTarget(write=write, mark=lambda wave, bits: wave.mark_scalar(n, bits), keys=(SCALAR_KEY + n,))
+
+
+def _pair(n: int) -> ScalarTarget:
+    def write(wave: Wave, value: int) -> None:
+        wave.scalar[n] = value & ALL_BITS
+        wave.scalar[n + 1] = value >> 32
+
+    def mark(wave: Wave, bits: int) -> None:
+        wave.mark_scalar(n, bits & ALL_BITS)
+        wave.mark_scalar(n + 1, bits >> 32)
+
+    return ScalarTarget(write=write, mark=mark, keys=(SCALAR_KEY + n, SCALAR_KEY + n + 1))

@@ -1,0 +1,53 @@
+"""One instruction, or a few, on registers that the caller sets: how the opcodes are checked one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from expctl.gfx11.accesses import AccessLog
+from expctl.gfx11.arrays import ALL_BITS, LANES
+from expctl.gfx11.counts import Tally
+from expctl.gfx11.decode import decode_step
+from expctl.gfx11.faults import FaultLog
+from expctl.gfx11.memory import Memory
+from expctl.gfx11.program import Instruction
+from expctl.gfx11.wave import Wave
+from expctl.gfx11.workgroup import Device, Workgroup
+
+
+def fresh_wave(
+    *, lanes: int = ALL_BITS, lds_bytes: int = 0, private_bytes: int = 0, buffers: Mapping[str, int] | None = None
+) -> Wave:
+    """A wave alone in its workgroup; `buffers` maps names to sizes in bytes of global memory."""
+    memory = Memory(dict(buffers or {"nothing": 4}))
+    device = Device(
+        memory=memory, log=AccessLog(len(memory.data)), faults=FaultLog(), tally=Tally([]), most_instructions=1_000_000
+    )
+    group = Workgroup(0, device, lds_bytes=lds_bytes, private_bytes=private_bytes, most_waves=1)
+    return Wave(0, group, vector_registers=256, lanes=lanes)
+
+
+def execute(
+    wave: Wave,
+    text: str,
+    *,
+    vectors: Mapping[int, Sequence[int]] | None = None,
+    scalars: Mapping[int, int] | None = None,
+) -> Wave:
+    """Set registers (the values of `vectors` are repeated to fill 32 lanes, as bits), then run each line of `text`.
+
+    Raises Unsupported. Control flow can't be run like this.
+    """
+    for n, values in (vectors or {}).items():
+        wave.define_vector(n, np.resize(np.array(values, dtype=np.uint32), LANES))
+    for n, value in (scalars or {}).items():
+        wave.define_scalar(n, value)
+    with np.errstate(all="ignore"):
+        for number, line in enumerate(text.strip().splitlines(), 1):
+            mnemonic, _, rest = line.strip().partition(" ")
+            step = decode_step(Instruction(line=number, mnemonic=mnemonic, rest=rest.strip()))
+            if step is not None:
+                step(wave)
+    return wave

@@ -1,0 +1,200 @@
+"""Typed reads of operands: what an instruction makes of a register or a number, as a lane array, with its undefined bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from expctl.gfx11.arrays import ALL_BITS, LANES, Anything, Bits, Words, lanes_of
+from expctl.gfx11.operand import Kind, Operand
+from expctl.gfx11.program import Instruction
+from expctl.gfx11.wave import SCALAR_KEY, Wave
+
+
+class Type(StrEnum):
+    """How 32 or 64 bits are read. H_HIGH and U16_HIGH are the upper halves of a register."""
+
+    U32 = "u32"
+    I32 = "i32"
+    F32 = "f32"
+    F16 = "f16"
+    F16_HIGH = "f16 high"
+    U16 = "u16"
+    I16 = "i16"
+    U16_HIGH = "u16 high"
+    I16_HIGH = "i16 high"
+    U64 = "u64"
+    I64 = "i64"
+    MASK = "mask"
+    """One bit per lane, in a scalar register."""
+
+
+_DTYPES = {
+    Type.U32: np.uint32, Type.I32: np.int32, Type.F32: np.float32, Type.U64: np.uint64, Type.I64: np.int64,
+    Type.F16: np.float16, Type.F16_HIGH: np.float16, Type.U16: np.uint16, Type.I16: np.int16,
+    Type.U16_HIGH: np.uint16, Type.I16_HIGH: np.int16,
+}  # fmt: skip
+_HIGH = (Type.F16_HIGH, Type.U16_HIGH, Type.I16_HIGH)
+_HALF = (Type.F16, Type.U16, Type.I16)
+_WIDE = (Type.U64, Type.I64)
+UPPER = {Type.F16: Type.F16_HIGH, Type.U16: Type.U16_HIGH, Type.I16: Type.I16_HIGH}
+"""A half of a register, and the other one."""
+FLOATS = (Type.F32, Type.F16, Type.F16_HIGH)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """`read` gives the values of all lanes, (32,), perhaps as a view of the register; `undefined` the bits that count and that
+    nothing has defined, (32,) uint32, or uint64 of a 64-bit value; `keys` are the registers that both look at."""
+
+    read: Callable[[Wave], Anything]
+    undefined: Callable[[Wave], Bits]
+    keys: tuple[int, ...]
+
+
+def source(instruction: Instruction, operand: Operand, kind: Type) -> Source:
+    """Raises Unsupported if the operand can't be read like that."""
+    if (operand.negated or operand.absolute) and kind not in FLOATS:
+        raise instruction.unsupported(f"sign modifier on an operand that is read as {kind}")
+    wanted = 2 if kind in _WIDE else 1
+    if operand.kind is Kind.OFF:
+        raise instruction.unsupported("'off' where a value is needed")
+    if operand.kind is not Kind.NUMBER and operand.count != wanted and not operand.is_null:
+        raise instruction.unsupported(f"{operand.count} registers where {wanted} are read as {kind}")
+    if kind is Type.MASK:
+        return _mask(instruction, operand)
+    if operand.kind is Kind.NUMBER:
+        return _number(instruction, operand, kind)
+    if operand.kind is Kind.HALF:
+        if kind not in UPPER:
+            raise instruction.unsupported(f"half a register where {kind} is read")
+        return _signed(_vector(operand, UPPER[kind] if operand.upper else kind), operand)
+    plain = _vector(operand, kind) if operand.kind is Kind.VECTOR else _scalar(operand, kind)
+    return _signed(plain, operand)
+
+
+def number_bits(instruction: Instruction, number: int | float, kind: Type) -> int:
+    """The bits of a number in the text. An integer is its own bits whatever the type: 2 read as a float is a denormal."""
+    if isinstance(number, int):
+        if not -(1 << 31) <= number <= ALL_BITS:
+            raise instruction.unsupported(f"the number {number} has more than 32 bits")
+        if kind in _WIDE:
+            return number & 0xFFFF_FFFF_FFFF_FFFF
+        return number & ALL_BITS
+    if kind in (Type.F16, Type.F16_HIGH):
+        return int(np.float16(number).view(np.uint16))
+    if kind in (Type.F32, Type.U32, Type.I32):
+        return int(np.float32(number).view(np.uint32))
+    raise instruction.unsupported(f"a floating-point number read as {kind}")
+
+
+def _number(instruction: Instruction, operand: Operand, kind: Type) -> Source:
+    bits = number_bits(instruction, operand.number, kind)
+    if kind in _WIDE:
+        values: Anything = np.full(LANES, bits, dtype=np.uint64).view(_DTYPES[kind])
+    else:
+        values = _part(np.full(LANES, bits, dtype=np.uint32), kind)
+    values = values.copy()
+    values.flags.writeable = False
+    nothing: Bits = np.zeros(LANES, dtype=np.uint32)
+    return Source(read=lambda wave: values, undefined=lambda wave: nothing, keys=())
+
+
+def _part(words: Words, kind: Type) -> Anything:
+    """A view of (32,) words as `kind`."""
+    if kind in _HALF:
+        return words.view(_DTYPES[kind])[0::2]
+    if kind in _HIGH:
+        return words.view(_DTYPES[kind])[1::2]
+    return words.view(_DTYPES[kind])
+
+
+def _counting_bits(kind: Type) -> int:
+    if kind in _HALF:
+        return 0xFFFF
+    return 0xFFFF0000 if kind in _HIGH else ALL_BITS
+
+
+def _vector(operand: Operand, kind: Type) -> Source:
+    n, bits = operand.index, np.uint32(_counting_bits(kind))
+    if kind in _WIDE:
+        dtype = _DTYPES[kind]
+
+        def read_pair(wave: Wave) -> Anything:
+            return (wave.u32[n] | (wave.u32[n + 1].astype(np.uint64) << np.uint64(32))).view(dtype)
+
+        def undefined_pair(wave: Wave) -> Bits:
+            low, high = wave.vector_undefined[n], wave.vector_undefined[n + 1]
+            return np.asarray(low | (high.astype(np.uint64) << np.uint64(32)))
+
+        return Source(read=read_pair, undefined=undefined_pair, keys=(n, n + 1))
+    return Source(
+        read=_vector_reader(n, kind),
+        undefined=lambda wave: np.asarray(wave.vector_undefined[n] & bits),
+        keys=(n,),
+    )
+
+
+def _vector_reader(n: int, kind: Type) -> Callable[[Wave], Anything]:
+    readers: dict[Type, Callable[[Wave], Anything]] = {
+        Type.U32: lambda wave: wave.u32[n],
+        Type.I32: lambda wave: wave.i32[n],
+        Type.F32: lambda wave: wave.f32[n],
+        Type.F16: lambda wave: wave.low[n],
+        Type.F16_HIGH: lambda wave: wave.high[n],
+    }
+    return readers.get(kind, lambda wave: _part(wave.u32[n], kind))
+
+
+def _scalar(operand: Operand, kind: Type) -> Source:
+    """The value in every lane. Each instruction has its own array for it, filled anew by each read."""
+    n = operand.index
+    if kind in _WIDE:
+        wide = np.zeros(LANES, dtype=np.uint64)
+        wide_view = wide.view(_DTYPES[kind])
+        null = operand.is_null
+
+        def read_wide(wave: Wave) -> Anything:
+            wide.fill(0 if null else wave.scalar[n] | wave.scalar[n + 1] << 32)
+            return wide_view
+
+        def undefined_wide(wave: Wave) -> Bits:
+            return np.full(LANES, wave.scalar_undefined[n] | wave.scalar_undefined[n + 1] << 32, dtype=np.uint64)
+
+        return Source(read=read_wide, undefined=undefined_wide, keys=(SCALAR_KEY + n, SCALAR_KEY + n + 1))
+    words = np.zeros(LANES, dtype=np.uint32)
+    view, bits = _part(words, kind), _counting_bits(kind)
+
+    def read(wave: Wave) -> Anything:
+        words.fill(wave.scalar[n])
+        return view
+
+    def undefined(wave: Wave) -> Bits:
+        return np.full(LANES, wave.scalar_undefined[n] & bits, dtype=np.uint32)
+
+    return Source(read=read, undefined=undefined, keys=(SCALAR_KEY + n,))
+
+
+def _mask(instruction: Instruction, operand: Operand) -> Source:
+    if operand.kind is not Kind.SCALAR:
+        raise instruction.unsupported("a lane mask that is not in a scalar register")
+    n = operand.index
+
+    def undefined(wave: Wave) -> Bits:
+        return np.asarray(lanes_of(wave.scalar_undefined[n]).astype(np.uint32) * np.uint32(ALL_BITS))
+
+    return Source(read=lambda wave: lanes_of(wave.scalar[n]), undefined=undefined, keys=(SCALAR_KEY + n,))
+
+
+def _signed(plain: Source, operand: Operand) -> Source:
+    inner = plain.read
+    if operand.absolute and operand.negated:
+        return Source(read=lambda wave: np.negative(np.abs(inner(wave))), undefined=plain.undefined, keys=plain.keys)
+    if operand.absolute:
+        return Source(read=lambda wave: np.abs(inner(wave)), undefined=plain.undefined, keys=plain.keys)
+    if operand.negated:
+        return Source(read=lambda wave: np.negative(inner(wave)), undefined=plain.undefined, keys=plain.keys)
+    return plain

@@ -1,0 +1,157 @@
+"""Vector instructions: from text to steps. What they compute stands in the tables of the vector_* modules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from expctl.gfx11 import vector_compare, vector_float, vector_half, vector_integer
+from expctl.gfx11.arrays import Anything, Bits
+from expctl.gfx11.operand import EXEC, Kind, Operand
+from expctl.gfx11.program import Instruction
+from expctl.gfx11.result import Write, mark_for, write_keys, writer
+from expctl.gfx11.source import FLOATS, Source, Type, source
+from expctl.gfx11.step import Run, guarded
+from expctl.gfx11.vector_op import VectorOp
+from expctl.gfx11.wave import EXEC_KEY, Wave
+
+TABLE: dict[str, VectorOp] = {**vector_integer.OPS, **vector_float.OPS, **vector_compare.OPS, **vector_half.PLAIN}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """An operation with its operands: `evaluate` gives the results, not yet written."""
+
+    evaluate: Callable[[Wave], tuple[Anything, ...]]
+    undefined: Callable[[Wave], Bits]
+    writes: tuple[Write, ...]
+    marks: tuple[Callable[[Wave, Bits], None], ...]
+    read_keys: tuple[int, ...]
+    write_keys: tuple[int, ...]
+
+
+def base_name(mnemonic: str) -> str:
+    """Without the encoding's suffix. The others (_dpp, _sdwa) stay, and so are not found in any table."""
+    return mnemonic.removesuffix("_e32").removesuffix("_e64")
+
+
+def decode_vector(instruction: Instruction) -> Run:
+    """One vector instruction of the plain tables. Raises Unsupported."""
+    return step_of(instruction, bind(instruction))
+
+
+def bind(instruction: Instruction, name: str | None = None) -> Bound:
+    """Operands and modifiers checked against the table."""
+    op = TABLE.get(name or base_name(instruction.mnemonic))
+    if op is None:
+        raise instruction.unsupported("unknown opcode")
+    fields = instruction.fields()
+    operands = list(fields.operands)
+    destinations = [] if op.to_exec else operands[: len(op.results)]
+    named = operands[len(destinations) :]
+    if op.to_exec and len(named) == len(op.sources) + 1 and named[0].index == EXEC:
+        named = named[1:]
+    accumulated = [destinations[0]] if op.accumulates else []
+    if len(named) + len(accumulated) != len(op.sources) or len(destinations) != len(op.results) * (not op.to_exec):
+        raise instruction.unsupported(f"{len(operands)} operands")
+    implied = [Operand(kind=Kind.SCALAR, index=index) for index in op.implied]
+    kinds = [*op.sources, *(Type.MASK for _ in implied)]
+    sources = [source(instruction, x, kind) for x, kind in zip([*named, *accumulated, *implied], kinds, strict=True)]
+    finish = _finisher(instruction, op, fields.modifiers)
+    if op.to_exec:
+        destinations = [Operand(kind=Kind.SCALAR, index=EXEC)]
+    return bound_to(instruction, op, destinations, sources, finish)
+
+
+def bound_to(
+    instruction: Instruction,
+    op: VectorOp,
+    destinations: list[Operand],
+    sources: list[Source],
+    finish: Callable[[Anything], Anything] | None = None,
+) -> Bound:
+    """An operation of any table, its sources already chosen."""
+    return Bound(
+        evaluate=_evaluator(op, sources, finish),
+        undefined=_undefined(op, sources),
+        writes=tuple(writer(instruction, x, kind) for x, kind in zip(destinations, op.results, strict=True)),
+        marks=tuple(mark_for(x, kind) for x, kind in zip(destinations, op.results, strict=True)),
+        read_keys=(EXEC_KEY, *(key for x in sources for key in x.keys)),
+        write_keys=tuple(key for x, kind in zip(destinations, op.results, strict=True) for key in write_keys(x, kind)),
+    )
+
+
+def step_of(instruction: Instruction, bound: Bound) -> Run:
+    """Evaluate, then write; with undefined bits and missing waits looked after where there may be any."""
+    evaluate, line = bound.evaluate, instruction.line
+    keys = frozenset((*bound.read_keys, *bound.write_keys))
+    if len(bound.writes) == 1:
+        (write,) = bound.writes
+
+        def plain(wave: Wave) -> None:
+            write(wave, evaluate(wave)[0])
+    else:
+
+        def plain(wave: Wave) -> None:
+            for write, result in zip(bound.writes, evaluate(wave), strict=True):
+                write(wave, result)
+
+    def careful(wave: Wave) -> None:
+        wave.check_waited(line, keys)
+        undefined = bound.undefined(wave)
+        for mark in bound.marks:
+            mark(wave, undefined)
+        plain(wave)
+        if EXEC_KEY in bound.write_keys:
+            wave.check_exec(line)
+
+    return guarded(keys, plain, careful)
+
+
+def _evaluator(
+    op: VectorOp, sources: list[Source], finish: Callable[[Anything], Anything] | None
+) -> Callable[[Wave], tuple[Anything, ...]]:
+    evaluate, several = op.evaluate, len(op.results) > 1
+    reads = [x.read for x in sources]
+    if finish is not None:
+        inner = evaluate
+
+        def evaluate(*values: Anything) -> Anything:
+            return finish(inner(*values))
+
+    if several:
+        return lambda wave: evaluate(*[read(wave) for read in reads])
+    if len(reads) == 1:
+        (a,) = reads
+        return lambda wave: (evaluate(a(wave)),)
+    if len(reads) == 2:
+        a, b = reads
+        return lambda wave: (evaluate(a(wave), b(wave)),)
+    return lambda wave: (evaluate(*[read(wave) for read in reads]),)
+
+
+def _undefined(op: VectorOp, sources: list[Source]) -> Callable[[Wave], Bits]:
+    def undefined(wave: Wave) -> Bits:
+        return op.rule([x.read(wave) for x in sources], [x.undefined(wave) for x in sources])
+
+    return undefined
+
+
+def _finisher(instruction: Instruction, op: VectorOp, modifiers: dict[str, str]) -> Callable[[Anything], Anything] | None:
+    """Output modifiers: omod multiplies, clamp holds within 0..1 and makes a NaN 0 (dx10_clamp)."""
+    if not modifiers:
+        return None
+    factor = {None: 1.0, "mul:2": 2.0, "mul:4": 4.0, "div:2": 0.5}.get(
+        next((f"{name}:{value}" for name, value in modifiers.items() if name != "clamp"), None)
+    )
+    if op.results[0] not in FLOATS or len(op.results) > 1 or factor is None or len(modifiers) > 2:
+        raise instruction.unsupported(f"modifier {' '.join(modifiers)}")
+    clamp = "clamp" in modifiers
+
+    def finish(result: Anything) -> Anything:
+        scaled = result * result.dtype.type(factor)
+        return np.where(np.isnan(scaled), 0, np.clip(scaled, 0, 1)).astype(result.dtype) if clamp else scaled
+
+    return finish

@@ -1,0 +1,47 @@
+"""v_dual: two operations in one instruction, both of which read before either writes."""
+
+from expctl.gfx11.arrays import Anything
+from expctl.gfx11.program import Instruction
+from expctl.gfx11.step import Run, guarded
+from expctl.gfx11.vector import bind
+from expctl.gfx11.wave import Wave
+
+_ALLOWED = frozenset(
+    f"v_{name}"
+    for name in (
+        "fmac_f32", "fmaak_f32", "fmamk_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32", "mov_b32", "cndmask_b32",
+        "max_f32", "min_f32", "add_nc_u32", "lshlrev_b32", "and_b32",
+    )
+)  # fmt: skip
+
+
+def decode_dual(instruction: Instruction) -> Run:
+    """Raises Unsupported if either half is not a known dual operation."""
+    halves = []
+    for half in instruction.halves():
+        name = half.mnemonic.replace("v_dual_", "v_", 1)
+        if name not in _ALLOWED or not half.mnemonic.startswith("v_dual_"):
+            raise instruction.unsupported(f"unknown dual operation {half.mnemonic}")
+        if name == "v_cndmask_b32" and half.rest.count(",") == 2:
+            half = Instruction(line=half.line, mnemonic=half.mnemonic, rest=f"{half.rest}, vcc_lo")  # noqa: PLW2901
+        halves.append(bind(half, name))
+    x, y = halves
+    write_x, write_y = x.writes[0], y.writes[0]
+    keys = frozenset((*x.read_keys, *x.write_keys, *y.read_keys, *y.write_keys))
+
+    def results(wave: Wave) -> tuple[Anything, Anything]:
+        return x.evaluate(wave)[0].copy(), y.evaluate(wave)[0].copy()
+
+    def plain(wave: Wave) -> None:
+        first, second = results(wave)
+        write_x(wave, first)
+        write_y(wave, second)
+
+    def careful(wave: Wave) -> None:
+        wave.check_waited(instruction.line, keys)
+        undefined = x.undefined(wave), y.undefined(wave)
+        for half, bits in zip((x, y), undefined, strict=True):
+            half.marks[0](wave, bits)
+        plain(wave)
+
+    return guarded(keys, plain, careful)

@@ -1,0 +1,185 @@
+"""Single-precision vector operations and conversions. Rounding is to nearest even and denormals are kept (descriptor.py).
+
+v_rcp, v_rsq, v_sqrt, v_exp, v_log, v_sin and v_cos are approximations in the machine, within one unit in the last place or so;
+here they are the correctly rounded result, so results that depend on them may differ from the machine in the last bits.
+"""
+
+import numpy as np
+
+from expctl.gfx11.arrays import Anything
+from expctl.gfx11.rounding import fma32, maximum, minimum, to_integer
+from expctl.gfx11.vector_op import (
+    F16,
+    F32,
+    I32,
+    IMPLIED_VCC,
+    MASK,
+    U32,
+    VectorOp,
+    binary,
+    ternary,
+    unary,
+)
+
+_INT32, _UINT32 = (-(1 << 31), (1 << 31) - 1), (0, (1 << 32) - 1)
+
+
+def _exactly(function: object) -> object:
+    def through_double(a: Anything) -> Anything:
+        return function(a.astype(np.float64)).astype(np.float32)  # type: ignore[operator]
+
+    return through_double
+
+
+def _to_i32(a: Anything) -> Anything:
+    return to_integer(a, *_INT32).astype(np.int32)
+
+
+def _to_u32(a: Anything) -> Anything:
+    return to_integer(a, *_UINT32).astype(np.uint32)
+
+
+def _exponent(a: Anything) -> Anything:
+    """The biased exponent field."""
+    return (a.view(np.uint32) >> np.uint32(23)).astype(np.int64) & 0xFF
+
+
+def _scale(a: Anything, b: Anything, c: Anything) -> Anything:
+    """v_div_scale_f32: of a (denominator b or numerator c) scaled so that the steps of a division stay in range, and whether
+    v_div_fmas must undo it. Where the manual's cases leave it open, what makes the whole sequence round correctly."""
+    down = (a.astype(np.float64) * 2.0**-64).astype(np.float32)
+    top = np.float32(2.0) ** 64
+    numerator, denominator = _exponent(c), _exponent(b)
+    denormal = (denominator == 0) & (b != 0)
+    is_denominator = a.view(np.uint32) == b.view(np.uint32)
+    is_numerator = a.view(np.uint32) == c.view(np.uint32)
+    reciprocal_denormal = np.abs(1.0 / b.astype(np.float64)) < 2.0**-126
+    quotient_denormal = np.abs(c.astype(np.float64) / b.astype(np.float64)) < 2.0**-126
+    result, undo = a.copy(), np.zeros(len(a), dtype=np.bool_)
+    left = np.ones(len(a), dtype=np.bool_)
+    for case, new, flag in (
+        ((b == 0) | (c == 0), np.full_like(a, np.nan), False),
+        (numerator - denominator >= 96, np.where(is_denominator, a * top, a), True),
+        (denormal, a * top, False),
+        (reciprocal_denormal & quotient_denormal, np.where(is_denominator, down, a), True),
+        (reciprocal_denormal, down, False),
+        (quotient_denormal, np.where(is_numerator, a * top, a), True),
+        (numerator <= 23, a * top, False),
+    ):
+        now = left & case
+        result, undo, left = np.where(now, new, result), undo | (now & flag), left & ~case
+    return result.astype(np.float32), undo
+
+
+def _fma_and_unscale(a: Anything, b: Anything, c: Anything, undo: Anything) -> Anything:
+    """v_div_fmas_f32: 2^64 or 2^-64, away from where the exponent of c already is."""
+    product = fma32(a, b, c)
+    factor = np.where(_exponent(c) > 127, np.float32(2.0**64), np.float32(2.0**-64))
+    return np.where(undo, product * factor, product)
+
+
+def _fix_up(a: Anything, b: Anything, c: Anything) -> Anything:
+    """v_div_fixup_f32: the special cases of the quotient c / b, else a with its sign; if a is a NaN it overflowed."""
+    negative = np.signbit(b) ^ np.signbit(c)
+    sign = np.where(negative, np.float32(-1), np.float32(1))
+    infinite, zero = sign * np.float32(np.inf), sign * np.float32(0)
+    far = _exponent(c) - _exponent(b)
+    result = np.where(far < -150, zero, np.where((_exponent(b) == 255) | np.isnan(a), infinite, np.copysign(a, sign)))
+    result = np.where(np.isinf(b) | (c == 0), zero, result)
+    result = np.where((b == 0) | np.isinf(c), infinite, result)
+    invalid = ((b == 0) & (c == 0)) | (np.isinf(b) & np.isinf(c))
+    result = np.where(invalid, np.float32(np.nan), result)
+    return np.where(np.isnan(b), b, np.where(np.isnan(c), c, result)).astype(np.float32)
+
+
+def _classes(a: Anything, wanted: Anything) -> Anything:
+    """v_cmp_class_f32. Bits: signalling NaN, quiet NaN, -inf, -normal, -denormal, -0, +0, +denormal, +normal, +inf."""
+    bits = a.view(np.uint32)
+    quiet = (bits >> np.uint32(22)) & np.uint32(1)
+    tiny = (_exponent(a) == 0) & (a != 0)
+    magnitude = np.where(np.isinf(a), 3, np.where(a == 0, 0, np.where(tiny, 1, 2)))
+    number = np.where(np.signbit(a), 5 - magnitude, 6 + magnitude)
+    return (wanted >> np.where(np.isnan(a), quiet, number).astype(np.uint32)) & np.uint32(1) != 0
+
+
+def _byte(i: int) -> VectorOp:
+    return unary(F32, U32, lambda a: ((a >> np.uint32(8 * i)) & np.uint32(0xFF)).astype(np.float32))
+
+
+def _approximate(function: object) -> VectorOp:
+    return unary(F32, F32, _exactly(function))  # type: ignore[arg-type]
+
+
+def _to_zero(a: Anything) -> Anything:
+    """float32 to float16 bits, cut; what is too large becomes the largest finite half."""
+    nearest = a.astype(np.float16)
+    too_large = np.abs(nearest.astype(np.float64)) > np.abs(a.astype(np.float64))
+    return np.where(too_large, np.nextafter(nearest, np.float16(0)), nearest).view(np.uint16).astype(np.uint32)
+
+
+def _exponent_of(a: Anything) -> Anything:
+    return np.asarray(np.where(np.isfinite(a), np.frexp(a)[1], 0), dtype=np.int32)
+
+
+def _mantissa_of(a: Anything) -> Anything:
+    return np.asarray(np.where(np.isfinite(a), np.frexp(a)[0], a), dtype=np.float32)
+
+
+_SUMS = {
+    "v_add_f32": binary(F32, np.add),
+    "v_sub_f32": binary(F32, np.subtract),
+    "v_subrev_f32": binary(F32, lambda a, b: b - a),
+    "v_mul_f32": binary(F32, np.multiply),
+    "v_fma_f32": ternary(F32, fma32),
+    "v_fmac_f32": VectorOp(results=(F32,), sources=(F32, F32, F32), evaluate=fma32, accumulates=True),
+    # a * K + b and a * b + K, with K in the text
+    "v_fmamk_f32": ternary(F32, fma32),
+    "v_fmaak_f32": ternary(F32, fma32),
+    "v_max_f32": binary(F32, maximum),
+    "v_min_f32": binary(F32, minimum),
+    "v_max3_f32": ternary(F32, lambda a, b, c: maximum(maximum(a, b), c)),
+    "v_min3_f32": ternary(F32, lambda a, b, c: minimum(minimum(a, b), c)),
+}
+_DIVISION = {
+    "v_div_scale_f32": VectorOp(results=(F32, MASK), sources=(F32, F32, F32), evaluate=_scale),
+    "v_div_fmas_f32": VectorOp(results=(F32,), sources=(F32, F32, F32), evaluate=_fma_and_unscale, implied=IMPLIED_VCC),
+    "v_div_fixup_f32": ternary(F32, _fix_up),
+    "v_rcp_f32": _approximate(np.reciprocal),
+    "v_rcp_iflag_f32": _approximate(np.reciprocal),
+    "v_rsq_f32": _approximate(lambda a: 1.0 / np.sqrt(a)),
+    "v_sqrt_f32": _approximate(np.sqrt),
+    "v_exp_f32": _approximate(np.exp2),
+    "v_log_f32": _approximate(np.log2),
+    "v_sin_f32": _approximate(lambda a: np.sin(2.0 * np.pi * a)),
+    "v_cos_f32": _approximate(lambda a: np.cos(2.0 * np.pi * a)),
+}
+_ROUNDINGS = {
+    "v_trunc_f32": unary(F32, F32, np.trunc),
+    "v_ceil_f32": unary(F32, F32, np.ceil),
+    "v_floor_f32": unary(F32, F32, np.floor),
+    "v_rndne_f32": unary(F32, F32, np.rint),
+    "v_fract_f32": unary(F32, F32, lambda a: np.minimum(a - np.floor(a), np.float32(1.0 - 2.0**-24))),
+    "v_ldexp_f32": VectorOp(
+        results=(F32,),
+        sources=(F32, I32),
+        evaluate=lambda a, b: np.ldexp(a.astype(np.float64), np.clip(b, -400, 400)).astype(np.float32),
+    ),
+    "v_frexp_exp_i32_f32": unary(I32, F32, _exponent_of),
+    "v_frexp_mant_f32": unary(F32, F32, _mantissa_of),
+}  # fmt: skip
+_CONVERSIONS = {
+    "v_cvt_f32_f16": unary(F32, F16, lambda a: a.astype(np.float32)),
+    "v_cvt_f16_f32": unary(F16, F32, lambda a: a.astype(np.float16)),
+    "v_cvt_f32_i32": unary(F32, I32, lambda a: a.astype(np.float32)),
+    "v_cvt_f32_u32": unary(F32, U32, lambda a: a.astype(np.float32)),
+    "v_cvt_i32_f32": unary(I32, F32, _to_i32),
+    "v_cvt_u32_f32": unary(U32, F32, _to_u32),
+    "v_cvt_floor_i32_f32": unary(I32, F32, lambda a: _to_i32(np.floor(a))),
+    "v_cvt_nearest_i32_f32": unary(I32, F32, lambda a: _to_i32(np.floor(a.astype(np.float64) + 0.5))),
+    **{f"v_cvt_f32_ubyte{i}": _byte(i) for i in range(4)},
+    "v_cvt_pk_rtz_f16_f32": VectorOp(
+        results=(U32,), sources=(F32, F32), evaluate=lambda a, b: _to_zero(a) | _to_zero(b) << np.uint32(16)
+    ),
+}
+_CLASS = {"v_cmp_class_f32": VectorOp(results=(MASK,), sources=(F32, U32), evaluate=_classes)}
+OPS: dict[str, VectorOp] = {**_SUMS, **_DIVISION, **_ROUNDINGS, **_CONVERSIONS, **_CLASS}

@@ -1,0 +1,107 @@
+"""Half-precision and 16-bit vector operations, plain, packed and mixed with single precision.
+
+Plain ones work on the low half of their registers and leave the high half of the destination alone (as all do from gfx10 on).
+"""
+
+import numpy as np
+
+from expctl.gfx11.arrays import Anything
+from expctl.gfx11.definedness import same_bits
+from expctl.gfx11.rounding import fma16, fma32, maximum, minimum
+from expctl.gfx11.source import Type
+from expctl.gfx11.vector_op import F16, F32, I16, I32, U16, U32, VectorOp, binary, ternary, unary
+
+_15 = np.uint16(15)
+
+
+def _dot(a_low: Anything, a_high: Anything, b_low: Anything, b_high: Anything, c: Anything) -> Anything:
+    """Two exact products and a float, summed in double and rounded once. The machine's own rounding is not documented."""
+    wide = [x.astype(np.float64) for x in (a_low, a_high, b_low, b_high, c)]
+    return (wide[0] * wide[2] + wide[1] * wide[3] + wide[4]).astype(np.float32)
+
+
+def shift_left_16(a: Anything, b: Anything) -> Anything:
+    """b << a."""
+    return b << (a & _15)
+
+
+def shift_right_16(a: Anything, b: Anything) -> Anything:
+    """b >> a."""
+    return b >> (a & _15)
+
+
+def _arithmetic_shift_right_16(a: Anything, b: Anything) -> Anything:
+    return b >> (a & np.int16(15))
+
+
+PLAIN: dict[str, VectorOp] = {
+    "v_add_f16": binary(F16, np.add),
+    "v_sub_f16": binary(F16, np.subtract),
+    "v_subrev_f16": binary(F16, lambda a, b: b - a),
+    "v_mul_f16": binary(F16, np.multiply),
+    "v_fma_f16": ternary(F16, fma16),
+    "v_fmac_f16": VectorOp(results=(F16,), sources=(F16, F16, F16), evaluate=fma16, accumulates=True),
+    "v_max_f16": binary(F16, maximum),
+    "v_min_f16": binary(F16, minimum),
+    "v_mov_b16": unary(U16, U16, lambda a: a, same_bits),
+    "v_add_nc_u16": binary(U16, np.add),
+    "v_sub_nc_u16": binary(U16, np.subtract),
+    "v_mul_lo_u16": binary(U16, np.multiply),
+    "v_mad_u16": ternary(U16, lambda a, b, c: a * b + c),
+    "v_lshlrev_b16": binary(U16, shift_left_16),
+    "v_lshrrev_b16": binary(U16, shift_right_16),
+    "v_ashrrev_i16": binary(I16, _arithmetic_shift_right_16),
+    "v_max_u16": binary(U16, np.maximum),
+    "v_min_u16": binary(U16, np.minimum),
+    "v_max_i16": binary(I16, np.maximum),
+    "v_min_i16": binary(I16, np.minimum),
+    "v_and_b16": binary(U16, np.bitwise_and),
+    "v_or_b16": binary(U16, np.bitwise_or),
+    "v_xor_b16": binary(U16, np.bitwise_xor),
+    "v_cvt_f16_u16": unary(F16, U16, lambda a: a.astype(np.float32).astype(np.float16)),
+    "v_cvt_f16_i16": unary(F16, I16, lambda a: a.astype(np.float16)),
+    "v_cvt_i32_i16": unary(I32, I16, lambda a: a.astype(np.int32)),
+    "v_cvt_u32_u16": unary(U32, U16, lambda a: a.astype(np.uint32)),
+    "v_pack_b32_f16": VectorOp(
+        results=(U32,),
+        sources=(U16, U16),
+        evaluate=lambda a, b: a.astype(np.uint32) | b.astype(np.uint32) << np.uint32(16),
+    ),
+}
+
+PACKED: dict[str, VectorOp] = {
+    "v_pk_add_f16": binary(F16, np.add),
+    "v_pk_mul_f16": binary(F16, np.multiply),
+    "v_pk_fma_f16": ternary(F16, fma16),
+    "v_pk_max_f16": binary(F16, maximum),
+    "v_pk_min_f16": binary(F16, minimum),
+    "v_pk_add_u16": binary(U16, np.add),
+    "v_pk_add_i16": binary(I16, np.add),
+    "v_pk_sub_u16": binary(U16, np.subtract),
+    "v_pk_sub_i16": binary(I16, np.subtract),
+    "v_pk_mul_lo_u16": binary(U16, np.multiply),
+    "v_pk_mad_u16": ternary(U16, lambda a, b, c: a * b + c),
+    "v_pk_lshlrev_b16": binary(U16, shift_left_16),
+    "v_pk_lshrrev_b16": binary(U16, shift_right_16),
+    "v_pk_ashrrev_i16": binary(I16, _arithmetic_shift_right_16),
+    "v_pk_max_u16": binary(U16, np.maximum),
+    "v_pk_min_u16": binary(U16, np.minimum),
+    "v_pk_max_i16": binary(I16, np.maximum),
+    "v_pk_min_i16": binary(I16, np.minimum),
+}
+"""Each is done twice, for the low and the high half of the result."""
+
+MIXED: dict[str, Type] = {"v_fma_mix_f32": Type.F32, "v_fma_mixlo_f16": Type.F16, "v_fma_mixhi_f16": Type.F16_HIGH}
+"""Result of a fused multiply-add in single precision whose sources are each a float or a half."""
+
+
+def mixed(a: Anything, b: Anything, c: Anything) -> Anything:
+    """The float32 result. A half one is this, rounded again: LLVM selects it for fptrunc(fma(...))."""
+    return fma32(a.astype(np.float32), b.astype(np.float32), c.astype(np.float32))
+
+
+DOT = VectorOp(
+    results=(F32,),
+    sources=(F16, Type.F16_HIGH, F16, Type.F16_HIGH, F32),
+    evaluate=_dot,
+)

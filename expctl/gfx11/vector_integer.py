@@ -1,0 +1,226 @@
+"""Integer vector operations, by the manual's definitions (AMD, "RDNA3.5" Instruction Set Architecture, chapter 16).
+
+Shift amounts are taken modulo the width. A name ending in "rev" has its first two sources swapped.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+
+from expctl.gfx11.arrays import LANES, Anything, Bytes
+from expctl.gfx11.definedness import (
+    and_or,
+    bits_above,
+    chosen,
+    conjunction,
+    disjunction,
+    disjunction_of_three,
+    moved_by,
+    same_bits,
+    shifted_or,
+)
+from expctl.gfx11.source import Type
+from expctl.gfx11.vector_op import I32, I64, MASK, U32, U64, VectorOp, binary, ternary, unary
+
+_31, _63, _32 = np.uint32(31), np.uint64(63), np.uint64(32)
+
+
+def _high(product: Anything) -> Anything:
+    return (product >> _32).astype(np.uint32)
+
+
+def _wide(a: Anything) -> Anything:
+    return a.astype(np.uint64)
+
+
+def _low24(a: Anything) -> Anything:
+    return a & np.uint32(0xFFFFFF)
+
+
+def _signed24(a: Anything) -> Anything:
+    return (a << 8) >> 8
+
+
+def _bit_field(a: Anything, offset: Anything, width: Anything) -> Anything:
+    return (a >> (offset & _31)) & ((np.uint32(1) << (width & _31)) - np.uint32(1))
+
+
+def _signed_bit_field(a: Anything, offset: Anything, width: Anything) -> Anything:
+    """Bits past bit 31 repeat the sign; a width of 0 gives 0."""
+    wide = a.view(np.int32).astype(np.int64) >> (offset & _31).astype(np.int64)
+    up = 64 - (width & _31).astype(np.int64)
+    return np.where(up == 64, 0, (wide << (up & 63)) >> (up & 63)).astype(np.int32).view(np.uint32)
+
+
+def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:
+    """v_perm_b32. Of the eight bytes b (0..3) and a (4..7), byte i of the result is the one that byte i of the selector names.
+
+    8..11 repeat the sign of byte 1, 3, 5, 7; 12 is 0x00; 13 and above are 0xff.
+    """
+    where, picked, ones = _picks(selector.tobytes())
+    pool = np.empty((LANES, 2), dtype=np.uint32)
+    pool[:, 0] = b
+    pool[:, 1] = a
+    if where is None:
+        return _permute_signs(pool.view(np.uint8), selector)
+    return (pool.reshape(-1).view(np.uint8).take(where).view(np.uint32) & picked) | ones
+
+
+@lru_cache(maxsize=256)
+def _picks(selector: bytes) -> tuple[Anything, Anything, Anything]:
+    """For 32 selectors: places in the (32, 8) pool of bytes (None if a sign is asked for), a mask of bytes that come from there
+    and one of those that are 0xff. Nearly all selectors are constants in the text."""
+    names = np.frombuffer(selector, dtype=np.uint8).reshape(LANES, 4)
+    places = np.arange(LANES)[:, None] * 8 + np.minimum(names, 7)
+    picked = np.where(names < 8, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)
+    ones = np.where(names > 12, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)
+    has_signs = ((names >= 8) & (names < 12)).any()
+    return None if has_signs else places.reshape(-1), picked, ones
+
+
+def _permute_signs(pool: Bytes, selector: Anything) -> Anything:
+    signs = (pool[:, 1::2] >> 7) * np.uint8(0xFF)
+    constants = np.tile(np.array([0, 0xFF], dtype=np.uint8), (LANES, 1))
+    names = np.minimum(np.ascontiguousarray(selector).view(np.uint8).reshape(LANES, 4), 13)
+    everything = np.concatenate((pool, signs, constants), axis=1)
+    return np.take_along_axis(everything, names, axis=1).view(np.uint32).reshape(LANES)
+
+
+def _permuted_undefined(a: Anything, b: Anything, selector: Anything) -> Anything:
+    names = np.ascontiguousarray(selector).view(np.uint8)
+    not_constant = np.where(names < 12, 0xFF, 0).astype(np.uint8).view(np.uint32)
+    return permute_bytes(a, b, selector) & not_constant
+
+
+def _add_carry(a: Anything, b: Anything, carry: Anything) -> Anything:
+    total = _wide(a) + b + carry
+    return total.astype(np.uint32), total >> _32 != 0
+
+
+def _subtract_borrow(a: Anything, b: Anything, borrow: Anything) -> Anything:
+    total = a.astype(np.int64) - b - borrow
+    return total.astype(np.uint32), total < 0
+
+
+def _multiply_add_64(a: Anything, b: Anything, c: Anything) -> Anything:
+    total = _wide(a) * b + c
+    return total, total < c
+
+
+def _multiply_add_i64(a: Anything, b: Anything, c: Anything) -> Anything:
+    product = a.astype(np.int64) * b
+    total = product + c
+    return total, ((product < 0) & (c < 0)) | (((product < 0) | (c < 0)) & (total >= 0))
+
+
+def _count_leading(a: Anything) -> Anything:
+    """Zeros above the first one; -1 if there is none."""
+    return np.where(a == 0, -1, 32 - np.frexp(a.astype(np.float64))[1]).astype(np.int32).view(np.uint32)
+
+
+def _count_trailing(a: Anything) -> Anything:
+    lowest = a & (~a + np.uint32(1))
+    return np.where(a == 0, -1, np.frexp(lowest.astype(np.float64))[1] - 1).astype(np.int32).view(np.uint32)
+
+
+def _median(a: Anything, b: Anything, c: Anything) -> Anything:
+    return np.maximum(np.minimum(a, b), np.minimum(np.maximum(a, b), c))
+
+
+def _reversed(a: Anything) -> Anything:
+    bits = np.unpackbits(np.ascontiguousarray(a).view(np.uint8).reshape(LANES, 4), axis=1, bitorder="little")
+    return np.packbits(bits[:, ::-1], axis=1, bitorder="little").view(np.uint32).reshape(LANES)
+
+
+def _align_bits(a: Anything, b: Anything, shift: Anything) -> Anything:
+    return ((_wide(a) << _32 | b) >> _wide(shift & _31)).astype(np.uint32)
+
+
+def _align_bytes(a: Anything, b: Anything, shift: Anything) -> Anything:
+    return ((_wide(a) << _32 | b) >> (_wide(shift & np.uint32(3)) * np.uint64(8))).astype(np.uint32)
+
+
+def _shift_left(a: Anything, b: Anything) -> Anything:
+    return b << (a & _31)
+
+
+def _shift_right(a: Anything, b: Anything) -> Anything:
+    return b >> (a & _31)
+
+
+def _carrying(evaluate: Callable[..., Anything], *, carry_in: bool) -> VectorOp:
+    sources = (U32, U32, MASK) if carry_in else (U32, U32)
+    return VectorOp(results=(U32, MASK), sources=sources, evaluate=evaluate)
+
+
+def _shift_64(kind: Type, evaluate: Callable[[Anything, Anything], Anything]) -> VectorOp:
+    return VectorOp(results=(kind,), sources=(U32, kind), evaluate=evaluate, rule=moved_by(evaluate, amount=0))
+
+
+OPS: dict[str, VectorOp] = {
+    "v_mov_b32": unary(U32, U32, lambda a: a, same_bits),
+    "v_not_b32": unary(U32, U32, np.invert, same_bits),
+    "v_and_b32": binary(U32, np.bitwise_and, conjunction),
+    "v_or_b32": binary(U32, np.bitwise_or, disjunction),
+    "v_xor_b32": binary(U32, np.bitwise_xor, same_bits),
+    "v_xnor_b32": binary(U32, lambda a, b: ~(a ^ b), same_bits),
+    "v_and_or_b32": ternary(U32, lambda a, b, c: (a & b) | c, and_or),
+    "v_or3_b32": ternary(U32, lambda a, b, c: a | b | c, disjunction_of_three),
+    "v_xor3_b32": ternary(U32, lambda a, b, c: a ^ b ^ c, same_bits),
+    "v_bfi_b32": ternary(U32, lambda a, b, c: (a & b) | (~a & c)),
+    "v_lshlrev_b32": binary(U32, _shift_left, moved_by(_shift_left, amount=0)),
+    "v_lshrrev_b32": binary(U32, _shift_right, moved_by(_shift_right, amount=0)),
+    "v_ashrrev_i32": VectorOp(
+        results=(I32,),
+        sources=(U32, I32),
+        evaluate=lambda a, b: b >> (a & _31).view(np.int32),
+        rule=moved_by(lambda a, b: b >> (a & _31).view(np.int32), amount=0),
+    ),
+    "v_lshl_or_b32": ternary(U32, lambda a, b, c: (a << (b & _31)) | c, shifted_or),
+    "v_lshl_add_u32": ternary(U32, lambda a, b, c: (a << (b & _31)) + c, bits_above),
+    "v_add_lshl_u32": ternary(U32, lambda a, b, c: (a + b) << (c & _31)),
+    "v_xad_u32": ternary(U32, lambda a, b, c: (a ^ b) + c, bits_above),
+    "v_bfe_u32": ternary(U32, _bit_field),
+    "v_bfe_i32": ternary(U32, _signed_bit_field),
+    "v_bfm_b32": binary(U32, lambda a, b: ((np.uint32(1) << (a & _31)) - np.uint32(1)) << (b & _31)),
+    "v_alignbit_b32": ternary(U32, _align_bits, moved_by(_align_bits, amount=2)),
+    "v_alignbyte_b32": ternary(U32, _align_bytes, moved_by(_align_bytes, amount=2)),
+    "v_perm_b32": ternary(U32, permute_bytes, moved_by(_permuted_undefined, amount=2)),
+    "v_bfrev_b32": unary(U32, U32, _reversed),
+    "v_bcnt_u32_b32": binary(U32, lambda a, b: np.bitwise_count(a).astype(np.uint32) + b),
+    "v_clz_i32_u32": unary(U32, U32, _count_leading),
+    "v_ctz_i32_b32": unary(U32, U32, _count_trailing),
+    "v_add_nc_u32": binary(U32, np.add, bits_above),
+    "v_sub_nc_u32": binary(U32, np.subtract, bits_above),
+    "v_subrev_nc_u32": binary(U32, lambda a, b: b - a, bits_above),
+    "v_add3_u32": ternary(U32, lambda a, b, c: a + b + c, bits_above),
+    "v_add_co_u32": _carrying(lambda a, b: _add_carry(a, b, np.uint32(0)), carry_in=False),
+    "v_sub_co_u32": _carrying(lambda a, b: _subtract_borrow(a, b, np.uint32(0)), carry_in=False),
+    "v_subrev_co_u32": _carrying(lambda a, b: _subtract_borrow(b, a, np.uint32(0)), carry_in=False),
+    "v_add_co_ci_u32": _carrying(_add_carry, carry_in=True),
+    "v_sub_co_ci_u32": _carrying(_subtract_borrow, carry_in=True),
+    "v_subrev_co_ci_u32": _carrying(lambda a, b, borrow: _subtract_borrow(b, a, borrow), carry_in=True),
+    "v_mul_lo_u32": binary(U32, np.multiply, bits_above),
+    "v_mul_hi_u32": binary(U32, lambda a, b: _high(_wide(a) * b)),
+    "v_mul_hi_i32": binary(I32, lambda a, b: (a.astype(np.int64) * b >> 32).astype(np.int32)),
+    "v_mul_u32_u24": binary(U32, lambda a, b: _low24(a) * _low24(b), bits_above),
+    "v_mul_i32_i24": binary(I32, lambda a, b: _signed24(a) * _signed24(b), bits_above),
+    "v_mul_hi_u32_u24": binary(U32, lambda a, b: _high(_wide(_low24(a)) * _low24(b))),
+    "v_mad_u32_u24": ternary(U32, lambda a, b, c: _low24(a) * _low24(b) + c, bits_above),
+    "v_mad_i32_i24": ternary(I32, lambda a, b, c: _signed24(a) * _signed24(b) + c, bits_above),
+    "v_mad_u64_u32": VectorOp(results=(U64, MASK), sources=(U32, U32, U64), evaluate=_multiply_add_64, rule=bits_above),
+    "v_mad_i64_i32": VectorOp(results=(I64, MASK), sources=(I32, I32, I64), evaluate=_multiply_add_i64, rule=bits_above),
+    "v_lshlrev_b64": _shift_64(U64, lambda a, b: b << (_wide(a) & _63)),
+    "v_lshrrev_b64": _shift_64(U64, lambda a, b: b >> (_wide(a) & _63)),
+    "v_ashrrev_i64": _shift_64(I64, lambda a, b: b >> (_wide(a) & _63).view(np.int64)),
+    "v_cndmask_b32": VectorOp(
+        results=(U32,), sources=(U32, U32, MASK), evaluate=lambda a, b, mask: np.where(mask, b, a), rule=chosen
+    ),
+    "v_sad_u32": ternary(U32, lambda a, b, c: np.maximum(a, b) - np.minimum(a, b) + c),
+    **{f"v_{name}_{kind}": binary(kind, evaluate) for kind in (U32, I32) for name, evaluate in
+       (("min", np.minimum), ("max", np.maximum))},
+    **{f"v_{name}3_{kind}": ternary(kind, evaluate) for kind in (U32, I32) for name, evaluate in
+       (("min", lambda a, b, c: np.minimum(np.minimum(a, b), c)),
+        ("max", lambda a, b, c: np.maximum(np.maximum(a, b), c)), ("med", _median))},
+}  # fmt: skip

@@ -1,0 +1,100 @@
+"""Vector instructions that move single lanes, or choose their registers as they run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from expctl.gfx11.arrays import ALL_BITS
+from expctl.gfx11.faults import FaultKind
+from expctl.gfx11.operand import M0, Kind
+from expctl.gfx11.program import Instruction
+from expctl.gfx11.scalar_operand import scalar_source, scalar_target
+from expctl.gfx11.step import Run
+from expctl.gfx11.wave import M0_KEY, Wave
+
+
+def decode_readfirstlane(instruction: Instruction) -> Run:
+    """The value of the first active lane, or of lane 0 if none is."""
+    destination, vector = _two(instruction, Kind.VECTOR)
+    target, line = scalar_target(instruction, destination), instruction.line
+
+    def run(wave: Wave) -> None:
+        wave.check_waited(line, (vector.index, *target.keys))
+        lane = (wave.exec & -wave.exec).bit_length() - 1 if wave.exec else 0
+        target.write(wave, int(wave.u32[vector.index][lane]))
+        target.mark(wave, int(wave.vector_undefined[vector.index][lane]))
+
+    return run
+
+
+def decode_readlane(instruction: Instruction) -> Run:
+    """The value of the lane that a scalar names, active or not."""
+    fields = instruction.fields()
+    if len(fields.operands) != 3 or fields.modifiers or fields.operands[1].kind is not Kind.VECTOR:
+        raise instruction.unsupported("not of the form s, v, lane")
+    target, n = scalar_target(instruction, fields.operands[0]), fields.operands[1].index
+    which, line = scalar_source(instruction, fields.operands[2]), instruction.line
+
+    def run(wave: Wave) -> None:
+        wave.check_waited(line, (n, *which.keys, *target.keys))
+        lane = which.read(wave) & 31
+        undefined = ALL_BITS if which.undefined(wave) else int(wave.vector_undefined[n][lane])
+        target.write(wave, int(wave.u32[n][lane]))
+        target.mark(wave, undefined)
+
+    return run
+
+
+def decode_writelane(instruction: Instruction) -> Run:
+    """Writes one lane, active or not."""
+    fields = instruction.fields()
+    if len(fields.operands) != 3 or fields.modifiers or fields.operands[0].kind is not Kind.VECTOR:
+        raise instruction.unsupported("not of the form v, s, lane")
+    n, line = fields.operands[0].index, instruction.line
+    value, which = (scalar_source(instruction, x) for x in fields.operands[1:])
+
+    def run(wave: Wave) -> None:
+        wave.check_waited(line, (n, *value.keys, *which.keys))
+        lane = which.read(wave) & 31
+        wave.u32[n][lane] = value.read(wave)
+        wave.vector_undefined[n][lane] = ALL_BITS if which.undefined(wave) else value.undefined(wave)
+        wave.refresh(n)
+
+    return run
+
+
+def decode_movrels(instruction: Instruction) -> Run:
+    """The register M0 further on than the one named."""
+    destination, vector = _two(instruction, Kind.VECTOR)
+    if destination.kind is not Kind.VECTOR:
+        raise instruction.unsupported("the destination is not a vector register")
+    n, first, line = destination.index, vector.index, instruction.line
+
+    def run(wave: Wave) -> None:
+        wave.check_waited(line, (M0_KEY,))
+        if wave.scalar_undefined[M0]:
+            wave.fault(FaultKind.UNINITIALISED, line, "m0 chooses a register, but nothing wrote it")
+        chosen = first + wave.scalar[M0]
+        if chosen >= len(wave.u32):
+            wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"v{chosen} of {len(wave.u32)} vector registers")
+            return
+        wave.check_waited(line, (chosen, n))
+        np.copyto(wave.u32[n], wave.u32[chosen], where=wave.lanes)
+        wave.mark_vector(n, wave.vector_undefined[chosen])
+
+    return run
+
+
+def _two(instruction: Instruction, second: Kind):  # type: ignore[no-untyped-def]
+    fields = instruction.fields()
+    if len(fields.operands) != 2 or fields.modifiers or fields.operands[1].kind is not second:
+        raise instruction.unsupported("not of the form destination, vector register")
+    return fields.operands
+
+
+DECODERS = {
+    "v_readfirstlane_b32": decode_readfirstlane,
+    "v_readlane_b32": decode_readlane,
+    "v_writelane_b32": decode_writelane,
+    "v_movrels_b32": decode_movrels,
+}

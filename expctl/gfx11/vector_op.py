@@ -1,0 +1,50 @@
+"""What a vector instruction computes, apart from where its operands lie. The tables are vector_integer, vector_float, ..."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from expctl.gfx11.arrays import Anything
+from expctl.gfx11.definedness import Rule, any_bit
+from expctl.gfx11.operand import VCC
+from expctl.gfx11.source import Type
+
+U32, I32, F32, F16, U16, I16, U64, I64, MASK = (
+    Type.U32, Type.I32, Type.F32, Type.F16, Type.U16, Type.I16, Type.U64, Type.I64, Type.MASK,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorOp:
+    """`evaluate` maps the sources' lane arrays to one lane array, or to a tuple of them if there are several results.
+
+    It may return a view of a source. A 16-bit result goes to the low half of its register and leaves the high half alone.
+    """
+
+    results: tuple[Type, ...]
+    sources: tuple[Type, ...]
+    evaluate: Callable[..., Anything]
+    rule: Rule = any_bit
+    accumulates: bool = False
+    """The destination is the last source too."""
+    implied: tuple[int, ...] = ()
+    """Scalar registers read as lane masks after the named sources."""
+    to_exec: bool = False
+    """The result, a mask, goes to EXEC and the text names no destination."""
+
+
+def unary(result: Type, a: Type, evaluate: Callable[[Anything], Anything], rule: Rule = any_bit) -> VectorOp:
+    """One source."""
+    return VectorOp(results=(result,), sources=(a,), evaluate=evaluate, rule=rule)
+
+
+def binary(kind: Type, evaluate: Callable[[Anything, Anything], Anything], rule: Rule = any_bit) -> VectorOp:
+    """Two sources and a result of one type."""
+    return VectorOp(results=(kind,), sources=(kind, kind), evaluate=evaluate, rule=rule)
+
+
+def ternary(kind: Type, evaluate: Callable[..., Anything], rule: Rule = any_bit) -> VectorOp:
+    """Three sources and a result of one type."""
+    return VectorOp(results=(kind,), sources=(kind, kind, kind), evaluate=evaluate, rule=rule)
+
+
+IMPLIED_VCC = (VCC,)

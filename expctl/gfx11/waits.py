@@ -1,0 +1,65 @@
+"""Loads and stores that a wave has begun, and which of them an s_waitcnt proves to have ended.
+
+    vmcnt    loads from memory      return in order
+    vscnt    stores to memory       end in order
+    lgkmcnt  LDS and scalar loads   LDS in order among themselves; scalar loads in any order, so only lgkmcnt(0) proves one
+
+A counter that has fallen to n proves that all but n of its operations ended. Which ones is known only for those in order:
+with k scalar loads under way, k of the ended ones may be those.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Counter(StrEnum):
+    """The counters that an instruction can wait for, by the name in the assembly. Exports (expcnt) do not exist here."""
+
+    VM = "vmcnt"
+    LGKM = "lgkmcnt"
+    VS = "vscnt"
+
+
+MOST = {Counter.VM: 63, Counter.LGKM: 63, Counter.VS: 63}
+
+
+@dataclass(slots=True, eq=False)
+class Operation:
+    """One access under way."""
+
+    line: int
+    counter: Counter
+    keys: tuple[int, ...] = ()
+    """Registers that it will write, as Wave keys."""
+    in_order: bool = True
+    tags: list[int] = field(default_factory=list)
+    """Its entries in the log of LDS accesses."""
+    outlasts: bool = False
+    """It may have been under way while its wave passed a barrier."""
+
+
+@dataclass(slots=True)
+class Waits:
+    """Operations under way of one wave, oldest first, per counter."""
+
+    under_way: dict[Counter, list[Operation]] = field(default_factory=lambda: {counter: [] for counter in Counter})
+
+    def begin(self, operation: Operation) -> None:
+        """Count it."""
+        self.under_way[operation.counter].append(operation)
+
+    def wait(self, counter: Counter, most: int) -> list[Operation]:
+        """The operations that are proven to have ended once `counter` is at `most` or less. They are forgotten here."""
+        waiting = self.under_way[counter]
+        out_of_order = sum(not operation.in_order for operation in waiting)
+        proven = len(waiting) if most == 0 else max(0, len(waiting) - most - out_of_order)
+        if proven == 0:
+            return []
+        if most == 0:
+            ended, self.under_way[counter] = waiting, []
+            return ended
+        in_order = [operation for operation in waiting if operation.in_order]
+        ended = in_order[:proven]
+        gone = set(map(id, ended))
+        self.under_way[counter] = [operation for operation in waiting if id(operation) not in gone]
+        return ended

@@ -1,0 +1,185 @@
+"""The state of one wave of 32 lanes: registers, which bits of them nothing has defined yet, and what is still under way.
+
+A register is known by a key: n for VGPR n, SCALAR_KEY + n for scalar register n (SCC among them). `dirty` holds the keys of all
+registers that are not plainly usable, because a load into them is under way or some of their bits are undefined, so that
+the common case costs an instruction one look at a set.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from expctl.gfx11.arrays import ALL_BITS, LANES, Flags, Words, lanes_of
+from expctl.gfx11.faults import Fault, FaultKind
+from expctl.gfx11.operand import EXEC, M0, NULL, SCALARS, SCC, VCC
+from expctl.gfx11.waits import Counter, Operation, Waits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from expctl.gfx11.workgroup import Workgroup
+
+SCALAR_KEY = 1024
+SCC_KEY, EXEC_KEY, VCC_KEY, M0_KEY = (SCALAR_KEY + index for index in (SCC, EXEC, VCC, M0))
+
+
+def name_of(key: int) -> str:
+    """The register's name in the assembly."""
+    if key < SCALAR_KEY:
+        return f"v{key}"
+    special = {SCC_KEY: "scc", EXEC_KEY: "exec_lo", VCC_KEY: "vcc_lo", M0_KEY: "m0"}
+    return special.get(key, f"s{key - SCALAR_KEY}")
+
+
+class Wave:
+    """One wave. Lane arrays `u32[n]`, `i32[n]`, `f32[n]`, `low[n]`, `high[n]` are views of VGPR n."""
+
+    __slots__ = (
+        "dirty", "exec", "f32", "full", "group", "high", "i32", "index", "instructions", "lanes", "low", "pending", "resume",
+        "scalar", "scalar_undefined", "u32", "undefined", "vector", "vector_undefined", "waits",
+    )  # fmt: skip
+
+    def __init__(self, index: int, group: Workgroup, *, vector_registers: int, lanes: int = ALL_BITS) -> None:
+        self.index = index
+        self.group = group
+        self.vector: Words = np.zeros((vector_registers, LANES), dtype=np.uint32)
+        self.vector_undefined: Words = np.full((vector_registers, LANES), ALL_BITS, dtype=np.uint32)
+        self.u32 = list(self.vector)
+        self.i32 = list(self.vector.view(np.int32))
+        self.f32 = list(self.vector.view(np.float32))
+        halves = self.vector.view(np.float16)
+        self.low, self.high = list(halves[:, 0::2]), list(halves[:, 1::2])
+        self.scalar = [0] * SCALARS
+        self.scalar_undefined = [ALL_BITS] * SCALARS
+        self.undefined = {*range(vector_registers), *(SCALAR_KEY + n for n in range(SCALARS))}
+        self.dirty = set(self.undefined)
+        self.pending: dict[int, Operation] = {}
+        self.waits = Waits()
+        self.resume = 0
+        self.instructions = 0
+        self.define_scalar(NULL, 0)
+        self.exec = lanes
+        self.lanes: Flags = lanes_of(lanes)
+        self.full = lanes == ALL_BITS
+        self.define_scalar(EXEC, lanes)
+
+    def set_exec(self, bits: int) -> None:
+        """Switch lanes on and off."""
+        self.exec = self.scalar[EXEC] = bits
+        self.lanes = lanes_of(bits)
+        self.full = bits == ALL_BITS
+
+    def define_scalar(self, index: int, value: int) -> None:
+        """Give a scalar register a value before the wave starts."""
+        self.scalar[index] = value
+        self.mark_scalar(index, 0)
+
+    def define_vector(self, index: int, values: Words) -> None:
+        """Give a vector register its values before the wave starts."""
+        self.vector[index] = values
+        self.vector_undefined[index] = 0
+        self.undefined.discard(index)
+        self.dirty.discard(index)
+
+    def mark_scalar(self, index: int, undefined: int) -> None:
+        """Say which bits of a scalar register are undefined now."""
+        self.scalar_undefined[index] = undefined
+        key = SCALAR_KEY + index
+        if undefined:
+            self.undefined.add(key)
+            self.dirty.add(key)
+        else:
+            self.undefined.discard(key)
+            if key not in self.pending:
+                self.dirty.discard(key)
+
+    def mark_vector(self, index: int, undefined: Words, bits: int = ALL_BITS) -> None:
+        """Say which of `bits` are undefined now, in the active lanes."""
+        row = self.vector_undefined[index]
+        if bits != ALL_BITS:
+            undefined = (row & np.uint32(ALL_BITS ^ bits)) | (undefined & np.uint32(bits))
+        np.copyto(row, undefined, where=self.lanes)
+        if row.any():
+            self.undefined.add(index)
+            self.dirty.add(index)
+        else:
+            self.undefined.discard(index)
+            if index not in self.pending:
+                self.dirty.discard(index)
+
+    def begin(self, operation: Operation) -> None:
+        """An access starts; the registers that it writes are out of bounds until it has ended."""
+        self.waits.begin(operation)
+        for key in operation.keys:
+            self.pending[key] = operation
+        self.dirty.update(operation.keys)
+
+    def wait(self, counter: Counter, most: int) -> None:
+        """Let every access end that must have ended once the counter is at `most`."""
+        for operation in self.waits.wait(counter, most):
+            for key in operation.keys:
+                if self.pending.get(key) is operation:
+                    self.settle(key)
+            if operation.outlasts:
+                for tag in operation.tags:
+                    self.group.lds.log.end(tag, self.group.epoch)
+
+    def settle(self, key: int) -> None:
+        """A register's load has ended, or its fault was reported once."""
+        del self.pending[key]
+        if key not in self.undefined:
+            self.dirty.discard(key)
+
+    def check_waited(self, line: int, keys: Iterable[int], *, loads: Counter | None = None) -> None:
+        """Report the registers among `keys` whose load may not have returned.
+
+        With `loads`, a load that counts there is about to write them: one that counts there too and ends in order can't come
+        after it.
+        """
+        for key in keys:
+            operation = self.pending.get(key)
+            if operation is not None and not (operation.counter is loads and operation.in_order):
+                what = f"{name_of(key)} is used, but nothing waits for the load into it ({operation.counter})"
+                self.fault(FaultKind.MISSING_WAIT, line, what, other_line=operation.line)
+                self.settle(key)
+
+    def fault(self, kind: FaultKind, line: int, what: str, *, other_line: int = 0) -> None:
+        """Report a fault of this wave."""
+        fault = Fault(kind=kind, line=line, other_line=other_line, what=what, workgroup=self.group.index, wave=self.index)
+        self.group.faults.add(fault)
+
+    def check_exec(self, line: int) -> None:
+        """Report undefined bits of EXEC, once."""
+        if self.scalar_undefined[EXEC]:
+            self.fault(FaultKind.UNINITIALISED, line, "which lanes are active depends on a value that nothing wrote")
+            self.mark_scalar(EXEC, 0)
+
+    def refresh(self, index: int) -> None:
+        """Note whether any bit of a vector register is undefined, after its undefined bits were changed in place."""
+        if self.vector_undefined[index].any():
+            self.undefined.add(index)
+            self.dirty.add(index)
+        else:
+            self.undefined.discard(index)
+            if index not in self.pending:
+                self.dirty.discard(index)
+
+    def check_address(self, line: int, key: int) -> None:
+        """Report an address that is undefined in an active lane."""
+        if key in self.undefined and (self.vector_undefined[key][self.lanes] != 0).any():
+            self.fault(FaultKind.UNINITIALISED, line, f"the address in {name_of(key)} is a value that nothing wrote")
+
+    def begin_lds(self, operation: Operation, tags: list[int]) -> None:
+        """An LDS access starts. `tags` are its entries in the log, should it outlast a barrier."""
+        operation.tags = tags
+        self.begin(operation)
+
+    def pass_barrier(self) -> None:
+        """LDS accesses that nothing has waited for may still be under way beyond the barrier."""
+        log = self.group.lds.log
+        for operation in self.waits.under_way[Counter.LGKM]:
+            for tag in operation.tags:
+                log.extend(tag)
+            operation.outlasts = True

@@ -1,0 +1,121 @@
+"""Clang's -S text of an AMD GPU: kernels, what the compiler recorded of them, and their code."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from expctl.domain.architectures import ModeName
+from expctl.domain.errors import Refused
+from expctl.domain.inspection import Resources
+from expctl.domain.instruction_mix import Body, Statement
+from expctl.targets.metadata import arch_of_target, resources_of
+
+_TARGET = re.compile(r'^\s*\.amdgcn_target\s+"([^"]+)"', re.MULTILINE)
+_METADATA = re.compile(r"^\s*\.amdgpu_metadata\s*\n(.*?)^\s*\.end_amdgpu_metadata", re.MULTILINE | re.DOTALL)
+_DESCRIPTOR = re.compile(r"^\s*\.amdhsa_kernel\s+(\S+)\s*\n(.*?)^\s*\.end_amdhsa_kernel", re.MULTILINE | re.DOTALL)
+_DIRECTIVE = re.compile(r"^\s*\.amdhsa_(\w+)\s+(\S+)", re.MULTILINE)
+_INFO = re.compile(r"^; Kernel info:\n(.*?)(?=^[^;])", re.MULTILINE | re.DOTALL)
+_FIGURE = re.compile(r"^; (\w+)\s*[:=]\s*(\d+)", re.MULTILINE)
+_LABEL = re.compile(r'^(?:"([^"]+)"|([.\w$@]+)):')
+_END_OF_BODY = re.compile(r"^\s*\.(?:section|size|text)\b|^\.Lfunc_end")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssemblyText:
+    """`bodies` belongs to `kernels`, in their order."""
+
+    arch: str
+    kernels: tuple[Resources, ...]
+    bodies: tuple[Body, ...]
+
+
+def parse_assembly(text: str, where: str) -> AssemblyText:
+    """Raises Refused if the text is not of an AMD GPU or has no kernel."""
+    target = _TARGET.search(text)
+    if target is None:
+        raise Refused(
+            "this is no assembly of an AMD GPU",
+            expected='a line .amdgcn_target "amdgcn-amd-amdhsa--gfx..."',
+            found="none",
+            where=where,
+            hint="clang writes such a text with -x hip --cuda-device-only -S",
+        )
+    arch = arch_of_target(target[1])
+    descriptors = list(_DESCRIPTOR.finditer(text))
+    if not descriptors:
+        raise no_kernel(where)
+    recorded = {str(entry.get(".name", "")): entry for entry in _metadata(text, where)}
+    lines = text.splitlines()
+    kernels, bodies = [], []
+    for index, found in enumerate(descriptors):
+        name, directives = found[1].strip('"'), dict(_DIRECTIVE.findall(found[2]))
+        end = descriptors[index + 1].start() if index + 1 < len(descriptors) else len(text)
+        info = _INFO.search(text, found.end(), end)
+        figures = dict(_FIGURE.findall(info[1])) if info else {}
+        if name not in recorded:
+            raise Refused(
+                f"the metadata says nothing of kernel {name}", expected="it in .amdgpu_metadata", found="nothing", where=where
+            )
+        kernels.append(
+            resources_of(
+                recorded[name],
+                mode=_mode(directives),
+                code_bytes=_number(figures, "codeLenInByte"),
+                printed_occupancy=_number(figures, "Occupancy"),
+                where=where,
+            )
+        )
+        bodies.append(_body(lines, name, where))
+    return AssemblyText(arch=arch, kernels=tuple(kernels), bodies=tuple(bodies))
+
+
+def no_kernel(where: str) -> Refused:
+    """The refusal for a file without a kernel."""
+    return Refused(
+        "no kernel in this file",
+        expected="at least one __global__ function",
+        found="none that the compiler kept",
+        where=where,
+        hint="a template needs an instantiation; an #ifdef may have left the kernel out (-D NAME=VALUE)",
+    )
+
+
+def _metadata(text: str, where: str) -> list[dict[str, Any]]:
+    """The kernels of the metadata note, which the text holds as YAML."""
+    import yaml
+
+    block = _METADATA.search(text)
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        content = yaml.load(block[1].removesuffix("...\n"), Loader=loader) if block else {}  # noqa: S506  a safe loader
+    except yaml.YAMLError as error:
+        raise Refused("the metadata of the assembly is no YAML", found=str(error)[:200], where=where) from error
+    kernels = content.get("amdhsa.kernels", []) if isinstance(content, dict) else []
+    return [entry for entry in kernels if isinstance(entry, dict)]
+
+
+def _mode(directives: dict[str, str]) -> ModeName:
+    return ModeName.WGP if directives.get("workgroup_processor_mode") == "1" else ModeName.CU
+
+
+def _number(figures: dict[str, str], name: str) -> int | None:
+    return int(figures[name]) if name in figures else None
+
+
+def _body(lines: list[str], name: str, where: str) -> Body:
+    starts = (f"{name}:", f'"{name}":')
+    begin = next((i for i, line in enumerate(lines) if line.startswith(starts)), None)
+    if begin is None:
+        raise Refused(f"the code of kernel {name} is not in this text", expected=f"a label {name}:", found="none", where=where)
+    statements: list[Statement] = []
+    labels: dict[str, int] = {}
+    for number, line in enumerate(lines[begin + 1 :], begin + 2):
+        if _END_OF_BODY.match(line):
+            break
+        code = line.split(";", 1)[0].split("//", 1)[0].rstrip()
+        if label := _LABEL.match(code):
+            labels[label[1] or label[2]] = len(statements)
+        elif code.strip() and not code.lstrip().startswith("."):
+            mnemonic, _, operands = code.strip().replace("\t", " ").partition(" ")
+            statements.append(Statement(line=number, mnemonic=mnemonic, operands=operands.strip()))
+    return Body(statements=tuple(statements), labels=labels)

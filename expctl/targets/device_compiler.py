@@ -1,0 +1,163 @@
+"""Compiles any HIP source for one AMD GPU, device code alone: with hipcc where ROCm is installed, else the wheel's clang.
+
+The wheel has no HIP headers; `hip_stubs` declares what kernels use of them, and C and C++ headers are the wheel's own, so that
+what is compiled depends on nothing of the machine.
+"""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from expctl.domain.errors import Refused
+from expctl.domain.ports import Available, Unavailable
+from expctl.targets import presence
+
+STUBS = Path(__file__).parent / "hip_stubs"
+KEYWORDS = STUBS / "expctl_keywords.h"
+TIMEOUT_S = 600
+HOST = "x86_64-linux-musl"
+"""The host half of a source is only parsed; always for the same host, so that sizes of types don't depend on the machine."""
+
+DEVICE_ONLY = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-fuse-cuid=none")
+_LIBRARY = (
+    "ABI_VERSION=1", "ABI_NAMESPACE=__1", "HARDENING_MODE=_LIBCPP_HARDENING_MODE_NONE", "ASSERTION_SEMANTIC_DEFAULT=1",
+    "HAS_THREADS=1", "HAS_MONOTONIC_CLOCK=1", "HAS_TERMINAL=1", "HAS_MUSL_LIBC=1", "HAS_FILESYSTEM=1", "HAS_RANDOM_DEVICE=1",
+    "HAS_LOCALIZATION=1", "HAS_UNICODE=1", "HAS_WIDE_CHARACTERS=1", "HAS_TIME_ZONE_DATABASE=0",
+    "HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0", "PSTL_BACKEND_SERIAL=1",
+)  # fmt: skip
+"""What the wheel's libc++ must be told; zig does it by itself only where it drives the whole compilation."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How a source is compiled. `defines` are NAME or NAME=VALUE."""
+
+    arch: str
+    level: str = "-O3"
+    standard: str = "-std=c++17"
+    defines: tuple[str, ...] = ()
+    includes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compiled:
+    """`assembly` is the text, `code_object` the ELF file made from it (by hipcc: beside it)."""
+
+    compiler: str
+    assembly: str
+    code_object: bytes
+
+
+def compile_source(source: Path, options: Options) -> Compiled:
+    """Raises Refused with the compiler's first error, or if there is no compiler."""
+    hipcc = presence.program("hipcc", hint="install ROCm")
+    with tempfile.TemporaryDirectory(prefix="expctl-inspect.") as name:
+        folder = Path(name)
+        text = folder / "kernel.s"
+        if isinstance(hipcc, Available):
+            words = ["hipcc", f"--offload-arch={options.arch}", *DEVICE_ONLY, *_given(source, options), str(source)]
+            _run([*words, "-S", "-o", str(text)], source)
+            loose = folder / "kernel.o"
+            _run([*words, "-c", "-o", str(loose)], source)
+            return Compiled(compiler=f"hipcc ({hipcc.versions['hipcc']})", assembly=_read(text), code_object=loose.read_bytes())
+        compiler = _wheel()
+        _run(
+            [*_zig(), "clang", *wheel_flags(options.arch), *_given(source, options), "-S", str(source), "-o", str(text)], source
+        )
+        assembly = _read(text)
+        return Compiled(compiler=compiler, assembly=assembly, code_object=_assembled(text, options.arch, source))
+
+
+def assemble(text: Path, arch: str) -> bytes | None:
+    """The relocatable object of an assembly text; None where the wheel isn't installed. Raises Refused with the first error."""
+    if isinstance(presence.packages("ziglang", "elftools", extra="cpu"), Unavailable):
+        return None
+    return _assembled(text, arch, text)
+
+
+def _assembled(text: Path, arch: str, source: Path) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="expctl-inspect.") as folder:
+        loose = Path(folder) / "kernel.o"
+        target = ("--target=amdgcn-amd-amdhsa", f"-mcpu={arch}")
+        _run([*_zig(), "clang", *target, "-x", "assembler", "-c", str(text), "-o", str(loose)], source)
+        return loose.read_bytes()
+
+
+def _wheel() -> str:
+    """Name and version of the wheel's compiler. Raises Refused if it isn't here."""
+    here = presence.packages("ziglang", "elftools", extra="cpu")
+    if isinstance(here, Unavailable):
+        raise Refused(
+            "there is no compiler for a HIP source",
+            expected="hipcc of a ROCm on PATH, or the ziglang wheel",
+            found=here.reason,
+            hint=here.hint,
+        )
+    return f"clang of ziglang {here.versions['ziglang']}"
+
+
+def _zig() -> tuple[str, ...]:
+    return sys.executable, "-m", "ziglang"
+
+
+def wheel_flags(arch: str) -> tuple[str, ...]:
+    """What `zig clang` must be told to compile the device code of a raw HIP source for `arch`."""
+    spec = importlib.util.find_spec("ziglang")
+    library = Path(spec.origin).parent / "lib" if spec is not None and spec.origin else Path()
+    c = library / "libc" / "include"
+    folders = [STUBS, library / "libcxx" / "include", library / "include"]
+    folders += [c / name for name in (HOST, "generic-musl", "x86-linux-any", "any-linux-any")]
+    return (
+        *DEVICE_ONLY,
+        f"--target={HOST}",
+        f"--offload-arch={arch}",
+        *("-nogpuinc", "-nogpulib", "-nostdinc", "-nostdinc++", "-Wno-macro-redefined"),
+        *(word for folder in folders for word in ("-isystem", str(folder))),
+        *(f"-D_LIBCPP_{each}" for each in _LIBRARY),
+        *("-include", str(KEYWORDS)),
+    )
+
+
+def _given(source: Path, options: Options) -> list[str]:
+    """What was asked for; nvcc includes its runtime header unasked, so a .cu file gets it here too."""
+    words = [options.level, options.standard]
+    words += [f"-D{each}" for each in options.defines] + [f"-I{each}" for each in options.includes]
+    return words + (["-include", "hip/hip_runtime.h"] if source.suffix.lower() == ".cu" else [])
+
+
+def _run(argv: Sequence[str], source: Path) -> None:
+    try:
+        ran = subprocess.run(
+            argv,
+            capture_output=True,
+            check=False,
+            text=True,
+            errors="replace",
+            timeout=TIMEOUT_S,
+            env={**os.environ, "LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Refused(f"the compiler did not end: {type(error).__name__}", found=str(error)[:200], where=str(source)) from error
+    if ran.returncode:
+        raise Refused(
+            "this file does not compile",
+            expected="device code that the compiler accepts",
+            found=_first_error(ran.stderr) or f"status {ran.returncode}",
+            where=str(source),
+            hint="mend it; -D NAME=VALUE and -I FOLDER give what the file lacks (docs/INSPECT.md: what the HIP headers hold)",
+        )
+
+
+def _first_error(said: str) -> str:
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return next((line for line in lines if "error:" in line), lines[-1] if lines else "")[:400]
+
+
+def _read(path: Path) -> str:
+    return path.read_text(errors="surrogateescape")

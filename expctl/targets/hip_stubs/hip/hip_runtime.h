@@ -1,0 +1,31 @@
+// What a kernel file asks of <hip/hip_runtime.h>, for compiling device code alone: declarations of our own, no ROCm.
+#pragma once
+
+#include "../expctl_keywords.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#define __HIP_PLATFORM_AMD__ 1
+#ifndef __forceinline__
+#define __forceinline__ inline __attribute__((always_inline))
+#endif
+#define HIP_KERNEL_NAME(...) __VA_ARGS__
+#define HIP_DYNAMIC_SHARED(type, name) extern __shared__ type name[];
+
+// Device code only, inlined; and code for both sides.
+#define EXPCTL_DEVICE static inline __attribute__((device, always_inline))
+#define EXPCTL_BOTH static inline __attribute__((host, device, always_inline))
+
+#include "hip_runtime_api.h"
+#include "hip_vector_types.h"
+#include "expctl_index.h"
+#include "expctl_lanes.h"
+#include "expctl_math.h"
+#include "expctl_atomics.h"
+#include "expctl_output.h"

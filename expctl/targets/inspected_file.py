@@ -1,0 +1,141 @@
+"""Looks into one file, whatever it is: a HIP source, clang's assembly of it, or a code object."""
+
+import re
+from pathlib import Path
+
+from expctl.domain.errors import Refused
+from expctl.domain.inspection import FileReport, Form, kernel_report
+from expctl.targets import code_object, device_compiler, offload_bundle
+from expctl.targets.assembly_text import AssemblyText, parse_assembly
+from expctl.targets.device_compiler import Options
+
+BYTES_MAX = 1 << 30
+DEFAULT_ARCH = "gfx1151"
+SOURCES = (".hip", ".cu", ".cpp", ".cc", ".cxx", ".c++")
+ASSEMBLIES = (".s", ".asm")
+_KERNEL = re.compile(r"__global__|\bglobal\b")
+_AMD = re.compile(r"gfx[0-9a-f]{3,4}", re.ASCII)
+
+NEEDS_TEXT = "instruction classes and the hot loop need assembly: give the source, or the .s file of clang -S"
+
+
+def inspect(path: Path, options: Options) -> FileReport:
+    """The report; `options.arch` may be empty: then what the file says, else gfx1151. Raises Refused."""
+    data = _contents(path)
+    if options.arch and not _AMD.fullmatch(options.arch):
+        raise Refused(
+            f"{options.arch} is no AMD GPU",
+            expected="gfx and its number, for example gfx1151",
+            found=options.arch,
+            hint="expctl occupancy answers for sm_90 too",
+        )
+    if data.startswith(b"\x7fELF") or offload_bundle.is_bundle(data):
+        return _of_code_object(path, data, options)
+    if b"\0" in data:
+        raise _unknown(path, "a binary file that is neither ELF nor an offload bundle")
+    if path.suffix.lower() in ASSEMBLIES:
+        return _of_assembly(path, data.decode(errors="surrogateescape"), options)
+    if path.suffix.lower() in SOURCES:
+        return _of_source(path, data.decode(errors="surrogateescape"), options)
+    raise _unknown(path, f"the ending {path.suffix or '(none)'}")
+
+
+def _of_source(path: Path, text: str, options: Options) -> FileReport:
+    arch = options.arch or DEFAULT_ARCH
+    if path.suffix.lower() not in (".hip", ".cu") and not _KERNEL.search(text):
+        raise Refused("no kernel in this file", expected="a __global__ function", found="none", where=str(path))
+    chosen = Options(
+        arch=arch, level=options.level, standard=options.standard, defines=options.defines, includes=options.includes
+    )
+    made = device_compiler.compile_source(path, chosen)
+    return _report(path, Form.SOURCE, made.compiler, parse_assembly(made.assembly, str(path)), made.code_object)
+
+
+def _of_assembly(path: Path, text: str, options: Options) -> FileReport:
+    parsed = parse_assembly(text, str(path))
+    _check_arch(options.arch, parsed.arch, path)
+    return _report(path, Form.ASSEMBLY, "", parsed, device_compiler.assemble(path, parsed.arch))
+
+
+def _report(path: Path, form: Form, compiler: str, parsed: AssemblyText, elf: bytes | None) -> FileReport:
+    notes: tuple[str, ...] = ()
+    sizes: dict[str, int | None] = {}
+    hashes: dict[str, str] = {}
+    if elf is None:
+        notes = ("code_hash needs the assembler: pip install 'expctl[cpu]'",)
+    else:
+        coded = code_object.parse_code_object(elf, str(path))
+        sizes = {kernel.name: kernel.code_bytes for kernel in coded.kernels}
+        hashes = {kernel.name: found for kernel, found in zip(coded.kernels, coded.hashes, strict=True)}
+    return FileReport(
+        file=str(path),
+        form=form,
+        arch=parsed.arch,
+        compiler=compiler,
+        kernels=tuple(
+            kernel_report(
+                parsed.arch,
+                resources,
+                code_bytes=sizes.get(resources.name, resources.code_bytes),
+                body=body,
+                code_hash=hashes.get(resources.name),
+            )
+            for resources, body in zip(parsed.kernels, parsed.bodies, strict=True)
+        ),
+        notes=notes,
+    )
+
+
+def _of_code_object(path: Path, data: bytes, options: Options) -> FileReport:
+    if offload_bundle.is_bundle(data):
+        data = offload_bundle.device_entry(data, options.arch, str(path))
+    parsed = code_object.parse_code_object(data, str(path))
+    _check_arch(options.arch, parsed.arch, path)
+    return FileReport(
+        file=str(path),
+        form=Form.CODE_OBJECT,
+        arch=parsed.arch,
+        compiler="",
+        kernels=tuple(
+            kernel_report(parsed.arch, resources, code_bytes=resources.code_bytes, body=None, code_hash=found)
+            for resources, found in zip(parsed.kernels, parsed.hashes, strict=True)
+        ),
+        notes=(NEEDS_TEXT,),
+    )
+
+
+def _check_arch(wanted: str, found: str, path: Path) -> None:
+    if wanted not in ("", found):
+        raise Refused(
+            f"this file is not for {wanted}",
+            expected=wanted,
+            found=found,
+            where=str(path),
+            hint="leave --arch out, or give the source",
+        )
+
+
+def _contents(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            raise Refused(
+                f"{path} is a folder", expected="one file", found="a folder", hint="expctl inspect FILE_A FILE_B compares two"
+            )
+        if path.stat().st_size > BYTES_MAX:
+            raise Refused(f"{path} is too large", expected=f"at most {BYTES_MAX} bytes", found=str(path.stat().st_size))
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise Refused(
+            f"there is no file {path}", expected="a source, assembly or code object", found="nothing", where=str(path.parent)
+        ) from error
+    except OSError as error:
+        raise Refused(f"cannot read {path}", found=str(error.strerror), where=str(path)) from error
+
+
+def _unknown(path: Path, found: str) -> Refused:
+    return Refused(
+        "this file is nothing that can be inspected",
+        expected=f"a source ({', '.join(SOURCES)}), assembly ({', '.join(ASSEMBLIES)}) or a code object (ELF)",
+        found=found,
+        where=str(path),
+    )

@@ -1,0 +1,69 @@
+"""Clang's offload bundle: code objects of several GPUs in one file, as hipcc writes them.
+
+Source: clang's documentation, "Clang Offload Bundler".
+"""
+
+import struct
+from dataclasses import dataclass
+
+from expctl.domain.errors import Refused
+from expctl.targets.metadata import arch_of_target
+
+MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
+COMPRESSED = b"CCOB"
+ENTRIES_MAX = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One GPU's code object; `target` is for example hipv4-amdgcn-amd-amdhsa--gfx1151."""
+
+    target: str
+    contents: bytes
+
+    @property
+    def arch(self) -> str:
+        """Empty for the host's part."""
+        return arch_of_target(self.target) if self.target.startswith("hip") else ""
+
+
+def is_bundle(data: bytes) -> bool:
+    """Whether the file says so, compressed or not."""
+    return data.startswith((MAGIC, COMPRESSED))
+
+
+def device_entry(data: bytes, arch: str, where: str) -> bytes:
+    """The code object for `arch`; the only one when `arch` is empty. Raises Refused."""
+    if data.startswith(COMPRESSED):
+        raise Refused(
+            "this offload bundle is compressed",
+            expected="a plain bundle or code object",
+            found="a compressed bundle",
+            where=where,
+            hint="clang-offload-bundler --unbundle, or compile with --no-offload-compress",
+        )
+    entries = [entry for entry in _entries(data, where) if entry.arch and entry.contents]
+    fitting = [entry for entry in entries if arch in ("", entry.arch)]
+    if len(fitting) != 1:
+        raise Refused(
+            "which GPU of this bundle?" if not arch else f"this bundle has no code for {arch}",
+            expected=f"one of {', '.join(entry.arch for entry in entries) or 'none'}",
+            found=arch or f"{len(entries)} of them",
+            where=where,
+            hint="name it with --arch",
+        )
+    return fitting[0].contents
+
+
+def _entries(data: bytes, where: str) -> list[Entry]:
+    try:
+        (count,) = struct.unpack_from("<Q", data, len(MAGIC))
+        at, found = len(MAGIC) + 8, []
+        for _ in range(min(count, ENTRIES_MAX)):
+            offset, size, name_bytes = struct.unpack_from("<QQQ", data, at)
+            name = data[at + 24 : at + 24 + name_bytes].decode()
+            found.append(Entry(target=name, contents=data[offset : offset + size]))
+            at += 24 + name_bytes
+    except (struct.error, UnicodeDecodeError) as error:
+        raise Refused("this offload bundle is damaged", found=str(error)[:100], where=where) from error
+    return found

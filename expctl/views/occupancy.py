@@ -1,0 +1,48 @@
+"""Occupancy in words: LLVM's figure, what is resident, and how far the next steps are."""
+
+from collections.abc import Sequence
+
+from expctl.domain.architectures import ModeName
+from expctl.domain.headroom import Headroom
+from expctl.domain.occupancy import Occupancy, Resident
+
+
+def occupancy_lines(found: Occupancy) -> list[str]:
+    """For the calculator."""
+    nvidia = found.resident[0].mode is ModeName.SM
+    label, unit = ("warps", "per scheduler") if nvidia else ("LLVM", "waves per SIMD")
+    return [
+        f"{found.arch}, waves of {found.wave}; {found.vgpr_allocated} VGPRs allocated",
+        f"  {label:<9} {found.waves_per_simd} of {found.most_waves_per_simd} {unit}, limited by {found.limiter}; "
+        f"{headroom_phrase(found.headroom)}",
+        *(f"  {line}" for line in resident_lines(found.resident, found.naive_percent)),
+    ]
+
+
+def resident_lines(resident: Sequence[Resident], naive_percent: float | None) -> list[str]:
+    """One line per mode, and the naive figure under its name."""
+    lines = [
+        f"{'resident' if i == 0 else '':<9} {each.percent:.2f} % ({each.mode}): {count(each.workgroups, 'workgroup')}, "
+        f"{count(each.waves, 'wave')}, limited by {each.limiter}; {headroom_phrase(each.headroom)}"
+        for i, each in enumerate(resident)
+    ]
+    if naive_percent is not None:
+        lines.append(f"{'naive':<9} {naive_percent:.2f} % (no granules, no whole workgroups: not what fits)")
+    return lines
+
+
+def headroom_phrase(room: Headroom) -> str:
+    """`5 more VGPR keep it, 19 fewer give 9; 128 more B of LDS keep it`."""
+    vgpr = _steps(room.vgpr_more, room.vgpr_fewer, room.vgpr_fewer_gives, "VGPR")
+    lds = _steps(room.lds_bytes_more, room.lds_bytes_fewer, room.lds_bytes_fewer_gives, "B of LDS")
+    return "; ".join((vgpr, lds))
+
+
+def count(number: int, noun: str) -> str:
+    """`1 wave`, `2 waves`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _steps(more: int | None, fewer: int | None, gives: int | None, unit: str) -> str:
+    kept = f"more {unit} cost nothing" if more is None else f"{more} more {unit} keep it"
+    return kept if fewer is None else f"{kept}, {fewer} fewer give {gives}"

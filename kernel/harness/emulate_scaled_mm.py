@@ -1,0 +1,127 @@
+"""Run the gfx1151 machine code of one build without the card: right, free of races, every wait there, nothing out of bounds.
+
+    python kernel/harness/emulate_scaled_mm.py --artifact scaled_mm.s --config 1,8,2,2,8,2
+    python kernel/harness/emulate_scaled_mm.py --artifact scaled_mm.s --config 1,8,2,2,8,2 --profile
+
+A test runs small products of both fp8 formats in several orders of the waves; all orders must give the same bits. With
+--profile it counts what one launch executes instead. Counts are exact and say nothing about time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+if not __package__:  # run by path: the checkout this file lies in comes first
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+import numpy as np
+
+from expctl.domain.errors import Refused
+from expctl.gfx11.counts import Class
+from expctl.gfx11.faults import Fault
+from kernel.harness import emulated, session
+from kernel.harness.emulated import Product
+from kernel.harness.formats import Fp8
+from kernel.harness.library import WINNER, Config
+from kernel.harness.report import BuildFailed, Report
+
+SEED = 20260218
+# A whole tile of the KPI's config over two chunks of K; edges in all three directions; less than a fragment.
+SHAPES = ((128, 256, 64), (130, 40, 45), (5, 7, 3))
+COUNTED = Product(fp8=Fp8.E5M2, m=128, n=256, k=64)
+
+
+def check(assembly: str, config: Config, product: Product, orders: int) -> dict[str, str | int | float | bool]:
+    """Facts of the case. Raises BuildFailed with what went wrong first."""
+    bits: bytes | None = None
+    facts: dict[str, str | int | float | bool] = {}
+    for order in range(orders):
+        found, judgement = emulated.run(assembly, config, product, seed=SEED, order_seed=order)
+        if found.faults:
+            more = f" (and {len(found.faults) - 1} more)" if len(found.faults) > 1 else ""
+            raise BuildFailed(f"wave order {order}: {described(found.faults[0], assembly)}{more}")
+        if judgement.failure is not None:
+            raise BuildFailed(f"wave order {order}: {judgement.failure}")
+        output = np.ascontiguousarray(found.outputs["C"]).tobytes()
+        if bits is not None and output != bits:
+            raise BuildFailed(f"wave order {order} gives other bits than wave order 0")
+        bits = output
+        facts = {"rel_l2": judgement.rel_l2, "max_abs": judgement.max_abs, "orders": order + 1}
+    return facts
+
+
+def described(fault: Fault, assembly: str) -> str:
+    """`race: line 812 (ds_load_b128 ...) and line 640 (ds_store_b128 ...): ...`."""
+    lines = assembly.splitlines()
+    places = [f"line {number} ({' '.join(lines[number - 1].split())})" for number in (fault.line, fault.other_line) if number]
+    return f"{fault.kind}: {' and '.join(places)}: {fault.what}"
+
+
+def test(assembly: str, config: Config, orders: int, report: Report) -> int:
+    """Every shape in every format."""
+    failures: list[str] = []
+    products = [Product(fp8=fp8, m=m, n=n, k=k, bias=n % 2 == 0) for fp8 in Fp8 for m, n, k in SHAPES]
+    for product in products:
+        try:
+            report.case(product.name, True, check(assembly, config, product, orders))
+        except BuildFailed as failure:
+            failures.append(f"{product.name}: {failure}")
+            report.case(product.name, False, {"failure": str(failure)})
+    if failures:
+        return report.blame(failures[0] + (f" (and {len(failures) - 1} more cases)" if len(failures) > 1 else ""))
+    report.say(f"{len(products)} cases x {orders} wave orders passed")
+    return report.end()
+
+
+def profile(assembly: str, config: Config, report: Report) -> int:
+    """Counts of one launch, and of its hot loop per v_wmma."""
+    found, _ = emulated.run(assembly, config, COUNTED, seed=SEED, order_seed=0)
+    whole, loop = found.counts.summary(), found.counts.hot_loop()
+    name = f"m={COUNTED.m} n={COUNTED.n} k={COUNTED.k}"
+    report.fact(f"v_wmma {name}", whole.matrix, "instructions", "exact_count")
+    report.fact(f"instructions {name}", whole.instructions, "instructions", "exact_count")
+    report.fact(f"scratch {name}", whole.scratch_bytes, "bytes", "exact_count")
+    for unit, count, least in (
+        ("LDS passes", whole.lds_passes, whole.lds_least),
+        ("128-byte lines", whole.lines, whole.lines_least),
+    ):
+        report.fact(f"{unit} {name}", count, unit, "exact_count")
+        report.fact(f"{unit} at least {name}", least, unit, "exact_count")
+    if loop is not None and loop.matrix:
+        for kind in Class:
+            if loop.by_class.get(kind):
+                report.fact(
+                    f"hot loop {kind} per v_wmma", round(loop.by_class[kind] / loop.matrix, 4), "instructions", "exact_count"
+                )
+        report.fact(
+            "hot loop instructions per v_wmma", round(loop.instructions / loop.matrix, 4), "instructions", "exact_count"
+        )
+        report.fact("hot loop LDS passes per v_wmma", round(loop.lds_passes / loop.matrix, 4), "passes", "exact_count")
+        report.fact("hot loop 128-byte lines per v_wmma", round(loop.lines / loop.matrix, 4), "lines", "exact_count")
+    return report.end()
+
+
+def main() -> int:
+    """The exit status."""
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--artifact", type=Path, required=True, help="clang's gfx1151 assembly")
+    arguments.add_argument("--config", type=session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
+    arguments.add_argument("--orders", type=int, default=2, help="orders of the waves to try")
+    arguments.add_argument("--profile", action="store_true", help="count instead of testing")
+    options = arguments.parse_args()
+    report = Report()
+    try:
+        assembly = options.artifact.read_text()
+        if options.profile:
+            return profile(assembly, options.config, report)
+        return test(assembly, options.config, max(1, options.orders), report)
+    except Refused as refused:
+        return report.blame(f"{refused}: {refused.found}" + (f" ({refused.where})" if refused.where else ""))
+    except (OSError, UnicodeDecodeError) as error:
+        return report.fault(f"cannot read {options.artifact}: {error}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import os
+import random
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gfx11.scaled_mm import BASELINE, SMALL, Config, scaled_mm
+
+from expctl.gfx11.arguments import Unwritten
+from expctl.gfx11.counts import Class
+from expctl.gfx11.errors import BadLaunch, Runaway, Unsupported
+from expctl.gfx11.launch import interpret
+from kernel.harness.formats import Fp8
+
+SOURCE = Path(__file__).parents[2] / "kernel/hip/scaled_mm.hip"
+LONG = pytest.mark.skipif(not os.environ.get("EXPCTL_LONG"), reason="minutes: set EXPCTL_LONG=1")
+
+
+@pytest.mark.parametrize("fp8", Fp8)
+@pytest.mark.parametrize(("m", "n", "k"), [(128, 256, 64), (5, 7, 3), (130, 40, 45)])
+def test_baseline_config(baseline: str, fp8: Fp8, m: int, n: int, k: int) -> None:
+    run = scaled_mm(baseline, BASELINE, fp8, m, n, k)
+    assert run.faults == []
+    assert run.failure is None
+    assert run.result.written["c"].all()
+
+
+def test_counts_of_a_whole_tile(baseline: str) -> None:
+    summary = scaled_mm(baseline, BASELINE, Fp8.E5M2, 128, 256, 64).result.counts.summary()
+    assert summary.matrix == 128 * 256 * 64 // 4096
+    assert summary.lds_passes == summary.lds_least > 0
+    assert summary.scratch_bytes == 0
+    assert sum(summary.by_class.values()) == summary.instructions <= summary.operations
+
+
+def test_hot_loop_per_matrix_instruction(baseline: str) -> None:
+    """The figures of the KPI's config, as a person counted them in clang's text: 32 v_wmma a turn and wave, 2 turns of 3."""
+    loop = scaled_mm(baseline, BASELINE, Fp8.E5M2, 128, 256, 96).result.counts.hot_loop()
+    assert loop is not None
+    assert loop.matrix == 512
+    assert loop.by_class[Class.LDS_LOAD] / loop.matrix == 1.125
+    assert loop.by_class[Class.LDS_STORE] / loop.matrix == 0.125
+    assert loop.lds_passes / loop.matrix == 5.0
+    assert loop.lines_least / loop.matrix == 0.5
+
+
+def test_order_of_waves_changes_nothing(small: str) -> None:
+    runs = [scaled_mm(small, SMALL, Fp8.E4M3FN, 70, 75, 77, seed=seed) for seed in range(5)]
+    for run in runs:
+        assert run.faults == []
+        assert run.failure is None
+        assert run.result.counts.executed == runs[0].result.counts.executed
+        assert run.result.outputs["c"].tobytes() == runs[0].result.outputs["c"].tobytes()
+
+
+def test_a_null_bias_and_a_launch_after_another(small: str) -> None:
+    first = scaled_mm(small, SMALL, Fp8.E5M2, 16, 16, 32, bias=False)
+    scaled_mm(small, SMALL, Fp8.E5M2, 64, 64, 64)
+    again = scaled_mm(small, SMALL, Fp8.E5M2, 16, 16, 32, bias=False)
+    assert first.failure is None
+    assert first.faults == again.faults == []
+    assert first.result.outputs["c"].tobytes() == again.result.outputs["c"].tobytes()
+    assert first.result.counts.executed == again.result.counts.executed
+
+
+def test_what_nothing_wrote_is_poison_and_known(small: str) -> None:
+    run = scaled_mm(small, SMALL, Fp8.E5M2, 65, 64, 32, more_blocks=(0, -1))
+    assert "never written" in str(run.failure) or "nan" in str(run.failure)
+    assert run.result.written["c"][:64].all()
+    assert not run.result.written["c"][64].any()
+
+
+def test_unknown_instructions_name_their_line(small: str) -> None:
+    lines = small.splitlines()
+    at = next(i for i, line in enumerate(lines) if "v_wmma" in line)
+    for text in ("v_wmma_f32_16x16x16_bf16 v[0:7], v[0:7], v[0:7], v[0:7]", "v_add_f32_dpp v0, v1, v2 row_shr:1", "v_foo v1"):
+        broken = "\n".join([*lines[:at], f"\t{text}", *lines[at + 1 :]])
+        with pytest.raises(Unsupported) as refusal:
+            scaled_mm(broken, SMALL, Fp8.E5M2, 16, 16, 16) and scaled_mm(broken, SMALL, Fp8.E4M3FN, 16, 16, 16)
+        assert refusal.value.line == at + 1
+
+
+def test_wrong_launches_are_refused(small: str) -> None:
+    name = "scaled_mm_e5m2_2_2_2_2_2_2"
+    with pytest.raises(BadLaunch, match="other arguments"):
+        interpret(small, name, (1, 1, 1), (128, 1, 1), {}, order_seed=0)
+    with pytest.raises(BadLaunch, match="grid or block"):
+        interpret(small, name, (1, 1, 1), (256, 1, 1), {}, order_seed=0)
+    with pytest.raises(BadLaunch, match="no kernel"):
+        interpret(small, "scaled_mm", (1, 1, 1), (128, 1, 1), {}, order_seed=0)
+
+
+def test_an_endless_loop_is_stopped(small: str) -> None:
+    endless = small.replace("\ts_endpgm", "\ts_branch .Lhere", 1).replace("\ts_clause", ".Lhere:\n\ts_clause", 1)
+    arguments = {"a": np.zeros(4, "e"), "b": np.zeros(16, "u1"), "bias": None, "c": Unwritten(shape=(1,), dtype="e")}
+    with pytest.raises(Runaway):
+        interpret(
+            endless, "scaled_mm_e5m2_2_2_2_2_2_2", (1, 1, 1), (128, 1, 1),
+            {**arguments, "scale": 1.0, "m": 1, "n": 1, "k": 1}, order_seed=0, most_instructions=50_000,
+        )  # fmt: skip
+
+
+def possible_configs() -> list[Config]:
+    """What config.h accepts."""
+    found: list[Config] = []
+    for wm, wn, uk, rm, rn in product((1, 2, 4, 8), (1, 2, 4, 8), (2, 4, 8), (1, 2, 4, 8), (1, 2, 4, 8)):
+        threads, block_m, block_n, chunk = 32 * wm * wn, 16 * wm * rm, 16 * wn * rn, 16 * uk
+        even = block_m * chunk // 8 % threads == 0 and block_n * chunk // 16 % threads == 0
+        if threads <= 1024 and rm * rn <= 16 and block_m <= 256 and even and (2 * block_m + block_n) * chunk < 50_000:
+            found.append((wm, wn, uk, 2, rm, rn))
+    return found
+
+
+@LONG
+@pytest.mark.parametrize("config", random.Random(5).sample(possible_configs(), 24), ids=str)
+@pytest.mark.parametrize("level", ["-O1", "-O3"])
+def test_other_configs(compile_hip, config: Config, level: str) -> None:  # type: ignore[no-untyped-def]
+    text = compile_hip(SOURCE, level, f"-DSCALED_MM_CONFIG={','.join(map(str, config))}")
+    block_m, block_n, chunk = 16 * config[0] * config[4], 16 * config[1] * config[5], 16 * config[2]
+    for fp8, seed in product(Fp8, range(5)):
+        whole = scaled_mm(text, config, fp8, block_m, block_n, 2 * chunk, seed=seed)
+        assert (whole.faults, whole.failure) == ([], None)
+        assert whole.result.counts.summary().matrix == block_m * block_n * 2 * chunk // 4096
+        edge = scaled_mm(text, config, fp8, 17, block_n // 2 + 3, chunk + 9, seed=seed)
+        assert (edge.faults, edge.failure) == ([], None)
