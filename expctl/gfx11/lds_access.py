@@ -174,7 +174,7 @@ def _report(wave: Wave, line: int, others: list[Access], does: str, plan: Plan) 
             what = f"{whom}: the access of wave {met} may outlast the barrier, nothing waits for it (lgkmcnt)"
             wave.fault(FaultKind.MISSING_WAIT, line, what, other_line=other.line)
         else:
-            wave.fault(FaultKind.RACE, line, f"{whom}, and wave {met} too, with no barrier between", other_line=other.line)
+            wave.fault(FaultKind.RACE, line, f"{whom} and wave {met} touches, with no barrier between", other_line=other.line)
 
 
 def decode_bpermute(instruction: Instruction) -> Run:
