@@ -149,6 +149,12 @@ def _shift_right(a: Anything, b: Anything) -> Anything:
     return b >> (a & _31)
 
 
+def _count_below(a: Anything, b: Anything) -> Anything:
+    """v_mbcnt_lo: b and how many lanes below this one the mask a has."""
+    below = (np.uint32(1) << np.arange(LANES, dtype=np.uint32)) - np.uint32(1)
+    return np.bitwise_count(a & below).astype(np.uint32) + b
+
+
 def _carrying(evaluate: Callable[..., Anything], *, carry_in: bool) -> VectorOp:
     sources = (U32, U32, MASK) if carry_in else (U32, U32)
     return VectorOp(results=(U32, MASK), sources=sources, evaluate=evaluate)
@@ -189,6 +195,9 @@ OPS: dict[str, VectorOp] = {
     "v_perm_b32": ternary(U32, permute_bytes, moved_by(_permuted_undefined, amount=2)),
     "v_bfrev_b32": unary(U32, U32, _reversed),
     "v_bcnt_u32_b32": binary(U32, lambda a, b: np.bitwise_count(a).astype(np.uint32) + b),
+    "v_mbcnt_lo_u32_b32": binary(U32, _count_below),
+    # lanes 32..63 are below none of the 32
+    "v_mbcnt_hi_u32_b32": binary(U32, lambda a, b: b, lambda values, undefined: undefined[1]),
     "v_clz_i32_u32": unary(U32, U32, _count_leading),
     "v_ctz_i32_b32": unary(U32, U32, _count_trailing),
     "v_add_nc_u32": binary(U32, np.add, bits_above),
