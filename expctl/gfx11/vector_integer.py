@@ -109,9 +109,10 @@ def _multiply_add_64(a: Anything, b: Anything, c: Anything) -> Anything:
 
 
 def _multiply_add_i64(a: Anything, b: Anything, c: Anything) -> Anything:
+    """The mask has bit 64 of the exact sum: its sign."""
     product = a.astype(np.int64) * b
     total = product + c
-    return total, ((product < 0) & (c < 0)) | (((product < 0) | (c < 0)) & (total >= 0))
+    return total, np.where((product < 0) == (c < 0), product < 0, total < 0)
 
 
 def _count_leading(a: Anything) -> Anything:
