@@ -11,7 +11,16 @@ from pathlib import Path
 from gfx11.cases.case import Case, Row, width
 
 TARGET = ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx1151", "-nogpulib", "-Wno-override-module")
-_TYPES = {"f32": "float", "f16": "half", "mask": "i1", "scc": "i1", "exec": "i1", "active": "i32", "v2f16": "<2 x half>", "v2i16": "<2 x i16>"}
+_TYPES = {
+    "f32": "float",
+    "f16": "half",
+    "mask": "i1",
+    "scc": "i1",
+    "exec": "i1",
+    "active": "i32",
+    "v2f16": "<2 x half>",
+    "v2i16": "<2 x i16>",
+}
 _NAMES = "abcdefgh"
 _FUNCTION = re.compile(r"^define [^\n]*@f(\d+)\(.*?^\}", re.MULTILINE | re.DOTALL)
 _STORE = re.compile(r"^  store volatile i\d+ (\S+),", re.MULTILINE)
@@ -54,7 +63,21 @@ def folded(cases: Sequence[Case], folder: Path) -> dict[str, list[int | None]]:
     """By text of the case, one value per operand set; None where LLVM left code."""
     source, out = folder / "cases.ll", folder / "folded.ll"
     source.write_text("\n".join(function_of(i, case) for i, case in enumerate(cases)))
-    argv = [sys.executable, "-m", "ziglang", "clang", "-x", "ir", str(source), *TARGET, "-O1", "-S", "-emit-llvm", "-o", str(out)]
+    argv = [
+        sys.executable,
+        "-m",
+        "ziglang",
+        "clang",
+        "-x",
+        "ir",
+        str(source),
+        *TARGET,
+        "-O1",
+        "-S",
+        "-emit-llvm",
+        "-o",
+        str(out),
+    ]
     ran = subprocess.run(argv, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr[:2000]
     found: dict[str, list[int | None]] = {}

@@ -55,7 +55,10 @@ def logic(name: str, kind: str) -> str:
     plain = {"nand": "and", "nor": "or", "xnor": "xor"}.get(name, name.removesuffix("_not1"))
     second = "%n" if name.endswith("_not1") else "%b"
     steps = [f"%n = xor {kind} %b, -1", f"%x = {plain} {kind} %a, {second}"]
-    return lines(*steps, f"%r = {'xor' if name[0] in 'nx' and name != 'xor' else 'or'} {kind} %x, {-1 if name in ('nand', 'nor', 'xnor') else 0}")
+    return lines(
+        *steps,
+        f"%r = {'xor' if name[0] in 'nx' and name != 'xor' else 'or'} {kind} %x, {-1 if name in ('nand', 'nor', 'xnor') else 0}",
+    )
 
 
 def packed(first: str, second: str) -> str:
