@@ -11,6 +11,7 @@ import pytest
 from gfx11.cases.case import Case, agree, computed
 from gfx11.cases.folding import folded, results_of
 from gfx11.cases.procedure import Procedure
+from gfx11.cases.selection import BY_NAME, OTHERWISE, selected
 from gfx11.cases.table import CASES, EXACT, FOLDED, PROCEDURES
 
 from expctl.gfx11.opcodes import OPCODES
@@ -88,3 +89,12 @@ def test_every_case_is_an_instruction_of_the_machine(tmp_path: Path) -> None:
         )
     assert [texts[n] for n in sorted(refused[0] & refused[1])] == []
     assert refused[0] != refused[1], "the assembler was not asked"
+
+
+def test_llvm_selects_the_instruction_for_the_same_ir(tmp_path: Path) -> None:
+    """That the IR of a case is the operation of its opcode is LLVM's word too, but for those that it never writes like that."""
+    pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
+    opcodes = {case.opcode for case in FOLDED}
+    expected = {name for name in opcodes if not OTHERWISE.match(name) and name not in BY_NAME}
+    assert expected - selected(FOLDED, tmp_path) == set()
+    assert len(expected) > 180

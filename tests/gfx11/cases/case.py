@@ -27,14 +27,16 @@ BEFORE = 0x5A5A_A5A5
 _U16 = (0, 1, 2, 15, 16, 17, 0xFF, 0x100, 0x7FFF, 0x8000, 0xFFFF, 0x1234, 0xBEEF)
 _WORDS = (*U32, 5, 63, 64)
 _F32 = (
-    *F32, 0x477FF000, 0x477FEFFF, 0x33000000, 0x33000001, 0x3F801000, 0x3F803000, 0x3F000000, 0x3FC00000, 0x40200000, 0xBF000000,
+    *F32, 0x477FF000, 0x477FEFFF, 0x33000000, 0x33000001, 0x3F801000, 0x3F803000, 0x3F000000, 0x3FC00000, 0x40200000,
+    0xBF000000,
     0xC0200000, 0x3EFFFFFF, 0x4F000000, 0xCF000000, 0x4F800000, 0x40490FDB, 0x477FE000, 0xC77FF000,
 )  # fmt: skip
 """Ties and the ends of the ranges of half and integer, besides."""
 CORNERS: dict[str, tuple[int, ...]] = {
     "i32": _WORDS, "i16": _U16, "f32": _F32, "f16": (*F16, 0x3801, 0xB800, 0x7BFE, 0x4248), "mask": (0, 1), "scc": (0, 1),
     "i64": tuple(a | b << 32 for a in U32[::3] for b in U32[1::3]),
-    "v2f16": tuple(a | b << 16 for a, b in product(F16, F16[::-1])), "v2i16": tuple(a | b << 16 for a, b in product(_U16, _U16[::2])),
+    "v2f16": tuple(a | b << 16 for a, b in product(F16, F16[::-1])),
+    "v2i16": tuple(a | b << 16 for a, b in product(_U16, _U16[::2])),
 }  # fmt: skip
 WIDTHS = {"i64": 64, "i16": 16, "f16": 16, "mask": 1, "scc": 1, "exec": 1}
 _FORMATS: dict[str, Format] = {"f32": SINGLE, "f16": HALF}
@@ -87,7 +89,7 @@ def _batch(case: Case, rows: tuple[Row, ...], wave: Wave) -> Iterator[tuple[Row,
     places = case.places or usual_places(case.sources, scalar=case.scalar)
     vectors: dict[int, list[int]] = {n: [BEFORE] for n in range(4)}
     lanes = 0xFFFFFFFF
-    scalars = {n: BEFORE for n in range(4)}
+    scalars = dict.fromkeys(range(4), BEFORE)
     scalars[SCC] = 0
     for i, (place, kind) in enumerate(zip(places, case.sources, strict=True)):
         values = [row[i] | (0xDEAD << 16 if width(kind) == 16 else 0) for row in rows]

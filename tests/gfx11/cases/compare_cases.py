@@ -5,7 +5,8 @@ from gfx11.cases.tables import case
 
 _INTEGER = {"lt": "lt", "eq": "eq", "le": "le", "gt": "gt", "ne": "ne", "ge": "ge"}
 _FLOAT = {
-    "lt": "olt", "eq": "oeq", "le": "ole", "gt": "ogt", "lg": "one", "ge": "oge", "o": "ord", "u": "uno", "nge": "ult", "nlg": "ueq",
+    "lt": "olt", "eq": "oeq", "le": "ole", "gt": "ogt", "lg": "one", "ge": "oge", "o": "ord", "u": "uno", "nge": "ult",
+    "nlg": "ueq",
     "ngt": "ule", "nle": "ugt", "neq": "une", "nlt": "uge",
 }  # fmt: skip
 _TYPES = {"f32": "float", "f16": "half"}

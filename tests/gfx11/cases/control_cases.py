@@ -18,7 +18,8 @@ from expctl.gfx11.workgroup import Workgroup
 
 _HINTS = (
     "s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(SALU_CYCLE_1)", "s_clause 0x1", "s_nop 0",
-    "s_set_inst_prefetch_distance 0x1", "s_inst_prefetch 0x1", "s_sleep 1", "s_code_end", "buffer_gl0_inv", "buffer_gl1_inv", "v_nop",
+    "s_set_inst_prefetch_distance 0x1", "s_inst_prefetch 0x1", "s_sleep 1", "s_code_end", "buffer_gl0_inv", "buffer_gl1_inv",
+    "v_nop",
     "s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)",
 )  # fmt: skip
 
@@ -128,8 +129,10 @@ CASES = (
     _of("s_endpgm", check_end),
     _of("s_barrier", check_barrier),
     *(_of(text, partial(check_wait, text, proven)) for text, proven in (
-        ("s_waitcnt vmcnt(0)", (_GLOBAL,)), ("s_waitcnt lgkmcnt(0)", (_LDS, _SCALAR)), ("s_waitcnt vmcnt(0) lgkmcnt(0)", (_GLOBAL, _LDS, _SCALAR)),
-        ("s_waitcnt vmcnt(1) expcnt(0)", ()), ("s_waitcnt_vmcnt null, 0x0", (_GLOBAL,)), ("s_waitcnt_lgkmcnt null, 0x0", (_LDS, _SCALAR)),
+        ("s_waitcnt vmcnt(0)", (_GLOBAL,)), ("s_waitcnt lgkmcnt(0)", (_LDS, _SCALAR)),
+        ("s_waitcnt vmcnt(0) lgkmcnt(0)", (_GLOBAL, _LDS, _SCALAR)),
+        ("s_waitcnt vmcnt(1) expcnt(0)", ()), ("s_waitcnt_vmcnt null, 0x0", (_GLOBAL,)),
+        ("s_waitcnt_lgkmcnt null, 0x0", (_LDS, _SCALAR)),
         ("s_waitcnt_expcnt null, 0x0", ()), ("s_waitcnt_depctr 0xfff", ()),
     )),
     _of("s_waitcnt_vscnt null, 0x0", check_store_wait),

@@ -19,7 +19,8 @@ _NORMAL = tuple(
 _POSITIVE = tuple((x & 0x7FFFFFFF,) for x in _NORMAL)
 _SMALL = tuple((x,) for x in (0, _SIGN, 0x3F800000, 0xC0200000, 0x42C80000, 0xC2C80000, 0x3EAAAAAB, 0xC2FC0000, 0x42FF0000))
 _TURNS = tuple((x,) for x in (
-    0, _SIGN, 0x3E800000, 0x3F000000, 0x3F400000, 0x3F800000, 0xBE800000, 0xBF000000, 0x3E000000, 0x3DCCCCCD, 0x40490FDB, 0xC2F6E979,
+    0, _SIGN, 0x3E800000, 0x3F000000, 0x3F400000, 0x3F800000, 0xBE800000, 0xBF000000, 0x3E000000, 0x3DCCCCCD, 0x40490FDB,
+    0xC2F6E979,
 ))  # fmt: skip
 _DENORMAL = (1, 0x80000001, 0x007FFFFF, 0x807FFFFF)
 
@@ -88,12 +89,14 @@ def inverse_root(a: int) -> int:
 _NORMALIZED = tuple((a, b, c) for b in CORNERS["f32"][1::3] for c in CORNERS["f32"][::3] for a in (b, c))
 _FLUSHED: dict[str, dict[int, int | None]] = {
     # into a denormal: what of a zero; out of one: a zero
-    "rcp": {**{a: _INFINITY | a & _SIGN for a in (0, _SIGN, *_DENORMAL)}, 0x7F7FFFFF: 0, 0xFF7FFFFF: _SIGN, 0x7F000000: 0x00000000,
+    "rcp": {**{a: _INFINITY | a & _SIGN for a in (0, _SIGN, *_DENORMAL)}, 0x7F7FFFFF: 0, 0xFF7FFFFF: _SIGN,
+    0x7F000000: 0x00000000,
             _INFINITY: 0, 0xFF800000: _SIGN, _NAN: None, 0x7E800000: 0x00800000},
-    "rsq": {**{a: _INFINITY | a & _SIGN for a in (0, _SIGN, *_DENORMAL)}, _INFINITY: 0, 0xBF800000: None, 0xFF800000: None, _NAN: None},
+    "rsq": {**{a: _INFINITY | a & _SIGN for a in (0, _SIGN, *_DENORMAL)}, _INFINITY: 0, 0xBF800000: None, 0xFF800000: None,
+    _NAN: None},
     "sqrt": {**{a: a & _SIGN for a in (0, _SIGN, *_DENORMAL)}, _INFINITY: _INFINITY, 0xBF800000: None, 0xFF800000: None},
-    "log": {**{a: 0xFF800000 for a in (0, _SIGN, *_DENORMAL)}, _INFINITY: _INFINITY, 0xBF800000: None, 0xFF800000: None},
-    "exp": {**{a: 0x3F800000 for a in _DENORMAL}, 0xC2FC0000: 0x00800000, 0xC2FC8000: 0, 0xC3000000: 0, 0xC3160000: 0,
+    "log": {**dict.fromkeys((0, _SIGN, *_DENORMAL), 4286578688), _INFINITY: _INFINITY, 0xBF800000: None, 0xFF800000: None},
+    "exp": {**dict.fromkeys(_DENORMAL, 1065353216), 0xC2FC0000: 0x00800000, 0xC2FC8000: 0, 0xC3000000: 0, 0xC3160000: 0,
             0x43000000: _INFINITY, _INFINITY: _INFINITY, 0xFF800000: 0},
     # large numbers are whole turns
     "sin": {_INFINITY: None, 0xFF800000: None, _NAN: None, 0xFF7FFFFF: 0, 0x4B7FFFFF: 0},
@@ -107,9 +110,11 @@ CASES = (
     case("v_div_scale_f32", F3, "f32 mask", exact=div_scale, rows=_NORMALIZED),
     case("v_div_fmas_f32", f"{F3} mask", "f32", exact=div_fmas, places="v4 v6 v8 vcc", text="v_div_fmas_f32 v0, v4, v6, v8"),
     case("v_div_fixup_f32", F3, "f32", exact=div_fixup),
-    *(case(f"v_{name}_f32", "f32", "f32", call(function, "a", kind="f32"), rows=rows) for name, (function, rows) in _IR.items()),
+    *(case(f"v_{name}_f32", "f32", "f32", call(function, "a", kind="f32"), rows=rows) for name,
+      (function, rows) in _IR.items()),
     case("v_rcp_iflag_f32", "f32", "f32", call("amdgcn.rcp.f32", "a", kind="f32"), rows=_IR["rcp"][1]),
     case("v_rsq_f32", "f32", "f32", exact=inverse_root, rows=_POSITIVE),
-    *(case(f"v_{name}_f32", "f32", "f32", exact=values.__getitem__, rows=tuple((a,) for a in values), text=f"v_{name}_f32_e64 v0, v4")
+    *(case(f"v_{name}_f32", "f32", "f32", exact=values.__getitem__, rows=tuple((a,) for a in values),
+      text=f"v_{name}_f32_e64 v0, v4")
       for name, values in _FLUSHED.items()),
 )  # fmt: skip

@@ -66,7 +66,8 @@ _ROUNDINGS = [
     *(case(f"v_{name}_f32", "f32", "f32", unary(of)) for name, of in
       (("trunc", "trunc"), ("ceil", "ceil"), ("floor", "floor"), ("rndne", "roundeven"), ("fract", "amdgcn.fract"))),
     case("v_ldexp_f32", "f32 i32", "f32", "%r = call float @llvm.ldexp.f32.i32(float %a, i32 %b)"),
-    case("v_ldexp_f32", "f32 i32", "f32", "%r = call float @llvm.ldexp.f32.i32(float %a, i32 %b)", text="v_ldexp_f32 v0, v4, v6 ",
+    case("v_ldexp_f32", "f32 i32", "f32", "%r = call float @llvm.ldexp.f32.i32(float %a, i32 %b)",
+        text="v_ldexp_f32_e64 v0, v4, v6",
          rows=tuple((a, n & 0xFFFFFFFF) for a in (0x3F800001, 0x00000003, 0xFF7FFFFF, 0x3FC00000) for n in
                     (0, 1, -1, 23, -24, 127, 128, -126, -127, -149, -150, 276, 278))),
     case("v_frexp_exp_i32_f32", "f32", "i32", "%r = call i32 @llvm.amdgcn.frexp.exp.i32.f32(float %a)"),
@@ -88,7 +89,8 @@ _CONVERSIONS = [
 _SIGNALS = {"f32": (0x7F800001, 0xFFBFFFFF, 0x7FC00000, 0x3F800000, 0xFF800000, 0, 0x80000000),
             "f16": (0x7C01, 0xFDFF, 0x7E00, 0x3C00, 0xFC00, 0, 0x8000)}  # fmt: skip
 _SIGNALLING = [
-    case(f"v_{name}_{kind}", f"{kind} {kind}", kind, exact=partial(quieted, name == "max", form), rows=tuple(product(_SIGNALS[kind], repeat=2)),
+    case(f"v_{name}_{kind}", f"{kind} {kind}", kind, exact=partial(quieted, name == "max", form),
+        rows=tuple(product(_SIGNALS[kind], repeat=2)),
          text=f"v_{name}_{kind}_e64 v0, v4, v6")
     for name in ("min", "max") for kind, form in (("f32", SINGLE), ("f16", HALF))
 ]  # fmt: skip

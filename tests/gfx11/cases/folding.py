@@ -1,4 +1,4 @@
-"""LLVM's constant folding as an oracle: every case's operation on every operand set in one IR file, folded by the pinned clang."""
+"""LLVM's constant folding as an oracle: the operation of every case on all its operand sets, folded by the pinned clang."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Half-precision and 16-bit instructions: plain, packed, mixed."""
 
-from gfx11.cases.tables import call, case, kind_to_type, lines
+from gfx11.cases.tables import call, case, lines
 
 H2, H3, S2, S3 = "f16 f16", "f16 f16 f16", "i16 i16", "i16 i16 i16"
 V2, V3, W2, W3 = "v2f16 v2f16", "v2f16 v2f16 v2f16", "v2i16 v2i16", "v2i16 v2i16 v2i16"
@@ -60,7 +60,8 @@ _PACKED = [
     *(case(f"v_pk_{name}_f16", V2, "v2f16", f"%r = call <2 x half> @llvm.{name}num.v2f16(<2 x half> %a, <2 x half> %b)")
       for name in ("min", "max")),
     case("v_pk_add_f16", V2, "v2f16", "%n = fneg <2 x half> %b\n%x = shufflevector <2 x half> %n, <2 x half> poison, "
-         "<2 x i32> <i32 1, i32 0>\n%r = fadd <2 x half> %a, %x", modifiers="op_sel:[0,1] op_sel_hi:[1,0] neg_lo:[0,1] neg_hi:[0,1]"),
+         "<2 x i32> <i32 1, i32 0>\n%r = fadd <2 x half> %a, %x",
+         modifiers="op_sel:[0,1] op_sel_hi:[1,0] neg_lo:[0,1] neg_hi:[0,1]"),
     case("v_pk_mul_f16", "v2f16", "v2f16", "%r = fmul <2 x half> %a, <half 0xH5C00, half 0xH5C00>",
          text="v_pk_mul_f16 v0, 0x5c00, v4 op_sel_hi:[0,1]"),
     *(case(f"v_pk_{name}_{kind}16", W2, "v2i16", f"%r = {name} <2 x i16> %a, %b") for name in ("add", "sub") for kind in "ui"),
@@ -74,10 +75,12 @@ _PACKED = [
 ]  # fmt: skip
 _MIXED = [
     case("v_fma_mix_f32", "v2f16 v2f16 f32", "f32", lines(
-        halves("a"), halves("b"), call("fma.f32", "a.l", "b.h", "c", kind="f32")), modifiers="op_sel:[0,1,0] op_sel_hi:[1,1,0]"),
+        halves("a"), halves("b"), call("fma.f32", "a.l", "b.h", "c", kind="f32")),
+        modifiers="op_sel:[0,1,0] op_sel_hi:[1,1,0]"),
     case("v_fma_mix_f32", "f32 f32 f32", "f32", call("fma.f32", "a", "b", "c", kind="f32")),
     case("v_fma_mixlo_f16", "v2f16 v2f16 f32", "f16", lines(
-        halves("a"), halves("b"), _MULTIPLY_ADD, "%r = fptrunc float %t to half"), modifiers="op_sel:[0,1,0] op_sel_hi:[1,1,0]"),
+        halves("a"), halves("b"), _MULTIPLY_ADD, "%r = fptrunc float %t to half"),
+        modifiers="op_sel:[0,1,0] op_sel_hi:[1,1,0]"),
     case("v_fma_mixhi_f16", "v2f16 v2f16 f32 v2f16", "v2f16", lines(
         halves("a"), halves("b"), _MULTIPLY_ADD, _ROUNDED, "%r = insertelement <2 x half> %d, half %h, i32 1"),
         text="v_fma_mixhi_f16 v0, v4, v6, v8 op_sel:[0,1,0] op_sel_hi:[1,1,0]", places="v4 v6 v8 v0"),

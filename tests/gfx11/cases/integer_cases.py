@@ -47,6 +47,9 @@ def multiplied(sign: str) -> str:
     )  # fmt: skip
 
 
+MASK = lines(masked("a"), masked("b"), "%x = shl i32 1, %a.m", "%y = sub i32 %x, 1", "%r = shl i32 %y, %b.m")
+
+
 def counted(function: str, kind: str = "i32") -> str:
     """-1 where there is no one to find."""
     return lines(
@@ -88,7 +91,7 @@ _SHIFTS = [
     case("v_add_lshl_u32", I3, "i32", f"{masked('c')}\n%x = add i32 %a, %b\n%r = shl i32 %x, %c.m"),
     case("v_bfe_u32", I3, "i32", f"{masked('b')}\n{masked('c')}\n" + call("amdgcn.ubfe.i32", "a", "b.m", "c.m")),
     case("v_bfe_i32", I3, "i32", f"{masked('b')}\n{masked('c')}\n" + call("amdgcn.sbfe.i32", "a", "b.m", "c.m")),
-    case("v_bfm_b32", I2, "i32", f"{masked('a')}\n{masked('b')}\n%x = shl i32 1, %a.m\n%y = sub i32 %x, 1\n%r = shl i32 %y, %b.m"),
+    case("v_bfm_b32", I2, "i32", MASK),
     case("v_alignbit_b32", I3, "i32", call("fshr.i32", "a", "b", "c")),
     case("v_alignbyte_b32", I3, "i32", f"{masked('c', 3)}\n%n = shl i32 %c.m, 3\n" + call("fshr.i32", "a", "b", "n")),
     case("v_perm_b32", I3, "i32", call("amdgcn.perm", "a", "b", "c")),
@@ -108,7 +111,8 @@ _SUMS = [
     case("v_add3_u32", I3, "i32", "%x = add i32 %a, %b\n%r = add i32 %x, %c"),
     case("v_xad_u32", I3, "i32", "%x = xor i32 %a, %b\n%r = add i32 %x, %c"),
     case("v_sad_u32", I3, "i32", lines(
-        call("umax.i32", "a", "b", name="m"), call("umin.i32", "a", "b", name="l"), "%d = sub i32 %m, %l", "%r = add i32 %d, %c")),
+        call("umax.i32", "a", "b", name="m"), call("umin.i32", "a", "b", name="l"), "%d = sub i32 %m, %l",
+        "%r = add i32 %d, %c")),
     *(case(f"v_{name}_co_u32", I2, "i32 mask", carried(name[:3], *order, carry_in=False))
       for name, order in (("add", "ab"), ("sub", "ab"), ("subrev", "ba"))),
     *(case(f"v_{name}_co_ci_u32", "i32 i32 mask", "i32 mask", carried(name[:3], *order, carry_in=True))

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-import numpy as np
 from gfx11.cases.case import Case
 from gfx11.cases.float_cases import CASES as FLOATS
 from gfx11.cases.integer_cases import CASES as INTEGERS
@@ -73,7 +72,7 @@ def half_of(number: Fraction) -> int:
 
 
 def check_matrix(text: str, corner: Callable[[int, int], Fraction], *, zero: bool) -> None:
-    """Row i of A lies in lanes i and i + 16, two k in a register; row 2 s + l / 16 and column l % 16 of C in register s, lane l."""
+    """Row i of A in lanes i and i + 16, two k in a register; register r of lane l has C at row 2 r + l / 16, column l % 16."""
     a = [[corner(i, k) for k in range(16)] for i in range(16)]
     b = [[corner(3 * j + 1, 5 * k + 2) for k in range(16)] for j in range(16)]
     c = [[Fraction(0) if zero else Fraction(7 * i - 3 * j, 4) for j in range(16)] for i in range(16)]
@@ -116,7 +115,8 @@ _HALVES = (0x3C00, 0xBC01, 0x3555, 0x4900, 0xC2FF, 0x2C01)
 _DOTS = tuple((x | y << 16, y | z << 16, c) for x in _HALVES for y in _HALVES[::2] for z in _HALVES[1::2]
               for c in (0, 0x3F800001, 0xC2F6E979))  # fmt: skip
 _Y_ALONE = ("add_nc_u32", "lshlrev_b32", "and_b32")
-_DUAL = ("fmac_f32", "fmaak_f32", "fmamk_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32", "mov_b32", "cndmask_b32", "max_f32",
+_DUAL = ("fmac_f32", "fmaak_f32", "fmamk_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32", "mov_b32", "cndmask_b32",
+"max_f32",
          "min_f32", *_Y_ALONE)  # fmt: skip
 
 
@@ -139,8 +139,10 @@ def duals() -> list[Case]:
 
 
 CASES: tuple[Case | Procedure, ...] = (
-    *(Procedure(opcode=opcode, text=f"{opcode} v0, v1, v2{tail}", check=partial(check_exchange, f"{opcode} v0, v1, v2{tail}", offset, pull))
-      for opcode, pull in (("ds_bpermute_b32", True), ("ds_permute_b32", False)) for tail, offset in (("", 0), (" offset:12", 12), (" offset:65532", 65532))),
+    *(Procedure(opcode=opcode, text=f"{opcode} v0, v1, v2{tail}",
+      check=partial(check_exchange, f"{opcode} v0, v1, v2{tail}", offset, pull))
+      for opcode, pull in (("ds_bpermute_b32", True), ("ds_permute_b32", False)) for tail,
+      offset in (("", 0), (" offset:12", 12), (" offset:65532", 65532))),
     Procedure(opcode="v_readfirstlane_b32", text="v_readfirstlane_b32 s0, v1", check=check_first_lane),
     Procedure(opcode="v_readlane_b32", text="v_readlane_b32 s0, v1, s2", check=check_read_lane),
     Procedure(opcode="v_writelane_b32", text="v_writelane_b32 v1, s3, s2", check=check_write_lane),
@@ -149,6 +151,7 @@ CASES: tuple[Case | Procedure, ...] = (
                 check=partial(check_matrix, f"v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], {c}", corner, zero=c == "0"))
       for c, corner in (("v[0:7]", small), ("0", large))),
     case("v_dot2_f32_f16", "v2f16 v2f16 f32", "f32", exact=dot, rows=_DOTS),
-    case("v_dot2acc_f32_f16", "v2f16 v2f16 f32", "f32", exact=dot, rows=_DOTS, text="v_dot2acc_f32_f16 v0, v4, v6", places="v4 v6 v0"),
+    case("v_dot2acc_f32_f16", "v2f16 v2f16 f32", "f32", exact=dot, rows=_DOTS, text="v_dot2acc_f32_f16 v0, v4, v6",
+        places="v4 v6 v0"),
     *duals(),
 )  # fmt: skip

@@ -31,7 +31,7 @@ _LDS_STORES = {**_STORES, "b8_d16_hi": (1, 2), "b16_d16_hi": (2, 2)}
 
 
 def prepared() -> tuple[Wave, dict[int, int]]:
-    """A wave whose buffer, LDS and private memory hold the pattern, a lane's private memory 64 bytes of it; s2, s3 hold the buffer."""
+    """A wave whose buffer (at s2, s3), LDS and private memory hold the pattern, 64 bytes of it for a lane."""
     wave = fresh_wave(buffers={"x": _SIZE}, lds_bytes=_SIZE, private_bytes=64)
     memory, group = wave.group.memory, wave.group
     memory.fill("x", np.frombuffer(PATTERN, dtype=np.uint8))
@@ -115,7 +115,8 @@ def check_scalar(text: str, count: int, offset: int) -> None:
 
 def _vector() -> list[Procedure]:
     found = []
-    forms = (("global", "v0, s[2:3]", -3, _GLOBAL_LOADS, _GLOBAL_STORES), ("scratch", "v0, off", 5, _GLOBAL_LOADS, _GLOBAL_STORES),
+    forms = (("global", "v0, s[2:3]", -3, _GLOBAL_LOADS, _GLOBAL_STORES),
+        ("scratch", "v0, off", 5, _GLOBAL_LOADS, _GLOBAL_STORES),
              ("ds", "v0", 12, _LDS_LOADS, _LDS_STORES))  # fmt: skip
     for place, where, offset, loads, stores in forms:
         for name, (width, how) in loads.items():

@@ -1,4 +1,4 @@
-"""A case that is more than operands and results: memory, lanes, control. It holds the instruction to its definition by itself."""
+"""A case that is more than operands and results: memory, lanes, control. It says itself what its definition wants."""
 
 from __future__ import annotations
 

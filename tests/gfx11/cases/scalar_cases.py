@@ -1,7 +1,7 @@
 """Scalar instructions: the result, and SCC. One that leaves SCC alone gets it as a source, and must hand it through."""
 
 from gfx11.cases.case import Case
-from gfx11.cases.integer_cases import carried, counted, high, lines, masked
+from gfx11.cases.integer_cases import MASK, carried, counted, high, lines, masked
 from gfx11.cases.tables import call, case
 
 I2 = "i32 i32"
@@ -50,15 +50,21 @@ def shift(operation: str, bits: int) -> str:
     return f"{amount}\n%m = {'zext i32 %b.m to i64' if bits == 64 else 'or i32 %b.m, 0'}\n%r = {operation} i{bits} %a, %m"
 
 
-def logic(name: str, kind: str) -> str:
+def logic(name: str, kind: str, a: str = "%a", b: str = "%b", to: str = "%r") -> str:
     """`and`, `nand`, `and_not1`, ..."""
     plain = {"nand": "and", "nor": "or", "xnor": "xor"}.get(name, name.removesuffix("_not1"))
-    second = "%n" if name.endswith("_not1") else "%b"
-    steps = [f"%n = xor {kind} %b, -1", f"%x = {plain} {kind} %a, {second}"]
-    return lines(
-        *steps,
-        f"%r = {'xor' if name[0] in 'nx' and name != 'xor' else 'or'} {kind} %x, {-1 if name in ('nand', 'nor', 'xnor') else 0}",
-    )
+    flip_b, flip_all = -int(name.endswith("_not1")), -int(name in ("nand", "nor", "xnor"))
+    return lines(f"%n = xor {kind} {b}, {flip_b}", f"%x = {plain} {kind} {a}, %n", f"{to} = xor {kind} %x, {flip_all}")
+
+
+def saved(name: str) -> str:
+    """%a is the mask, %b EXEC: before it %r, after it %s. `not0` inverts the mask, `not1` EXEC."""
+    order = ("%b", "%a") if name.endswith("_not0") else ("%a", "%b")
+    return lines(logic(name.replace("not0", "not1"), "i32", *order, to="%s"), "%r = or i32 %b, 0", "%t = icmp ne i32 %s, 0")
+
+
+def bit_is(wanted: int) -> str:
+    return lines(masked("b"), "%x = lshr i32 %a, %b.m", "%y = and i32 %x, 1", f"%r = icmp eq i32 %y, {wanted}")
 
 
 def packed(first: str, second: str) -> str:
@@ -71,10 +77,11 @@ _SHIFTS = [
     *(tested(f"s_{name}_{kind}{bits}", f"i{bits} i32", f"i{bits}", shift(operation, bits)) for name, kind, operation in
       (("lshl", "b", "shl"), ("lshr", "b", "lshr"), ("ashr", "i", "ashr")) for bits in (32, 64)),
     *(case(f"s_bfe_{sign}{bits}", f"i{bits} i32", f"i{bits} scc", field(bits, sign) + f"\n%s = icmp ne i{bits} %r, 0",
-           rows=tuple((a, b) for a in (0xFEDCBA98_76543210, 0x80000001_80000001, (1 << 64) - 1, 0x12345678_9ABCDEF0) for b in _FIELDS)
+           rows=tuple((a, b) for a in (0xFEDCBA98_76543210, 0x80000001_80000001, (1 << 64) - 1, 0x12345678_9ABCDEF0)
+           for b in _FIELDS)
            if bits == 64 else tuple((a, b) for a in (0x76543210, 0xFEDCBA98, 0x80000001, 0xFFFFFFFF) for b in _FIELDS))
       for sign in "ui" for bits in (32, 64)),
-    silent("s_bfm_b32", I2, "i32", f"{masked('a')}\n{masked('b')}\n%x = shl i32 1, %a.m\n%y = sub i32 %x, 1\n%r = shl i32 %y, %b.m"),
+    silent("s_bfm_b32", I2, "i32", MASK),
     silent("s_bfm_b64", I2, "i64", lines(
         masked("a", 63), masked("b", 63), "%a.w = zext i32 %a.m to i64", "%b.w = zext i32 %b.m to i64", "%x = shl i64 1, %a.w",
         "%y = sub i64 %x, 1", "%r = shl i64 %y, %b.w")),
@@ -102,14 +109,16 @@ _BITS = [
       for name, kind, function in (("ctz", "b", "cttz"), ("clz", "u", "ctlz")) for bits in (32, 64)),
     *(silent(f"s_pack_{x}{y}_b32_b16", I2, "i32", packed(x, y)) for x in "lh" for y in "lh"),
     *(silent(f"s_mov_b{n}", f"i{n}", f"i{n}", f"%r = or i{n} %a, 0") for n in (32, 64)),
-    *(case(f"s_cselect_b{n}", f"i{n} i{n} scc", f"i{n} scc", f"%r = select i1 %c, i{n} %a, i{n} %b\n%s = or i1 %c, false") for n in (32, 64)),
-    *(case(f"s_bitcmp{n}_b32", I2, "scc", f"{masked('b')}\n%x = lshr i32 %a, %b.m\n%y = and i32 %x, 1\n%r = icmp eq i32 %y, {n}") for n in (0, 1)),
+    *(case(f"s_cselect_b{n}", f"i{n} i{n} scc", f"i{n} scc", f"%r = select i1 %c, i{n} %a, i{n} %b\n%s = or i1 %c, false")
+      for n in (32, 64)),
+    *(case(f"s_bitcmp{n}_b32", I2, "scc", bit_is(n)) for n in (0, 1)),
     *(tested(f"s_not_b{n}", f"i{n}", f"i{n}", f"%r = xor i{n} %a, -1") for n in (32, 64)),
     *(tested(f"s_{name}_b{n}", f"i{n} i{n}", f"i{n}", logic(name, f"i{n}")) for name in _LOGIC for n in (32, 64)),
 ]  # fmt: skip
 _FLOATS = [
     *(silent(f"s_{name}_f32", "f32 f32", "f32", f"%r = f{name} float %a, %b") for name in ("add", "sub", "mul")),
-    *(silent(f"s_cvt_f32_{kind}32", "i32", "f32", f"%r = {sign}itofp i32 %a to float") for kind, sign in (("u", "u"), ("i", "s"))),
+    *(silent(f"s_cvt_f32_{kind}32", "i32", "f32", f"%r = {sign}itofp i32 %a to float") for kind,
+      sign in (("u", "u"), ("i", "s"))),
     *(silent(f"s_cvt_{kind}32_f32", "f32", "i32", f"%r = call i32 @llvm.fpto{sign}i.sat.i32.f32(float %a)")
       for kind, sign in (("u", "u"), ("i", "s"))),
 ]  # fmt: skip
@@ -124,7 +133,8 @@ _COMPARISONS = [
     *(case(f"s_cmp_{name}_{kind}32", I2, "scc", f"%r = icmp {ordered(name, sign)} i32 %a, %b")
       for name in _ORDERS for kind, sign in (("u", "u"), ("i", "s"))),
     *(case(f"s_cmp_{name}_u64", "i64 i64", "scc", f"%r = icmp {_ORDERS[name]} i64 %a, %b") for name in ("eq", "lg")),
-    *(case(f"s_cmpk_{name}_{kind}32", "i32", "scc", f"%r = icmp {ordered(name, sign)} i32 %a, {short}", text=f"s_cmpk_{name}_{kind}32 s4, 0x8000",
+    *(case(f"s_cmpk_{name}_{kind}32", "i32", "scc", f"%r = icmp {ordered(name, sign)} i32 %a, {short}",
+      text=f"s_cmpk_{name}_{kind}32 s4, 0x8000",
            rows=tuple((x,) for x in (0, 0x7FFF, 0x8000, 0x8001, 0xFFFF7FFF, 0xFFFF8000, 0xFFFF8001, 0xFFFFFFFF)))
       for name in _ORDERS for kind, sign, short in (("u", "u", 0x8000), ("i", "s", -0x8000))),
 ]  # fmt: skip
@@ -134,10 +144,7 @@ _SHORT = [
     silent("s_mulk_i32", "i32", "i32", "%r = mul i32 %a, -3", text="s_mulk_i32 s0, 0xfffd", places="s0 scc"),
 ]
 _SAVED = [
-    case(f"s_{name}_saveexec_b32", I2, "i32 active scc", exact=None, ir=lines(
-        logic(name.replace("not0", "not1"), "i32").replace("%a", "%q").replace("%b", "%p").replace("%r =", "%s ="),
-        "%r = or i32 %b, 0", "%t = icmp ne i32 %s, 0").replace("%q", "%b" if "not0" in name else "%a").replace("%p", "%a" if "not0" in name else "%b"),
-        text=f"s_{name}_saveexec_b32 s0, s4", places="s4 exec")
+    case(f"s_{name}_saveexec_b32", I2, "i32 active scc", saved(name), text=f"s_{name}_saveexec_b32 s0, s4", places="s4 exec")
     for name in (*_LOGIC, "and_not0", "or_not0")
-]  # fmt: skip
+]
 CASES = (*_SHIFTS, *_SUMS, *_BITS, *_FLOATS, *_COMPARISONS, *_SHORT, *_SAVED)

@@ -15,7 +15,8 @@ from gfx11.cases.case import Case
 from gfx11.cases.procedure import Procedure
 
 CASES: tuple[Case | Procedure, ...] = (
-    *integer_cases.CASES, *float_cases.CASES, *division_cases.CASES, *half_cases.CASES, *compare_cases.CASES, *scalar_cases.CASES,
+    *integer_cases.CASES, *float_cases.CASES, *division_cases.CASES, *half_cases.CASES, *compare_cases.CASES,
+    *scalar_cases.CASES,
     *lane_cases.CASES, *memory_cases.CASES, *control_cases.CASES,
 )  # fmt: skip
 FOLDED = tuple(case for case in CASES if isinstance(case, Case) and case.ir)
