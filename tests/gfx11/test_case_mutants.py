@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from gfx11.cases.case import Case, agree, computed
-from gfx11.cases.folding import folded, results_of
+from gfx11.cases.folding import Folded, results_of
 from gfx11.cases.table import EXACT, FOLDED
 
 from expctl.gfx11 import scalar_op, vector, vector_half
@@ -19,9 +19,7 @@ Wanted = dict[str, list[tuple[int | None, ...]]]
 
 
 @pytest.fixture(scope="module")
-def wanted(tmp_path_factory: pytest.TempPathFactory) -> Wanted:
-    pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
-    constants = folded(FOLDED, tmp_path_factory.mktemp("mutants"))
+def wanted(constants: Folded) -> Wanted:
     found: Wanted = {case.text: [results_of(case, value or 0) for value in constants[case.text]] for case in FOLDED}
     for case in EXACT:
         assert case.exact is not None

@@ -9,14 +9,12 @@ from pathlib import Path
 
 import pytest
 from gfx11.cases.case import Case, agree, computed
-from gfx11.cases.folding import folded, results_of
+from gfx11.cases.folding import Folded, results_of
 from gfx11.cases.procedure import Procedure
 from gfx11.cases.selection import BY_NAME, OTHERWISE, selected
 from gfx11.cases.table import CASES, EXACT, FOLDED, PROCEDURES
 
 from expctl.gfx11.opcodes import OPCODES
-
-Folded = dict[str, list[int | None]]
 
 
 def test_every_opcode_has_a_case() -> None:
@@ -33,12 +31,6 @@ def test_a_case_runs_the_opcode_that_it_is_of() -> None:
     for case in CASES:
         words = case.text.replace("_e64", "").replace("_e32", "").replace("\n", " ").split()
         assert case.opcode in words, case.text
-
-
-@pytest.fixture(scope="session")
-def constants(tmp_path_factory: pytest.TempPathFactory) -> Folded:
-    pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
-    return folded(FOLDED, tmp_path_factory.mktemp("folding"))
 
 
 def test_llvm_folds_all_that_it_is_asked(constants: Folded) -> None:
@@ -98,3 +90,11 @@ def test_llvm_selects_the_instruction_for_the_same_ir(tmp_path: Path) -> None:
     expected = {name for name in opcodes if not OTHERWISE.match(name) and name not in BY_NAME}
     assert expected - selected(FOLDED, tmp_path) == set()
     assert len(expected) > 180
+
+
+def test_the_figures_in_the_documentation() -> None:
+    text = " ".join((Path(__file__).parents[2] / "docs/GFX11.md").read_text().split())
+    kinds = ({case.opcode for case in FOLDED}, {case.opcode for case in EXACT}, {case.opcode for case in PROCEDURES})
+    assert f"{len(kinds[0])} of the {len(OPCODES)} are held to LLVM" in text
+    assert f"{len(kinds[1] - kinds[0])} that don't fold" in text
+    assert f"{len(kinds[2])} that access memory" in text

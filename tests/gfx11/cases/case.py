@@ -20,7 +20,7 @@ from expctl.gfx11.single import execute, fresh_wave
 from expctl.gfx11.wave import Wave
 
 Row = tuple[int, ...]
-ROWS = 64
+ROWS = 48
 """Operand sets of a case; all of them where the corners give fewer."""
 BEFORE = 0x5A5A_A5A5
 """What results overwrite."""
@@ -87,7 +87,7 @@ def computed(case: Case) -> Iterator[tuple[Row, tuple[int, ...]]]:
 
 def _batch(case: Case, rows: tuple[Row, ...], wave: Wave) -> Iterator[tuple[Row, tuple[int, ...]]]:
     places = case.places or usual_places(case.sources, scalar=case.scalar)
-    vectors: dict[int, list[int]] = {n: [BEFORE] for n in range(4)}
+    vectors: dict[int, list[int]] = {} if case.scalar else {n: [BEFORE] for n in range(4)}
     lanes = 0xFFFFFFFF
     scalars = dict.fromkeys(range(4), BEFORE)
     scalars[SCC] = 0

@@ -23,6 +23,8 @@ _TYPES = {
 }
 _NAMES = "abcdefgh"
 _FUNCTION = re.compile(r"^define [^\n]*@f(\d+)\(.*?^\}", re.MULTILINE | re.DOTALL)
+Folded = dict[str, list[int | None]]
+"""By text of the case, one value per operand set; None where LLVM left code."""
 _STORE = re.compile(r"^  store volatile i\d+ (\S+),", re.MULTILINE)
 
 
@@ -59,8 +61,8 @@ def function_of(number: int, case: Case) -> str:
     return "\n".join([*lines, "  ret void", "}"])
 
 
-def folded(cases: Sequence[Case], folder: Path) -> dict[str, list[int | None]]:
-    """By text of the case, one value per operand set; None where LLVM left code."""
+def folded(cases: Sequence[Case], folder: Path) -> Folded:
+    """Compiles once for all."""
     source, out = folder / "cases.ll", folder / "folded.ll"
     source.write_text("\n".join(function_of(i, case) for i, case in enumerate(cases)))
     argv = [
@@ -80,7 +82,7 @@ def folded(cases: Sequence[Case], folder: Path) -> dict[str, list[int | None]]:
     ]
     ran = subprocess.run(argv, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr[:2000]
-    found: dict[str, list[int | None]] = {}
+    found: Folded = {}
     for match in _FUNCTION.finditer(out.read_text()):
         values = [_number(text) for text in _STORE.findall(match[0])]
         found[cases[int(match[1])].text] = values
