@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from gfx11.cases.folding import Folded, folded
+from gfx11.cases.table import FOLDED
 
 ROOT = Path(__file__).parents[2]
 Compile = Callable[..., str]
@@ -32,6 +34,13 @@ def compile_hip(tmp_path_factory: pytest.TempPathFactory) -> Compile:
         return out.read_text()
 
     return build
+
+
+@pytest.fixture(scope="session")
+def constants(tmp_path_factory: pytest.TempPathFactory) -> Folded:
+    """What LLVM folds the cases to."""
+    pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
+    return folded(FOLDED, tmp_path_factory.mktemp("folding"))
 
 
 @pytest.fixture(scope="session")

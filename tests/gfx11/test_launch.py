@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import random
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -9,8 +10,9 @@ import numpy as np
 import pytest
 from gfx11.scaled_mm import BASELINE, SMALL, Config, scaled_mm
 
-from expctl.gfx11.arguments import Unwritten
+from expctl.gfx11.arguments import KERNARG, Unwritten, place
 from expctl.gfx11.counts import Class
+from expctl.gfx11.descriptor import Argument, parse_descriptor
 from expctl.gfx11.errors import BadLaunch, Runaway, Unsupported
 from expctl.gfx11.launch import interpret
 from kernel.harness.formats import Fp8
@@ -91,6 +93,21 @@ def test_wrong_launches_are_refused(small: str) -> None:
         interpret(small, name, (1, 1, 1), (256, 1, 1), {}, order_seed=0)
     with pytest.raises(BadLaunch, match="no kernel"):
         interpret(small, "scaled_mm", (1, 1, 1), (128, 1, 1), {}, order_seed=0)
+
+
+@pytest.mark.parametrize(
+    ("value", "size", "wanted"),
+    [
+        (np.float16(-1.5), 2, "00be"), (1.5, 2, "003e"), (np.float32(1.5), 4, "0000c03f"), (np.float16(1.5), 4, "0000c03f"),
+        (np.float64(1.5), 8, "000000000000f83f"), (-2, 2, "feff"), (np.int8(-2), 4, "feffffff"), (np.bool_(True), 1, "01"),
+    ],
+)  # fmt: skip
+def test_numbers_are_laid_out_as_their_type_and_size_say(small: str, value: object, size: int, wanted: str) -> None:
+    descriptor = replace(
+        parse_descriptor(small, "scaled_mm_e5m2_2_2_2_2_2_2"), arguments=(Argument(offset=8, size=size, kind="by_value"),)
+    )
+    memory = place(descriptor, {"x": value}, (1, 1, 1), (32, 1, 1))
+    assert memory.contents(KERNARG).tobytes()[8 : 8 + size].hex() == wanted
 
 
 def test_an_endless_loop_is_stopped(small: str) -> None:
