@@ -10,13 +10,23 @@ from compiler import HIP
 from launches import Config
 
 MOST_LDS = 65536
+LANES = 32
 SAMPLE = 24
 
 
 def built() -> list[Config]:
     """Those of a build that isn't told otherwise."""
     rows = re.findall(r"^ *X\(([\d, ]+)\)", (HIP / "config.h").read_text(), re.MULTILINE)
-    return [_config(*map(int, row.split(","))) for row in rows]
+    return [parse(row) for row in rows]
+
+
+def is_sound(config: Config) -> bool:
+    """What ring_gfx11.h takes for granted and nothing asserts: the pieces of B in a slice fill whole waves.
+
+    Where they don't, lanes 16..31 of the last wave copy pieces of the next slice, or of nobody.
+    """
+    _, block_n, chunk = extents(config)
+    return block_n * chunk // 2 // 16 % LANES == 0
 
 
 def accepted() -> list[Config]:
@@ -51,6 +61,11 @@ def extents(config: Config) -> tuple[int, int, int]:
     """block_m, block_n and chunk_k."""
     warps_m, warps_n, unroll_k, _, repeat_m, repeat_n = config
     return 16 * warps_m * repeat_m, 16 * warps_n * repeat_n, 16 * unroll_k
+
+
+def parse(text: str) -> Config:
+    """From "1,8,2,2,8,2"."""
+    return _config(*map(int, text.split(",")))
 
 
 def _config(*numbers: int) -> Config:
