@@ -21,6 +21,7 @@ CLASSES = {
     "one workgroup too many", "epilogue off by a row", "double use of an LDS stage",
     "LDS store not waited for before a barrier", "uninitialised register",
 }  # fmt: skip
+TINY = "1,2,4,2,2,2"
 SAMPLE = (
     "small whole barrier 2",
     "small whole wait 10 lgkmcnt",
@@ -54,6 +55,7 @@ def bench(clang: Compiler) -> Builds:
 
 def test_no_mutant_is_missed_and_all_classes_are_there() -> None:
     rows = mutants.load()
+    assert len({row.kernel for row in rows}) == len({row.kernel for row in builds.load(builds.RESULTS)}) == 1
     assert len({row.id for row in rows}) == len(rows) >= 40
     assert {row.family for row in rows} >= CLASSES
     for row in rows:
@@ -115,15 +117,16 @@ def test_every_build_of_the_matrix_is_right() -> None:
 
 
 def test_a_build_again_in_every_count(clang: Compiler) -> None:
-    rows = [row for row in builds.load(builds.RESULTS) if (row.config, row.level) == ("1,2,4,2,2,2", "-O3")]
-    build = builds.Build(part=1, ziglang=clang.version, level="-O3", config=(1, 2, 4, 2, 2, 2))
-    assert list(builds.run(build, clang, rows[0].kernel)) == [row for row in rows if row.ziglang == clang.version]
+    rows = [row for row in builds.load(builds.RESULTS) if (row.config, row.level, row.ziglang) == (TINY, "-O3", clang.version)]
+    build = builds.Build(part=2, ziglang=clang.version, level="-O3", config=configs.parse(TINY))
+    whole, _ = builds.run(build, clang, rows[0].kernel)
+    assert replace(whole, orders=builds.ORDERS) in rows
 
 
 def test_a_wrong_result_is_not_right(clang: Compiler) -> None:
-    text = clang.kernel((1, 2, 4, 2, 2, 2), "-O3").replace("0x50c040c", "0x40c050c")
-    run = builds.scaled_mm(text, (1, 2, 4, 2, 2, 2), builds.Fp8.E5M2, 32, 64, 64)
-    row = next(row for row in builds.load(builds.RESULTS) if row.config == "1,2,4,2,2,2" and row.shape == "whole")
+    text = clang.kernel(configs.parse(TINY), "-O3").replace("0x50c040c", "0x40c050c")
+    run = builds.scaled_mm(text, configs.parse(TINY), builds.Fp8.E5M2, 32, 64, 64)
+    row = next(row for row in builds.load(builds.RESULTS) if row.config == TINY and row.shape == "whole")
     assert builds.judged(row, [run]).outcome.startswith("order 0: C[")
 
 

@@ -88,3 +88,23 @@ def test_neighbours_that_share_a_word_but_no_byte_do_not_race(small: str, seed: 
     (fault,) = run(with_body(small, shared), (1, 1, 1), seed=seed).result.faults
     assert fault.kind == FaultKind.RACE
     assert fault.line == fault.other_line
+
+
+@pytest.mark.parametrize(("wait", "kinds"), [("s_waitcnt_vscnt null, 0x0", set()), ("s_nop 0", {"missing wait"})])
+def test_a_store_to_memory_is_waited_for_before_the_barrier(small: str, wait: str, kinds: set[str]) -> None:
+    """Thread t writes element t of C and reads that of thread t ^ 32, another wave's."""
+    begin = "\ts_load_b64 s[4:5], s[0:1], 0x18\n\tv_lshlrev_b32_e32 v1, 1, v0\n\ts_waitcnt lgkmcnt(0)\n"
+    text = f"{begin}\tglobal_store_b16 v1, v0, s[4:5]\n\t{wait}\n\ts_barrier\n\tv_xor_b32_e32 v1, 64, v1\n"
+    text += "\tglobal_load_u16 v2, v1, s[4:5]\n\ts_waitcnt vmcnt(0)"
+    for seed in range(3):
+        assert run(with_body(small, text), (2, 64, 1), seed=seed).kinds == kinds
+
+
+@pytest.mark.parametrize(("wait", "kinds"), [("s_waitcnt vmcnt(0)", set()), ("s_nop 0", {"missing wait"})])
+def test_a_load_from_memory_is_waited_for_before_it_is_overwritten(small: str, wait: str, kinds: set[str]) -> None:
+    """Thread t reads halves of A (which the launch wrote), then thread t ^ 32 overwrites them."""
+    begin = "\ts_load_b64 s[4:5], s[0:1], 0x0\n\tv_lshlrev_b32_e32 v1, 1, v0\n\ts_waitcnt lgkmcnt(0)\n"
+    text = f"{begin}\tglobal_load_u16 v2, v1, s[4:5]\n\t{wait}\n\ts_barrier\n\tv_xor_b32_e32 v1, 64, v1\n"
+    text += "\tglobal_store_b16 v1, v0, s[4:5]"
+    for seed in range(3):
+        assert run(with_body(small, text), (2, 64, 64), seed=seed).kinds == kinds
