@@ -188,7 +188,7 @@ def table(rows: list[Row]) -> str:
     unsound = [row for row in rows if not is_sound(row)]
     if unsound:
         names, found = {row.config for row in unsound}, sum(is_as_it_should_be(row) for row in unsound)
-        words = "others pass the asserts but leave half a wave without a piece of B, which ring_gfx11.h does not provide for"
+        words = "of them pass the asserts but leave half a wave without a piece of B, which ring_gfx11.h does not provide for"
         lines += [f"{len(names)} {words}: out of bounds is found in {found} of their {len(unsound)} products."]
     lines += [
         f"{row.config} {row.level} {row.ziglang} {row.shape} {row.fp8}: {row.outcome}"
