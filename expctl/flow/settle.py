@@ -201,7 +201,7 @@ def _flags(desk: Desk, run: Run, decision: Decision, estimates: tuple[Estimate, 
         flags.append(f"large effect ({', '.join(large)}): look twice")
     removed = desk.removed_synchronisation
     if removed:
-        flags.append(f"removes {', '.join(removed)}: tested with more launches and more orders of the waves")
+        flags.append(f"takes away or moves {', '.join(removed)}: tested with more launches and more orders of the waves")
     return tuple(flags)
 
 

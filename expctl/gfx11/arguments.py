@@ -28,8 +28,16 @@ class Unwritten:
     dtype: str
 
 
-Value = Anything | Unwritten | int | float | None
-"""An array or Unwritten is a buffer, a number goes by value, None is a null pointer."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shifted:
+    """A buffer whose first byte lies `by` bytes beyond an aligned address."""
+
+    values: Anything
+    by: int
+
+
+Value = Anything | Unwritten | Shifted | int | float | None
+"""An array, Shifted or Unwritten is a buffer, a number goes by value, None is a null pointer."""
 
 
 def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, block: Extent) -> Memory:
@@ -41,13 +49,16 @@ def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, blo
             expected=f"{len(visible)}: {', '.join(argument.kind for argument in visible)}",
             found=f"{len(values)}: {', '.join(values)}",
         )
-    sizes = {name: size_of(value) for name, value in values.items() if isinstance(value, (np.ndarray, Unwritten))}
+    sizes = {name: size_of(value) for name, value in values.items() if isinstance(value, (np.ndarray, Unwritten, Shifted))}
     room = -(-max(descriptor.kernarg_bytes, 1) // KERNARG_GRANULE) * KERNARG_GRANULE
     memory = Memory({KERNARG: room, PACKET: PACKET_BYTES, **sizes})
     kernarg = np.zeros(descriptor.kernarg_bytes, dtype=np.uint8)
     for argument, (name, value) in zip(visible, values.items(), strict=True):
         if isinstance(value, np.ndarray):
             memory.fill(name, value)
+        elif isinstance(value, Shifted):
+            memory.fill(name, np.concatenate((np.zeros(value.by, dtype=np.uint8), value.values.reshape(-1).view(np.uint8))))
+            memory.forget(memory.buffer(name).offset, value.by)
         kernarg[argument.offset : argument.offset + argument.size] = _encoded(argument, name, value, memory)
     memory.fill(KERNARG, kernarg)
     hidden = _hidden(grid, block)
@@ -65,8 +76,10 @@ def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, blo
     return memory
 
 
-def size_of(value: Anything | Unwritten) -> int:
+def size_of(value: Anything | Unwritten | Shifted) -> int:
     """In bytes."""
+    if isinstance(value, Shifted):
+        return value.by + int(value.values.nbytes)
     if isinstance(value, Unwritten):
         return int(np.prod(value.shape)) * np.dtype(value.dtype).itemsize
     return int(value.nbytes)
@@ -74,10 +87,10 @@ def size_of(value: Anything | Unwritten) -> int:
 
 def _encoded(argument: Argument, name: str, value: Value, memory: Memory) -> Bytes:
     wants_pointer = argument.kind == "global_buffer"
-    if isinstance(value, (np.ndarray, Unwritten)) or value is None:
+    if isinstance(value, (np.ndarray, Unwritten, Shifted)) or value is None:
         if not wants_pointer:
             raise BadLaunch(f"argument {name} is a buffer", expected=f"a number of {argument.size} bytes ({argument.kind})")
-        address = 0 if value is None else memory.buffer(name).address
+        address = 0 if value is None else memory.buffer(name).address + (value.by if isinstance(value, Shifted) else 0)
         return np.frombuffer(struct.pack("<Q", address), dtype=np.uint8)
     if wants_pointer or argument.kind != "by_value":
         raise BadLaunch(f"argument {name} is a number", expected=f"a buffer or None ({argument.kind})")

@@ -14,7 +14,7 @@ from expctl.gfx11.wave import SCALAR_KEY, Wave, name_of
 from expctl.gfx11.workgroup import BARRIER, END
 
 HINTS = frozenset((
-    "s_delay_alu", "s_clause", "s_nop", "s_set_inst_prefetch_distance", "s_inst_prefetch", "s_sleep", "s_code_end",
+    "s_delay_alu", "s_clause", "s_nop", "s_set_inst_prefetch_distance", "s_inst_prefetch", "s_sleep", "s_setprio", "s_code_end",
     "buffer_gl0_inv", "buffer_gl1_inv", "v_nop",
 ))  # fmt: skip
 """No effect on any value here: there are no caches and no pipeline."""

@@ -41,7 +41,10 @@ _CLASSES = (
     (r"s_c?branch|s_endpgm", Class.BRANCH),
     (r"s_waitcnt", Class.WAIT),
     (r"s_barrier", Class.BARRIER),
-    (r"s_delay_alu|s_clause|s_nop|s_set_inst_prefetch|s_inst_prefetch|s_sendmsg|s_sleep|s_code_end|buffer_gl", Class.HINT),
+    (
+        r"s_delay_alu|s_clause|s_nop|s_set_inst_prefetch|s_inst_prefetch|s_sendmsg|s_sleep|s_setprio|s_code_end|buffer_gl",
+        Class.HINT,
+    ),
     (r"s_", Class.SCALAR),
 )
 

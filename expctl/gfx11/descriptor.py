@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from expctl.gfx11.errors import BadLaunch, Unsupported
+from expctl.gfx11.program import lines_of
 
 _DIRECTIVE = re.compile(r"^\s*\.amdhsa_(\w+)\s+(\S+)")
 _ENTRY = re.compile(r"^\s*(-\s+)?\.?(\w+):\s*(.*)$")
@@ -49,8 +51,7 @@ class Descriptor:
 
 def parse_descriptor(assembly: str, name: str) -> Descriptor:
     """Raises BadLaunch if `name` is no kernel of the text, Unsupported for a mode that is not implemented."""
-    lines = assembly.splitlines()
-    directives = _directives(lines, name)
+    directives = _directives(assembly, name)
     for key, value in _REQUIRED.items():
         number, found = directives.get(key, (0, value))
         if found != value:
@@ -67,7 +68,7 @@ def parse_descriptor(assembly: str, name: str) -> Descriptor:
         raise BadLaunch(f"gfx11 interpreter: the kernel wants {unknown[0]}, which is not emulated", where=f"kernel {name}")
     if sum(count for _, count in user) > number_of("user_sgpr_count", sum(count for _, count in user)):
         raise BadLaunch("gfx11 interpreter: .amdhsa_user_sgpr_count is too small", where=f"kernel {name}")
-    facts, arguments = _metadata(lines, name)
+    facts, arguments = _metadata(lines_of(assembly), name)
     return Descriptor(
         name=name,
         arguments=arguments,
@@ -86,26 +87,38 @@ def parse_descriptor(assembly: str, name: str) -> Descriptor:
     )
 
 
-def _directives(lines: list[str], name: str) -> dict[str, tuple[int, str]]:
+def _directives(assembly: str, name: str) -> dict[str, tuple[int, str]]:
     """Name -> (line, value) between .amdhsa_kernel and .end_amdhsa_kernel."""
-    inside = False
-    found: dict[str, tuple[int, str]] = {}
-    for number, line in enumerate(lines, 1):
+    kernels = _all_directives(assembly)
+    if name not in kernels:
+        raise BadLaunch(
+            f"the assembly has no kernel {name}",
+            expected=name,
+            found=", ".join(kernels) or "no kernel at all",
+            hint="check the kernel's name",
+        )
+    return kernels[name]
+
+
+@lru_cache(maxsize=2)
+def _all_directives(assembly: str) -> dict[str, dict[str, tuple[int, str]]]:
+    """Of each kernel its first block."""
+    kernels: dict[str, dict[str, tuple[int, str]]] = {}
+    inside: dict[str, tuple[int, str]] | None = None
+    for number, line in enumerate(lines_of(assembly), 1):
+        if "amdhsa_" not in line:
+            continue
         if line.strip() == ".end_amdhsa_kernel":
-            if inside:
-                return found
+            inside = None
         elif match := _DIRECTIVE.match(line):
             if match[1] == "kernel":
-                inside = match[2] == name
-            elif inside:
-                found[match[1]] = (number, match[2])
-    kernels = [match[2] for line in lines if (match := _DIRECTIVE.match(line)) and match[1] == "kernel"]
-    raise BadLaunch(
-        f"the assembly has no kernel {name}", expected=f"one of {', '.join(kernels) or 'none'}", hint="check the kernel's name"
-    )
+                inside = kernels.setdefault(match[2], {}) if match[2] not in kernels else {}
+            elif inside is not None:
+                inside[match[1]] = (number, match[2])
+    return kernels
 
 
-def _metadata(lines: list[str], name: str) -> tuple[dict[str, str], tuple[Argument, ...]]:
+def _metadata(lines: tuple[str, ...], name: str) -> tuple[dict[str, str], tuple[Argument, ...]]:
     """Facts and arguments of the kernel in the metadata note, which clang writes as block-style YAML in a fixed layout:
     kernels are list entries indented by two, their arguments list entries indented by six."""
     try:

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from expctl.domain.text import one_line
 from expctl.gfx11.errors import BadLaunch, Unsupported
@@ -9,7 +10,10 @@ from expctl.gfx11.operand import Operand, parse_operand
 
 _LABEL = re.compile(r"^([.\w$]+):")
 _END_OF_BODY = re.compile(r"^\s*(\.section|\.size|\.text)\b|^\.Lfunc_end")
-_HARMLESS = re.compile(r"^\s*\.(p2align|loc|cfi_\w+|file|set|amdgpu_\w+|globl|type)\b")
+_HARMLESS = re.compile(r"^\s*\.(loc|cfi_\w+|file|set|amdgpu_\w+|globl|type)\b")
+_LITERAL = re.compile(r"[\w\s.,:|&+()\[\]@-]*")
+"""What an instruction is written with. No comment of the assembler's, string, macro argument or second statement."""
+_ALIGNMENT = re.compile(r"^\s*\.p2align\s+(\d{1,2})(\s*,\s*,\s*\d+)?\s*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +67,13 @@ class Fields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """Instructions in order; `labels` maps a name to the index of the instruction that follows it."""
+    """Instructions in order; `labels` maps a name to the index of the instruction that follows it, `alignments` such an index
+    to the directive before it."""
 
     name: str
     instructions: tuple[Instruction, ...]
     labels: dict[str, int]
+    alignments: dict[int, str]
 
 
 def _split(rest: str) -> tuple[list[str], dict[str, str]]:
@@ -82,23 +88,36 @@ def _split(rest: str) -> tuple[list[str], dict[str, str]]:
     return pieces, modifiers
 
 
+@lru_cache(maxsize=2)
+def lines_of(assembly: str) -> tuple[str, ...]:
+    """Kept, for a text of many kernels is read once for each of them."""
+    return tuple(assembly.splitlines())
+
+
 def parse_program(assembly: str, name: str) -> Program:
     """The function `name`. Raises BadLaunch if the text has none, Unsupported for a directive inside it that is not known."""
-    lines = assembly.splitlines()
+    lines = lines_of(assembly)
     begin = next((i for i, line in enumerate(lines) if line.startswith(f"{name}:")), None)
     if begin is None:
         raise BadLaunch(f"the assembly has no function {name}", expected=f"a label {name}:", hint="check the kernel's name")
     instructions: list[Instruction] = []
     labels: dict[str, int] = {}
+    alignments: dict[int, str] = {}
     for number, line in enumerate(lines[begin + 1 :], begin + 2):
         if _END_OF_BODY.match(line):
             break
         code = line.split(";", 1)[0].rstrip()
         if label := _LABEL.match(code):
+            if code != label[0]:
+                raise Unsupported("something after a label", line=number, text=line)
             labels[label[1]] = len(instructions)
+        elif _ALIGNMENT.match(code):
+            alignments[len(instructions)] = code.strip()
         elif code.strip() and not _HARMLESS.match(code):
             mnemonic, _, rest = code.strip().replace("\t", " ").partition(" ")
             if mnemonic.startswith("."):
                 raise Unsupported("unknown directive inside a function", line=number, text=line)
+            if not _LITERAL.fullmatch(code):
+                raise Unsupported("an instruction with more than operands", line=number, text=line)
             instructions.append(Instruction(line=number, mnemonic=mnemonic, rest=rest.strip()))
-    return Program(name=name, instructions=tuple(instructions), labels=labels)
+    return Program(name=name, instructions=tuple(instructions), labels=labels, alignments=alignments)

@@ -11,8 +11,12 @@ about time.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 if not __package__:  # run by path: the checkout this file lies in comes first
@@ -22,18 +26,58 @@ import numpy as np
 
 from expctl.domain.errors import Refused
 from expctl.gfx11.counts import Class
+from expctl.gfx11.errors import Unsupported
 from expctl.gfx11.faults import Fault
 from expctl.gfx11.origin import origin
 from kernel.harness import build, emulated, session
-from kernel.harness.emulated import Product
+from kernel.harness.assembled import first_difference
+from kernel.harness.emulated import Product, entry
 from kernel.harness.formats import Fp8
-from kernel.harness.library import WINNER, Config
+from kernel.harness.library import WINNER, Config, format_config, parse_config
 from kernel.harness.report import BuildFailed, Report
 
 SEED = 20260218
-# A whole tile of the KPI's config over two chunks of K; edges in all three directions; less than a fragment.
-SHAPES = ((128, 256, 64), (130, 40, 45), (5, 7, 3))
+WIDE = 4096
 COUNTED = Product(fp8=Fp8.E5M2, m=128, n=256, k=64)
+
+
+def products(config: Config) -> list[Product]:
+    """What has to be right, in both formats: two tiles each way, whole and ragged, over three whole chunks of K and a part of
+    one; rows of A that are not aligned; less than a fragment; every byte of B. In one format: K in whole chunks, A at
+    an odd address, offsets into B and C that 16 bits can't hold.
+    """
+    warps_m, warps_n, unroll_k, _, repeat_m, repeat_n = config
+    rows, columns, chunk = 16 * warps_m * repeat_m, 16 * warps_n * repeat_n, 16 * unroll_k
+    found = []
+    for fp8 in (Fp8.E5M2, Fp8.E4M3FN):
+        found += [
+            Product(fp8=fp8, m=rows + 2, n=columns + 8, k=3 * chunk + 8, scale=0.37),
+            Product(fp8=fp8, m=rows + 2, n=40, k=chunk + 13, bias=False),
+            Product(fp8=fp8, m=5, n=7, k=3, scale=1.5),
+            Product(fp8=fp8, m=3, n=256, k=2 * chunk, bias=False, every_code=True),
+        ]
+    return [
+        *found,
+        Product(fp8=Fp8.E5M2, m=rows + 2, n=columns + 8, k=3 * chunk, scale=-1.25),
+        Product(fp8=Fp8.E5M2, m=9, n=40, k=2 * chunk, shifted=2),
+        Product(fp8=Fp8.E5M2, m=17, n=4104, k=2 * chunk, bias=False),
+    ]
+
+
+def few_products(config: Config) -> list[Product]:
+    """Where all configs are tried: two tiles each way with everything ragged, and one that is all edge."""
+    first, *_, last = products(config)
+    ragged = replace(first, fp8=Fp8.E4M3FN if sum(config) % 2 else Fp8.E5M2)
+    return [ragged, replace(last, fp8=Fp8.E5M2 if sum(config) % 2 else Fp8.E4M3FN, m=9, n=40, k=16 * config[2] + 13)]
+
+
+def configs_of(assembly: str) -> list[Config]:
+    """Of the kernels that the text holds in both formats, in its order. Raises BuildFailed if there are none."""
+    names = re.findall(r"^\s*\.amdhsa_kernel scaled_mm_(\w+?)_([\d_]+)$", assembly, re.MULTILINE)
+    found = [parse_config(numbers.replace("_", ",")) for label, numbers in names if label == Fp8.E5M2.label]
+    if not found or len(names) != 2 * len(found):
+        raise BuildFailed(f"{len(names)} kernels named scaled_mm_<format>_<config>, expected one for each config and format")
+    return found
 
 
 def check(assembly: str, config: Config, product: Product, orders: int) -> dict[str, str | int | float | bool]:
@@ -67,16 +111,39 @@ def described(fault: Fault, assembly: str) -> str:
     return f"{fault.kind}: {' and '.join(place(number) for number in (fault.line, fault.other_line) if number)}: {fault.what}"
 
 
-def test(assembly: str, config: Config, orders: int, report: Report) -> int:
-    """Every shape in every format, up to the first that fails: one reason is enough to reject."""
-    products = [Product(fp8=fp8, m=m, n=n, k=k, bias=n % 2 == 0) for fp8 in (Fp8.E5M2, Fp8.E4M3FN) for m, n, k in SHAPES]
-    for product in products:
+class CannotJudge(str):
+    """Why the interpreter can't take the text: says nothing about the build."""
+
+    __slots__ = ()
+
+
+def outcome(assembly: str, case: tuple[Config, Product], orders: int) -> dict[str, str | int | float | bool] | str:
+    """Facts of the case, or what went wrong in it."""
+    config, product = case
+    try:
+        return check(assembly, config, product, 1 if product.n > WIDE else orders)
+    except BuildFailed as failure:
+        return str(failure)
+    except Unsupported as refused:
+        return CannotJudge(f"can't be judged: {refused}: {refused.found} ({refused.where})")
+    except Refused as refused:
+        return f"{refused}: {refused.found}"
+
+
+def test(assembly: str, cases: list[tuple[Config, Product]], orders: int, report: Report) -> int:
+    """Every case, two at a time, up to the first that fails: one reason is enough to reject."""
+    with ProcessPoolExecutor(max_workers=2) as pool:
         try:
-            report.case(product.name, True, check(assembly, config, product, orders))
-        except BuildFailed as failure:
-            report.case(product.name, False, {"failure": str(failure)})
-            return report.blame(f"{product.name}: {failure}")
-    report.say(f"{len(products)} cases x {orders} wave orders passed")
+            for case, found in zip(cases, pool.map(partial(outcome, assembly, orders=orders), cases), strict=True):
+                name = f"{format_config(case[0])} {case[1].name}"
+                if isinstance(found, str):
+                    report.case(name, False, {"failure": str(found)})
+                    end = report.fault if isinstance(found, CannotJudge) else report.blame
+                    return end(f"{name}: {found}")
+                report.case(name, True, found)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+    report.say(f"{len(cases)} cases passed, in {orders} wave orders but for the widest")
     return report.end()
 
 
@@ -122,15 +189,28 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--artifact", type=Path, help="clang's gfx1151 assembly; without it, this checkout is built")
     arguments.add_argument("--config", type=session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
+    arguments.add_argument(
+        "--every-config", action="store_true", help="test all configs that the artifact holds, each a little"
+    )
     arguments.add_argument("--orders", type=int, default=2, help="orders of the waves to try")
     arguments.add_argument("--profile", action="store_true", help="count instead of testing")
     options = arguments.parse_args()
     report = Report()
     try:
         assembly = text_of(options.artifact, options.config, report)
+        configs = configs_of(assembly) if options.every_config else [options.config]
+        entries = [entry(fp8, config) for config in configs for fp8 in Fp8]
+        different = first_difference(assembly, entries)
+        if different:
+            return report.blame(different)
         if options.profile:
             return profile(assembly, options.config, report)
-        return test(assembly, options.config, max(1, options.orders), report)
+        wanted = few_products if options.every_config else products
+        return test(assembly, [(config, each) for config in configs for each in wanted(config)], max(1, options.orders), report)
+    except BuildFailed as failure:
+        return report.blame(str(failure))
+    except Unsupported as refused:
+        return report.fault(f"can't be judged: {refused}: {refused.found} ({refused.where})")
     except Refused as refused:
         return report.blame(f"{refused}: {refused.found}" + (f" ({refused.where})" if refused.where else ""))
     except (OSError, UnicodeDecodeError) as error:

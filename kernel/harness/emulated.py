@@ -6,46 +6,57 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from expctl.gfx11.arguments import Unwritten
+from expctl.gfx11.arguments import Shifted, Unwritten
 from expctl.gfx11.launch import Interpretation, interpret
 from kernel.harness import reference
 from kernel.harness.formats import Fp8, prepack
 from kernel.harness.library import Config
-from kernel.harness.reference import Judgement, Limits
+from kernel.harness.reference import Inputs, Judgement, Limits
 
 LANES = 32
+MOST_PER_MATRIX, MOST_BESIDE = 200, 50_000
+"""Instructions that a wave may take for each matrix instruction, and besides: an endless loop is found in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """C (m, n) = (A (m, k) x B (k, n)) * 0.5, with a bias or without."""
+    """C (m, n) = (A (m, k) x B (k, n)) * scale, with a bias or without. `every_code`: B holds all 256 bytes, NaN and infinities
+    too (n is 256 then). A begins `shifted` bytes beyond an aligned address."""
 
     fp8: Fp8
     m: int
     n: int
     k: int
     bias: bool = True
+    scale: float = 0.5
+    every_code: bool = False
+    shifted: int = 0
 
     @property
     def name(self) -> str:
         """As the cases of a test are called."""
-        return f"{self.fp8.label} m={self.m} n={self.n} k={self.k} scale" + (" bias" if self.bias else "")
+        words = f"{self.fp8.label} m={self.m} n={self.n} k={self.k} scale"
+        return words + " bias" * self.bias + " every code" * self.every_code + " A shifted" * bool(self.shifted)
+
+
+def entry(fp8: Fp8, config: Config) -> str:
+    """The kernel's symbol."""
+    return f"scaled_mm_{fp8.label}_{'_'.join(map(str, config))}"
 
 
 def run(assembly: str, config: Config, product: Product, *, seed: int, order_seed: int) -> tuple[Interpretation, Judgement]:
     """Launch the entry of `config` on inputs drawn from `seed`. Raises expctl.domain.errors.Refused for text it can't take."""
-    inputs = reference.draw(
-        np.random.default_rng(seed), product.fp8, product.m, product.n, product.k, scale=0.5, bias=product.bias
-    )
-    warps_m, warps_n, _, _, repeat_m, repeat_n = config
+    inputs = _inputs(product, seed)
+    warps_m, warps_n, unroll_k, _, repeat_m, repeat_n = config
     block_m, block_n = 16 * warps_m * repeat_m, 16 * warps_n * repeat_n
+    chunks = -(-product.k // (16 * unroll_k)) + 1
     found = interpret(
         assembly,
-        f"scaled_mm_{product.fp8.label}_{'_'.join(map(str, config))}",
+        entry(product.fp8, config),
         (-(-product.n // block_n), -(-product.m // block_m), 1),
         (LANES * warps_m * warps_n, 1, 1),
         {
-            "A": inputs.a,
+            "A": Shifted(values=inputs.a, by=product.shifted) if product.shifted else inputs.a,
             "B": prepack(inputs.codes),
             "bias": inputs.bias,
             "C": Unwritten(shape=(product.m, product.n), dtype="float16"),
@@ -55,7 +66,16 @@ def run(assembly: str, config: Config, product: Product, *, seed: int, order_see
             "k": product.k,
         },
         order_seed=order_seed,
+        most_instructions=MOST_BESIDE + MOST_PER_MATRIX * chunks * unroll_k * repeat_m * repeat_n,
     )
     rows = np.arange(product.m)
     exact = reference.expected(inputs, rows)
     return found, reference.judge(inputs, rows, exact, found.outputs["C"], Limits())
+
+
+def _inputs(product: Product, seed: int) -> Inputs:
+    if product.every_code:
+        return reference.every_code(product.fp8, product.m, product.k)
+    return reference.draw(
+        np.random.default_rng(seed), product.fp8, product.m, product.n, product.k, scale=product.scale, bias=product.bias
+    )

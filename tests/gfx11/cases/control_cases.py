@@ -18,7 +18,8 @@ from expctl.gfx11.workgroup import Workgroup
 
 _HINTS = (
     "s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(SALU_CYCLE_1)", "s_clause 0x1", "s_nop 0",
-    "s_set_inst_prefetch_distance 0x1", "s_inst_prefetch 0x1", "s_sleep 1", "s_code_end", "buffer_gl0_inv", "buffer_gl1_inv",
+    "s_set_inst_prefetch_distance 0x1", "s_inst_prefetch 0x1", "s_sleep 1",
+    "s_setprio 1", "s_code_end", "buffer_gl0_inv", "buffer_gl1_inv",
     "v_nop",
     "s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)",
 )  # fmt: skip

@@ -1,0 +1,50 @@
+"""Is what was interpreted what the assembler made? The parsed kernel, written out again, has to give the same bytes.
+
+An assembler knows comments, macros and directives that a reader of its text may take for something else; inline assembly can
+hold any of them. So the reading is proved, not trusted: nothing of the text but the instructions, labels and alignments that
+were parsed goes into a second assembly, whose code must be that of the first.
+"""
+
+import re
+
+from expctl.gfx11.program import lines_of, parse_program
+
+_TARGET = re.compile(r'^\s*\.amdgcn_target\s+"[\w-]+"\s*$', re.MULTILINE)
+_DIRECTIVES = re.compile(r"^\s*\.amdhsa_(\w+)\s+([\w.$]+)\s*$")
+
+
+def rewritten(assembly: str, kernels: list[str]) -> str:
+    """The kernels alone, from what was parsed of them. Raises BadLaunch or Unsupported as `parse_program` does."""
+    target = _TARGET.search(assembly)
+    parts = [target[0].strip() if target else "", "\t.text"]
+    for name in kernels:
+        program = parse_program(assembly, name)
+        parts += [f"\t.globl\t{name}", "\t.p2align\t8", f"\t.type\t{name},@function", f"{name}:"]
+        at: dict[int, list[str]] = {}
+        for label, index in program.labels.items():
+            at.setdefault(index, []).append(f"{label}:")
+        for index in range(len(program.instructions) + 1):
+            if index in program.alignments:
+                parts.append(f"\t{program.alignments[index]}")
+            parts += at.get(index, [])
+            if index < len(program.instructions):
+                parts.append(f"\t{program.instructions[index].text}")
+        parts.append(f"\t.size\t{name}, .-{name}")
+        parts += _descriptor(assembly, name)
+    return "\n".join(parts) + "\n"
+
+
+def _descriptor(assembly: str, name: str) -> list[str]:
+    """The first block of directives of the kernel, as the interpreter reads it."""
+    found: list[str] = []
+    for line in lines_of(assembly):
+        if "amdhsa_" not in line:
+            continue
+        match = _DIRECTIVES.match(line.split(";", 1)[0])
+        if match and match[1] == "kernel" and match[2] == name:
+            found = ['\t.section\t.rodata,"a",@progbits', "\t.p2align\t6, 0x0", f"\t.amdhsa_kernel {name}"]
+        elif found and line.strip() == ".end_amdhsa_kernel":
+            return [*found, "\t.end_amdhsa_kernel", "\t.text"]
+        elif found and match:
+            found.append(f"\t\t.amdhsa_{match[1]} {match[2]}")
+    return []

@@ -1,0 +1,58 @@
+"""Is what the interpreter reads of a text what the assembler makes of it? See expctl/gfx11/literal.py."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from expctl.gfx11.literal import rewritten
+from kernel.harness.build import BuildError
+
+ENTRY = slice(16, 24)
+"""Of a kernel's descriptor: the distance to its code, which depends on what else is in the file."""
+
+
+def first_difference(assembly: str, kernels: list[str]) -> str:
+    """Empty if the code and the descriptors are the same byte for byte. Raises BuildError without an assembler, and what
+    expctl.gfx11.literal.rewritten raises."""
+    as_read = rewritten(assembly, kernels)
+    built, read = (
+        _symbols(_object(assembly, "the artifact"), kernels),
+        _symbols(_object(as_read, "what was read of it"), kernels),
+    )
+    for name in kernels:
+        for part, what in ((name, "code"), (f"{name}.kd", "descriptor")):
+            if built.get(part) is None or built[part] != read.get(part):
+                return f"the {what} of {name} is not what its text says: the assembler makes other bytes of it"
+    return ""
+
+
+def _object(text: str, what: str) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="scaled_mm.") as folder:
+        source, loose = Path(folder) / "kernel.s", Path(folder) / "kernel.o"
+        source.write_text(text)
+        argv = [sys.executable, "-m", "ziglang", "clang", "--target=amdgcn-amd-amdhsa", "-mcpu=gfx1151", "-x", "assembler"]
+        ran = subprocess.run([*argv, "-c", str(source), "-o", str(loose)], capture_output=True, text=True, check=False)
+        if ran.returncode != 0:
+            raise BuildError(f"{what} can't be assembled:\n{ran.stderr[-2000:]}")
+        return loose.read_bytes()
+
+
+def _symbols(data: bytes, kernels: list[str]) -> dict[str, bytes]:
+    """Bytes of each kernel and its descriptor, by symbol."""
+    from elftools.elf.elffile import ELFFile
+    from elftools.elf.sections import SymbolTableSection
+
+    elf = ELFFile(io.BytesIO(data))
+    table = elf.get_section_by_name(".symtab")
+    wanted = {*kernels, *(f"{name}.kd" for name in kernels)}
+    found: dict[str, bytes] = {}
+    for symbol in table.iter_symbols() if isinstance(table, SymbolTableSection) else ():
+        if symbol.name in wanted and isinstance(symbol["st_shndx"], int):
+            begin = symbol["st_value"]
+            contents = elf.get_section(symbol["st_shndx"]).data()[begin : begin + symbol["st_size"]]
+            found[symbol.name] = contents[: ENTRY.start] + contents[ENTRY.stop :] if symbol.name.endswith(".kd") else contents
+    return found
