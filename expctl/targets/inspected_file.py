@@ -5,7 +5,7 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.inspection import FileReport, Form, kernel_report
-from expctl.domain.text import plain_text
+from expctl.domain.text import one_line, plain_text
 from expctl.targets import code_object, device_compiler, offload_bundle
 from expctl.targets.assembly_text import AssemblyText, no_kernel, parse_assembly
 from expctl.targets.device_compiler import Options
@@ -110,7 +110,7 @@ def _check_arch(wanted: str, found: str, path: Path) -> None:
         raise Refused(
             f"this file is not for {wanted}",
             expected=wanted,
-            found=found,
+            found=one_line(found),
             where=plain_text(str(path)),
             hint="leave --arch out, or give the source",
         )
