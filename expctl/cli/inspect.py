@@ -11,19 +11,30 @@ if TYPE_CHECKING:
 
 CONFIG_MACRO = "SCALED_MM_CONFIG"
 CONFIG = re.compile(r"\d+(,\d+)*", re.ASCII)
+LEVELS = ("0", "1", "2", "3", "s", "z", "fast")
 
 
 def inspect(
     file: Annotated[Path, typer.Argument(metavar="FILE")],
     other: Annotated[Path | None, typer.Argument(metavar="[OTHER]")] = None,
     diff: Annotated[Path | None, typer.Option(metavar="OTHER", help="Compare FILE with OTHER; so does a second FILE.")] = None,
-    config: Annotated[str, typer.Option(metavar="1,8,2,2,8,2", help=f"Short for -D {CONFIG_MACRO}=..., our kernel's.")] = "",
-    arch: Annotated[str, typer.Option(metavar="GPU", help="The GPU to compile for; gfx1151 unless the file says.")] = "",
-    kernel: Annotated[str, typer.Option(metavar="NAME", help="Only the kernel of this name, or with this in its name.")] = "",
+    config: Annotated[
+        str | None, typer.Option(metavar="1,8,2,2,8,2", help=f"Short for -D {CONFIG_MACRO}=..., our kernel's.")
+    ] = None,
+    arch: Annotated[
+        str | None, typer.Option(metavar="GPU", help="The GPU to compile for; gfx1151 unless the file says.")
+    ] = None,
+    kernel: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only the kernel of this name, or with this in its name.")
+    ] = None,
     define: Annotated[list[str] | None, typer.Option("-D", metavar="NAME=VALUE", help="A macro for a source.")] = None,
     include: Annotated[list[Path] | None, typer.Option("-I", metavar="FOLDER", help="Where a source's headers are.")] = None,
-    level: Annotated[str, typer.Option("-O", metavar="LEVEL", help="Optimization level for a source: 0, 1, 2, 3, s.")] = "3",
-    standard: Annotated[str, typer.Option("--std", metavar="C++", help="Language of a source.")] = "c++17",
+    level: Annotated[
+        str | None, typer.Option("-O", metavar="LEVEL", help=f"Level for a source: {', '.join(LEVELS)}; 3 unless given.")
+    ] = None,
+    standard: Annotated[
+        str | None, typer.Option("--std", metavar="C++", help="Language of a source; c++17 unless given.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Registers, LDS, spills, occupancy, instructions and code hash of each kernel in a file. Needs no GPU and no repository.
@@ -35,23 +46,44 @@ def inspect(
     from expctl.domain.errors import Misused
     from expctl.domain.inspection import select
     from expctl.domain.inspection_change import change_between
+    from expctl.domain.text import one_line
     from expctl.targets.device_compiler import Options
     from expctl.targets.inspected_file import inspect as inspect_file
     from expctl.views.inspection import change_lines, report_lines
 
     if other is not None and diff is not None:
-        raise Misused("what is compared with what?", expected="FILE OTHER, or FILE --diff OTHER", found="both")
-    if config and not CONFIG.fullmatch(config):
-        raise Misused("this is no config", expected="numbers joined by commas, such as 1,8,2,2,8,2", found=config)
-    if level not in ("0", "1", "2", "3", "s", "z", "fast"):
-        raise Misused("this is no optimization level", expected="0, 1, 2, 3, s or z", found=level)
+        raise Misused(
+            "what is compared with what?",
+            expected="FILE OTHER, or FILE --diff OTHER",
+            found="both",
+            hint=one_line(f"expctl inspect {file} {other}"),
+        )
+    for_sources = {"--config": config, "-D": define, "-I": include, "-O": level, "--std": standard}
+    for name, value in {"--arch": arch, "--config": config, "--kernel": kernel, "-O": level, "--std": standard}.items():
+        if value == "":
+            raise Misused(f"{name} is empty", expected="a value", found="''", hint=f"leave {name} out for the default")
+    if config is not None and not CONFIG.fullmatch(config):
+        raise Misused(
+            "this is no config",
+            expected="numbers joined by commas",
+            found=one_line(config),
+            hint="for example --config 1,8,2,2,8,2",
+        )
+    if level is not None and level not in LEVELS:
+        raise Misused(
+            "this is no optimization level",
+            expected=f"one of {', '.join(LEVELS)}",
+            found=one_line(level),
+            hint="for example -O 2",
+        )
     options = Options(
-        arch=arch,
-        level=f"-O{level}",
-        standard=f"-std={standard}",
+        arch=arch or "",
+        level=f"-O{level or 3}",
+        standard=f"-std={standard or 'c++17'}",
         defines=(*((f"{CONFIG_MACRO}={config}",) if config else ()), *(define or ())),
         includes=tuple(str(folder) for folder in include or ()),
     )
+    asked = [name for name, value in for_sources.items() if value]
 
     def look(path: Path) -> "FileReport":
         report = inspect_file(path, options)
@@ -60,16 +92,34 @@ def inspect(
     second = other or diff
     if second is None:
         report = look(file)
+        _check_used(asked, report)
         if as_json:
             print_json(_flat(report))
         else:
             print_lines(report_lines(report))
         return
     change = change_between(look(file), look(second))
+    _check_used(asked, change.a, change.b)
     if as_json:
         print_json(change)
     else:
         print_lines(change_lines(change))
+
+
+def _check_used(asked: list[str], *reports: "FileReport") -> None:
+    """Raises Misused if options for a source were given and none of the files is one."""
+    from expctl.domain.errors import Misused
+    from expctl.domain.inspection import Form
+    from expctl.domain.text import plain_text
+
+    if asked and all(each.form is not Form.SOURCE for each in reports):
+        raise Misused(
+            f"{', '.join(asked)} can't change what is compiled already",
+            expected="a source, for these options",
+            found=" and ".join(each.form for each in reports),
+            where=plain_text(reports[0].file),
+            hint=f"leave {', '.join(asked)} out, or give the source",
+        )
 
 
 def _flat(report: "FileReport") -> dict[str, Any]:

@@ -10,6 +10,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.headroom import Headroom, Usage
 from expctl.domain.instruction_mix import Body
 from expctl.domain.occupancy import Resident, architecture, occupancy
+from expctl.domain.text import plain_text
 
 
 class Form(StrEnum):
@@ -140,9 +141,9 @@ def select(report: FileReport, name: str) -> FileReport:
     if not kept:
         raise Refused(
             f"{report.file} has no kernel {name}",
-            expected="one of " + ", ".join(each.name for each in report.kernels),
-            found=name,
-            where=report.file,
+            expected=plain_text("one of " + ", ".join(each.name for each in report.kernels)),
+            found=plain_text(name),
+            where=plain_text(report.file),
             hint="leave --kernel out to see all of them",
         )
     return FileReport(

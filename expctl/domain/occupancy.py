@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
+from expctl.domain.allocation import blocks, register_waves, rounded_up, sgpr_waves, takes_slot, waves_of
 from expctl.domain.architectures import ARCHITECTURES, Architecture, Mode, ModeName
 from expctl.domain.errors import Refused
 from expctl.domain.headroom import Headroom, Usage, headroom
@@ -38,6 +39,8 @@ class Resident:
     limiter: str
     headroom: Headroom
     """In workgroups."""
+    obstacle: str
+    """Why not even one workgroup can be launched; else empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +91,7 @@ def occupancy(gpu: Architecture, usage: Usage, mode: ModeName | None = None) -> 
         most_waves_per_simd=gpu.waves_per_simd,
         limiter=_limiter(limits),
         headroom=headroom(gpu, usage, lambda changed: llvm_waves(gpu, chosen, changed)),
-        vgpr_allocated=_blocks(usage.vgpr, gpu.vgpr_granule),
+        vgpr_allocated=blocks(usage.vgpr, gpu.vgpr_granule),
         resident=tuple(_resident(gpu, each, usage) for each in gpu.modes),
         naive_percent=_naive_percent(gpu, usage),
     )
@@ -106,26 +109,26 @@ def llvm_waves(gpu: Architecture, mode: Mode, usage: Usage) -> int:
 
 def _llvm_limits(gpu: Architecture, mode: Mode, usage: Usage) -> dict[Limiter, int]:
     """Waves per SIMD that each resource allows."""
-    most, w = gpu.waves_per_simd, _waves(gpu, usage)
+    most, w = gpu.waves_per_simd, waves_of(gpu, usage)
     if gpu.lds_reserved:  # not LLVM's: warps of the blocks that are resident
-        limits = {name: _up(groups * w, mode.simds) for name, groups in _resident_limits(gpu, mode, usage).items()}
+        limits = {name: rounded_up(groups * w, mode.simds) for name, groups in _resident_limits(gpu, mode, usage).items()}
         return {name: min(waves, most) for name, waves in limits.items()} | {Limiter.WAVE_SLOTS: most}
 
-    def waves_of(groups: int) -> int:
-        return min(max(_up(groups * w, mode.simds), 1), most)
+    def spread(groups: int) -> int:
+        return min(max(rounded_up(groups * w, mode.simds), 1), most)
 
     return {
-        Limiter.VGPR: min(max(_register_waves(gpu.vgpr_total, gpu.vgpr_granule, usage.vgpr, most), 1), most),
-        Limiter.SGPR: _sgpr_waves(gpu, usage.sgpr),
-        Limiter.LDS: waves_of(mode.lds_bytes // usage.lds_bytes) if usage.lds_bytes else most,
-        Limiter.GROUP_SLOTS: waves_of(mode.group_slots) if _takes_slot(mode, w) else most,
-        Limiter.WORKGROUP_SIZE: waves_of(most * mode.simds // w),
+        Limiter.VGPR: min(max(register_waves(gpu, usage.vgpr), 1), most),
+        Limiter.SGPR: sgpr_waves(gpu, usage.sgpr),
+        Limiter.LDS: spread(mode.lds_bytes // usage.lds_bytes) if usage.lds_bytes else most,
+        Limiter.GROUP_SLOTS: spread(mode.group_slots) if takes_slot(mode, w) else most,
+        Limiter.WORKGROUP_SIZE: spread(most * mode.simds // w),
         Limiter.WAVE_SLOTS: most,
     }
 
 
 def _resident(gpu: Architecture, mode: Mode, usage: Usage) -> Resident:
-    w, slots = _waves(gpu, usage), gpu.waves_per_simd * mode.simds
+    w, slots = waves_of(gpu, usage), gpu.waves_per_simd * mode.simds
     limits = _resident_limits(gpu, mode, usage)
     groups = min(limits.values())
     return Resident(
@@ -135,20 +138,28 @@ def _resident(gpu: Architecture, mode: Mode, usage: Usage) -> Resident:
         percent=100 * groups * w / slots,
         limiter=Limiter.WAVE_SLOTS.value if groups * w == slots else _limiter(limits),
         headroom=headroom(gpu, usage, lambda changed: min(_resident_limits(gpu, mode, changed).values())),
+        obstacle="" if groups else _obstacle(gpu, mode, usage),
     )
+
+
+def _obstacle(gpu: Architecture, mode: Mode, usage: Usage) -> str:
+    """Registers alone do it: what `_check` lets pass fits into one unit's LDS and wave slots."""
+    most = register_waves(gpu, usage.vgpr) * mode.simds
+    needed = f"its {waves_of(gpu, usage)} waves need {blocks(usage.vgpr, gpu.vgpr_granule)} VGPRs each"
+    return f"{needed}, and one {mode.name} has registers for {most} such waves"
 
 
 def _resident_limits(gpu: Architecture, mode: Mode, usage: Usage) -> dict[Limiter, int]:
     """Workgroups per unit that each resource allows: everything is floored, LDS is rounded up to its blocks."""
-    w, most = _waves(gpu, usage), gpu.waves_per_simd
-    registers = min(_register_waves(gpu.vgpr_total, gpu.vgpr_granule, usage.vgpr, most), most)
-    lds = _blocks(usage.lds_bytes + gpu.lds_reserved, gpu.lds_granule)
+    w, most = waves_of(gpu, usage), gpu.waves_per_simd
+    registers = min(register_waves(gpu, usage.vgpr), most)
+    lds = blocks(usage.lds_bytes + gpu.lds_reserved, gpu.lds_granule)
     unlimited = most * mode.simds
     return {
         Limiter.VGPR: registers * mode.simds // w,
-        Limiter.SGPR: _sgpr_waves(gpu, usage.sgpr) * mode.simds // w,
+        Limiter.SGPR: sgpr_waves(gpu, usage.sgpr) * mode.simds // w,
         Limiter.LDS: mode.lds_bytes // lds if lds else unlimited,
-        Limiter.GROUP_SLOTS: mode.group_slots if _takes_slot(mode, w) else unlimited,
+        Limiter.GROUP_SLOTS: mode.group_slots if takes_slot(mode, w) else unlimited,
         Limiter.WORKGROUP_SIZE: unlimited // w,
     }
 
@@ -163,38 +174,11 @@ def _limiter(limits: dict[Limiter, int]) -> str:
 
 def _naive_percent(gpu: Architecture, usage: Usage) -> float:
     """Registers and LDS each divided into what one compute unit has, without granules; the lesser of the two."""
-    unit, w = gpu.modes[-1], _waves(gpu, usage)
+    unit, w = gpu.modes[-1], waves_of(gpu, usage)
     slots = gpu.waves_per_simd * unit.simds
     by_registers = gpu.vgpr_total // usage.vgpr * unit.simds if usage.vgpr else slots
     by_lds = unit.lds_bytes // usage.lds_bytes * w if usage.lds_bytes else slots
     return float(100 * min(Fraction(by_registers, slots), Fraction(by_lds, slots), Fraction(1)))
-
-
-def _sgpr_waves(gpu: Architecture, sgpr: int) -> int:
-    """Waves per SIMD. Source: GCNSubtarget::getOccupancyWithNumSGPRs (800 per SIMD: 100 for 8 waves)."""
-    if gpu.sgpr_total is None or sgpr <= gpu.sgpr_total // gpu.waves_per_simd:
-        return gpu.waves_per_simd
-    return gpu.waves_per_simd - 1
-
-
-def _register_waves(total: int, granule: int, used: int, most: int) -> int:
-    return total // _blocks(used, granule) if used else most
-
-
-def _takes_slot(mode: Mode, waves: int) -> bool:
-    return waves > 1 or not mode.single_wave_is_free
-
-
-def _waves(gpu: Architecture, usage: Usage) -> int:
-    return _up(usage.workgroup, gpu.wave)
-
-
-def _blocks(used: int, granule: int) -> int:
-    return _up(used, granule) * granule
-
-
-def _up(value: int, divisor: int) -> int:
-    return -(-value // divisor)
 
 
 def _check(gpu: Architecture, usage: Usage) -> None:
@@ -206,4 +190,9 @@ def _check(gpu: Architecture, usage: Usage) -> None:
     )
     for name, value, least, most in bounds:
         if not least <= value <= most:
-            raise Refused(f"{gpu.name} can't run this kernel", expected=f"{least} to {most} {name}", found=str(value))
+            raise Refused(
+                f"{gpu.name} can't run this kernel",
+                expected=f"{least} to {most} {name}",
+                found=str(value),
+                hint="give a figure within these bounds, or another GPU with --arch",
+            )

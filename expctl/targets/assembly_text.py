@@ -8,14 +8,17 @@ from expctl.domain.architectures import ModeName
 from expctl.domain.errors import Refused
 from expctl.domain.inspection import Resources
 from expctl.domain.instruction_mix import Body, Statement
-from expctl.targets.metadata import arch_of_target, resources_of
+from expctl.domain.text import one_line
+from expctl.targets import metadata_text
+from expctl.targets.metadata import NUMBERS, arch_of_target, resources_of
 
 _TARGET = re.compile(r'^\s*\.amdgcn_target\s+"([^"]+)"', re.MULTILINE)
 _METADATA = re.compile(r"^\s*\.amdgpu_metadata\s*\n(.*?)^\s*\.end_amdgpu_metadata", re.MULTILINE | re.DOTALL)
 _DESCRIPTOR = re.compile(r"^\s*\.amdhsa_kernel\s+(\S+)\s*\n(.*?)^\s*\.end_amdhsa_kernel", re.MULTILINE | re.DOTALL)
 _DIRECTIVE = re.compile(r"^\s*\.amdhsa_(\w+)\s+(\S+)", re.MULTILINE)
 _INFO = re.compile(r"^; Kernel info:\n(.*?)(?=^[^;])", re.MULTILINE | re.DOTALL)
-_FIGURE = re.compile(r"^; (\w+)\s*[:=]\s*(\d+)", re.MULTILINE)
+_FIGURE = re.compile(r"^; (\w+)\s*[:=]\s*(\d{1,18})\b", re.MULTILINE | re.ASCII)
+_NUMBER = re.compile(r"-?\d{1,18}", re.ASCII)
 _LABEL = re.compile(r'^(?:"([^"]+)"|([.\w$@]+)):')
 _END_OF_BODY = re.compile(r"^\s*\.(?:section|size|text)\b|^\.Lfunc_end")
 
@@ -54,7 +57,11 @@ def parse_assembly(text: str, where: str) -> AssemblyText:
         figures = dict(_FIGURE.findall(info[1])) if info else {}
         if name not in recorded:
             raise Refused(
-                f"the metadata says nothing of kernel {name}", expected="it in .amdgpu_metadata", found="nothing", where=where
+                f"the metadata says nothing of kernel {name}",
+                expected="it in .amdgpu_metadata",
+                found="nothing",
+                where=where,
+                hint="write the file anew with clang -S",
             )
         kernels.append(
             resources_of(
@@ -82,16 +89,27 @@ def no_kernel(where: str) -> Refused:
 
 def _metadata(text: str, where: str) -> list[dict[str, Any]]:
     """The kernels of the metadata note, which the text holds as YAML."""
-    import yaml
-
     block = _METADATA.search(text)
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        content = yaml.load(block[1].removesuffix("...\n"), Loader=loader) if block else {}  # noqa: S506  a safe loader
-    except yaml.YAMLError as error:
-        raise Refused("the metadata of the assembly is no YAML", found=str(error)[:200], where=where) from error
+        content = metadata_text.load(block[1].removesuffix("...\n")) if block else {}
+    except metadata_text.BadMetadata as error:
+        raise Refused(
+            "the metadata of the assembly can't be read",
+            expected="the YAML that clang writes between .amdgpu_metadata and .end_amdgpu_metadata",
+            found=one_line(str(error), 200),
+            where=where,
+            hint="write the file anew with clang -S",
+        ) from error
     kernels = content.get("amdhsa.kernels", []) if isinstance(content, dict) else []
-    return [entry for entry in kernels if isinstance(entry, dict)]
+    return [_numbered(entry) for entry in kernels if isinstance(entry, dict)]
+
+
+def _numbered(entry: dict[str, Any]) -> dict[str, Any]:
+    """With the numbers as such; names stay text."""
+    return {
+        key: int(value) if key in NUMBERS and isinstance(value, str) and _NUMBER.fullmatch(value) else value
+        for key, value in entry.items()
+    }
 
 
 def _mode(directives: dict[str, str]) -> ModeName:
@@ -106,7 +124,13 @@ def _body(lines: list[str], name: str, where: str) -> Body:
     starts = (f"{name}:", f'"{name}":')
     begin = next((i for i, line in enumerate(lines) if line.startswith(starts)), None)
     if begin is None:
-        raise Refused(f"the code of kernel {name} is not in this text", expected=f"a label {name}:", found="none", where=where)
+        raise Refused(
+            f"the code of kernel {name} is not in this text",
+            expected=f"a label {name}:",
+            found="none",
+            where=where,
+            hint="write the file anew with clang -S",
+        )
     statements: list[Statement] = []
     labels: dict[str, int] = {}
     for number, line in enumerate(lines[begin + 1 :], begin + 2):

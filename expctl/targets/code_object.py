@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from expctl.domain.architectures import ModeName
 from expctl.domain.errors import Refused
 from expctl.domain.inspection import Resources
+from expctl.domain.text import one_line
 from expctl.targets import code_identity
 from expctl.targets.assembly_text import no_kernel
+from expctl.targets.elf_bounds import BadHeaders, check_bounds
 from expctl.targets.message_pack import BadMessage, unpack
 from expctl.targets.metadata import arch_of_target, resources_of
 
@@ -41,13 +43,14 @@ def parse_code_object(data: bytes, where: str) -> CodeObject:
     from elftools.elf.elffile import ELFFile
 
     try:
+        check_bounds(data)
         elf = ELFFile(io.BytesIO(data))
         if elf["e_machine"] not in ("EM_AMDGPU", EM_AMDGPU):
             raise _refused(where, f"machine {elf['e_machine']}")
         metadata = _metadata(elf)
         symbols, unnamed = _contents(elf)
-    except (ELFError, ConstructError, BadMessage, struct.error, ValueError, UnicodeDecodeError) as error:
-        raise _refused(where, f"a damaged one ({str(error)[:100] or type(error).__name__})") from error
+    except (BadHeaders, ELFError, ConstructError, BadMessage, struct.error, ValueError) as error:
+        raise _refused(where, f"a damaged one ({one_line(str(error), 100) or type(error).__name__})") from error
     if not isinstance(metadata, dict) or not isinstance(metadata.get("amdhsa.kernels", []), list):
         raise _refused(where, "an ELF file without the AMDGPU metadata note")
     entries = [entry for entry in metadata.get("amdhsa.kernels", []) if isinstance(entry, dict)]
@@ -61,7 +64,7 @@ def parse_code_object(data: bytes, where: str) -> CodeObject:
         descriptor = symbols.get(str(entry.get(".symbol", "")))
         code = symbols.get(str(entry.get(".symbol", "")).removesuffix(".kd"))
         if descriptor is None or code is None or len(descriptor) != DESCRIPTOR_BYTES:
-            raise _refused(where, f"one without the code of {entry.get('.name')}")
+            raise _refused(where, one_line(f"one without the code of {entry.get('.name')}"))
         (rsrc1,) = struct.unpack_from("<I", descriptor, _RSRC1_AT)
         mode = ModeName.WGP if rsrc1 & _WGP_MODE else ModeName.CU
         found = resources_of(entry, mode=mode, code_bytes=len(code), printed_occupancy=None, where=where)
@@ -87,10 +90,12 @@ def _contents(elf: "ELFFile") -> tuple[dict[str, bytes], bytes]:
     from elftools.elf.sections import SymbolTableSection
 
     linked = elf["e_type"] != "ET_REL"
+    sections = list(elf.iter_sections())
+    held = {index: section.data() for index, section in enumerate(sections) if section["sh_type"] == "SHT_PROGBITS"}
     left = {
-        index: bytearray(section.data())
-        for index, section in enumerate(elf.iter_sections())
-        if section["sh_type"] == "SHT_PROGBITS"
+        index: bytearray(held[index])
+        for index, section in enumerate(sections)
+        if index in held
         and section["sh_flags"] & _ALLOC
         and not section["sh_flags"] & _EXECUTE
         and not section.name.startswith(code_identity.DESCRIPTIVE)
@@ -101,10 +106,14 @@ def _contents(elf: "ELFFile") -> tuple[dict[str, bytes], bytes]:
         index = symbol["st_shndx"]
         if symbol["st_info"]["type"] not in ("STT_FUNC", "STT_OBJECT") or not isinstance(index, int):
             continue
-        section = elf.get_section(index)
-        begin = symbol["st_value"] - (section["sh_addr"] if linked else 0)
+        if index >= len(sections):
+            raise BadHeaders(f"symbol {symbol.name} lies in section {index} of {len(sections)}")
+        begin = symbol["st_value"] - (sections[index]["sh_addr"] if linked else 0)
         end = begin + symbol["st_size"]
-        found[symbol.name] = b"" if section["sh_type"] == "SHT_NOBITS" else section.data()[begin:end]
+        contents = held.get(index, b"")
+        if begin < 0 or (index in held and end > len(contents)):
+            raise BadHeaders(f"symbol {symbol.name} leaves its section")
+        found[symbol.name] = contents[begin:end]
         if index in left:
             left[index][begin:end] = bytes(len(left[index][begin:end]))
     return found, b"".join(bytes(each).strip(b"\0") for each in left.values())

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.ports import Available, Unavailable
+from expctl.domain.text import one_line, plain_text
 from expctl.targets import presence
 
 STUBS = Path(__file__).parent / "hip_stubs"
@@ -131,6 +132,7 @@ def _given(source: Path, options: Options) -> list[str]:
 
 
 def _run(argv: Sequence[str], source: Path) -> None:
+    name = plain_text(str(source))
     try:
         ran = subprocess.run(
             argv,
@@ -143,13 +145,19 @@ def _run(argv: Sequence[str], source: Path) -> None:
             stdin=subprocess.DEVNULL,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Refused(f"the compiler did not end: {type(error).__name__}", found=str(error)[:200], where=str(source)) from error
+        raise Refused(
+            f"the compiler did not end: {type(error).__name__}",
+            expected=f"an answer within {TIMEOUT_S} s",
+            found=one_line(str(error), 200),
+            where=name,
+            hint="try -O 1, or fewer kernels in the file",
+        ) from error
     if ran.returncode:
         raise Refused(
             "this file does not compile",
             expected="device code that the compiler accepts",
-            found=_first_error(ran.stderr) or f"status {ran.returncode}",
-            where=str(source),
+            found=_first_error(ran.stderr.replace(str(source), name)) or f"status {ran.returncode}",
+            where=name,
             hint="mend it; -D NAME=VALUE and -I FOLDER give what the file lacks (docs/INSPECT.md: what the HIP headers hold)",
         )
 

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.inspection import FileReport, Form, kernel_report
+from expctl.domain.text import one_line, plain_text
 from expctl.targets import code_object, device_compiler, offload_bundle
-from expctl.targets.assembly_text import AssemblyText, parse_assembly
+from expctl.targets.assembly_text import AssemblyText, no_kernel, parse_assembly
 from expctl.targets.device_compiler import Options
+from expctl.targets.input_file import read_bytes
 
-BYTES_MAX = 1 << 30
 DEFAULT_ARCH = "gfx1151"
 SOURCES = (".hip", ".cu", ".cpp", ".cc", ".cxx", ".c++")
 ASSEMBLIES = (".s", ".asm")
@@ -21,7 +22,7 @@ NEEDS_TEXT = "instruction classes and the hot loop need assembly: give the sourc
 
 def inspect(path: Path, options: Options) -> FileReport:
     """The report; `options.arch` may be empty: then what the file says, else gfx1151. Raises Refused."""
-    data = _contents(path)
+    data = read_bytes(path)
     if options.arch and not _AMD.fullmatch(options.arch):
         raise Refused(
             f"{options.arch} is no AMD GPU",
@@ -37,22 +38,22 @@ def inspect(path: Path, options: Options) -> FileReport:
         return _of_assembly(path, data.decode(errors="surrogateescape"), options)
     if path.suffix.lower() in SOURCES:
         return _of_source(path, data.decode(errors="surrogateescape"), options)
-    raise _unknown(path, f"the ending {path.suffix or '(none)'}")
+    raise _unknown(path, f"the ending {plain_text(path.suffix)}" if path.suffix else "a name without an ending")
 
 
 def _of_source(path: Path, text: str, options: Options) -> FileReport:
     arch = options.arch or DEFAULT_ARCH
     if path.suffix.lower() not in (".hip", ".cu") and not _KERNEL.search(text):
-        raise Refused("no kernel in this file", expected="a __global__ function", found="none", where=str(path))
+        raise no_kernel(plain_text(str(path)))
     chosen = Options(
         arch=arch, level=options.level, standard=options.standard, defines=options.defines, includes=options.includes
     )
     made = device_compiler.compile_source(path, chosen)
-    return _report(path, Form.SOURCE, made.compiler, parse_assembly(made.assembly, str(path)), made.code_object)
+    return _report(path, Form.SOURCE, made.compiler, parse_assembly(made.assembly, plain_text(str(path))), made.code_object)
 
 
 def _of_assembly(path: Path, text: str, options: Options) -> FileReport:
-    parsed = parse_assembly(text, str(path))
+    parsed = parse_assembly(text, plain_text(str(path)))
     _check_arch(options.arch, parsed.arch, path)
     return _report(path, Form.ASSEMBLY, "", parsed, device_compiler.assemble(path, parsed.arch))
 
@@ -64,7 +65,7 @@ def _report(path: Path, form: Form, compiler: str, parsed: AssemblyText, elf: by
     if elf is None:
         notes = ("code_hash needs the assembler: pip install 'expctl[cpu]'",)
     else:
-        coded = code_object.parse_code_object(elf, str(path))
+        coded = code_object.parse_code_object(elf, plain_text(str(path)))
         sizes = {kernel.name: kernel.code_bytes for kernel in coded.kernels}
         hashes = {kernel.name: found for kernel, found in zip(coded.kernels, coded.hashes, strict=True)}
     return FileReport(
@@ -88,8 +89,8 @@ def _report(path: Path, form: Form, compiler: str, parsed: AssemblyText, elf: by
 
 def _of_code_object(path: Path, data: bytes, options: Options) -> FileReport:
     if offload_bundle.is_bundle(data):
-        data = offload_bundle.device_entry(data, options.arch, str(path))
-    parsed = code_object.parse_code_object(data, str(path))
+        data = offload_bundle.device_entry(data, options.arch, plain_text(str(path)))
+    parsed = code_object.parse_code_object(data, plain_text(str(path)))
     _check_arch(options.arch, parsed.arch, path)
     return FileReport(
         file=str(path),
@@ -109,27 +110,10 @@ def _check_arch(wanted: str, found: str, path: Path) -> None:
         raise Refused(
             f"this file is not for {wanted}",
             expected=wanted,
-            found=found,
-            where=str(path),
+            found=one_line(found),
+            where=plain_text(str(path)),
             hint="leave --arch out, or give the source",
         )
-
-
-def _contents(path: Path) -> bytes:
-    try:
-        if path.is_dir():
-            raise Refused(
-                f"{path} is a folder", expected="one file", found="a folder", hint="expctl inspect FILE_A FILE_B compares two"
-            )
-        if path.stat().st_size > BYTES_MAX:
-            raise Refused(f"{path} is too large", expected=f"at most {BYTES_MAX} bytes", found=str(path.stat().st_size))
-        return path.read_bytes()
-    except FileNotFoundError as error:
-        raise Refused(
-            f"there is no file {path}", expected="a source, assembly or code object", found="nothing", where=str(path.parent)
-        ) from error
-    except OSError as error:
-        raise Refused(f"cannot read {path}", found=str(error.strerror), where=str(path)) from error
 
 
 def _unknown(path: Path, found: str) -> Refused:
@@ -137,5 +121,6 @@ def _unknown(path: Path, found: str) -> Refused:
         "this file is nothing that can be inspected",
         expected=f"a source ({', '.join(SOURCES)}), assembly ({', '.join(ASSEMBLIES)}) or a code object (ELF)",
         found=found,
-        where=str(path),
+        where=plain_text(str(path)),
+        hint="name a HIP source .hip, clang's assembly .s; a code object needs no ending",
     )

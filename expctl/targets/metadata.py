@@ -20,6 +20,20 @@ REQUIRED = (
     ".wavefront_size",
 )
 
+_COUNT, _BYTES = (0, 1024), (0, (1 << 32) - 1)
+# What can be true at all, of any GPU; whether this GPU can do it is a question of occupancy.
+NUMBERS = {
+    ".vgpr_count": _COUNT,
+    ".agpr_count": _COUNT,
+    ".sgpr_count": _COUNT,
+    ".group_segment_fixed_size": _BYTES,
+    ".private_segment_fixed_size": _BYTES,
+    ".vgpr_spill_count": _BYTES,
+    ".sgpr_spill_count": _BYTES,
+    ".max_flat_workgroup_size": (1, 1024),
+    ".wavefront_size": (32, 64),
+}
+
 
 def arch_of_target(target: str) -> str:
     """The processor of `amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`."""
@@ -29,10 +43,11 @@ def arch_of_target(target: str) -> str:
 def resources_of(
     entry: Mapping[str, Any], *, mode: ModeName, code_bytes: int | None, printed_occupancy: int | None, where: str
 ) -> Resources:
-    """Raises Refused if a key is missing or is no number."""
+    """Raises Refused if a key is missing, is no number, or has a value that no kernel has."""
+    present = {key: entry[key] for key in NUMBERS if key in entry}
+    numbers = {key: value for key, value in present.items() if isinstance(value, int) and not isinstance(value, bool)}
     missing = [key for key in REQUIRED if key not in entry]
-    numbers = {key: value for key, value in entry.items() if isinstance(value, int) and not isinstance(value, bool)}
-    wrong = [key for key in REQUIRED[1:] if key in entry and key not in numbers]
+    wrong = [key for key in present if key not in numbers]
     if missing or wrong:
         raise Refused(
             "the metadata of a kernel is not complete",
@@ -41,6 +56,16 @@ def resources_of(
             where=where,
             hint="rebuild the file with code object version 3 or later",
         )
+    for key, value in numbers.items():
+        least, most = NUMBERS[key]
+        if not least <= value <= most:
+            raise Refused(
+                "the metadata of a kernel is damaged",
+                expected=f"{key} of {least} to {most}",
+                found=str(value),
+                where=where,
+                hint="rebuild the file",
+            )
     return Resources(
         name=str(entry[".name"]),
         vgpr=numbers[".vgpr_count"],

@@ -7,6 +7,7 @@ import struct
 from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
+from expctl.domain.text import one_line
 from expctl.targets.metadata import arch_of_target
 
 MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
@@ -65,5 +66,11 @@ def _entries(data: bytes, where: str) -> list[Entry]:
             found.append(Entry(target=name, contents=data[offset : offset + size]))
             at += 24 + name_bytes
     except (struct.error, UnicodeDecodeError) as error:
-        raise Refused("this offload bundle is damaged", found=str(error)[:100], where=where) from error
+        raise Refused(
+            "this offload bundle is damaged",
+            expected="a table of its entries, then their code objects",
+            found=one_line(str(error), 100),
+            where=where,
+            hint="rebuild the file",
+        ) from error
     return found

@@ -18,7 +18,7 @@ def report_lines(report: FileReport) -> list[str]:
     lines = [f"{one_line(report.file)}  {report.form} for {one_line(report.arch)}{by}"]
     for kernel in report.kernels:
         lines += ["", *_kernel_lines(kernel)]
-    return [*lines, *(["", *(f"note  {note}" for note in report.notes)] if report.notes else [])]
+    return [*lines, *(["", *(f"note  {one_line(note)}" for note in report.notes)] if report.notes else [])]
 
 
 def change_lines(change: InspectionChange) -> list[str]:
@@ -51,7 +51,7 @@ def _kernel_lines(kernel: KernelReport) -> list[str]:
             f"{headroom_phrase(kernel.headroom)}"
         )
         lines += [f"  {line}" for line in resident_lines(kernel.resident, kernel.naive_percent)]
-    return [*lines, *_mix_lines(kernel), *(f"  {'note':<9} {note}" for note in kernel.notes)]
+    return [*lines, *_mix_lines(kernel), *(f"  {'note':<9} {one_line(note)}" for note in kernel.notes)]
 
 
 def _mix_lines(kernel: KernelReport) -> list[str]:

@@ -21,14 +21,21 @@ def occupancy_lines(found: Occupancy) -> list[str]:
 
 def resident_lines(resident: Sequence[Resident], naive_percent: float | None) -> list[str]:
     """One line per mode, and the naive figure under its name."""
-    lines = [
-        f"{'resident' if i == 0 else '':<9} {each.percent:.2f} % ({each.mode}): {count(each.workgroups, 'workgroup')}, "
-        f"{count(each.waves, 'wave')}, limited by {each.limiter}; {headroom_phrase(each.headroom)}"
-        for i, each in enumerate(resident)
-    ]
+    lines = [f"{'resident' if i == 0 else '':<9} {_resident_phrase(each)}" for i, each in enumerate(resident)]
+    if resident and all(each.obstacle for each in resident):
+        lines.insert(0, f"{'launch':<9} impossible: not one workgroup fits, though the compiler counts its waves")
     if naive_percent is not None:
         lines.append(f"{'naive':<9} {naive_percent:.2f} % (no granules, no whole workgroups: not what fits)")
     return lines
+
+
+def _resident_phrase(each: Resident) -> str:
+    if each.obstacle:
+        return f"cannot be launched ({each.mode}): {each.obstacle}; {each.headroom.vgpr_fewer} fewer allow a launch"
+    return (
+        f"{each.percent:.2f} % ({each.mode}): {count(each.workgroups, 'workgroup')}, {count(each.waves, 'wave')}, "
+        f"limited by {each.limiter}; {headroom_phrase(each.headroom)}"
+    )
 
 
 def headroom_phrase(room: Headroom) -> str:

@@ -189,3 +189,20 @@ def test_what_cannot_be_is_refused(arch: str, wave: int | None, usage: Usage) ->
         occupancy(architecture(arch, wave), usage)
     assert refusal.value.expected
     assert refusal.value.found
+
+
+def test_a_workgroup_that_fits_nowhere_says_why() -> None:
+    gpu = architecture("gfx1151")
+    wgp, cu = occupancy(gpu, Usage(vgpr=256, sgpr=0, lds_bytes=0, workgroup=1024)).resident
+    assert (wgp.workgroups, cu.workgroups) == (0, 0)
+    assert wgp.obstacle == "its 32 waves need 264 VGPRs each, and one WGP has registers for 20 such waves"
+    assert "one CU has registers for 10 such waves" in cu.obstacle
+    wgp, cu = occupancy(gpu, Usage(vgpr=200, sgpr=0, lds_bytes=0, workgroup=768)).resident
+    assert (wgp.workgroups, wgp.obstacle, cu.workgroups, bool(cu.obstacle)) == (1, "", 0, True)
+
+
+@given(arch=st.sampled_from(AMD), vgpr=st.integers(0, 256), lds=st.integers(0, 65536), workgroup=st.integers(1, 1024))
+def test_registers_are_the_only_obstacle(arch: str, vgpr: int, lds: int, workgroup: int) -> None:
+    for each in occupancy(architecture(arch), Usage(vgpr=vgpr, sgpr=128, lds_bytes=lds, workgroup=workgroup)).resident:
+        assert bool(each.obstacle) == (each.workgroups == 0)
+        assert each.workgroups or (each.limiter == "vgpr" and each.headroom.vgpr_fewer)

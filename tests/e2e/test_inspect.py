@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from foreign import EXPCTL, Answer
 
+from expctl.targets.device_compiler import Options, compile_source
+
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 
 SOURCE = """\
@@ -31,7 +33,17 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "two.hip").write_text(
         SOURCE.replace("0f + SCALED_MM_CONFIG", "0f") + "__global__ void other(int *x) { *x = 1; }\n"
     )
+    (tmp_path / "a.txt").write_text("hello\n")
+    (tmp_path / "none.cpp").write_text("void f() {}\n")
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def small_text(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An assembly of SOURCE."""
+    path = tmp_path_factory.mktemp("small") / "small.hip"
+    path.write_text(SOURCE)
+    return compile_source(path, Options(arch="gfx1151", defines=("SCALED_MM_CONFIG=1",))).assembly
 
 
 def test_one_kernel_stands_at_the_top_and_in_the_list(folder: Path) -> None:
@@ -76,16 +88,48 @@ ERRORS = {
     ("a.hip", "--arch", "sm_90"): (1, "sm_90 is no AMD GPU"),
     ("a.hip", "--config", "1", "--arch", "gfx9999"): (1, "this file does not compile"),
     ("two.hip", "--kernel", "third"): (1, "two.hip has no kernel third"),
+    ("two.hip", "--arch", ""): (2, "--arch is empty"),
+    ("two.hip", "--config", ""): (2, "--config is empty"),
+    ("a.txt",): (1, "this file is nothing that can be inspected"),
+    ("none.cpp",): (1, "no kernel in this file"),
+    ("/dev/zero",): (1, "/dev/zero is no regular file"),
+    ("small.s", "-D", "A=1"): (2, "-D can't change what is compiled already"),
+    ("small.s", "small.s", "--config", "1", "-O", "2"): (2, "--config, -O can't change what is compiled already"),
 }
 
 
 @pytest.mark.parametrize("words", ERRORS)
-def test_errors_say_what_to_do(folder: Path, words: tuple[str, ...]) -> None:
+def test_errors_say_what_to_do(folder: Path, small_text: str, words: tuple[str, ...]) -> None:
+    (folder / "small.s").write_text(small_text)
     status, message = ERRORS[words]
     answer = expctl(folder, "inspect", *words)
     assert answer.status == status
     assert answer.err.startswith(f"Error: {message}")
+    assert "\n  next      " in answer.err
     assert "Traceback" not in answer.err
+
+
+def test_a_source_beside_its_assembly_takes_options(folder: Path, small_text: str) -> None:
+    (folder / "small.s").write_text(small_text)
+    answer = expctl(folder, "inspect", "a.hip", "small.s", "--config", "1")
+    assert "_Z5twicePf  machine code unchanged" in answer.out, answer.err
+
+
+def test_the_levels_that_are_taken_are_named(folder: Path) -> None:
+    for answer in (expctl(folder, "inspect", "a.hip", "-O", "9").err, expctl(folder, "inspect", "--help").out):
+        assert "0, 1, 2, 3, s, z, fast" in answer
+
+
+def test_a_refusal_as_json_is_text_on_standard_error(folder: Path) -> None:
+    answer = expctl(folder, "inspect", "a.txt", "--json")
+    assert (answer.status, answer.out, answer.err[:6]) == (1, "", "Error:")
+
+
+def test_a_workgroup_that_cannot_be_launched(folder: Path) -> None:
+    answer = expctl(folder, "occupancy", "--vgpr", "256", "--workgroup", "1024")
+    assert "launch    impossible" in answer.out
+    assert "one WGP has registers for 20 such waves" in answer.out
+    assert "launch    impossible" not in expctl(folder, "occupancy", "--vgpr", "200", "--workgroup", "768").out
 
 
 def test_the_calculator(folder: Path) -> None:

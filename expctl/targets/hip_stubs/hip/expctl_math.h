@@ -1,6 +1,6 @@
 // Mathematics of the device in single precision. What clang lowers by itself is left to it; the rest are short formulas of our own,
-// good for counting registers and instructions and to about 1e-6, not what ROCm's device library compiles to. Double precision
-// beyond roots and rounding is not here.
+// good for counting registers and instructions and to about 1e-6, not what ROCm's device library compiles to. Double precision is
+// in expctl_math_double.h.
 #pragma once
 
 #define EXPCTL_UNARY(name) \
@@ -81,6 +81,7 @@ EXPCTL_DEVICE float erff(float x) {  // Abramowitz and Stegun 7.1.26, absolute e
 namespace std {
 EXPCTL_DEVICE float tanh(float x) { return ::tanhf(x); }
 EXPCTL_DEVICE float pow(float x, float y) { return ::powf(x, y); }
+EXPCTL_DEVICE float pow(float x, int n) { return ::powf(x, float(n)); }
 EXPCTL_DEVICE float abs(float x) { return __builtin_fabsf(x); }
 EXPCTL_DEVICE float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 EXPCTL_DEVICE float fmax(float a, float b) { return __builtin_fmaxf(a, b); }
@@ -88,10 +89,10 @@ EXPCTL_DEVICE float fmin(float a, float b) { return __builtin_fminf(a, b); }
 }
 EXPCTL_DEVICE float tanh(float x) { return tanhf(x); }
 EXPCTL_DEVICE float pow(float x, float y) { return powf(x, y); }
+EXPCTL_DEVICE float pow(float x, int n) { return powf(x, float(n)); }
 EXPCTL_DEVICE float fmax(float a, float b) { return __builtin_fmaxf(a, b); }
 EXPCTL_DEVICE float fmin(float a, float b) { return __builtin_fminf(a, b); }
 EXPCTL_DEVICE float abs(float x) { return __builtin_fabsf(x); }
-EXPCTL_DEVICE int abs(int x) { return x < 0 ? -x : x; }
 EXPCTL_DEVICE bool isnan(float x) { return __builtin_isnan(x); }
 EXPCTL_DEVICE bool isinf(float x) { return __builtin_isinf(x); }
 EXPCTL_DEVICE bool isfinite(float x) { return __builtin_isfinite(x); }

@@ -27,5 +27,6 @@
 #include "expctl_index.h"
 #include "expctl_lanes.h"
 #include "expctl_math.h"
+#include "expctl_math_double.h"
 #include "expctl_atomics.h"
 #include "expctl_output.h"
