@@ -11,11 +11,9 @@ about time.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -32,52 +30,14 @@ from expctl.gfx11.origin import origin
 from kernel.harness import build, emulated, session
 from kernel.harness.assembled import first_difference
 from kernel.harness.emulated import Product, entry
+from kernel.harness.emulated_products import configs_of, few_products, products
 from kernel.harness.formats import Fp8
-from kernel.harness.library import WINNER, Config, format_config, parse_config
+from kernel.harness.library import WINNER, Config, format_config
 from kernel.harness.report import BuildFailed, Report
 
 SEED = 20260218
 WIDE = 4096
 COUNTED = Product(fp8=Fp8.E5M2, m=128, n=256, k=64)
-
-
-def products(config: Config) -> list[Product]:
-    """What has to be right, in both formats: two tiles each way, whole and ragged, over three whole chunks of K and a part of
-    one; rows of A that are not aligned; less than a fragment; every byte of B. In one format: K in whole chunks, A at
-    an odd address, offsets into B and C that 16 bits can't hold.
-    """
-    warps_m, warps_n, unroll_k, _, repeat_m, repeat_n = config
-    rows, columns, chunk = 16 * warps_m * repeat_m, 16 * warps_n * repeat_n, 16 * unroll_k
-    found = []
-    for fp8 in (Fp8.E5M2, Fp8.E4M3FN):
-        found += [
-            Product(fp8=fp8, m=rows + 2, n=columns + 8, k=3 * chunk + 8, scale=0.37),
-            Product(fp8=fp8, m=rows + 2, n=40, k=chunk + 13, bias=False),
-            Product(fp8=fp8, m=5, n=7, k=3, scale=1.5),
-            Product(fp8=fp8, m=3, n=256, k=2 * chunk, bias=False, every_code=True),
-        ]
-    return [
-        *found,
-        Product(fp8=Fp8.E5M2, m=rows + 2, n=columns + 8, k=3 * chunk, scale=-1.25),
-        Product(fp8=Fp8.E5M2, m=9, n=40, k=2 * chunk, shifted=2),
-        Product(fp8=Fp8.E5M2, m=17, n=4104, k=2 * chunk, bias=False),
-    ]
-
-
-def few_products(config: Config) -> list[Product]:
-    """Where all configs are tried: two tiles each way with everything ragged, and one that is all edge."""
-    first, *_, last = products(config)
-    ragged = replace(first, fp8=Fp8.E4M3FN if sum(config) % 2 else Fp8.E5M2)
-    return [ragged, replace(last, fp8=Fp8.E5M2 if sum(config) % 2 else Fp8.E4M3FN, m=9, n=40, k=16 * config[2] + 13)]
-
-
-def configs_of(assembly: str) -> list[Config]:
-    """Of the kernels that the text holds in both formats, in its order. Raises BuildFailed if there are none."""
-    names = re.findall(r"^\s*\.amdhsa_kernel scaled_mm_(\w+?)_([\d_]+)$", assembly, re.MULTILINE)
-    found = [parse_config(numbers.replace("_", ",")) for label, numbers in names if label == Fp8.E5M2.label]
-    if not found or len(names) != 2 * len(found):
-        raise BuildFailed(f"{len(names)} kernels named scaled_mm_<format>_<config>, expected one for each config and format")
-    return found
 
 
 def check(assembly: str, config: Config, product: Product, orders: int) -> dict[str, str | int | float | bool]:

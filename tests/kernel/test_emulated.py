@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from kernel.harness import build, emulated
-from kernel.harness.emulate_scaled_mm import products
 from kernel.harness.emulated import Product
+from kernel.harness.emulated_products import products
 from kernel.harness.formats import Fp8
 
 SCRIPT = Path(build.__file__).with_name("emulate_scaled_mm.py")
