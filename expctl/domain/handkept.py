@@ -80,6 +80,11 @@ class Row:
     date: str
     figures: tuple[tuple[str, str], ...]
 
+    @property
+    def label(self) -> str:
+        """What to call the row: its id, or where it stands."""
+        return self.name or f"the row of line {self.line}"
+
     def results(self) -> str:
         """The result and every other column, as given."""
         others = "; ".join(f"{head}: {cell}" for head, cell in self.figures)

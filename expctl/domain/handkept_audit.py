@@ -40,6 +40,7 @@ PLANNED = re.compile(r"\b(?:next|plan|todo|to do|future|upcoming|backlog|queue)\
 SNAPSHOT = re.compile(r"\b(?:current|latest|snapshot|baseline|status)\b", re.IGNORECASE)
 WORD = re.compile(r"[a-z0-9_]{2,}")
 SAME_SHARE = 0.5
+SLIP = 1000
 
 
 def audit(document: Document, rows: Sequence[Row], roofline: Roofline, fallback_noise: Noise) -> tuple[Remark, ...]:
@@ -50,7 +51,7 @@ def audit(document: Document, rows: Sequence[Row], roofline: Roofline, fallback_
     found = [
         *_figure_remarks(document, rows, figures, roofline, unit),
         *(
-            Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.name,), text=text)
+            Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.label,), text=text)
             for row, text in noise_remarks(rows, figures, noise)
         ),
         *_kept_regressions(rows, figures),
@@ -64,8 +65,8 @@ def _figure_remarks(
     document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], roofline: Roofline, unit: str
 ) -> Iterator[Remark]:
     for row in rows:
-        yield from _impossible(figures[row.line], roofline, row.line, (row.name,))
-        yield from _contradictions(figures[row.line], roofline, row.line, (row.name,))
+        yield from _impossible(figures[row.line], roofline, row.line, (row.label,))
+        yield from _contradictions(figures[row.line], roofline, row.line, (row.label,))
     for line in document.lines():
         yield from _impossible(figures_in(line.text, unit), roofline, line.number, ())
         yield from _contradictions(figures_in(line.text, unit), roofline, line.number, ())
@@ -76,23 +77,20 @@ def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: 
         times = roofline.times_peak(figure)
         if times <= 1:
             continue
-        where = f" at {figure.size}" if figure.size else " at the smallest size of the protocol, the kindest reading"
-        claim = f"{figure.text} would be {_times(times)} the peak ({roofline.source}){where}"
-        if figure.quantity is Quantity.TIME and times <= 1000:
-            work = roofline.work(figure.size) if figure.size else 0
-            other = next(
-                (
-                    each
-                    for each in figures
-                    if each.quantity is Quantity.THROUGHPUT and agrees(each.value, figure.value * 1000, work)
-                ),
-                None,
-            )
-            evidence = f", and then it agrees with {other.text} beside it" if other else ""
-            text = f"{claim}; a thousand times as long it is possible{evidence}: the unit slipped"
-            yield Remark(flaw=Flaw.UNIT_SLIP, line=line, rows=rows, text=text)
-        else:
+        claim = f"{figure.text} would be {times:.3g} times the peak ({roofline.source})"
+        if figure.quantity is Quantity.TIME and not figure.size:
+            claim += "; no size is stated: this is for the smallest of the protocol"
+        elif figure.size:
+            claim += f" at {figure.size}"
+        if figure.quantity is Quantity.THROUGHPUT or times > SLIP:
             yield Remark(flaw=Flaw.IMPOSSIBLE, line=line, rows=rows, text=claim)
+            continue
+        work = roofline.work(figure.size) if figure.size else 0
+        rates = (each for each in figures if each.quantity is Quantity.THROUGHPUT)
+        other = next((each for each in rates if agrees(each.value, figure.value * SLIP, work)), None)
+        verb = f"and agrees with {other.text} beside it: the unit slipped" if other else "so the unit seems to have slipped"
+        text = f"{claim}. A thousand times as long it is possible, {verb}"
+        yield Remark(flaw=Flaw.UNIT_SLIP, line=line, rows=rows, text=text)
 
 
 def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
@@ -121,7 +119,7 @@ def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, .
             (each.quantity, each.size): each for each in reversed(figures[row.line]) if each.quantity is not Quantity.PERCENT
         }
         for key, figure in first.items():
-            name, before = standing.get(key, (row.name, figure))
+            name, before = standing.get(key, (row.label, figure))
             change = 100 * (figure.value / before.value - 1) if before.value else 0.0
             worse = change if figure.quantity is Quantity.TIME else -change
             if worse > 0:
@@ -130,24 +128,24 @@ def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, .
                     f"kept with {figure.text}{at}, {worse:.1f} % worse than {before.text} of {name}; "
                     "no interval says whether that is noise"
                 )
-                yield Remark(flaw=Flaw.KEPT_REGRESSION, line=row.line, rows=(row.name,), text=text)
-            standing[key] = (row.name, figure)
+                yield Remark(flaw=Flaw.KEPT_REGRESSION, line=row.line, rows=(row.label,), text=text)
+            standing[key] = (row.label, figure)
 
 
 def _reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
+    """Two rows of one id, and headings that give an id of the table to something else."""
     first: dict[str, Row] = {}
     for row in rows:
-        if row.name and row.name in first:
-            text = f"{row.name} is also the row of line {first[row.name].line}: {one_line(first[row.name].change, 60)}"
-            yield Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=(row.name,), text=text)
-        first.setdefault(row.name, row)
+        earlier = first.setdefault(row.name, row)
+        if row.name and earlier is not row:
+            text = f"{row.name} is also the row of line {earlier.line}: {one_line(earlier.change, 60)}"
+            yield Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=(row.label,), text=text)
     for section in document.sections:
         name, title = _named(section)
-        row = first.get(name)
-        if name and row is not None and title and not _same(title, row):
+        if name in first and title and not _same(title, first[name]):
             text = (
                 f"the heading '{one_line(section.title, 80)}' gives {name} to something else than the row of line "
-                f"{row.line}: {one_line(row.change, 60)}"
+                f"{first[name].line}: {one_line(first[name].change, 60)}"
             )
             yield Remark(flaw=Flaw.REUSED_ID, line=section.line, rows=(name,), text=text)
 
@@ -187,10 +185,10 @@ def _stale_figures(
             if older is not None and same[-1][1].value != figure.value:
                 last, newest = same[-1]
                 text = (
-                    f"'{one_line(section.title, 60)}' gives {figure.text} at {figure.size}, the figure of {older.name}; "
-                    f"{last.name} was kept later with {newest.text}"
+                    f"'{one_line(section.title, 60)}' gives {figure.text} at {figure.size}, the figure of {older.label}; "
+                    f"{last.label} was kept later with {newest.text}"
                 )
-                yield Remark(flaw=Flaw.STALE, line=line.number, rows=(older.name, last.name), text=text)
+                yield Remark(flaw=Flaw.STALE, line=line.number, rows=(older.label, last.label), text=text)
 
 
 def _named(section: Section) -> tuple[str, str]:
@@ -203,7 +201,3 @@ def _same(title: str, row: Row) -> bool:
     """Whether a heading speaks of the row: half of its words are in the row."""
     words = set(WORD.findall(title.lower()))
     return len(words & set(WORD.findall(f"{row.change} {row.result} {row.why}".lower()))) >= SAME_SHARE * len(words)
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.0f} times" if ratio >= 10 else f"{ratio:.2g} times"

@@ -21,11 +21,11 @@ class Role(StrEnum):
     FIGURE = "figure"
 
 
-def _heads(text: str) -> frozenset[str]:
-    return frozenset(" ".join(head.split()) for head in text.split(","))
+def _heads(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(head.split()) for head in text.split(","))
 
 
-# The first that fits, from left to right. `outcome` and `result` may hold verdicts or figures: cells decide.
+# The best head first. `outcome` and `result` may hold verdicts or figures: cells decide.
 HEADS = {
     Role.NAME: _heads(
         """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, index, step, trial, version,
@@ -87,14 +87,14 @@ def columns_of(table: Table) -> Columns | None:
     free = [index for index in range(len(plain)) if index != verdict]
 
     def take(role: Role) -> int | None:
-        found = next((index for index in free if plain[index] in HEADS[role]), None)
+        found = next((index for head in HEADS[role] for index in free if plain[index] == head), None)
         if found is not None:
             free.remove(found)
         return found
 
     date = take(Role.DATE)
     name = take(Role.NAME)
-    if name is not None and not _name_like(table, name):  # `experiment` may hold what was tried
+    if name is not None and not plain[name].endswith("id") and not _name_like(table, name):  # `experiment` may hold the change
         free.insert(0, name)
         name = None
     change = take(Role.CHANGE)

@@ -8,11 +8,15 @@ from enum import StrEnum
 from expctl.domain.handkept import Row
 
 NUMBER = r"(?<![\w.])(?P<sign>[+\-−–]\s?)?(?P<number>\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?)(?P<kilo>k)?"
-UNIT = r"(?P<unit>%|percent|[kMGTP]?FLOPS?(?:/s)?|[kMGTP]?FLOPs|nanoseconds|ns|us|usec|µs|μs|microseconds|ms|msec|milliseconds|s|sec|seconds)"
+UNIT = (
+    r"(?P<unit>%|percent|[kMGTP]?FLOP(?:S|s)?(?:/s)?|nanoseconds|ns|us|usec|µs|μs|microseconds|ms|msec|milliseconds"
+    r"|s|sec|seconds)"
+)
 FIGURE = re.compile(rf"{NUMBER}\s*{UNIT}(?![\w/])")
 BARE_KILO = re.compile(rf"{NUMBER}(?![\w.%])")
 SIZE = re.compile(r"\b([NnMK])\s*=\s*(\d+)(?!\d*\s*\.\.)|\b(\d{2,})\s*\^\s*3\b", re.ASCII)
 HEAD_UNIT = re.compile(r"(?:^|[^a-zA-Z])(ns|us|µs|μs|ms|sec|s|[MGT]FLOPS?(?:/s)?|[MGT]FLOPs|%)(?:$|[^a-zA-Z])", re.IGNORECASE)
+FORESEEN = re.compile(r"expect|prior|predict|target|goal|before|baseline|reference|previous", re.IGNORECASE)
 TIMES_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9}
 FLOPS = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "": 1.0}
 
@@ -59,9 +63,11 @@ def figures_in(text: str, unit: str = "") -> tuple[Figure, ...]:
 
 
 def figures_of(row: Row, unit: str = "") -> tuple[Figure, ...]:
-    """Those of the result and of columns whose heads name a unit."""
+    """Those of the result and of the other columns, but for what was only expected or was there before. A head may name the unit."""
     found = list(figures_in(row.result, unit))
     for head, cell in row.figures:
+        if FORESEEN.search(head):
+            continue
         named = HEAD_UNIT.search(head.replace("_", " "))
         bare = re.fullmatch(r"[`*~≈\s]*([+-]?\d[\d,]*(?:\.\d+)?)[`*\s]*", cell)
         found += figures_in(f"{bare[1]} {_spelt(named[1])}" if named and bare else cell, unit)

@@ -94,6 +94,7 @@ def name_entries(
     numbers = [id_order(name)[0] for name in (*used, *(entry.name for entry in entries if ID_PATTERN.fullmatch(entry.name)))]
     free = max(numbers, default=0) + 1
     named, known, clashes = [], [], []
+    lines: dict[str, int] = {}
     for entry in entries:
         if entry.content in contents:
             known.append(Named(id=contents[entry.content], entry=entry, note=""))
@@ -106,7 +107,7 @@ def name_entries(
         if entry.key in keys:
             why = f"{keys[entry.key]} was imported from this row, which was rewritten since"
         elif wanted in used:
-            why = f"{wanted} is taken"
+            why = f"{wanted} is the row of line {lines[wanted]} already" if wanted in lines else f"{wanted} is taken"
         if why and not renumber:
             clashes.append(Clash(entry=entry, why=why))
             continue
@@ -116,6 +117,7 @@ def name_entries(
             note = f"In {file} this is {entry.name}" if entry.name else f"In {file} this row has no id"
             note += f"; {why}." if why else "."
         used.add(wanted)
+        lines[wanted] = entry.row.line
         named.append(Named(id=wanted, entry=entry, note=note))
     return Naming(named=tuple(named), known=tuple(known), clashes=tuple(clashes))
 

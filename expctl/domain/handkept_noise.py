@@ -34,10 +34,7 @@ def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, 
     for row, changes in _changes(rows, figures):
         said = f"{row.result} {row.why}"
         if NOISE.search(said) and not NOT_NOISE.search(said):
-            stated += [
-                Noise(percent=abs(value), source=f"{row.name or 'line'} (line {row.line}) calls {words} noise")
-                for value, words in changes
-            ]
+            stated += [Noise(percent=abs(value), source=f"{row.label} calls {words} noise") for value, words in changes]
     return max(stated, key=lambda noise: noise.percent, default=None)
 
 
@@ -72,4 +69,4 @@ def _changes(
             )
         yield row, changes
         if any(ruling.verdict is Verdict.KEEP and ruling.kind not in (Kind.ANALYSIS, Kind.INFRA) for ruling in row.rulings):
-            standing |= {key: (row.name, figure) for key, figure in absolute.items()}
+            standing |= {key: (row.label, figure) for key, figure in absolute.items()}

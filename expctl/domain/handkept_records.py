@@ -41,7 +41,7 @@ def records_of(
         _record(
             each,
             named,
-            [remark for remark in remarks if each.entry.name and each.entry.name in remark.rows],
+            [remark for remark in remarks if each.entry.row.label in remark.rows],
             rules,
             file,
             target,

@@ -31,6 +31,7 @@ WORDS = (
 PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
 MARKS = re.compile(r"[✓✔✅☑👍✗✘❌✖👎]")
 PENDING = re.compile(r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd)\b", re.IGNORECASE)
+NO_FAULT = re.compile(r"\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?)\b", re.IGNORECASE)
 PARTS = re.compile(r"\s*[/;+]\s*")
 KINDS = (
     (Kind.ANALYSIS, re.compile(r"analy|ablation|diagnos|study", re.IGNORECASE)),
@@ -42,7 +43,7 @@ KINDS = (
 
 def rulings(text: str) -> tuple[Ruling, ...] | Waiting | None:
     """What `text` rules: one verdict, or one per part of `REJECT config / KEEP infra`. None when it can't be told."""
-    plain = text.replace("*", "").replace("`", "").strip()
+    plain = NO_FAULT.sub("", text.replace("*", "").replace("`", "")).strip()
     found = _verdicts(plain)
     if len(found) == 1:
         return (_ruling(found.pop(), plain),)

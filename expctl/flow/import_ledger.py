@@ -26,7 +26,7 @@ SHOWN_MAX = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the user said. `peak_tflops` and `flop` complete the protocol's roofline; `noise_percent` where the ledger states none."""
+    """What the user said. `peak_tflops` and `flop` complete the protocol's roofline."""
 
     target: str = ""
     peak_tflops: float = 0.0
