@@ -41,6 +41,8 @@ SNAPSHOT = re.compile(r"\b(?:current|latest|snapshot|baseline|status)\b", re.IGN
 WORD = re.compile(r"[a-z0-9_]{2,}")
 SAME_SHARE = 0.5
 SLIP = 1000
+# A time without a size may be of a smaller problem than any of the protocol's: below this it is not accused.
+SIZELESS = 10
 
 
 def audit(document: Document, rows: Sequence[Row], roofline: Roofline, fallback_noise: Noise) -> tuple[Remark, ...]:
@@ -75,10 +77,11 @@ def _figure_remarks(
 def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
     for figure in figures:
         times = roofline.times_peak(figure)
-        if times <= 1:
+        sized = figure.quantity is Quantity.THROUGHPUT or figure.size
+        if times <= (1 if sized else SIZELESS):
             continue
         claim = f"{figure.text} would be {times:.3g} times the peak ({roofline.source})"
-        if figure.quantity is Quantity.TIME and not figure.size:
+        if not sized:
             claim += "; no size is stated: this is for the smallest of the protocol"
         elif figure.size:
             claim += f" at {figure.size}"

@@ -63,14 +63,16 @@ def figures_in(text: str, unit: str = "") -> tuple[Figure, ...]:
 
 
 def figures_of(row: Row, unit: str = "") -> tuple[Figure, ...]:
-    """Those of the result and of the other columns, but for what was only expected or was there before. A head may name the unit."""
+    """Those of the result and of the other columns, but for what was only expected or was before. A head may name the unit."""
     found = list(figures_in(row.result, unit))
     for head, cell in row.figures:
         if FORESEEN.search(head):
             continue
         named = HEAD_UNIT.search(head.replace("_", " "))
         bare = re.fullmatch(r"[`*~≈\s]*([+-]?\d[\d,]*(?:\.\d+)?)[`*\s]*", cell)
-        found += figures_in(f"{bare[1]} {_spelt(named[1])}" if named and bare else cell, unit)
+        size = SIZE.search(head)
+        value = f"{bare[1]} {_spelt(named[1])}" if named and bare else cell
+        found += figures_in(f"{size[0]} {value}" if size else value, unit)
     return tuple(found)
 
 

@@ -7,6 +7,7 @@ from expctl.domain.handkept_columns import Columns, columns_of
 from expctl.domain.handkept_verdicts import Waiting, rulings
 from expctl.domain.text import one_line, plain_text
 
+CELL_MAX = 4000
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCII)
 
 
@@ -52,6 +53,8 @@ def _row(table: Table, columns: Columns, line: TableRow) -> Row | Unread:
         return Unread(line=line.line, text=shown, why=f"{said!r} is no verdict that can be told")
     if isinstance(found, Waiting):
         return Unread(line=line.line, text=shown, why=found.value)
+    if max(map(len, line.cells)) > CELL_MAX:
+        return Unread(line=line.line, text=shown, why=f"a cell of more than {CELL_MAX} characters")
     if not cell(columns.change) and not cell(columns.name):
         return Unread(line=line.line, text=shown, why="neither an id nor a change")
     date = DATE.fullmatch(cell(columns.date))

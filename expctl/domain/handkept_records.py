@@ -37,15 +37,22 @@ def records_of(
     number_kind: NumberKind,
 ) -> tuple[Record, ...]:
     """One record per entry, in the order of the file."""
+    beside: dict[int, list[Named]] = {}
+    for each in named:
+        beside.setdefault(each.entry.row.line, []).append(each)
+    said: dict[str, list[str]] = {}
+    for remark in remarks:
+        for label in remark.rows:
+            said.setdefault(label, []).append(remark.text)
     return tuple(
         _record(
             each,
-            named,
-            [remark for remark in remarks if each.entry.row.label in remark.rows],
-            rules,
-            file,
-            target,
-            number_kind,
+            notes=_notes(each, beside[each.entry.row.line]),
+            corrections=said.get(each.entry.row.label, []),
+            rule=_rule(each, rules, target),
+            file=file,
+            target=target,
+            number_kind=number_kind,
         )
         for each in named
     )
@@ -53,17 +60,18 @@ def records_of(
 
 def _record(
     named: Named,
-    all_named: Sequence[Named],
-    remarks: Sequence[Remark],
-    rules: Mapping[int, str],
+    *,
+    notes: Sequence[str],
+    corrections: Sequence[str],
+    rule: Rule | None,
     file: str,
     target: str,
     number_kind: NumberKind,
 ) -> Record:
-    entry = named.entry
-    row, ruling = entry.row, entry.ruling
-    result, why = row.results(), row.why or "no reason was written down"
+    entry, row, ruling = named.entry, named.entry.row, named.entry.ruling
+    why = row.why or "no reason was written down"
     tried = row.change or entry.name
+    result = row.results() or "no result was written down"
     return Record(
         id=named.id,
         title=one_line(re.sub(r"[`*]", "", tried), TITLE_MAX),
@@ -76,25 +84,21 @@ def _record(
         date=row.date,
         environment={FILE: file, ROW: entry.key},
         number_kind=number_kind,
-        notes=tuple(_notes(named, all_named)),
-        rule=_rule(named, tried, rules, target),
-        history=History(
-            change=tried,
-            result=result or "no result was written down",
-            why=why,
-            corrections=tuple(remark.text for remark in remarks),
-        ),
+        notes=tuple(notes),
+        rule=rule,
+        history=History(change=tried, result=result, why=why, corrections=tuple(corrections)),
     )
 
 
-def _notes(named: Named, all_named: Sequence[Named]) -> list[str]:
+def _notes(named: Named, beside: Sequence[Named]) -> list[str]:
+    """Why the id is another one, and which records come from the same row."""
     entry = named.entry
     notes = [named.note] if named.note else []
-    others = [each for each in all_named if each.entry.row is entry.row and each is not named]
-    parts = [each for each in others if each.entry.name == entry.name]
+    others = [each for each in beside if each is not named]
     if len(entry.row.rulings) > 1:
         said = " / ".join(ruling.words for ruling in entry.row.rulings)
-        also = f"; the other is {', '.join(each.id for each in parts)}" if parts else ""
+        parts = [each.id for each in others if each.entry.name == entry.name]
+        also = f"; the other is {', '.join(parts)}" if parts else ""
         notes.append(
             f"The hand-kept row {entry.name or entry.row.line} ruled '{said}'. One verdict is one record: this is "
             f"'{entry.ruling.words}'{also}."
@@ -105,11 +109,11 @@ def _notes(named: Named, all_named: Sequence[Named]) -> list[str]:
     return notes
 
 
-def _rule(named: Named, tried: str, rules: Mapping[int, str], target: str) -> Rule | None:
+def _rule(named: Named, rules: Mapping[int, str], target: str) -> Rule | None:
     """The do-not-repeat line of the row; for a REJECT without one, what was tried."""
     row = named.entry.row
     last = named.entry.ruling.verdict is Verdict.REJECT or all(ruling.verdict is not Verdict.REJECT for ruling in row.rulings)
     text = rules.get(row.line, "") if last else ""
     if not text and named.entry.ruling.verdict is not Verdict.REJECT:
         return None
-    return Rule(text=text or tried, conditions={"architecture": target})
+    return Rule(text=text or row.change or named.entry.name, conditions={"architecture": target})

@@ -46,6 +46,6 @@ def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:
     against = f"roofline {roofline}" if roofline else "no roofline known: --peak TFLOPS and --size n=8192:FLOP give one"
     lines = [f"audit    {len(remarks)} remarks; {against}"]
     for remark in remarks:
-        names = f" ({', '.join(remark.rows)})" if remark.rows else ""
-        lines.append(f"  line {remark.line:<4} {remark.flaw}{plain_text(names)}: {plain_text(remark.text)}")
+        names = f" ({plain_text(', '.join(remark.rows))})" if remark.rows else ""
+        lines.append(f"  line {remark.line:<4} {remark.flaw}{names}: {plain_text(remark.text)}")
     return lines
