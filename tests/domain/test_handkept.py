@@ -1,5 +1,6 @@
 """Hand-kept ledgers of many shapes: what is understood, what becomes of it, what the audit finds."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -159,7 +160,9 @@ def test_two_verdicts_of_one_row() -> None:
     )
 
 
-@pytest.mark.parametrize("words", ["first reverted, then kept", "maybe", "3 % faster", "kept or reverted / who knows"])
+@pytest.mark.parametrize(
+    "words", ["first reverted, then kept", "maybe", "3 % faster", "kept or reverted / who knows", "keep / reject or keep"]
+)
 def test_no_verdict_that_can_be_told(words: str) -> None:
     assert rulings(words) is None
 
@@ -178,6 +181,7 @@ def test_no_verdict_yet(words: str) -> None:
             [("24.996 ms", 24.996e6, "n=8192"), ("43.99k GFLOPS", 43.99e12, "n=8192")],
         ),
         ("low headroom (`~2-3%`)", [("3%", 3.0, "")]),
+        ("N=4096 35.89k, N=8192 42.68k", [("35.89k", 35.89e12, "n=4096"), ("42.68k", 42.68e12, "n=8192")]),
         ("+0.15 % and -14.73%", [("+0.15 %", 0.15, ""), ("-14.73%", -14.73, "")]),
         ("regressed to 42.62 TFLOPS", [("42.62 TFLOPS", 42.62e12, "")]),
         ("1,234 us", [("1,234 us", 1.234e6, "")]),
@@ -267,6 +271,25 @@ def test_rules_come_from_the_do_not_repeat_list_and_from_every_reject() -> None:
     assert [each.line for each in forbidden(document, reading.rows)[1]] == [31]
 
 
+def test_a_rule_goes_to_no_row_rather_than_to_the_wrong_one() -> None:
+    rows = "| id | keep? | change |\n|---|---|---|\n| P1 | no | `setprio` on loads |\n| P2 | no | `setprio` on stores |\n\n"
+    document, reading = of(rows + "## Do not repeat\n- `setprio`\n- `setprio` on stores again\n- P1 and P2\n")
+    rules, unread = forbidden(document, reading.rows)
+    assert rules == {4: "`setprio` on stores again"}
+    assert [each.line for each in unread] == [7, 9]
+
+
+def test_a_row_is_known_in_other_words_only_by_its_figures() -> None:
+    document, reading = of("| id | keep? | change | result |\n|---|---|---|---|\n| P1 | keep | x | 42.86k |\n")
+    (record,) = made(document, reading, naming(reading))
+    assert record.history is not None
+    by_hand = replace(record, content="", environment={}, history=replace(record.history, result="about 42.86k, in our words"))
+    assert [each.note for each in naming(reading, by_hand).known] == ["in other words"]
+    other = replace(by_hand, history=replace(record.history, result="about 41k"))
+    assert [clash.why for clash in naming(reading, other).clashes] == ["P1 is taken"]
+    assert [clash.why for clash in naming(reading, replace(by_hand, verdict=Verdict.REJECT)).clashes] == ["P1 is taken"]
+
+
 # ---------------------------------------------------------------------- audit
 
 
@@ -352,10 +375,9 @@ def test_verdicts_inside_the_noise(before: str, result: str, flagged: bool) -> N
 
 
 def test_what_was_only_expected_is_no_result() -> None:
-    document, reading = of(
-        "| id | keep? | change | Expected | Result |\n|---|---|---|---|---|\n| P1 | keep | x | +0.2 % | +4 % |\n"
-    )
-    assert remarks(document, reading) == []
+    head = "| id | keep? | change | Expected | Result |\n|---|---|---|---|---|\n"
+    assert remarks(*of(head + "| P1 | keep | x | +0.2 % | 3.0 ms |\n")) == []
+    assert remarks(*of(head + "| P1 | keep | x | 3.0 ms | +0.2 % |\n")) == [(Flaw.NOISE, ("P1",))]
 
 
 def test_an_id_in_two_rows() -> None:
