@@ -75,7 +75,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.environment import machine_facts, noise_fingerprint
     from expctl.adapters.git_workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
-    from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes
+    from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.repository_lock import RepositoryLock
     from expctl.flow.world import World
     from expctl.views.ledger_md import render
@@ -98,6 +98,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         record_bytes=record_bytes,
         samples_bytes=samples_bytes,
         profile_bytes=profile_bytes,
+        ticket_bytes=ticket_bytes,
         render=render,
     )
 

@@ -2,12 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from expctl.adapters.record_codec import profile_bytes, record_bytes, record_of, samples_bytes
+from expctl.adapters.record_codec import (
+    profile_bytes,
+    profile_of,
+    record_bytes,
+    record_of,
+    samples_bytes,
+    ticket_bytes,
+    typed_json,
+)
 from expctl.domain.calibration import Calibration
 from expctl.domain.errors import Busy
 from expctl.domain.events import Event
@@ -17,6 +25,8 @@ from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Available, ChangedFile, Failed, Foreign, Queued, TestReport, Unavailable, Uncalibrated
 from expctl.domain.protocol import Benchmark, Build, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.record import Artifact, Fact, Finding, Record
+from expctl.domain.result import Profile
+from expctl.domain.ticket import Filing, Ticket
 from expctl.flow.world import Equipment, World
 
 Files = dict[str, bytes]
@@ -143,6 +153,11 @@ class FakeWorkspace:
                 files[path] = text.encode()
         return self.add("", files, "tree")
 
+    def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed:
+        """`was:OLD:NEW` merges where the file is OLD still; whatever else is written over."""
+        assert not origin or origin in self.commits
+        return self.candidate_tree(base, patch)
+
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
         old, new = self.commits[base].files, self.commits[tree].files
         return tuple(
@@ -226,7 +241,8 @@ class FakeLibrary:
     def queued(self, commit: str, experiment: str) -> Queued:
         assert commit in self.workspace.commits
         proposal, patch = self.queue[experiment]
-        return Queued(proposal=proposal, patch=patch, content=hashlib.sha256(patch).hexdigest())
+        filing = self.filings(commit, [experiment])[experiment]
+        return Queued(proposal=proposal, patch=patch, content=filing.content, ticket=filing.ticket)
 
     def proposals(self, commit: str) -> tuple[Proposal, ...]:
         assert commit in self.workspace.commits
@@ -238,6 +254,19 @@ class FakeLibrary:
     def records(self, commit: str) -> tuple[Record, ...]:
         files = self.workspace.commits[commit].files
         return tuple(record_of(files[path], where=path) for path in sorted(files) if path.endswith("/record.json"))
+
+    def filings(self, commit: str, experiments: Iterable[str]) -> dict[str, Filing]:
+        files, found = self.workspace.commits[commit].files, {}
+        for name in experiments:
+            text = files.get(f"experiments/{name}/queued.json")
+            ticket = typed_json(text, Ticket, where=name) if text else None
+            found[name] = Filing(ticket=ticket, content=hashlib.sha256(self.queue[name][1]).hexdigest())
+        return found
+
+    def profiles(self, commit: str, experiments: Iterable[str]) -> dict[str, Profile]:
+        files = self.workspace.commits[commit].files
+        paths = {name: f"experiments/{name}/profile.json" for name in experiments}
+        return {name: profile_of(files[path], where=path) for name, path in paths.items() if path in files}
 
     def findings(self, commit: str) -> tuple[Finding, ...]:
         assert commit in self.workspace.commits
@@ -530,6 +559,7 @@ class Stage:
             record_bytes=record_bytes,
             samples_bytes=samples_bytes,
             profile_bytes=profile_bytes,
+            ticket_bytes=ticket_bytes,
             render=ledger_text,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from expctl.domain.protocol import Benchmark, Protocol, Step, Target
     from expctl.domain.protocol import Build as BuildSpec
     from expctl.domain.record import Artifact, Fact, Finding, Record
+    from expctl.domain.result import Profile
+    from expctl.domain.ticket import Filing, Ticket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +65,15 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
-    """An experiment on disk: its typed proposal, its patch and the hash that binds id to content."""
+    """An experiment on disk: its typed proposal, its patch, the hash of both, and the ticket that binds the id to that hash.
+
+    Without a ticket somebody committed it by hand.
+    """
 
     proposal: Proposal
     patch: bytes
     content: str
+    ticket: Ticket | None = None
 
 
 class Workspace(Port):
@@ -87,6 +93,7 @@ class Workspace(Port):
     def dirty(self, paths: Sequence[str]) -> tuple[str, ...]: ...
     def unfinished_operation(self) -> str: ...
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed: ...
+    def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed: ...
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]: ...
     def patch_identity(self, patch: bytes) -> str: ...
     def pin(self, *, base: str, tree: str, message: str, ref: str) -> str: ...
@@ -170,6 +177,8 @@ class Library(Port):
     def record(self, commit: str, experiment: str) -> Record | None: ...
     def records(self, commit: str) -> tuple[Record, ...]: ...
     def findings(self, commit: str) -> tuple[Finding, ...]: ...
+    def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Filing]: ...
+    def profiles(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Profile]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
