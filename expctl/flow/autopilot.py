@@ -81,6 +81,7 @@ class _Journey:
     asked: int = 0
     faults: int = 0
     exhausted: str = ""
+    rebased_on: str = ""
     refused: set[str] = field(default_factory=set)
     told: dict[str, str] = field(default_factory=dict)
 
@@ -112,7 +113,8 @@ class _Journey:
         except Busy:
             raise
         except Refused as refusal:
-            check_ground(self.world, self.target)
+            with self.world.locks.repository(experiment=experiment):
+                check_ground(self.world, self.target)
             self.refused.add(experiment)
             return Skipped(id=experiment, state=State.READY, refusal=refusal)
         verdict = outcome.record.verdict
@@ -120,7 +122,24 @@ class _Journey:
         self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
         if verdict is Verdict.KEEP:
             self.refused.clear()  # another baseline is another question
+            self.rebased_on = self._scope()
         return outcome
+
+    def rebase(self) -> Rebased | None:
+        """Hold the queue against the baseline when that is new to us: a user, or a run that died, may have moved the branch."""
+        with self.world.locks.repository(experiment="queue"):
+            clear_the_deck(self.world)
+            check_ground(self.world, self.target)
+            if self.rebased_on == self._scope():
+                return None
+            rebased = rebase_queue(self.world)
+            self.rebased_on = self._scope()
+            return rebased
+
+    def _scope(self) -> str:
+        """What a patch applies to, as a hash."""
+        head = self.world.workspace.head()
+        return self.world.workspace.protocol_identity(head, self.world.library.protocol(head).scope)
 
     def propose(self) -> Proposed | Unproposed | None:
         """Ask the proposer, if it may be asked again."""
@@ -148,7 +167,7 @@ def run_all(
     with ending_in_words():
         while not world.stop_requested():
             try:
-                rebased = _rebase(world, target)
+                rebased = journey.rebase()
                 if rebased is not None:
                     yield rebased
                 entries = journey.look()
@@ -167,14 +186,6 @@ def run_all(
                 yield Ended(why=_end(entries, journey))
                 return
             yield step
-
-
-def _rebase(world: World, target: str) -> Rebased | None:
-    """Before each experiment: a user, or a run that died, may have moved the branch."""
-    check_ground(world, target)
-    with world.locks.repository(experiment="queue"):
-        clear_the_deck(world)
-        return rebase_queue(world)
 
 
 def _end(entries: tuple[Entry, ...], journey: _Journey) -> str:
