@@ -118,12 +118,16 @@ class GitWorkspace(GitPlumbing):
             made = self.candidate_tree(origin, patch)
             if isinstance(made, Failed):
                 return made
-            _, patch, _ = self.call(["diff-tree", "-p", *PLAIN_DIFF, origin, made])
+            patch = self.difference(origin, made)
         env = self._fresh_index(base)
         status, _, said = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-"], stdin=patch, env=env)
         if status:
             return Failed(reason=_conflict(said) or "git apply --3way refused it")
         return self.must(["write-tree"], env=env)
+
+    def difference(self, old: str, new: str) -> bytes:
+        """What turns one tree into another, as a patch that `candidate_tree` applies."""
+        return self.call(["diff-tree", "-p", *PLAIN_DIFF, old, new])[1]
 
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
         """What differs between two trees, with sizes in bytes."""

@@ -40,6 +40,22 @@ def proposal_text(
     return ("\n".join(lines) + "\n").encode(errors="surrogateescape")
 
 
+def proposal_bytes(proposal: Proposal) -> bytes:
+    """The file of a proposal that we made ourselves; it reads back as the same."""
+    gain = proposal.prediction.gain_percent
+    return proposal_text(
+        proposal.id,
+        title=proposal.title,
+        hypothesis=proposal.hypothesis,
+        kind=proposal.kind,
+        mode=proposal.mode,
+        expect=proposal.prediction.verdict,
+        gain=",".join(f"{end:g}" for end in gain) if gain else "",
+        depends_on=proposal.depends_on,
+        precondition=proposal.precondition,
+    )
+
+
 def proposal_of(text: bytes, folder: str) -> Proposal:
     """Read experiments/ID/experiment.yaml. Raises Refused with every problem in it."""
     where = f"{folder}/experiment.yaml"

@@ -4,7 +4,22 @@ import sys
 
 import typer
 
-from expctl.cli import calibrate, compare, gate, init, inspect, ledger, new, occupancy, replay, run, show, status
+from expctl.cli import (
+    calibrate,
+    compare,
+    gate,
+    init,
+    inspect,
+    ledger,
+    new,
+    occupancy,
+    queue,
+    replay,
+    run,
+    show,
+    status,
+    withdraw,
+)
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
 
@@ -21,6 +36,8 @@ app.command()(run.run)
 app.command()(calibrate.calibrate)
 app.command()(status.status)
 app.command()(new.new)
+app.command()(queue.queue)
+app.command()(withdraw.withdraw)
 app.command(cls=show.ShowCommand)(show.show)
 app.command()(ledger.ledger)
 app.command()(replay.replay)

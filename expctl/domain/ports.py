@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from expctl.domain.events import Event
     from expctl.domain.experiment import Proposal
     from expctl.domain.measurement import Sample, Side
-    from expctl.domain.protocol import Benchmark, Protocol, Step, Target
+    from expctl.domain.proposer import Proposer, Refusal
+    from expctl.domain.protocol import Benchmark, Environment, Protocol, Step, Target
     from expctl.domain.protocol import Build as BuildSpec
     from expctl.domain.record import Artifact, Fact, Finding, Record
     from expctl.domain.result import Profile
+    from expctl.domain.sweep import Combination
     from expctl.domain.ticket import Filing, Ticket
 
 
@@ -76,6 +78,15 @@ class Queued:
     ticket: Ticket | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a proposer made: experiment.yaml, typed and as it was written, and the patch. Nothing of it is committed yet."""
+
+    proposal: Proposal
+    text: bytes
+    patch: bytes
+
+
 class Workspace(Port):
     """The git repository. Every change is by plumbing, published by compare-and-swap."""
 
@@ -93,6 +104,8 @@ class Workspace(Port):
     def dirty(self, paths: Sequence[str]) -> tuple[str, ...]: ...
     def unfinished_operation(self) -> str: ...
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed: ...
+    def read_file(self, commit: str, path: str) -> bytes | None: ...
+    def difference(self, old: str, new: str) -> bytes: ...
     def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed: ...
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]: ...
     def patch_identity(self, patch: bytes) -> str: ...
@@ -193,6 +206,20 @@ class Calibrations(Port):
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated: ...
     def write(self, benchmark: Benchmark, calibration: Calibration) -> Path: ...
+
+
+class Proposers(Port):
+    """Commands that propose, and what they are told of their last proposals."""
+
+    def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None: ...
+    def tell(self, refusal: Refusal | None) -> None: ...
+
+
+class Search(Port):
+    """The order in which a sweep tries combinations. `tell` gives the score of the one asked last; None: it has none."""
+
+    def ask(self) -> Combination | None: ...
+    def tell(self, score: float | None) -> None: ...
 
 
 class Progress(Port):

@@ -46,6 +46,18 @@ class Proposer:
     sweep: Sweep | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a proposal was not taken, in the words of the refusal. The proposer is told on its next call."""
+
+    id: str
+    refused: str
+    expected: str = ""
+    found: str = ""
+    where: str = ""
+    next: str = ""
+
+
 def proposer_faults(proposer: Proposer | None, *, in_scope: bool, targets: Sequence[str]) -> list[str]:
     """One sentence for each thing that the types allow and the protocol must not say. `in_scope`: may a patch touch the
     sweep's file?

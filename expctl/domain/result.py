@@ -154,8 +154,8 @@ def _value(names: Sequence[str], result: Concluded) -> str | float | None:
 
 
 def _figure(name: str, facts: Mapping[Side, Sequence[Fact]]) -> float | None:
-    values = {side: {_plain(fact.name): fact.value for fact in found} for side, found in facts.items()}
-    before, after, wanted = values[Side.BASELINE], values[Side.CANDIDATE], _plain(name)
+    values = {side: {plain_name(fact.name): fact.value for fact in found} for side, found in facts.items()}
+    before, after, wanted = values[Side.BASELINE], values[Side.CANDIDATE], plain_name(name)
     if wanted in after:
         return after[wanted]
     if wanted.endswith("_baseline"):
@@ -166,6 +166,6 @@ def _figure(name: str, facts: Mapping[Side, Sequence[Fact]]) -> float | None:
     return None
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """`LDS passes` and `lds_passes` are one name."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")

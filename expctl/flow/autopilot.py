@@ -64,7 +64,7 @@ class Ended:
 
 
 Step = Outcome | Skipped | Rebased | Proposed | Unproposed | Ended
-Ask = Callable[[World], Proposed | Unproposed | Exhausted]
+Ask = Callable[[World, str], Proposed | Unproposed | Exhausted]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -146,7 +146,7 @@ class _Journey:
         if self.exhausted or self.asked >= self.budget.proposals:
             return None
         self.asked += 1
-        answer = self.ask(self.world)
+        answer = self.ask(self.world, self.target)
         if isinstance(answer, Exhausted):
             self.exhausted = answer.why
             return None
