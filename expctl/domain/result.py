@@ -117,7 +117,8 @@ def _compare(comparison: Comparison, result: Result) -> Answer:
         return Answer(Truth.NEVER, f"{left} is not known: {comparison.experiment} ended in {result.record.verdict} without it")
     if isinstance(found, str):
         holds = (found == comparison.value) is (comparison.operator is Operator.EQUAL)
-        return Answer(Truth.HOLDS if holds else Truth.NEVER, f"{left} is {found}")
+        how = f"{comparison.experiment} ended in {found}" if comparison.names == ("verdict",) else f"{left} is {found}"
+        return Answer(Truth.HOLDS if holds else Truth.NEVER, how)
     holds = _orders(found, comparison.operator, float(comparison.value))
     return Answer(Truth.HOLDS if holds else Truth.NEVER, f"{left} is {found:.6g}")
 

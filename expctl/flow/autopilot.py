@@ -83,7 +83,7 @@ class _Journey:
     exhausted: str = ""
     rebased_on: str = ""
     refused: set[str] = field(default_factory=set)
-    told: dict[str, str] = field(default_factory=dict)
+    told: set[tuple[str, State]] = field(default_factory=set)
 
     def spent(self) -> str:
         """Which budget has ended; empty while none has."""
@@ -102,8 +102,8 @@ class _Journey:
     def news(self, entries: tuple[Entry, ...], *states: State) -> Iterator[Skipped]:
         """Those in one of `states` of which that was not told yet."""
         for each in entries:
-            if each.state in states and self.told.get(each.id) != each.state + each.why:
-                self.told[each.id] = each.state + each.why
+            if each.state in states and (each.id, each.state) not in self.told:
+                self.told.add((each.id, each.state))
                 yield Skipped(id=each.id, state=each.state, refusal=Refused(f"{each.id} is {each.state}: {each.why}"))
 
     def run(self, experiment: str) -> Outcome | Skipped:
@@ -123,6 +123,7 @@ class _Journey:
         if verdict is Verdict.KEEP:
             self.refused.clear()  # another baseline is another question
             self.rebased_on = self._scope()
+            self.told |= {(name, State.BLOCKED) for name in outcome.rebased.blocked} if outcome.rebased else set()
         return outcome
 
     def rebase(self) -> Rebased | None:
@@ -134,6 +135,7 @@ class _Journey:
                 return None
             rebased = rebase_queue(self.world)
             self.rebased_on = self._scope()
+            self.told |= {(name, State.BLOCKED) for name in rebased.blocked} if rebased is not None else set()
             return rebased
 
     def _scope(self) -> str:

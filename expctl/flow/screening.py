@@ -13,7 +13,7 @@ from pathlib import Path
 from expctl.domain.books import Books
 from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
-from expctl.domain.measurement import Side, round_effects
+from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.ports import Draft, Failed, Search
 from expctl.domain.proposer import Sweep
 from expctl.domain.protocol import Protocol, Target
@@ -165,7 +165,7 @@ def _speed(screen: _Screen, made: Artifact, cwd: Path) -> float | None:
         raise TypeError(f"{screen.name} decides without a benchmark")
     artifacts = {Side.BASELINE: screen.path(screen.baseline), Side.CANDIDATE: screen.path(made)}
     screen.equipment.steps.close()
-    samples = []
+    samples: list[Sample] = []
     for number in range(screen.sweep.screen.rounds):
         found = measure_round(screen.world, screen.equipment, benchmark, cwd=cwd, artifacts=artifacts, number=number)
         if isinstance(found, Failed):

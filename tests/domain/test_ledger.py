@@ -204,7 +204,7 @@ def test_the_queue_is_every_proposal_without_a_record() -> None:
     proposals = [proposal("P12"), proposal("P3", "P1", "P12"), proposal("P1")]
     items = queue_items(line_up(proposals, [measured("P1", Verdict.REJECT)], {}, {}))
     assert [(item.id, item.state) for item in items] == [("P12", State.READY), ("P3", State.SKIPPED)]
-    assert items[1].depends_on == (("P1", "P1.verdict is REJECT"), ("P12", "P12 has not run yet"))
+    assert items[1].depends_on == (("P1", "P1 ended in REJECT"), ("P12", "P12 has not run yet"))
 
 
 # ------------------------------------------------------------------ facts and the whole

@@ -6,21 +6,42 @@ from fakes import Stage
 from expctl.domain.errors import Busy, Interrupted
 from expctl.domain.experiment import Verdict
 from expctl.domain.ports import Failed
-from expctl.flow.autopilot import INVALID_RETRIES, Budget, Skipped, run_all
+from expctl.domain.queue import INVALID_RETRIES
+from expctl.flow.autopilot import Ask, Budget, Ended, Exhausted, Skipped, Step, Unproposed, run_all
+from expctl.flow.propose import Proposed
+from expctl.flow.queue import Rebased
 from expctl.flow.run import Outcome
+from expctl.flow.world import World
 
 
-def go(stage: Stage, budget: Budget | None = None, pauses: list[float] | None = None) -> list[str]:
-    """Run all; say what happened in words."""
+def nobody(_world: World, _target: str) -> Exhausted:
+    """There is no proposer."""
+    return Exhausted(why="nobody proposes")
+
+
+def go(stage: Stage, budget: Budget | None = None, pauses: list[float] | None = None, ask: Ask = nobody) -> list[str]:
+    """Run all; say what happened in words, but for the last, why it ended: that is in `stage.progress.lines`."""
     pause = (lambda _: None) if pauses is None else pauses.append
-    results = run_all(stage.world(), target="", budget=budget or Budget(), pause=pause)
-    return [said(result) for result in results]
+    lines = [said(step) for step in run_all(stage.world(), target="", budget=budget or Budget(), ask=ask, pause=pause)]
+    if lines and lines[-1].startswith("ended: "):
+        stage.progress.lines.append(lines.pop())
+    return lines
 
 
-def said(result: Outcome | Skipped) -> str:
-    if isinstance(result, Skipped):
-        return f"{result.id} skipped: {result.refusal.message}"
-    return f"{result.record.id} {result.record.verdict}"
+def said(step: Step) -> str:
+    match step:
+        case Outcome(record=record):
+            return f"{record.id} {record.verdict}"
+        case Skipped():
+            return f"{step.id} {step.state}: {step.refusal.message}"
+        case Rebased():
+            return f"rebased: {', '.join(step.blocked)} blocked, {', '.join(step.freed)} freed"
+        case Proposed():
+            return f"{step.id} proposed"
+        case Unproposed():
+            return f"unproposed: {step.refusal.message}"
+        case Ended():
+            return f"ended: {step.why}"
 
 
 def test_an_empty_queue_is_done() -> None:
@@ -41,16 +62,15 @@ def test_what_is_refused_is_skipped_and_the_queue_goes_on() -> None:
     stage = Stage()
     stage.queue("P1", "", patch=b"not a patch")
     stage.queue("P2", "slow 900000")
-    results = go(stage)
-    assert [result for result in results if "skipped" not in result] == ["P2 KEEP"]
-    assert results[0].startswith("P1 skipped: P1 is BLOCKED")
+    assert go(stage) == ["rebased: P1 blocked,  freed", "P2 KEEP"]
+    assert stage.progress.lines[-1] == "ended: nothing in the queue can run: 1 BLOCKED"
 
 
 def test_an_experiment_whose_dependency_comes_later_is_run_after_it() -> None:
     stage = Stage()
     stage.queue("P1", "slow 800000", depends_on=("P2",))
     stage.queue("P2", "slow 900000")
-    assert go(stage) == ["P1 skipped: P1 waits for other experiments", "P2 KEEP", "P1 KEEP"]
+    assert go(stage) == ["P2 KEEP", "P1 KEEP"]
 
 
 def test_two_that_wait_for_each_other_are_skipped_once() -> None:
@@ -65,7 +85,11 @@ def test_an_invalid_one_is_tried_twice_more_and_no_oftener() -> None:
     stage.queue("P1", "slow 900000")
     stage.queue("P2", "slow 800000")
     stage.steps.fails_measure = [Failed(reason="no device", fault=True)] * (1 + INVALID_RETRIES)
-    assert go(stage) == ["P1 INVALID", "P1 INVALID", "P1 INVALID", "P2 KEEP"]
+    assert go(stage) == [
+        *("P1 INVALID", "P1 INVALID", "P1 INVALID"),
+        "P1 INVALID: P1 is INVALID: tried 3 times: benchmark: no device",
+        "P2 KEEP",
+    ]
 
 
 def test_an_invalid_one_may_recover() -> None:
@@ -129,12 +153,12 @@ def test_a_refusal_of_the_lock_is_not_an_outcome() -> None:
         raise Busy("enough")
 
     with pytest.raises(Busy, match="enough"):
-        list(run_all(stage.world(), target="", budget=Budget(), pause=give_up))
+        list(run_all(stage.world(), target="", budget=Budget(), ask=nobody, pause=give_up))
 
 
 def test_the_wanted_target_is_the_one_that_decides() -> None:
     stage = Stage()
     stage.queue("P1", "slow 900000")
-    (outcome,) = run_all(stage.world(), target="other", budget=Budget(), pause=lambda _: None)
+    outcome, _ = run_all(stage.world(), target="other", budget=Budget(), ask=nobody, pause=lambda _: None)
     assert isinstance(outcome, Outcome)
     assert (outcome.record.target, outcome.record.verdict) == ("other", Verdict.KEEP)

@@ -502,7 +502,7 @@ def test_a_dependency_must_have_been_kept() -> None:
     stage.queue("P2", "slow 800000", depends_on=("P1",))
     with pytest.raises(Refused, match="P2 waits") as caught:
         run(stage, "P2")
-    assert (caught.value.found, caught.value.hint) == ("P1: not run", "expctl run P1")
+    assert (caught.value.found, caught.value.hint) == ("P1 has not run yet", "expctl run P1")
     run(stage)
     assert run(stage, "P2").record.verdict is Verdict.KEEP
     stage.queue("P3", "slow 2000000")
