@@ -15,7 +15,7 @@ from expctl.flow.messages import queue_message
 from expctl.flow.recover import clear_the_deck
 from expctl.flow.world import World
 
-MOVABLE = (State.READY, State.WAITING, State.BLOCKED, State.SKIPPED)
+MOVABLE = (State.READY, State.WAITING, State.BLOCKED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,8 +9,8 @@ from expctl.domain.ledger import Ledger, ledger_of
 from expctl.domain.ledger_baseline import Figure, baselines, imported_baselines, lands
 from expctl.domain.ledger_rows import corrections, debts, queue_items, rows, rule_rows
 from expctl.domain.protocol import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain
-from expctl.domain.queue import State, line_up
 from expctl.domain.quantities import effect_text, throughput_text, time_text
+from expctl.domain.queue import State, line_up
 from expctl.domain.record import Estimate, Finding, History, Origin, Record, Replication, Rule
 
 PROTOCOL = Protocol(

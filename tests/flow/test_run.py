@@ -510,7 +510,7 @@ def test_a_dependency_must_have_been_kept() -> None:
     stage.queue("P4", "slow 700000", depends_on=("P1", "P3"))
     with pytest.raises(Refused) as caught:
         run(stage, "P4")
-    assert caught.value.found == "P3: REJECT"
+    assert caught.value.found == "P3 ended in REJECT"
 
 
 def test_a_rejected_patch_is_refused_under_another_id_until_a_precondition_says_what_changed() -> None:
