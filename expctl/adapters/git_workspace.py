@@ -10,6 +10,7 @@ from pathlib import Path
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import Place
+from expctl.adapters.patch_header import with_headers
 from expctl.domain.errors import Refused
 from expctl.domain.ports import ChangedFile, Failed
 
@@ -96,7 +97,7 @@ class GitWorkspace(GitPlumbing):
 
     def patch_identity(self, patch: bytes) -> str:
         """git's stable patch id: the same for the same change, whatever its line numbers and white space."""
-        words = self.must(["patch-id", "--stable"], stdin=patch).split()
+        words = self.must(["patch-id", "--stable"], stdin=with_headers(patch)).split()
         return words[0] if words else ""
 
     # ------------------------------------------------------------------ pinning

@@ -171,5 +171,5 @@ def _tokens(text: str) -> list[tuple[str, str, int]]:
     return found
 
 
-def _spelt(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name, re.ASCII) else f'"{name}"'
+def _spelt(word: str) -> str:
+    return word if re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", word, re.ASCII) else f'"{word}"'

@@ -167,7 +167,7 @@ def test_an_unknown_left_side_is_refused_when_it_is_queued(repository: Foreign) 
         ("P1.effect.huge > 3", "expected objective or a size of the KPI (n=1000, n=500)"),
         ("P2", "it waits for itself"),
         ("P1.verdict > 3", "expected verdict == or != a word"),
-        ("__import__('os')", "column 1: expected a condition, found \"__import__"),
+        ("__import__('os')", 'column 1: expected a condition, found "__import__'),
     ):
         refused = repository.expctl("new", "P2", "--from-diff", "--depends-on", condition)
         assert (refused.status, said in refused.err) == (1, True), refused
