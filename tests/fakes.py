@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -275,18 +275,21 @@ class FakeLibrary:
 
 @dataclass
 class FakeJournal:
-    """Events in memory. Dies around the `crash_at`-th append (from 1), after or before it took effect."""
+    """Events in memory. Dies around the `crash_at`-th append (from 1), after or before it took effect; `before_append` may
+    raise."""
 
     events: dict[str, tuple[Event, ...]] = field(default_factory=dict)
     appends: int = 0
     crash_at: int = 0
     crash_before: bool = False
+    before_append: Callable[[int], None] = lambda _number: None
 
     def read(self, experiment: str) -> tuple[Event, ...]:
         return self.events.get(experiment, ())
 
     def append(self, experiment: str, event: Event) -> None:
         self.appends += 1
+        self.before_append(self.appends)
         if self.appends == self.crash_at and self.crash_before:
             raise Crash
         self.events[experiment] = (*self.read(experiment), event)

@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -39,13 +40,18 @@ class ProposerCommand:
         """Run it in `cwd` with the brief on standard input. None: it ended well and left nothing. Raises Refused when what it
         left isn't a proposal.
         """
-        scratch = self._folder / "scratch"
-        shutil.rmtree(scratch, ignore_errors=True)
-        (scratch / "experiments").mkdir(parents=True)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for old in self._folder.glob("scratch-*"):
+            shutil.rmtree(old, ignore_errors=True)
+        scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder))
+        (scratch / "experiments").mkdir()
         said = {"schema": SCHEMA, "scratch": str(scratch), "refused": encode(self.refusals()), "brief": encode(brief)}
         durable.replace(self._folder / "brief.json", json.dumps(said, ensure_ascii=True).encode())
         failed = self._run(proposer, cwd, environment, scratch)
-        return failed or _draft(scratch / "experiments")
+        try:
+            return failed or _draft(scratch / "experiments")
+        except OSError as error:
+            raise _misplaced(f"{Path(str(error.filename)).name}: {error.strerror}") from error
 
     def refusals(self) -> tuple[Refusal, ...]:
         """What was refused of the last proposals, oldest first. An unreadable file is an empty one."""
@@ -113,13 +119,16 @@ def _contents(path: Path, limit: int, name: str) -> bytes:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
         raise _misplaced(f"{path.name} can't be opened as a plain file: {error.strerror}", name) from error
-    with open(descriptor, "rb") as file:
+    try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
             raise _misplaced(f"{path.name} is not a plain file", name)
         if facts.st_size > limit:
             raise _misplaced(f"{path.name} has {facts.st_size} bytes, expected at most {limit}", name)
-        return file.read(limit)
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(limit)
+    finally:
+        os.close(descriptor)
 
 
 def _check_words(proposal: Proposal) -> None:

@@ -1,16 +1,19 @@
 """The queue, by itself."""
 
-import pytest
-from fakes import Stage
+import errno
 
-from expctl.domain.errors import Busy, Interrupted
+import pytest
+from fakes import Stage, patch_to
+
+from expctl.domain.books import Books
+from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment import Verdict
 from expctl.domain.ports import Failed
-from expctl.domain.queue import INVALID_RETRIES
+from expctl.domain.queue import INVALID_RETRIES, Entry, State
 from expctl.flow.autopilot import Ask, Budget, Ended, Exhausted, Skipped, Step, Unproposed, run_all
 from expctl.flow.propose import Proposed
-from expctl.flow.queue import Rebased
-from expctl.flow.run import Outcome
+from expctl.flow.queue import Rebased, prioritise, withdraw
+from expctl.flow.run import Outcome, run_experiment
 from expctl.flow.world import World
 
 
@@ -162,3 +165,122 @@ def test_the_wanted_target_is_the_one_that_decides() -> None:
     outcome, _ = run_all(stage.world(), target="other", budget=Budget(), ask=nobody, pause=lambda _: None)
     assert isinstance(outcome, Outcome)
     assert (outcome.record.target, outcome.record.verdict) == ("other", Verdict.KEEP)
+
+
+# ------------------------------------------------------------------ what a KEEP does to the others
+
+
+def queue_of(stage: Stage) -> dict[str, Entry]:
+    return {each.id: each for each in Books.open(stage.library, stage.workspace.head()).queue()}
+
+
+def test_what_a_keep_leaves_without_a_place_is_blocked_and_may_be_freed() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.queue("P2", "", patch=patch_to("was:slow 1000000:slow 800000"))
+    stage.queue("P3", "", patch=patch_to("slow 900000"))
+    assert go(stage) == ["P1 KEEP"]
+    assert {name: (each.state, each.why.split(": ", 1)[1]) for name, each in queue_of(stage).items()} == {
+        "P2": (State.BLOCKED, "patch failed: src/kernel:1"),
+        "P3": (State.BLOCKED, "the baseline has this change already"),
+    }
+    stage.workspace.edit({"src/kernel": b"slow 1000000"})
+    assert go(stage) == ["rebased:  blocked, P2, P3 freed", "P2 KEEP", "P3 REJECT"]
+
+
+def test_nothing_is_committed_when_nothing_changes() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000", depends_on=("P9",))
+    head = stage.workspace.head()
+    assert go(stage) == ["P1 waiting: P1 is waiting: for P9: there is no P9"]
+    assert stage.workspace.head() == head
+
+
+def test_withdrawn_it_is_not_run_and_its_unfinished_run_is_given_up() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.stops_after = 4
+    with pytest.raises(Interrupted):
+        go(stage)
+    assert withdraw(stage.world(), "P1", "no\nneed").why == "no need"
+    assert stage.journal.unfinished() == ()
+    assert go(stage) == []
+    with pytest.raises(Refused, match="P1 was withdrawn"):
+        run_experiment(stage.world(), "P1")
+    with pytest.raises(Refused, match="not in the queue"):
+        withdraw(stage.world(), "P1", "again")
+
+
+def test_priority_decides_who_is_first() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.queue("P2", "slow 800000")
+    assert prioritise(stage.world(), "P2", 2).priority == 2
+    assert go(stage) == ["P2 KEEP", "P1 REJECT"]
+
+
+def test_rejects_in_a_row_end_it_and_a_keep_between_does_not() -> None:
+    stage = Stage()
+    for number, kernel in enumerate(("1100000", "900000", "1200000", "1300000", "1400000"), start=1):
+        stage.queue(f"P{number}", f"slow {kernel}")
+    assert go(stage, Budget(rejects=2)) == ["P1 REJECT", "P2 KEEP", "P3 REJECT", "P4 REJECT"]
+    assert stage.progress.lines[-1] == "ended: 2 REJECTs in a row"
+
+
+# ------------------------------------------------------------------ what ends everything
+
+
+def test_broken_ground_ends_the_queue_with_its_own_words() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.queue("P2", "slow 800000")
+    stage.workspace.local_changes = ("src/kernel",)
+    with pytest.raises(Refused, match="kernel scope has changes"):
+        go(stage)
+    stage.workspace.local_changes = ()
+    stage.workspace.operation = "rebase"
+    with pytest.raises(Refused, match="a rebase is under way"):
+        go(stage)
+
+
+@pytest.mark.parametrize(("number", "words"), [(errno.ENOSPC, "the disk is full"), (errno.EROFS, "can't be written")])
+def test_a_full_disk_is_said_in_words(number: int, words: str) -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+
+    def full(_number: int) -> None:
+        raise OSError(number, "says the kernel", "/journal")
+
+    stage.journal.before_append = full
+    with pytest.raises(Refused, match=words) as caught:
+        go(stage)
+    assert caught.value.where == "/journal"
+
+
+# ------------------------------------------------------------------ proposers
+
+
+def test_the_proposer_is_asked_when_nothing_is_ready_and_no_oftener_than_it_may() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    asked: list[list[str]] = []
+
+    def ask(world: World, _target: str) -> Proposed:
+        asked.append([record.id for record in world.library.records(world.workspace.head())])
+        name = f"P{1 + len(asked)}"
+        stage.queue(name, f"slow {900000 - 100000 * len(asked)}")
+        return Proposed(id=name, title="t", commit="c", files=(), restored=())
+
+    assert go(stage, Budget(proposals=2), ask=ask) == ["P1 KEEP", "P2 proposed", "P2 KEEP", "P3 proposed", "P3 KEEP"]
+    assert asked == [["P1"], ["P1", "P2"]]
+
+
+def test_refusals_are_no_faults_but_three_faults_in_a_row_end_the_asking() -> None:
+    stage = Stage()
+    answers = [False, False, False, True, True, False, True, True, True, True]
+
+    def ask(_world: World, _target: str) -> Unproposed:
+        return Unproposed(refusal=Refused("no"), fault=answers.pop(0))
+
+    assert go(stage, Budget(proposals=99), ask=ask) == ["unproposed: no"] * 9
+    assert stage.progress.lines[-1] == "ended: the queue is empty; the proposer failed 3 times in a row"
