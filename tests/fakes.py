@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from expctl.adapters.proposal_file import proposal_of
 from expctl.adapters.record_codec import (
     profile_bytes,
     profile_of,
@@ -17,16 +18,17 @@ from expctl.adapters.record_codec import (
     typed_json,
 )
 from expctl.domain.calibration import Calibration
-from expctl.domain.errors import Busy
+from expctl.domain.errors import Busy, Refused
 from expctl.domain.events import Event
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ledger import Ledger
 from expctl.domain.measurement import Sample, Side
-from expctl.domain.ports import Available, ChangedFile, Failed, Foreign, Queued, TestReport, Unavailable, Uncalibrated
-from expctl.domain.protocol import Benchmark, Build, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.ports import Available, ChangedFile, Draft, Failed, Foreign, Queued, TestReport, Unavailable, Uncalibrated
+from expctl.domain.proposer import Proposer, Refusal
+from expctl.domain.protocol import Benchmark, Build, Environment, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.record import Artifact, Fact, Finding, Record
 from expctl.domain.result import Profile
-from expctl.domain.ticket import Filing, Ticket
+from expctl.domain.ticket import Filing, Ticket, content_of
 from expctl.flow.world import Equipment, World
 
 Files = dict[str, bytes]
@@ -153,6 +155,13 @@ class FakeWorkspace:
                 files[path] = text.encode()
         return self.add("", files, "tree")
 
+    def read_file(self, commit: str, path: str) -> bytes | None:
+        return self.commits[commit].files.get(path)
+
+    def difference(self, old: str, new: str) -> bytes:
+        changed = {file.path: self.commits[new].files[file.path].decode() for file in self.changed_files(old, new)}
+        return json.dumps(changed).encode()
+
     def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed:
         """`was:OLD:NEW` merges where the file is OLD still; whatever else is written over."""
         assert not origin or origin in self.commits
@@ -240,13 +249,23 @@ class FakeLibrary:
 
     def queued(self, commit: str, experiment: str) -> Queued:
         assert commit in self.workspace.commits
-        proposal, patch = self.queue[experiment]
+        proposal, patch = self._given(commit)[experiment]
         filing = self.filings(commit, [experiment])[experiment]
         return Queued(proposal=proposal, patch=patch, content=filing.content, ticket=filing.ticket)
 
     def proposals(self, commit: str) -> tuple[Proposal, ...]:
         assert commit in self.workspace.commits
-        return tuple(proposal for proposal, _ in self.queue.values())
+        return tuple(proposal for proposal, _ in self._given(commit).values())
+
+    def _given(self, commit: str) -> dict[str, tuple[Proposal, bytes]]:
+        """What a test queued, and what the flow committed."""
+        files = self.workspace.commits[commit].files
+        folders = [path.removesuffix("/experiment.yaml") for path in files if path.endswith("/experiment.yaml")]
+        made = {
+            each.split("/")[1]: (proposal_of(files[f"{each}/experiment.yaml"], each), files[f"{each}/change.patch"])
+            for each in folders
+        }
+        return {**self.queue, **made}
 
     def record(self, commit: str, experiment: str) -> Record | None:
         return next((record for record in self.records(commit) if record.id == experiment), None)
@@ -260,7 +279,10 @@ class FakeLibrary:
         for name in experiments:
             text = files.get(f"experiments/{name}/queued.json")
             ticket = typed_json(text, Ticket, where=name) if text else None
-            found[name] = Filing(ticket=ticket, content=hashlib.sha256(self.queue[name][1]).hexdigest())
+            written = files.get(f"experiments/{name}/experiment.yaml")
+            patch = self._given(commit)[name][1]
+            content = content_of(written, patch) if written else hashlib.sha256(patch).hexdigest()
+            found[name] = Filing(ticket=ticket, content=content)
         return found
 
     def profiles(self, commit: str, experiments: Iterable[str]) -> dict[str, Profile]:
@@ -469,6 +491,30 @@ class FakeCalibrations:
         assert benchmark.sizes
         self.stored[calibration.target] = calibration
         return Path("/state") / calibration.target
+
+
+@dataclass
+class FakeProposers:
+    """Gives its answers in turn, raising those that are refusals, and keeps what it is asked with and told."""
+
+    answers: list[Draft | Failed | Refused | None] = field(default_factory=list)
+    briefs: list[object] = field(default_factory=list)
+    told: list[Refusal | None] = field(default_factory=list)
+    meanwhile: Callable[[], object] = lambda: None
+
+    def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None:
+        assert proposer.argv
+        assert cwd
+        assert environment == Environment()
+        self.briefs.append(brief)
+        self.meanwhile()
+        answer = self.answers.pop(0)
+        if isinstance(answer, Refused):
+            raise answer
+        return answer
+
+    def tell(self, refusal: Refusal | None) -> None:
+        self.told.append(refusal)
 
 
 STEP = Step(argv=("run",), timeout_s=1)
