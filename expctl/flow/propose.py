@@ -66,7 +66,9 @@ def propose(world: World, proposal: Proposal, text: bytes, patch: bytes | None, 
 
 
 def reapply(world: World, experiment: str) -> Sequence[str]:
-    """Put the patch of a proposal into the work tree, on a clean scope. Returns the files that changed."""
+    """Put the change of a proposal, merged with what was kept since, into the work tree, on a clean scope. Returns the files
+    that changed.
+    """
     workspace = world.workspace
     with world.locks.repository(experiment=experiment):
         clear_the_deck(world)
@@ -75,7 +77,7 @@ def reapply(world: World, experiment: str) -> Sequence[str]:
         queued = world.library.queued(head, experiment)
         preflight.check_workspace(workspace, protocol.scope, experiment)
         tree = preflight.check_patch(workspace, protocol, head, queued)
-        workspace.apply(queued.patch)
+        workspace.apply(workspace.difference(head, tree))
         return tuple(file.path for file in workspace.changed_files(head, tree))
 
 

@@ -143,6 +143,16 @@ def test_an_id_is_bound_to_its_content(repository: Foreign) -> None:
     assert knobs.verdicts(repository) == {"P1": "changed", "P2": "KEEP"}
 
 
+def test_a_proposal_made_on_another_baseline_is_brought_back_merged(repository: Foreign) -> None:
+    knobs.begin(repository)
+    knobs.turn(repository, "P1", {"SECOND": 0})
+    repository.write("src/total.py", knobs.kernel().replace("# knob second\n", "# knob second, new words\n"))
+    repository.commit("by hand")
+    repository.concluded("show", "P1", "--apply")
+    text = (repository.root / "src/total.py").read_text()
+    assert ("SECOND = 0\n" in text, "new words" in text) == (True, True)
+
+
 def test_priorities_and_withdrawals_are_commits_of_the_queue(repository: Foreign) -> None:
     knobs.begin(repository)
     knobs.turn(repository, "P1", {"FIRST": 0})
