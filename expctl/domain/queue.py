@@ -1,10 +1,10 @@
 """The queue: which proposals wait, in which order they run, and why each one doesn't run now. Pure."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from expctl.domain.condition import comparisons, parse
+from expctl.domain.condition import Comparison, comparisons, parse
 from expctl.domain.experiment import Proposal, Verdict, id_order
 from expctl.domain.record import Record
 from expctl.domain.result import Answer, Concluded, Hopeless, Pending, Profile, Result, Truth, answer
@@ -55,8 +55,7 @@ def waiting(proposals: Iterable[Proposal], records: Iterable[Record]) -> tuple[P
 
 def asked_profiles(proposals: Iterable[Proposal]) -> frozenset[str]:
     """Experiments whose profile some condition asks for."""
-    asked = (each for proposal in proposals for text in proposal.depends_on for each in comparisons(parse(text)))
-    return frozenset(each.experiment for each in asked if each.names[0] == "profile")
+    return frozenset(each.experiment for each in _asked(proposals) if each.names[0] == "profile")
 
 
 def line_up(
@@ -66,9 +65,10 @@ def line_up(
     profiles: Mapping[str, Profile],
 ) -> tuple[Entry, ...]:
     """Everything that waits: first what will run, in that order if all goes as hoped, then what can't."""
-    by_id = {record.id: record for record in records}
-    results: dict[str, Result] = {each.id: _result_of(each, profiles.get(each.id, {})) for each in records}
     left = {each.id: each for each in waiting(proposals, records)}
+    asked = {each.experiment for each in _asked(left.values())} | left.keys()
+    by_id = {record.id: record for record in records if record.id in asked}
+    results: dict[str, Result] = {name: _result_of(each, profiles.get(name, {})) for name, each in by_id.items()}
     filed = {name: filings.get(name, UNFILED) for name in left}
     for name in left:
         results[name] = _prospect(name, filed[name].ticket) or results.get(name, Pending(f"{name} has not run yet"))
@@ -91,6 +91,11 @@ def line_up(
             ),
         )
     )
+
+
+def _asked(proposals: Iterable[Proposal]) -> Iterator[Comparison]:
+    """Every comparison in their conditions."""
+    return (each for proposal in proposals for text in proposal.depends_on for each in comparisons(parse(text)))
 
 
 def _prospect(name: str, ticket: Ticket | None) -> Result | None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from fakes import PROTOCOL, FakeProposers, Stage, patch_to, proposal
+from fakes import PROTOCOL, STEP, FakeProposers, Stage, patch_to, proposal
 
 from expctl.adapters.proposal_file import proposal_bytes, proposal_of
 from expctl.adapters.searches import search_of
@@ -134,6 +134,18 @@ def test_what_fails_its_test_or_its_build_does_not_win() -> None:
     assert isinstance(made, Exhausted)  # the fake's clock reads `slow N` only, so all that is left is as fast
     assert sorted({code.split("_")[2] for code in stage.steps.tested}) == ["2000000", "600000", "700000"]
     assert stage.gate.holds == 1
+
+
+def test_the_least_that_passes_its_test_and_builds_wins() -> None:
+    stage, agency = sweeping("A = 1000", replace(LEAST_BYTES, constants={"A": ("7", "55", "100")}))
+    protocol = stage.library.given_protocol
+    guard = replace(protocol.targets["guard"], test=STEP)
+    stage.library.given_protocol = replace(protocol, targets={**protocol.targets, "guard": guard})
+    stage.steps.fails_test["A_=_7"] = Failed(reason="wrong")
+    stage.toolchains.refuses["guard", "55"] = "no"
+    made = ask_proposer(stage.world(), agency)
+    assert isinstance(made, Proposed)
+    assert made.title == "A=100 in src/kernel"
 
 
 def test_a_sweep_stops_between_combinations() -> None:
