@@ -26,6 +26,9 @@ class State(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
+RANK = {state: number for number, state in enumerate(State)} | {State.WAITING: 0}  # what waits runs among what is ready
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One proposal in the queue. `answers` pairs each condition of `depends_on` with what is known of it."""
@@ -77,20 +80,9 @@ def line_up(
     for name in left.keys() - set(order):
         if isinstance(results[name], Pending):
             results[name] = Hopeless(f"{name} waits in a circle")
-    entries = [_entry(left[name], filed[name], by_id.get(name), results) for name in (*order, *(left.keys() - set(order)))]
-    runs = {State.READY: 0, State.WAITING: 0}
+    entries = [_entry(proposal, filed[name], by_id.get(name), results) for name, proposal in left.items()]
     place = {name: number for number, name in enumerate(order)}
-    last = list(State)
-    return tuple(
-        sorted(
-            entries,
-            key=lambda each: (
-                runs.get(each.state, 1 + last.index(each.state)),
-                place.get(each.id, len(place)),
-                id_order(each.id),
-            ),
-        )
-    )
+    return tuple(sorted(entries, key=lambda each: (RANK[each.state], place.get(each.id, len(place)), id_order(each.id))))
 
 
 def _asked(proposals: Iterable[Proposal]) -> Iterator[Comparison]:

@@ -99,6 +99,12 @@ class _Journey:
         queue = Books.open(self.world.library, self.world.workspace.head()).queue()
         return tuple(each for each in queue if each.id not in self.refused)
 
+    def next_of(self, entries: tuple[Entry, ...]) -> str:
+        """Whose run was begun and not ended, else the first that is ready; empty when none is."""
+        ready = [each.id for each in entries if each.state is State.READY]
+        begun = set(self.world.journal.unfinished())
+        return next((name for name in ready if name in begun), ready[0] if ready else "")
+
     def news(self, entries: tuple[Entry, ...], *states: State) -> Iterator[Skipped]:
         """Those in one of `states` of which that was not told yet."""
         for each in entries:
@@ -174,7 +180,7 @@ def run_all(
                     yield rebased
                 entries = journey.look()
                 yield from journey.news(entries, State.BLOCKED, State.SKIPPED, State.CHANGED, State.INVALID)
-                ready = next((each.id for each in entries if each.state is State.READY), "")
+                ready = journey.next_of(entries)
                 spent = journey.spent()
                 if spent:
                     yield Ended(why=spent)

@@ -219,6 +219,17 @@ def test_priority_decides_who_is_first() -> None:
     assert go(stage) == ["P2 KEEP", "P1 REJECT"]
 
 
+def test_an_unfinished_run_is_finished_before_another_begins() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.queue("P2", "slow 800000")
+    stage.stops_after = 4
+    with pytest.raises(Interrupted):
+        go(stage)
+    prioritise(stage.world(), "P2", 2)
+    assert go(stage) == ["P1 KEEP", "P2 KEEP"]
+
+
 def test_rejects_in_a_row_end_it_and_a_keep_between_does_not() -> None:
     stage = Stage()
     for number, kernel in enumerate(("1100000", "900000", "1200000", "1300000", "1400000"), start=1):
