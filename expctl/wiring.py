@@ -11,10 +11,13 @@ from expctl.adapters.library import GitLibrary
 DEVICE = "machine"
 
 if TYPE_CHECKING:
+    from expctl.adapters.notifier import Notifier
     from expctl.adapters.pictures import Pictures
     from expctl.adapters.process_gate import ProcessGate
     from expctl.domain.ports import Progress, Recipe
     from expctl.domain.protocol import Protocol
+    from expctl.flow.autopilot import Exhausted, Unproposed
+    from expctl.flow.propose import Proposed
     from expctl.flow.status import Running
     from expctl.flow.world import Equipment, World
 
@@ -65,6 +68,25 @@ def gate(place: Place, patterns: tuple[str, ...]) -> "ProcessGate":
     return ProcessGate(patterns=patterns, mark=mark_of(place), device=DEVICE)
 
 
+def asking(place: Place) -> "Callable[[World, str], Proposed | Unproposed | Exhausted]":
+    """Asks the proposer of protocol.yaml."""
+    from expctl.adapters.proposal_file import proposal_bytes
+    from expctl.adapters.proposer_command import ProposerCommand
+    from expctl.adapters.searches import search_of
+    from expctl.flow.proposing import Agency, ask_proposer
+
+    command = ProposerCommand(place.state / "proposer", mark=mark_of(place))
+    agency = Agency(proposers=command, search=search_of, write=proposal_bytes)
+    return lambda world, target: ask_proposer(world, agency, target)
+
+
+def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
+    """Tells `argv` about outcomes."""
+    from expctl.adapters.notifier import Notifier
+
+    return Notifier(argv, place.state / "notify", mark=mark_of(place))
+
+
 def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "World":
     """Everything for commands that change something."""
     from functools import partial
@@ -75,7 +97,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.environment import machine_facts, noise_fingerprint
     from expctl.adapters.git_workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
-    from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes
+    from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.repository_lock import RepositoryLock
     from expctl.flow.world import World
     from expctl.views.ledger_md import render
@@ -98,6 +120,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         record_bytes=record_bytes,
         samples_bytes=samples_bytes,
         profile_bytes=profile_bytes,
+        ticket_bytes=ticket_bytes,
         render=render,
     )
 

@@ -2,21 +2,33 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from expctl.adapters.record_codec import profile_bytes, record_bytes, record_of, samples_bytes
+from expctl.adapters.proposal_file import proposal_of
+from expctl.adapters.record_codec import (
+    profile_bytes,
+    profile_of,
+    record_bytes,
+    record_of,
+    samples_bytes,
+    ticket_bytes,
+    typed_json,
+)
 from expctl.domain.calibration import Calibration
-from expctl.domain.errors import Busy
+from expctl.domain.errors import Busy, Refused
 from expctl.domain.events import Event
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ledger import Ledger
 from expctl.domain.measurement import Sample, Side
-from expctl.domain.ports import Available, ChangedFile, Failed, Foreign, Queued, TestReport, Unavailable, Uncalibrated
-from expctl.domain.protocol import Benchmark, Build, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.ports import Available, ChangedFile, Draft, Failed, Foreign, Queued, TestReport, Unavailable, Uncalibrated
+from expctl.domain.proposer import Proposer, Refusal
+from expctl.domain.protocol import Benchmark, Build, Environment, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.record import Artifact, Fact, Finding, Record
+from expctl.domain.result import Profile
+from expctl.domain.ticket import Filing, Ticket, content_of
 from expctl.flow.world import Equipment, World
 
 Files = dict[str, bytes]
@@ -143,6 +155,18 @@ class FakeWorkspace:
                 files[path] = text.encode()
         return self.add("", files, "tree")
 
+    def read_file(self, commit: str, path: str) -> bytes | None:
+        return self.commits[commit].files.get(path)
+
+    def difference(self, old: str, new: str) -> bytes:
+        changed = {file.path: self.commits[new].files[file.path].decode() for file in self.changed_files(old, new)}
+        return json.dumps(changed).encode()
+
+    def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed:
+        """`was:OLD:NEW` merges where the file is OLD still; whatever else is written over."""
+        assert not origin or origin in self.commits
+        return self.candidate_tree(base, patch)
+
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
         old, new = self.commits[base].files, self.commits[tree].files
         return tuple(
@@ -225,12 +249,23 @@ class FakeLibrary:
 
     def queued(self, commit: str, experiment: str) -> Queued:
         assert commit in self.workspace.commits
-        proposal, patch = self.queue[experiment]
-        return Queued(proposal=proposal, patch=patch, content=hashlib.sha256(patch).hexdigest())
+        proposal, patch = self._given(commit)[experiment]
+        filing = self.filings(commit, [experiment])[experiment]
+        return Queued(proposal=proposal, patch=patch, content=filing.content, ticket=filing.ticket)
 
     def proposals(self, commit: str) -> tuple[Proposal, ...]:
         assert commit in self.workspace.commits
-        return tuple(proposal for proposal, _ in self.queue.values())
+        return tuple(proposal for proposal, _ in self._given(commit).values())
+
+    def _given(self, commit: str) -> dict[str, tuple[Proposal, bytes]]:
+        """What a test queued, and what the flow committed."""
+        files = self.workspace.commits[commit].files
+        folders = [path.removesuffix("/experiment.yaml") for path in files if path.endswith("/experiment.yaml")]
+        made = {
+            each.split("/")[1]: (proposal_of(files[f"{each}/experiment.yaml"], each), files[f"{each}/change.patch"])
+            for each in folders
+        }
+        return {**self.queue, **made}
 
     def record(self, commit: str, experiment: str) -> Record | None:
         return next((record for record in self.records(commit) if record.id == experiment), None)
@@ -239,6 +274,22 @@ class FakeLibrary:
         files = self.workspace.commits[commit].files
         return tuple(record_of(files[path], where=path) for path in sorted(files) if path.endswith("/record.json"))
 
+    def filings(self, commit: str, experiments: Iterable[str]) -> dict[str, Filing]:
+        files, found = self.workspace.commits[commit].files, {}
+        for name in experiments:
+            text = files.get(f"experiments/{name}/queued.json")
+            ticket = typed_json(text, Ticket, where=name) if text else None
+            written = files.get(f"experiments/{name}/experiment.yaml")
+            patch = self._given(commit)[name][1]
+            content = content_of(written, patch) if written else hashlib.sha256(patch).hexdigest()
+            found[name] = Filing(ticket=ticket, content=content)
+        return found
+
+    def profiles(self, commit: str, experiments: Iterable[str]) -> dict[str, Profile]:
+        files = self.workspace.commits[commit].files
+        paths = {name: f"experiments/{name}/profile.json" for name in experiments}
+        return {name: profile_of(files[path], where=path) for name, path in paths.items() if path in files}
+
     def findings(self, commit: str) -> tuple[Finding, ...]:
         assert commit in self.workspace.commits
         return ()
@@ -246,18 +297,21 @@ class FakeLibrary:
 
 @dataclass
 class FakeJournal:
-    """Events in memory. Dies around the `crash_at`-th append (from 1), after or before it took effect."""
+    """Events in memory. Dies around the `crash_at`-th append (from 1), after or before it took effect; `before_append` may
+    raise."""
 
     events: dict[str, tuple[Event, ...]] = field(default_factory=dict)
     appends: int = 0
     crash_at: int = 0
     crash_before: bool = False
+    before_append: Callable[[int], None] = lambda _number: None
 
     def read(self, experiment: str) -> tuple[Event, ...]:
         return self.events.get(experiment, ())
 
     def append(self, experiment: str, event: Event) -> None:
         self.appends += 1
+        self.before_append(self.appends)
         if self.appends == self.crash_at and self.crash_before:
             raise Crash
         self.events[experiment] = (*self.read(experiment), event)
@@ -439,6 +493,30 @@ class FakeCalibrations:
         return Path("/state") / calibration.target
 
 
+@dataclass
+class FakeProposers:
+    """Gives its answers in turn, raising those that are refusals, and keeps what it is asked with and told."""
+
+    answers: list[Draft | Failed | Refused | None] = field(default_factory=list)
+    briefs: list[object] = field(default_factory=list)
+    told: list[Refusal | None] = field(default_factory=list)
+    meanwhile: Callable[[], object] = lambda: None
+
+    def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None:
+        assert proposer.argv
+        assert cwd
+        assert environment == Environment()
+        self.briefs.append(brief)
+        self.meanwhile()
+        answer = self.answers.pop(0)
+        if isinstance(answer, Refused):
+            raise answer
+        return answer
+
+    def tell(self, refusal: Refusal | None) -> None:
+        self.told.append(refusal)
+
+
 STEP = Step(argv=("run",), timeout_s=1)
 PROTOCOL = Protocol(
     version=1,
@@ -530,6 +608,7 @@ class Stage:
             record_bytes=record_bytes,
             samples_bytes=samples_bytes,
             profile_bytes=profile_bytes,
+            ticket_bytes=ticket_bytes,
             render=ledger_text,
         )
 

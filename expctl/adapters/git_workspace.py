@@ -10,11 +10,17 @@ from pathlib import Path
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import Place
+from expctl.adapters.patch_header import with_headers
 from expctl.domain.errors import Refused
 from expctl.domain.ports import ChangedFile, Failed
 
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"
+# Whatever the repository's configuration says, a patch that git can apply again.
+PLAIN_DIFF = (
+    *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"),
+    *("--src-prefix=a/", "--dst-prefix=b/"),
+)
 
 
 class GitWorkspace(GitPlumbing):
@@ -91,7 +97,7 @@ class GitWorkspace(GitPlumbing):
 
     def patch_identity(self, patch: bytes) -> str:
         """git's stable patch id: the same for the same change, whatever its line numbers and white space."""
-        words = self.must(["patch-id", "--stable"], stdin=patch).split()
+        words = self.must(["patch-id", "--stable"], stdin=with_headers(patch)).split()
         return words[0] if words else ""
 
     # ------------------------------------------------------------------ pinning
@@ -103,6 +109,26 @@ class GitWorkspace(GitPlumbing):
         if status:
             return Failed(reason=said.splitlines()[0].removeprefix("error: ") if said else "git apply refused it")
         return self.must(["write-tree"], env=env)
+
+    def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed:
+        """As `candidate_tree`, by three-way merge with the commit that the patch was made on: `origin`, or where that is
+        empty or gone the blobs that the patch names.
+        """
+        known = bool(origin) and self.call(["cat-file", "-e", f"{origin}^{{commit}}"])[0] == 0
+        if known:
+            made = self.candidate_tree(origin, patch)
+            if isinstance(made, Failed):
+                return made
+            patch = self.difference(origin, made)
+        env = self._fresh_index(base)
+        status, _, said = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-"], stdin=patch, env=env)
+        if status:
+            return Failed(reason=_conflict(said) or "git apply --3way refused it")
+        return self.must(["write-tree"], env=env)
+
+    def difference(self, old: str, new: str) -> bytes:
+        """What turns one tree into another, as a patch that `candidate_tree` applies."""
+        return self.call(["diff-tree", "-p", *PLAIN_DIFF, old, new])[1]
 
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
         """What differs between two trees, with sizes in bytes."""
@@ -164,8 +190,7 @@ class GitWorkspace(GitPlumbing):
         env = self._fresh_index("HEAD")
         known = [path for path in paths if (self.root / path).exists() or self.list_files("HEAD", path)]
         self.must(["add", "-A", "--", *known], env=env)
-        diff = ["diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"]
-        status, out, said = self.call([*diff, "--src-prefix=a/", "--dst-prefix=b/", "HEAD", "--", *paths], env=env)
+        status, out, said = self.call(["diff", "--cached", *PLAIN_DIFF, "HEAD", "--", *paths], env=env)
         if status:
             raise RuntimeError(f"git diff failed: {said}")
         return out
@@ -225,3 +250,12 @@ class GitWorkspace(GitPlumbing):
             if worktree.parent == folder:
                 found[worktree] = mark.parent
         return found
+
+
+def _conflict(said: str) -> str:
+    """The files in which both sides changed the same lines, from what `git apply --3way` says; else its first complaint."""
+    lines = said.splitlines()
+    files = [line.partition("Applied patch to '")[2].partition("'")[0] for line in lines if line.endswith("with conflicts.")]
+    if files:
+        return f"the same lines of {', '.join(files)} changed meanwhile"
+    return next((line.removeprefix("error: ") for line in lines if line.startswith("error: ")), "")

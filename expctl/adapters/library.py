@@ -1,20 +1,24 @@
 """Protocol, proposals, findings and records as they stand in a commit of the repository."""
 
-import hashlib
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 
 from expctl.adapters import strict_yaml
 from expctl.adapters.git_reader import GitReader
-from expctl.adapters.record_codec import record_of
+from expctl.adapters.proposal_file import proposal_of
+from expctl.adapters.record_codec import profile_of, record_of, typed_json
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN, Proposal, check_id, id_order
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol, inconsistencies
 from expctl.domain.record import Finding, FindingsFile, Record
+from expctl.domain.result import Profile
+from expctl.domain.ticket import Filing, Ticket, content_of
 
 PROTOCOL = "protocol.yaml"
 EXPERIMENTS = "experiments"
 FINDINGS = f"{EXPERIMENTS}/findings.yaml"
+PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
 
 
 class GitLibrary:
@@ -45,8 +49,9 @@ class GitLibrary:
     def queued(self, commit: str, experiment: str) -> Queued:
         """One proposal with its patch. Raises Refused when it isn't committed or not well formed."""
         folder = f"{EXPERIMENTS}/{check_id(experiment)}"
-        proposal_text = self._git.read_file(commit, f"{folder}/experiment.yaml")
-        patch = self._git.read_file(commit, f"{folder}/change.patch")
+        names = {name: f"{commit}:{folder}/{name}" for name in PROPOSAL}
+        found = self._git.read_blobs(names.values())
+        proposal_text, patch, ticket = (found.get(name) for name in names.values())
         if proposal_text is None or patch is None:
             missing = "experiment.yaml" if proposal_text is None else "change.patch"
             on_disk = (self._git.place.root / folder / missing).exists()
@@ -59,13 +64,16 @@ class GitLibrary:
                 if on_disk
                 else "expctl status lists what can be run; expctl new --help says how to propose",
             )
-        proposal = self._proposal(proposal_text, folder)
-        content = hashlib.sha256(proposal_text + b"\0" + patch).hexdigest()
-        return Queued(proposal=proposal, patch=patch, content=content)
+        return Queued(
+            proposal=proposal_of(proposal_text, folder),
+            patch=patch,
+            content=content_of(proposal_text, patch),
+            ticket=_ticket(ticket, folder),
+        )
 
     def proposals(self, commit: str) -> tuple[Proposal, ...]:
         """Every proposal, in order of id."""
-        return tuple(self._proposal(text, folder) for folder, text in self._read_all(commit, "experiment.yaml"))
+        return tuple(proposal_of(text, folder) for folder, text in self._read_all(commit, "experiment.yaml"))
 
     def record(self, commit: str, experiment: str) -> Record | None:
         """The record of one experiment, if it has concluded."""
@@ -87,6 +95,24 @@ class GitLibrary:
         """experiments/findings.yaml; empty when there is none."""
         text = self._git.read_file(commit, FINDINGS)
         return () if text is None else strict_yaml.load(text, FindingsFile, where=FINDINGS).findings
+
+    def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Filing]:
+        """Ticket and content of those of `experiments` that are proposals in `commit`."""
+        names = {each: tuple(f"{commit}:{EXPERIMENTS}/{each}/{name}" for name in PROPOSAL) for each in experiments}
+        found = self._git.read_blobs(path for paths in names.values() for path in paths)
+        return {
+            each: Filing(
+                ticket=_ticket(found.get(ticket), f"{EXPERIMENTS}/{each}"),
+                content=content_of(found.get(text, b""), found.get(patch, b"")),
+            )
+            for each, (text, patch, ticket) in names.items()
+        }
+
+    def profiles(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Profile]:
+        """profile.json of those of `experiments` that have one."""
+        paths = {f"{commit}:{EXPERIMENTS}/{each}/profile.json": each for each in experiments}
+        found = self._git.read_blobs(paths)
+        return {paths[name]: profile_of(text, where=name.partition(":")[2]) for name, text in found.items()}
 
     def samples(self, commit: str, experiment: str, file: str = "samples.jsonl") -> bytes | None:
         """samples.jsonl, or that of a replication, as it was committed."""
@@ -115,18 +141,6 @@ class GitLibrary:
         )
         return [(folder, text) for folder, text in folders if ID_PATTERN.fullmatch(PurePosixPath(folder).name)]
 
-    @staticmethod
-    def _proposal(text: bytes, folder: str) -> Proposal:
-        where = f"{folder}/experiment.yaml"
-        proposal = strict_yaml.load(text, Proposal, where=where)
-        name = PurePosixPath(folder).name
-        faults = [f"id: expected {name}, the name of its folder, found {proposal.id!r}"] if proposal.id != name else []
-        faults += [
-            f"depends_on: {other!r} is not an experiment id" for other in proposal.depends_on if not ID_PATTERN.fullmatch(other)
-        ]
-        faults += [f"{key}: expected some words" for key in ("title", "hypothesis") if not getattr(proposal, key).strip()]
-        if faults:
-            raise Refused(
-                f"{where} contradicts itself", found="\n".join(faults), where=where, hint=f"edit {where} and commit it"
-            )
-        return proposal
+
+def _ticket(text: bytes | None, folder: str) -> Ticket | None:
+    return None if text is None else typed_json(text, Ticket, where=f"{folder}/queued.json")

@@ -1,4 +1,4 @@
-"""record.json, samples.jsonl and profile.json: typed on this side, canonical bytes on the other."""
+"""record.json, samples.jsonl, profile.json and queued.json: typed on this side, canonical bytes on the other."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +9,7 @@ from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
 from expctl.domain.measurement import Sample
 from expctl.domain.record import Fact, Record
+from expctl.domain.ticket import Ticket
 
 T = TypeVar("T")
 
@@ -56,6 +57,11 @@ def profile_of(text: bytes, *, where: str) -> Mapping[str, tuple[Fact, ...]]:
     wanted: Any = Mapping[str, tuple[Fact, ...]]
     facts: Mapping[str, tuple[Fact, ...]] = typed_json(text, wanted, where=where)
     return facts
+
+
+def ticket_bytes(ticket: Ticket) -> bytes:
+    """queued.json."""
+    return _indented(encode(ticket))
 
 
 def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:

@@ -15,10 +15,12 @@ from expctl.cli import (
     new,
     occupancy,
     profile,
+    queue,
     replay,
     run,
     show,
     status,
+    withdraw,
 )
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
@@ -36,6 +38,8 @@ app.command()(run.run)
 app.command()(calibrate.calibrate)
 app.command()(status.status)
 app.command()(new.new)
+app.command()(queue.queue)
+app.command()(withdraw.withdraw)
 app.command(cls=show.ShowCommand)(show.show)
 app.command()(ledger.ledger)
 app.command()(replay.replay)

@@ -51,7 +51,7 @@ def _lines(stock: "Status") -> list[str]:
     lines += [] if stock.running else ["  nothing"]
     lines.append("queue")
     lines += [
-        f"  {each.id:<10} {one_line(each.title, 80)}" + (f"   after {', '.join(each.depends_on)}" if each.depends_on else "")
+        f"  {each.id:<10} {one_line(each.title, 80)}" + (f"   {each.state} {one_line(each.why, 160)}" if each.why else "")
         for each in stock.queue
     ] or ["  empty: expctl new ID --from-diff"]
     lines.append("last verdicts")

@@ -18,12 +18,13 @@ from expctl.domain.ledger_rows import (
     corrections,
     debts,
     notes,
-    queue,
+    queue_items,
     rows,
     rule_rows,
     undecided,
 )
 from expctl.domain.protocol import Protocol
+from expctl.domain.queue import Entry, line_up
 from expctl.domain.record import Finding, Record
 
 
@@ -47,11 +48,19 @@ class Ledger:
 
 
 def ledger_of(
-    protocol: Protocol, proposals: Sequence[Proposal], records: Sequence[Record], findings: Sequence[Finding]
+    protocol: Protocol,
+    proposals: Sequence[Proposal],
+    records: Sequence[Record],
+    findings: Sequence[Finding],
+    *,
+    queue: Sequence[Entry] | None = None,
 ) -> Ledger:
-    """The ledger of these records. The order of `proposals` and `records` doesn't matter."""
+    """The ledger of these records. The order of `proposals` and `records` doesn't matter. `queue` is given where there are
+    tickets or profiles to line it up with.
+    """
+    entries = line_up(proposals, records, {}, {}) if queue is None else queue
     lines, standing, given = rows(records), baselines(records), imported_baselines(records)
-    fixes, forbidden, owed, queued = corrections(records), rule_rows(records), debts(records), queue(proposals, records)
+    fixes, forbidden, owed, queued = corrections(records), rule_rows(records), debts(records), queue_items(entries)
     number = counts(lines)
     return Ledger(
         protocol=protocol,

@@ -9,8 +9,10 @@ from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
 from expctl.domain.ledger_rows import Debt, QueueItem, Remark, Row, RuleRow
 from expctl.domain.protocol import Protocol
 from expctl.domain.quantities import throughput_text, time_text
+from expctl.domain.queue import State
 
 NAMED_MAX = 12
+COMING = (State.READY, State.WAITING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,10 +93,14 @@ def working_facts(rules: Sequence[RuleRow], owed: Sequence[Debt], queued: Sequen
         yield f"Do not repeat: {len(rules)} {noun}{again}. {refused}."
     if owed:
         yield f"Unmeasured at home: {_names([debt.id for debt in owed])} landed on the word of another target."
-    if queued:
-        yield f"Next: {_names([item.id for item in queued])}; 'expctl run {queued[0].id}' starts the first."
+    coming = [item.id for item in queued if item.state in COMING]
+    if coming:
+        yield f"Next: {_names(coming)}; 'expctl run {coming[0]}' starts the first."
     else:
-        yield "Next: the queue is empty; 'expctl new ID' adds a proposal."
+        yield f"Next: the queue {'holds nothing that can run' if queued else 'is empty'}; 'expctl new ID' adds a proposal."
+    stuck = [f"{item.id} ({item.state})" for item in queued if item.state not in COMING]
+    if stuck:
+        yield f"Without a verdict, and not next: {_names(stuck)}."
 
 
 def _by_verdict(rows: Sequence[Row]) -> tuple[tuple[Verdict, int], ...]:

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from expctl.domain.evidence import OBJECTIVE
-from expctl.domain.experiment import Kind, Mode, Prediction, Proposal, Verdict, id_order
+from expctl.domain.experiment import Kind, Mode, Prediction, Verdict, id_order
+from expctl.domain.queue import Entry, State
 from expctl.domain.record import Estimate, Origin, Record, Replication
 
 UNMEASURED = "unmeasured at home"
@@ -63,7 +64,7 @@ class Debt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueItem:
-    """A proposal that nobody has run. `depends_on` pairs an id with its verdict, None while it has none."""
+    """A proposal without a verdict, where it stands and why. `depends_on` pairs a condition with what is known of it."""
 
     id: str
     title: str
@@ -72,7 +73,10 @@ class QueueItem:
     hypothesis: str
     prediction: Prediction
     precondition: str
-    depends_on: tuple[tuple[str, Verdict | None], ...]
+    depends_on: tuple[tuple[str, str], ...]
+    state: State = State.READY
+    why: str = ""
+    priority: int = 0
 
 
 def rows(records: Sequence[Record]) -> tuple[Row, ...]:
@@ -125,22 +129,23 @@ def debts(records: Sequence[Record]) -> tuple[Debt, ...]:
     )
 
 
-def queue(proposals: Sequence[Proposal], records: Sequence[Record]) -> tuple[QueueItem, ...]:
-    """The proposals that have no record, in the order of ids."""
-    verdicts = {record.id: record.verdict for record in records}
+def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
+    """What waits, in the order of the queue."""
     return tuple(
         QueueItem(
-            id=proposal.id,
-            title=proposal.title,
-            kind=proposal.kind,
-            mode=proposal.mode,
-            hypothesis=proposal.hypothesis,
-            prediction=proposal.prediction,
-            precondition=proposal.precondition,
-            depends_on=tuple((name, verdicts.get(name)) for name in proposal.depends_on),
+            id=entry.id,
+            title=entry.proposal.title,
+            kind=entry.proposal.kind,
+            mode=entry.proposal.mode,
+            hypothesis=entry.proposal.hypothesis,
+            prediction=entry.proposal.prediction,
+            precondition=entry.proposal.precondition,
+            depends_on=tuple((text, found.why) for text, found in entry.answers),
+            state=entry.state,
+            why=entry.why,
+            priority=entry.priority,
         )
-        for proposal in sorted(proposals, key=lambda proposal: id_order(proposal.id))
-        if proposal.id not in verdicts
+        for entry in entries
     )
 
 

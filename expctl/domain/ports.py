@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,9 +15,13 @@ if TYPE_CHECKING:
     from expctl.domain.events import Event
     from expctl.domain.experiment import Proposal
     from expctl.domain.measurement import Sample, Side
-    from expctl.domain.protocol import Benchmark, Protocol, Step, Target
+    from expctl.domain.proposer import Proposer, Refusal
+    from expctl.domain.protocol import Benchmark, Environment, Protocol, Step, Target
     from expctl.domain.protocol import Build as BuildSpec
     from expctl.domain.record import Artifact, Fact, Finding, Record
+    from expctl.domain.result import Profile
+    from expctl.domain.sweep import Combination
+    from expctl.domain.ticket import Filing, Ticket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +67,24 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queued:
-    """An experiment on disk: its typed proposal, its patch and the hash that binds id to content."""
+    """An experiment on disk: its typed proposal, its patch, the hash of both, and the ticket that binds the id to that hash.
+
+    Without a ticket somebody committed it by hand.
+    """
 
     proposal: Proposal
     patch: bytes
     content: str
+    ticket: Ticket | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What a proposer made: experiment.yaml, typed and as it was written, and the patch. Nothing of it is committed yet."""
+
+    proposal: Proposal
+    text: bytes
+    patch: bytes
 
 
 class Workspace(Port):
@@ -87,6 +104,9 @@ class Workspace(Port):
     def dirty(self, paths: Sequence[str]) -> tuple[str, ...]: ...
     def unfinished_operation(self) -> str: ...
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed: ...
+    def read_file(self, commit: str, path: str) -> bytes | None: ...
+    def difference(self, old: str, new: str) -> bytes: ...
+    def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed: ...
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]: ...
     def patch_identity(self, patch: bytes) -> str: ...
     def pin(self, *, base: str, tree: str, message: str, ref: str) -> str: ...
@@ -170,6 +190,8 @@ class Library(Port):
     def record(self, commit: str, experiment: str) -> Record | None: ...
     def records(self, commit: str) -> tuple[Record, ...]: ...
     def findings(self, commit: str) -> tuple[Finding, ...]: ...
+    def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Filing]: ...
+    def profiles(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Profile]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +206,20 @@ class Calibrations(Port):
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated: ...
     def write(self, benchmark: Benchmark, calibration: Calibration) -> Path: ...
+
+
+class Proposers(Port):
+    """Commands that propose, and what they are told of their last proposals."""
+
+    def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None: ...
+    def tell(self, refusal: Refusal | None) -> None: ...
+
+
+class Search(Port):
+    """The order in which a sweep tries combinations. `tell` gives the score of the one asked last; None: it has none."""
+
+    def ask(self) -> Combination | None: ...
+    def tell(self, score: float | None) -> None: ...
 
 
 class Progress(Port):

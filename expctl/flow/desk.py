@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from expctl.domain.books import Books
 from expctl.domain.errors import Refused
 from expctl.domain.events import Begun, Event
 from expctl.domain.plan import Plan
@@ -14,6 +15,7 @@ from expctl.domain.synchronisation import removed_synchronisation
 from expctl.domain.text import one_line
 from expctl.flow import preflight
 from expctl.flow.calibrate import known_noise
+from expctl.flow.turn import check_binding, check_turn
 from expctl.flow.world import Equipment, World
 
 
@@ -115,6 +117,9 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
     queued = world.library.queued(head, experiment)
     equipment = world.equip(protocol, experiment)
     targets = preflight.choose_targets(protocol, equipment.toolchains, wanted)
+    check_binding(queued)
+    if earlier is None:
+        check_turn(Books.open(world.library, head), experiment)
     preflight.check_patch(workspace, protocol, base, queued)
     if earlier is None:
         preflight.check_history(world.library.records(head), queued, workspace.patch_identity(queued.patch))

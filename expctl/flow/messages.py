@@ -24,6 +24,11 @@ def record_message(record: Record) -> str:
     )
 
 
+def queue_message(what: str) -> str:
+    """Of a commit that changes tickets and nothing else."""
+    return f"Queue: {one_line(what, 100)}\n\nExpctl-Queue: changed\n"
+
+
 def proposal_message(proposal: Proposal) -> str:
     """Of the commit that queues a proposal."""
     return f"Propose {proposal.id}: {one_line(proposal.title, 60)}\n\nExpctl-Proposal: {proposal.id}\n"

@@ -13,6 +13,7 @@ from expctl.domain.record import Record
 from expctl.flow import desk as opening
 from expctl.flow.bench import Bench
 from expctl.flow.desk import Desk
+from expctl.flow.queue import Rebased, rebase_queue
 from expctl.flow.recover import clear_the_deck
 from expctl.flow.settle import settle
 from expctl.flow.world import World
@@ -20,13 +21,14 @@ from expctl.flow.world import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a run ended in. `measured` is False when the record was there already."""
+    """What a run ended in. `measured` is False when the record was there already; `rebased` is what a KEEP did to the queue."""
 
     record: Record
     branch: str
     head_before: str
     head_after: str
     measured: bool
+    rebased: Rebased | None = None
 
 
 def run_experiment(world: World, experiment: str, *, target: str = "", again: bool = False) -> Outcome:
@@ -45,7 +47,15 @@ def run_experiment(world: World, experiment: str, *, target: str = "", again: bo
         finally:
             world.workspace.remove_check_outs()
         after = world.workspace.branch_head(desk.begun.branch)
-        return Outcome(record=settled, branch=desk.begun.branch, head_before=before, head_after=after, measured=True)
+        lands = settled.verdict is Verdict.KEEP and world.workspace.differs(before, after, desk.protocol.scope)
+        return Outcome(
+            record=settled,
+            branch=desk.begun.branch,
+            head_before=before,
+            head_after=after,
+            measured=True,
+            rebased=rebase_queue(world) if lands else None,
+        )
 
 
 def _stands(record: Record, target: str) -> bool:

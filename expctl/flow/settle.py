@@ -8,11 +8,11 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 
+from expctl.domain.books import Books
 from expctl.domain.differences import build_changes, fact_changes
 from expctl.domain.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
 from expctl.domain.experiment import Kind, Verdict
 from expctl.domain.judgement import estimates_of
-from expctl.domain.ledger import ledger_of
 from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Side
 from expctl.domain.ports import Failed
@@ -21,6 +21,7 @@ from expctl.domain.record import SCHEMA, Artifact, Estimate, Origin, Record, Rep
 from expctl.domain.record import Test as TestFacts
 from expctl.domain.rules import rule_of
 from expctl.domain.verdict import Decision
+from expctl.flow import preflight
 from expctl.flow.bench import CHECK_OUT
 from expctl.flow.desk import Desk
 from expctl.flow.messages import candidate_message, record_message
@@ -62,7 +63,7 @@ def _follow(desk: Desk, run: Run, head: str, lands: bool) -> Pinned | Invalidate
         )
     if not lands:
         return None
-    tree = workspace.candidate_tree(head, desk.queued.patch)
+    tree = preflight.tree_on(workspace, head, desk.queued)
     if isinstance(tree, Failed):
         return Invalidated(reason=f"base moved: the patch no longer applies to {head[:10]}: {tree.reason}")
     message = candidate_message(desk.queued.proposal, desk.begun.target)
@@ -186,7 +187,10 @@ def _notes(desk: Desk, run: Run) -> tuple[str, ...]:
         for target in desk.begun.guards
         if (failure := run.build_failure(Side.BASELINE, target)) is not None
     ]
-    return (*desk.begun.absent, *idle)
+    origin = desk.queued.ticket.base if desk.queued.ticket else ""
+    moved = origin and desk.world.workspace.differs(origin, desk.begun.base, desk.protocol.scope)
+    merged = f"re-based: proposed on {origin[:7]}, measured as its three-way merge with {desk.begun.base[:7]}"
+    return (*desk.begun.absent, *idle, *([merged] if moved else []))
 
 
 def _flags(desk: Desk, run: Run, decision: Decision, estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
@@ -234,14 +238,8 @@ def _files(desk: Desk, run: Run, record: Record, parent: str) -> dict[str, bytes
     profile = {_profile_key(desk, each): each.facts for each in run.all(Profiled) if each.facts}
     if profile and not number:
         files[f"{folder}/profile.json"] = world.profile_bytes(profile)
-    records = {each.id: each for each in world.library.records(parent)} | {record.id: record}
-    ledger = ledger_of(
-        protocol=world.library.protocol(parent),
-        proposals=world.library.proposals(parent),
-        records=tuple(records.values()),
-        findings=world.library.findings(parent),
-    )
-    files["ledger.md"] = world.render(ledger).encode()
+    books = Books.open(world.library, parent).with_record(record, {} if number else profile)
+    files["ledger.md"] = world.render(books.ledger()).encode()
     return files
 
 

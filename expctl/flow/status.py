@@ -3,9 +3,10 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from expctl.domain.books import Books
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baselines, imported_baselines
 from expctl.domain.ports import Foreign, Library
-from expctl.domain.queue import waiting
+from expctl.domain.queue import Entry, State
 from expctl.domain.record import Origin, Record
 
 LAST = 5
@@ -23,11 +24,14 @@ class Running:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """One queued experiment."""
+    """One queued experiment, in the order in which it runs; `why` it doesn't run now, where there is a reason."""
 
     id: str
     title: str
     depends_on: tuple[str, ...]
+    state: str
+    why: str
+    priority: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,10 +70,9 @@ def take_stock(
     foreign: Callable[[tuple[str, ...]], tuple[Foreign, ...]],
 ) -> Status:
     """Read the state of the repository at `head`."""
-    protocol = library.protocol(head)
-    records = library.records(head)
+    books = Books.open(library, head)
+    protocol, records = books.protocol, books.records
     measured = sorted((r for r in records if r.origin is Origin.MEASURED), key=lambda record: record.date)
-    queued = waiting(library.proposals(head), records)
     return Status(
         name=protocol.name,
         branch=branch,
@@ -77,10 +80,22 @@ def take_stock(
         baselines=baselines(records),
         imported=imported_baselines(records),
         running=running,
-        queue=tuple(Waiting(id=each.id, title=each.title, depends_on=each.depends_on) for each in queued),
+        queue=tuple(_waiting(each) for each in books.queue() if each.state is not State.WITHDRAWN),
         last=tuple(_line(record) for record in measured[-LAST:]),
         unmeasured_at_home=_debts({record.id: record for record in records}),
         blocking=foreign(protocol.gate.patterns),
+    )
+
+
+def _waiting(entry: Entry) -> Waiting:
+    proposal = entry.proposal
+    return Waiting(
+        id=entry.id,
+        title=proposal.title,
+        depends_on=proposal.depends_on,
+        state=entry.state,
+        why=entry.why,
+        priority=entry.priority,
     )
 
 

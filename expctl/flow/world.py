@@ -8,6 +8,7 @@ from expctl.domain.measurement import Sample
 from expctl.domain.ports import Calibrations, Clock, Gate, Journal, Library, Locks, Progress, Steps, Toolchains, Workspace
 from expctl.domain.protocol import Protocol
 from expctl.domain.record import Fact, Record
+from expctl.domain.ticket import Ticket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,4 +38,5 @@ class World:
     record_bytes: Callable[[Record], bytes]
     samples_bytes: Callable[[Sequence[Sample]], bytes]
     profile_bytes: Callable[[Mapping[str, Sequence[Fact]]], bytes]
+    ticket_bytes: Callable[[Ticket], bytes]
     render: Callable[[Ledger], str]

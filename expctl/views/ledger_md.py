@@ -10,6 +10,7 @@ from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
 from expctl.domain.ledger_rows import QueueItem, Row, RuleRow
 from expctl.domain.protocol import Benchmark, Target
 from expctl.domain.quantities import effect_text, throughput_text, time_text
+from expctl.domain.queue import State
 from expctl.domain.record import Finding
 from expctl.domain.verdict import CONFIRM_LEAST
 from expctl.views.escape import Markdown, code_text, markdown_text
@@ -47,6 +48,7 @@ def render(ledger: Ledger) -> str:
         about=_about,
         prediction=_prediction,
         depends=_depends,
+        standing=_standing,
         line=_line,
     )
 
@@ -154,5 +156,12 @@ def _prediction(prediction: Prediction) -> str:
 
 
 def _depends(item: QueueItem) -> str:
-    """What must have ended in KEEP before this may run, with what it ended in so far."""
-    return ", ".join(f"{name} ({verdict or 'not run yet'})" for name, verdict in item.depends_on) or "nothing"
+    """The conditions of `depends_on`, each with what is known of it so far."""
+    return ", ".join(f"{condition} ({known})" for condition, known in item.depends_on) or "nothing"
+
+
+def _standing(item: QueueItem) -> str:
+    """Where it stands when it isn't simply next: `BLOCKED: on 4f2c91a: ...`."""
+    priority = f"priority {item.priority}" if item.priority else ""
+    state = "" if item.state is State.READY else str(item.state)
+    return "; ".join(part for part in (": ".join(word for word in (state, item.why) if word), priority) if part)

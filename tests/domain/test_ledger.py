@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ledger import Ledger, ledger_of
 from expctl.domain.ledger_baseline import Figure, baselines, imported_baselines, lands
-from expctl.domain.ledger_rows import corrections, debts, queue, rows, rule_rows
+from expctl.domain.ledger_rows import corrections, debts, queue_items, rows, rule_rows
 from expctl.domain.protocol import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.quantities import effect_text, throughput_text, time_text
+from expctl.domain.queue import State, line_up
 from expctl.domain.record import Estimate, Finding, History, Origin, Record, Replication, Rule
 
 PROTOCOL = Protocol(
@@ -200,9 +201,10 @@ def test_only_flags_that_name_the_debt_are_debts() -> None:
 
 
 def test_the_queue_is_every_proposal_without_a_record() -> None:
-    items = queue([proposal("P12"), proposal("P3", "P1", "P12"), proposal("P1")], [measured("P1", Verdict.REJECT)])
-    assert [item.id for item in items] == ["P3", "P12"]
-    assert items[0].depends_on == (("P1", Verdict.REJECT), ("P12", None))
+    proposals = [proposal("P12"), proposal("P3", "P1", "P12"), proposal("P1")]
+    items = queue_items(line_up(proposals, [measured("P1", Verdict.REJECT)], {}, {}))
+    assert [(item.id, item.state) for item in items] == [("P12", State.READY), ("P3", State.SKIPPED)]
+    assert items[1].depends_on == (("P1", "P1 ended in REJECT"), ("P12", "P12 has not run yet"))
 
 
 # ------------------------------------------------------------------ facts and the whole

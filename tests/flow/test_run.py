@@ -502,7 +502,7 @@ def test_a_dependency_must_have_been_kept() -> None:
     stage.queue("P2", "slow 800000", depends_on=("P1",))
     with pytest.raises(Refused, match="P2 waits") as caught:
         run(stage, "P2")
-    assert (caught.value.found, caught.value.hint) == ("P1: not run", "expctl run P1")
+    assert (caught.value.found, caught.value.hint) == ("P1 has not run yet", "expctl run P1")
     run(stage)
     assert run(stage, "P2").record.verdict is Verdict.KEEP
     stage.queue("P3", "slow 2000000")
@@ -510,7 +510,7 @@ def test_a_dependency_must_have_been_kept() -> None:
     stage.queue("P4", "slow 700000", depends_on=("P1", "P3"))
     with pytest.raises(Refused) as caught:
         run(stage, "P4")
-    assert caught.value.found == "P3: REJECT"
+    assert caught.value.found == "P3 ended in REJECT"
 
 
 def test_a_rejected_patch_is_refused_under_another_id_until_a_precondition_says_what_changed() -> None:
