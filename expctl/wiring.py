@@ -11,8 +11,11 @@ from expctl.adapters.library import GitLibrary
 DEVICE = "machine"
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from expctl.adapters.pictures import Pictures
     from expctl.adapters.process_gate import ProcessGate
+    from expctl.adapters.rulebook import GitRulebook
     from expctl.domain.ports import Progress, Recipe
     from expctl.domain.protocol import Protocol
     from expctl.flow.status import Running
@@ -39,6 +42,34 @@ def pictures(place: Place, git: GitReader) -> "Pictures":
     from expctl.adapters.pictures import Pictures
 
     return Pictures(GitLibrary(git), git.head(), place.state / "journal")
+
+
+def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None) -> "GitRulebook":
+    """The do-not-repeat rules, and what their conditions are held against."""
+    from expctl.adapters.probes import KeptProbes
+    from expctl.adapters.rulebook import GitRulebook
+    from expctl.targets.presence import version_of
+
+    def compiler() -> str:
+        return next((f"{tool} {version}" for tool in ("hipcc", "ziglang") if (version := version_of(tool))), "")
+
+    probes = KeptProbes(place.state / "probes", compiler=compiler, assemble=_assemble, interpret=_interpret)
+    return GitRulebook(git, place.state, tool=version_of, probe=probes, assumed=assumed)
+
+
+def _assemble(source: Path, arch: str) -> str:
+    from expctl.targets.device_compiler import Options, compile_source
+
+    return compile_source(source, Options(arch=arch)).assembly
+
+
+def _interpret(assembly: str) -> None:
+    """Raises Refused for the first instruction that the interpreter doesn't know."""
+    from expctl.gfx11.launch import load
+    from expctl.targets.assembly_text import kernel_names
+
+    for name in kernel_names(assembly):
+        load(assembly, name)
 
 
 def mark_of(place: Place) -> str:
@@ -86,6 +117,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     return World(
         workspace=workspace,
         library=GitLibrary(workspace),
+        rulebook=rulebook(place, workspace),
         journal=FileJournal(place.state / "journal"),
         locks=RepositoryLock(place.state),
         clock=SystemClock(),

@@ -1,6 +1,8 @@
 """Protocol, proposals, findings and records as they stand in a commit of the repository."""
 
 import hashlib
+import re
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from expctl.adapters import strict_yaml
@@ -11,9 +13,11 @@ from expctl.domain.experiment import ID_PATTERN, Proposal, check_id, id_order
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol, inconsistencies
 from expctl.domain.record import Finding, FindingsFile, Record
+from expctl.domain.rules import pattern_fault
 
 PROTOCOL = "protocol.yaml"
 EXPERIMENTS = "experiments"
+PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
 FINDINGS = f"{EXPERIMENTS}/findings.yaml"
 
 
@@ -59,7 +63,7 @@ class GitLibrary:
                 if on_disk
                 else "expctl status lists what can be run; expctl new --help says how to propose",
             )
-        proposal = self._proposal(proposal_text, folder)
+        proposal = self._with_probe(commit, self._proposal(proposal_text, folder), folder)
         content = hashlib.sha256(proposal_text + b"\0" + patch).hexdigest()
         return Queued(proposal=proposal, patch=patch, content=content)
 
@@ -115,6 +119,23 @@ class GitLibrary:
         )
         return [(folder, text) for folder, text in folders if ID_PATTERN.fullmatch(PurePosixPath(folder).name)]
 
+    def _with_probe(self, commit: str, proposal: Proposal, folder: str) -> Proposal:
+        """Its probe with the source in place of a file's name. Raises Refused when that file is not committed."""
+        probe = proposal.probe
+        if probe is None or not PROBE_FILE.fullmatch(probe.source.strip()):
+            return proposal
+        path = probe.source.strip()
+        text = self._git.read_file(commit, path)
+        if text is None:
+            raise Refused(
+                f"the probe of {proposal.id} is not there",
+                expected=f"{path} in the baseline commit, or the snippet itself",
+                found="no such file",
+                where=f"{folder}/experiment.yaml, probe.source",
+                hint=f"git add {path} and commit it",
+            )
+        return replace(proposal, probe=replace(probe, source=text.decode(errors="replace")))
+
     @staticmethod
     def _proposal(text: bytes, folder: str) -> Proposal:
         where = f"{folder}/experiment.yaml"
@@ -125,6 +146,7 @@ class GitLibrary:
             f"depends_on: {other!r} is not an experiment id" for other in proposal.depends_on if not ID_PATTERN.fullmatch(other)
         ]
         faults += [f"{key}: expected some words" for key in ("title", "hypothesis") if not getattr(proposal, key).strip()]
+        faults += [f"forbids: {fault}" for pattern in proposal.forbids if (fault := pattern_fault(pattern))]
         if faults:
             raise Refused(
                 f"{where} contradicts itself", found="\n".join(faults), where=where, hint=f"edit {where} and commit it"

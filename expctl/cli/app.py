@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from expctl.cli import calibrate, compare, gate, init, inspect, ledger, new, occupancy, replay, run, show, status
+from expctl.cli import calibrate, compare, gate, init, inspect, ledger, new, occupancy, replay, rules, run, show, status
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
 
@@ -24,6 +24,7 @@ app.command()(new.new)
 app.command(cls=show.ShowCommand)(show.show)
 app.command()(ledger.ledger)
 app.command()(replay.replay)
+app.add_typer(rules.app, name="rules")
 app.command()(compare.compare)
 app.command()(inspect.inspect)
 app.command()(occupancy.occupancy)

@@ -44,7 +44,7 @@ def _changed(old: Item, new: Item) -> Mapping[str, str]:
         return {}
     before, after = _calls(old), _calls(new)
     if before is not None and after is not None and old.tokens[: before[0]] == new.tokens[: after[0]]:
-        return _listed(_name(old, old.tokens[2]), before[1], after[1])
+        return _listed(old.tokens[2], before[1], after[1])
     if len(old.tokens) != len(new.tokens):
         return _one_value(old, new)
     found: dict[str, str] = {}
@@ -85,7 +85,7 @@ def _named(tokens: Sequence[str], index: int) -> str:
         return tokens[at]
     start = max((i for i in range(index) if tokens[i] == "#"), default=-1)
     if start >= 0 and DIRECTIVE_ENDS not in tokens[start:index] and tokens[start + 1] == "pragma":
-        return f"{' '.join(tokens[start + 1 : index])} #{sum(word == 'pragma' for word in tokens[:index])} of {_function(tokens)}"
+        return f"{' '.join(tokens[start + 1 : index])} #{sum(word == 'pragma' for word in tokens[:index])}"
     return ""
 
 
@@ -129,6 +129,8 @@ def _listed(name: str, before: list[tuple[str, ...]], after: list[tuple[str, ...
 
 
 def _name(item: Item, name: str) -> str:
-    """The name with the #if branches that it stands in."""
-    branches = [each for each in item.scope if each.startswith(("if ", "ifdef ", "ifndef "))]
-    return " ".join((*(f"[{each}]" for each in branches), name))
+    """The name with all that it stands in: #if branches, structs, the function."""
+    branches = [f"[{each}]" for each in item.scope if each.startswith(("if ", "ifdef ", "ifndef "))]
+    structs = [f"{found[-1]}::" for each in item.scope if (found := re.findall(r"\b(?:struct|class|union) (\w+)", each))]
+    inside = f" of {_function(item.tokens)}" if "{" in item.tokens and "(" in item.tokens else ""
+    return " ".join((*branches, f"{''.join(structs)}{name}{inside}"))

@@ -10,7 +10,6 @@ from expctl.domain.experiment import Verdict
 from expctl.domain.ports import Available, ChangedFile, Failed, Queued, Toolchains, Unavailable, Workspace
 from expctl.domain.protocol import PatchLimits, Protocol, inside
 from expctl.domain.record import Record
-from expctl.domain.rules import forbidding
 from expctl.domain.text import one_line
 
 REGULAR, FOLDER, DELETED = "100644", "040000", "000000"
@@ -184,8 +183,8 @@ def _folded(path: str) -> str:
     return unicodedata.normalize("NFC", path).casefold()
 
 
-def check_history(records: Sequence[Record], queued: Queued, patch_id: str) -> None:
-    """Raises Refused when a dependency isn't kept or a rule forbids this patch."""
+def check_history(records: Sequence[Record], queued: Queued) -> None:
+    """Raises Refused when a dependency isn't kept. Whether a rule forbids the patch is asked in repeats.py."""
     proposal = queued.proposal
     verdicts = {record.id: record.verdict for record in records}
     waiting = [other for other in proposal.depends_on if verdicts.get(other) is not Verdict.KEEP]
@@ -196,15 +195,6 @@ def check_history(records: Sequence[Record], queued: Queued, patch_id: str) -> N
             found=", ".join(f"{other}: {verdicts.get(other, 'not run')}" for other in waiting),
             where=f"experiments/{proposal.id}/experiment.yaml, depends_on",
             hint=f"expctl run {waiting[0]}",
-        )
-    forbidden = forbidding(records, patch_id=patch_id, own_id=proposal.id)
-    if forbidden is not None and not proposal.precondition.strip():
-        raise Refused(
-            f"this change was tried before, as {forbidden.id}, and rejected",
-            expected="a change that no do-not-repeat rule forbids, or a new precondition",
-            found="; ".join(one_line(reason) for reason in forbidden.reasons),
-            where=f"experiments/{forbidden.id}/record.json",
-            hint=f"expctl show {forbidden.id}; if something has changed since, say what in experiment.yaml, `precondition:`",
         )
 
 
