@@ -86,4 +86,3 @@ class RepositoryCircumstances:
         if path not in self._texts:
             self._texts[path] = (self._git.read_file(self._commit, path) or b"").decode(errors="replace")
         return self._texts[path]
-

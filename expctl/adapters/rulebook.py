@@ -1,7 +1,7 @@
 """The rules of a commit behind an index, so that one question reads a handful of records and not ten thousand.
 
-The index is a SQLite file below the git directory that can be deleted at any time: for each record its blob, and the words under
-which its rule is found. It belongs to one tree of `experiments/`; for another one only the records that differ are read.
+The index is a SQLite file below the git directory that may be deleted at any time: for each record its blob, and the words
+under which its rule is found. It belongs to one tree of `experiments/`; for another one only the records that differ are read.
 """
 
 import sqlite3
@@ -53,7 +53,9 @@ class GitRulebook:
         with closing(self._open(commit)) as index:
             marks = ",".join("?" * len(keys))
             found = {row[0] for row in index.execute(f"select blob from keys where word in ({marks})", list(keys))}  # noqa: S608
-            found |= {row[0] for row in index.execute("select blob from keys where word >= ? and word < ?", (FORBIDS, "forbids;"))}
+            found |= {
+                row[0] for row in index.execute("select blob from keys where word >= ? and word < ?", (FORBIDS, "forbids;"))
+            }
         return self._read(found)
 
     def ruled(self, commit: str) -> tuple[Record, ...]:

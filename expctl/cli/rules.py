@@ -8,7 +8,9 @@ import typer
 if TYPE_CHECKING:
     from expctl.domain.experiment import Probe
 
-app = typer.Typer(help="Do-not-repeat rules: active, open again, waived; would a patch be refused?", invoke_without_command=True)
+app = typer.Typer(
+    help="Do-not-repeat rules: active, open again, waived; would a patch be refused?", invoke_without_command=True
+)
 Json = Annotated[bool, typer.Option("--json", help="Print facts as JSON.")]
 Assume = Annotated[
     list[str] | None,
@@ -66,7 +68,13 @@ def check(
     refused = bool(closed) and not precondition.strip()
     if as_json:
         matched = [
-            {"rule": match.record.id, "level": match.level, "likeness": match.likeness, "reasons": match.record.reasons, "changed": changed}
+            {
+                "rule": match.record.id,
+                "level": match.level,
+                "likeness": match.likeness,
+                "reasons": match.record.reasons,
+                "changed": changed,
+            }
             for match, changed in found
         ]
         print_json({"refused": refused, "matches": matched})
@@ -75,7 +83,11 @@ def check(
         return
     if refused:
         raise refusal(closed[0], "")
-    lines = [f"free: {match.record.id} matches ({match.level}), but is open again: {lapse_text(changed[0])}" for match, changed in found if changed]
+    lines = [
+        f"free: {match.record.id} matches ({match.level}), but is open again: {lapse_text(changed[0])}"
+        for match, changed in found
+        if changed
+    ]
     lines += [f"free: {match.record.id} matches ({match.level}), let through for: {precondition.strip()}" for match in closed]
     print_lines(lines or ["free: no do-not-repeat rule knows this change; its machine code is compared when it is built"])
 

@@ -1,7 +1,7 @@
 """What makes two patches the same change, before anything is built: three of the four levels at which a rule knows a repeat.
 
-The patch id is git's. The normalised change is the items (source_items.py) that a patch takes away and puts in, each as a whole:
-two patches have the same one exactly when they make the same items of the same items, whatever white space, comments, names of
+The patch id is git's. The normalised change is the items (source_items.py) that a patch takes away and puts in, each whole: two
+patches have the same one exactly when they make the same items of the same items, whatever white space, comments, names of
 locals and line breaks. The settings are the values that it sets, when it sets nothing else.
 """
 

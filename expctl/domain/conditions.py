@@ -58,14 +58,18 @@ def _lapses(record: Record, now: Circumstances, level: Level | None) -> Iterator
     if rule.probe is not None:
         answer = now.probe(rule.probe)
         if answer.passes:
-            yield Lapse(condition=PROBE, was=f"failed for {rule.probe.arch}", now=f"it {rule.probe.until}", evidence=answer.said)
+            yield Lapse(
+                condition=PROBE, was=f"failed for {rule.probe.arch}", now=f"it {rule.probe.until}", evidence=answer.said
+            )
 
 
 def _region(record: Record, now: Circumstances) -> Iterator[Lapse]:
     for path, keys in record.rule.region.items() if record.rule is not None else ():
         gone = set(keys) - now.item_keys(path)
         if gone:
-            yield Lapse(condition=REGION, was=f"{path} as of {record.base[:7]}", now=f"{len(gone)} of {len(keys)} parts changed")
+            yield Lapse(
+                condition=REGION, was=f"{path} as of {record.base[:7]}", now=f"{len(gone)} of {len(keys)} parts changed"
+            )
 
 
 def _schema(record: Record, now: Circumstances) -> Iterator[Lapse]:

@@ -1,7 +1,7 @@
 """Where a candidate failed: the target whose code was rejected, read from the events of its run."""
 
-from expctl.domain.lifecycle import Run
 from expctl.domain.events import Tested
+from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Side
 from expctl.domain.protocol import Protocol, Target
 from expctl.domain.resources import exceeded

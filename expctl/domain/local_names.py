@@ -16,10 +16,13 @@ QUALIFIERS = frozenset(
 )
 SIZES = frozenset(("unsigned", "signed", "long", "short"))
 NO_TYPES = frozenset(
-    ("return", "else", "do", "goto", "case", "new", "delete", "throw", "using", "namespace", "operator", "sizeof", "if", "for")
-    + ("while", "switch", "template", "struct", "union", "enum", "public", "private", "default", "break", "continue", "typedef")
-    + ("static_assert", "asm", "pragma", "define", "this", "true", "false", "co_return", "co_await")
-)
+    (
+        "return", "else", "do", "goto", "case", "new", "delete", "throw", "using", "namespace", "operator", "sizeof",
+        "if", "for", "while", "switch", "template", "struct", "union", "enum", "public", "private", "default",
+        "break", "continue", "typedef", "static_assert", "asm", "pragma", "define", "this", "true", "false",
+        "co_return", "co_await",
+    )
+)  # fmt: skip
 AFTER_A_NAME = frozenset("=;,[{():>") | {"..."}
 STARTS = frozenset((";", "{", "}", ")", "else", "do", "\n"))
 CONDITIONS = frozenset(("for", "if", "while", "switch", "catch", "constexpr"))
@@ -32,12 +35,12 @@ def renamed(tokens: Sequence[str]) -> tuple[str, ...]:
         return tuple(tokens)
     numbers: dict[str, str] = {}
     out = []
-    for index, token in enumerate(tokens):
+    for index, word in enumerate(tokens):
         before = tokens[index - 1] if index else ""
-        if token in local and before not in MEMBER_SIGNS:
-            out.append(numbers.setdefault(token, f"${len(numbers) + 1}"))
+        if word in local and before not in MEMBER_SIGNS:
+            out.append(numbers.setdefault(word, f"${len(numbers) + 1}"))
         else:
-            out.append(token)
+            out.append(word)
     return tuple(out)
 
 
@@ -66,15 +69,17 @@ def _starts(tokens: Sequence[str], body: int) -> Iterator[int]:
     """Indices at which a declaration may begin."""
     depth = angles = 0
     parameters = True  # until the colon of a constructor's initializers
-    for index, token in enumerate(tokens):
+    for index, word in enumerate(tokens):
         before = tokens[index - 1] if index else ""
         if index < body:
-            angles += (token == "<") - (token == ">")
-            depth += (token == "(") - (token == ")")
-            parameters = parameters and not (token == ":" and depth == 0)
+            angles += (word == "<") - (word == ">")
+            depth += (word == "(") - (word == ")")
+            parameters = parameters and not (word == ":" and depth == 0)
             if before in ("(", ",", "<") and parameters and (depth > 0 or angles > 0):
                 yield index
-        elif before in STARTS or (before == "(" and index > 1 and (tokens[index - 2] in CONDITIONS or tokens[index - 2] == "]")):
+        elif before in STARTS or (
+            before == "(" and index > 1 and (tokens[index - 2] in CONDITIONS or tokens[index - 2] == "]")
+        ):
             yield index
 
 
@@ -86,11 +91,11 @@ def _declared(tokens: Sequence[str], start: int, *, inside: bool) -> set[str]:
         at += 1
     if at >= len(tokens):
         return set()
-    following = tokens[at + 1] if at + 1 < len(tokens) else ""
-    if inside and CAPITALS.fullmatch(tokens[at]) and following == "(":
+    second = tokens[at + 1] if at + 1 < len(tokens) else ""
+    if inside and CAPITALS.fullmatch(tokens[at]) and second == "(":
         return set(_lone_arguments(tokens, at + 2))
     if inside and tokens[at] == "using":
-        return {following} if at + 2 < len(tokens) and tokens[at + 2] == "=" else set()
+        return {second} if at + 2 < len(tokens) and tokens[at + 2] == "=" else set()
     after_type = at if sized and not _is_type(tokens, at) else _skip_type(tokens, at)
     if after_type is None:
         return set()
@@ -130,8 +135,8 @@ def _lone_arguments(tokens: Sequence[str], at: int) -> Iterator[str]:
         at += 1
 
 
-def _is_name(token: str) -> bool:
-    return bool(NAME.fullmatch(token)) and token not in NO_TYPES and token not in QUALIFIERS
+def _is_name(word: str) -> bool:
+    return bool(NAME.fullmatch(word)) and word not in NO_TYPES and word not in QUALIFIERS
 
 
 def _is_type(tokens: Sequence[str], at: int) -> bool:

@@ -1,7 +1,7 @@
 """Values that a patch sets: what is left of a change that touches nothing but numbers.
 
-A setting is a name and its new value: `constexpr int kTileRows = 8`, `#define LIMIT 40`, the count of a `#pragma unroll`, or one
-more tuple in a list of macro calls such as `SCALED_MM_CONFIGS(X)`. A patch that changes anything else has no settings.
+A setting is a name and its new value: `constexpr int kTileRows = 8`, `#define LIMIT 40`, the count of a `#pragma unroll`, or
+one more tuple in a list of macro calls such as `SCALED_MM_CONFIGS(X)`. A patch that changes anything else has no settings.
 """
 
 import re

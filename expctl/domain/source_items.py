@@ -71,30 +71,30 @@ class _Cutter:
 
     def cut(self, text: str) -> tuple[Item, ...]:
         inner = depth = 0  # braces inside one item, open parentheses
-        for line_of_directive, token in _tokens(text):
+        for line_of_directive, word in _tokens(text):
             if line_of_directive is not None:
                 self._directive(line_of_directive, inner + depth)
                 continue
-            depth += (token in OPENS) - (token in CLOSES)
-            if token == "{" and (inner or depth > 0 or not self._opens_scope()):
+            depth += (word in OPENS) - (word in CLOSES)
+            if word == "{" and (inner or depth > 0 or not self._opens_scope()):
                 inner += 1
-            elif token == "{":
+            elif word == "{":
                 self.braces.append(" ".join(self.pending))
                 self.pending = []
                 continue
-            elif token == "}" and inner:
+            elif word == "}" and inner:
                 inner -= 1
-                self.pending.append(token)
+                self.pending.append(word)
                 if not inner and depth <= 0 and not self._goes_on():
                     self._flush()
                 continue
-            elif token == "}":
+            elif word == "}":
                 self._flush()
                 header = self.braces.pop() if self.braces else ""
                 self.pending = [] if header.startswith(("namespace", "extern")) else [f"of {header}"]
                 continue
-            self.pending.append(token)
-            if token == ";" and not inner and depth <= 0:
+            self.pending.append(word)
+            if word == ";" and not inner and depth <= 0:
                 depth = 0
                 self._flush()
         self._flush()
@@ -103,18 +103,18 @@ class _Cutter:
     def _opens_scope(self) -> bool:
         """Does the brace after `pending` open a namespace, a struct, a class, a union or extern "C"?"""
         words = _after_template(self.pending)
-        return bool({"namespace", "struct", "class", "union"} & set(words[:3])) and "(" not in _without_groups(words) or words[
-            :1
-        ] == ["extern"] and len(words) == 2
+        if words[:1] == ["extern"]:
+            return len(words) == 2
+        return bool({"namespace", "struct", "class", "union"} & set(words[:3])) and "(" not in _without_groups(words)
 
     def _goes_on(self) -> bool:
         """An initializer or an enum goes on to its semicolon, a function ends with its body."""
         words = _without_groups(self.pending)
         body = words.index("{") if "{" in words else len(words)
-        return "=" in words[:body] and "operator" not in words or words[:1] in (["enum"], ["typedef"])
+        return ("=" in words[:body] and "operator" not in words) or words[:1] in (["enum"], ["typedef"])
 
     def _directive(self, line: str, inside: int) -> None:
-        words = [token for _, token in _tokens(line.replace("#", " ", 1))]
+        words = [word for _, word in _tokens(line.replace("#", " ", 1))]
         name = words[0] if words else ""
         if inside or (self.pending and not self.pending[0].startswith("of ")):
             self.pending += ["#", *words, DIRECTIVE_ENDS]
@@ -137,7 +137,7 @@ class _Cutter:
 
 
 def _tokens(text: str) -> "list[tuple[str | None, str]]":
-    """Pairs of (a directive's whole line, or None) and a token."""
+    """Pairs of (a directive's whole line, or None) and a word."""
     spliced = re.sub(r"\\\r?\n", " ", text)
     found: list[tuple[str | None, str]] = []
     at = line_start = 0

@@ -1,4 +1,4 @@
-"""A unified diff as git writes it: which files it touches, and what it makes of their texts. Pure, so that no git is needed to ask."""
+"""A unified diff as git writes it: which files it touches, and what it makes of their texts."""
 
 import re
 from collections.abc import Mapping

@@ -62,9 +62,7 @@ def _judged(
         if not changed and not reason:
             raise refusal(match, proposal.id)
         verified_reason = "; ".join(lapse_text(lapse) for lapse in changed)
-        waivers.append(
-            Waiver(rule=match.record.id, level=match.level, reason=verified_reason or reason, written=not changed)
-        )
+        waivers.append(Waiver(rule=match.record.id, level=match.level, reason=verified_reason or reason, written=not changed))
     return tuple(waivers)
 
 
@@ -80,7 +78,7 @@ def refusal(match: Match, experiment: str) -> Repeated:
             (
                 f"likeness: {match.level}: {one_line(match.likeness)}",
                 f"evidence: {record.id} on {record.target}{_day(record)}: {evidence(record)}",
-                f"it holds while nothing of this changes: {one_line('; '.join(standing), 600) or 'nothing that can be verified'}",
+                f"it holds while this does: {one_line('; '.join(standing), 600) or 'nothing that can be verified'}",
             )
         ),
         where=f"experiments/{record.id}/record.json",

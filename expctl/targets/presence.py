@@ -35,10 +35,7 @@ def program(name: str, *, hint: str) -> Available | Unavailable:
 
 def version_of(tool: str) -> str:
     """The version of a compiler as `packages` or `program` would report it; empty when it isn't here."""
-    if tool in WHEELS:
-        answer = packages(tool, extra="cpu")
-    else:
-        answer = program(tool, hint="")
+    answer = packages(tool, extra="cpu") if tool in WHEELS else program(tool, hint="")
     return answer.versions[tool] if isinstance(answer, Available) else ""
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from expctl.domain.ports import ProbeAnswer
 from expctl.domain.experiment import Probe
+from expctl.domain.ports import ProbeAnswer
 from expctl.domain.rule_states import RuleState, State
 from expctl.domain.text import one_line
 
@@ -41,7 +41,9 @@ def _rule_lines(rule: RuleState) -> list[str]:
     lines += _row("depends on", "; ".join(f"{name} {value}" for name, value in rule.verified))
     lines += _row("told", "; ".join(f"{name}: {value}" for name, value in rule.told))
     for lapse in rule.lapses:
-        lines += _row("changed", f"{lapse.condition}: {lapse.was} -> {lapse.now}" + (f" ({lapse.evidence})" if lapse.evidence else ""))
+        lines += _row(
+            "changed", f"{lapse.condition}: {lapse.was} -> {lapse.now}" + (f" ({lapse.evidence})" if lapse.evidence else "")
+        )
     for each in rule.passes:
         kind = "written" if each.written else "verified"
         lines += _row("let pass", f"{each.id} ({each.verdict}), {kind}: {each.reason}")

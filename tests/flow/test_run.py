@@ -134,7 +134,9 @@ def test_a_reject_leaves_a_rule() -> None:
     rule = run(staged("slow 1100000")).record.rule
     assert rule is not None
     assert rule.text.startswith("title of P1: n regresses")
-    assert (rule.patch_id, rule.code, rule.conditions["target"]) != ("", "", "")
+    assert (rule.judged, rule.conditions["architecture"], rule.conditions["cc"]) == ("cpu", "cpu", "1.0")
+    assert rule.patch_id
+    assert rule.change
 
 
 def test_an_analysis_is_kept_and_moves_nothing() -> None:
