@@ -29,40 +29,40 @@ CONDITIONS = frozenset(("for", "if", "while", "switch", "catch", "constexpr"))
 
 
 def renamed(tokens: Sequence[str]) -> tuple[str, ...]:
-    """`tokens` with every local name as $1, $2, ... in the order of appearance."""
-    local = local_names(tokens)
-    if not local:
+    """`tokens` with every local name as $1, $2, ... in the order of declarations: two that are called alike are two."""
+    declared = declarations(tokens)
+    if not declared:
         return tuple(tokens)
-    numbers: dict[str, str] = {}
+    scopes: list[dict[str, str]] = [{}]
     out = []
     for index, word in enumerate(tokens):
-        before = tokens[index - 1] if index else ""
-        if word in local and before not in MEMBER_SIGNS:
-            out.append(numbers.setdefault(word, f"${len(numbers) + 1}"))
-        else:
-            out.append(word)
+        if word == "{":
+            scopes.append(dict(scopes[-1]))
+        elif word == "}" and len(scopes) > 1:
+            scopes.pop()
+        if index in declared:
+            scopes[-1][word] = f"${declared[index]}"
+        is_member = index > 0 and tokens[index - 1] in MEMBER_SIGNS
+        out.append(word if is_member else scopes[-1].get(word, word))
     return tuple(out)
 
 
-def local_names(tokens: Sequence[str]) -> frozenset[str]:
-    """Names that the item declares for itself: of a function all, of anything else those of its parameter lists."""
+def declarations(tokens: Sequence[str]) -> dict[int, int]:
+    """Index of each local name where it is declared -> its number: of a function all, else those of its parameter lists."""
     if "(" not in tokens:
-        return frozenset()
-    if tokens[0] == "#":
-        return frozenset(_macro_parameters(tokens))
+        return {}
     body = tokens.index("{") if "{" in tokens else len(tokens)
-    found: set[str] = set()
-    for start in _starts(tokens, body):
-        found |= _declared(tokens, start, inside=start > body)
-    return frozenset(found)
+    if tokens[0] == "#":
+        found = set(_macro_parameters(tokens))
+    else:
+        found = {index for start in _starts(tokens, body) for index in _declared(tokens, start, inside=start > body)}
+    return {index: number for number, index in enumerate(sorted(found), start=1)}
 
 
-def _macro_parameters(tokens: Sequence[str]) -> Iterator[str]:
-    """X and Y of `#define F(X, Y)`. Without white space, `#define N (1)` looks the same; its parentheses hold no name alone."""
-    if len(tokens) > 3 and tokens[1] == "define" and tokens[3] == "(" and ")" in tokens:
-        words = [word for word in tokens[4 : tokens.index(")")] if word != ","]
-        if len(tokens) > tokens.index(")") + 1:
-            yield from (word for word in words if NAME.fullmatch(word))
+def _macro_parameters(tokens: Sequence[str]) -> Iterator[int]:
+    """X and Y of `#define F(X, Y) ...`. A value in parentheses, `#define N (1)`, is not told apart: it holds no name alone."""
+    if len(tokens) > 3 and tokens[1] == "define" and tokens[3] == "(" and ")" in tokens[:-1]:
+        yield from (index for index in range(4, tokens.index(")")) if NAME.fullmatch(tokens[index]))
 
 
 def _starts(tokens: Sequence[str], body: int) -> Iterator[int]:
@@ -83,8 +83,8 @@ def _starts(tokens: Sequence[str], body: int) -> Iterator[int]:
             yield index
 
 
-def _declared(tokens: Sequence[str], start: int, *, inside: bool) -> set[str]:
-    """The names that the declaration at `start` declares; none if there is no declaration."""
+def _declared(tokens: Sequence[str], start: int, *, inside: bool) -> set[int]:
+    """Where the names stand that the declaration at `start` declares; nowhere if there is no declaration."""
     at, sized = start, False
     while at < len(tokens) and (tokens[at] in QUALIFIERS or tokens[at] in SIZES or _is_decoration(tokens, at)):
         sized = sized or tokens[at] in SIZES
@@ -95,7 +95,7 @@ def _declared(tokens: Sequence[str], start: int, *, inside: bool) -> set[str]:
     if inside and CAPITALS.fullmatch(tokens[at]) and second == "(":
         return set(_lone_arguments(tokens, at + 2))
     if inside and tokens[at] == "using":
-        return {second} if at + 2 < len(tokens) and tokens[at + 2] == "=" else set()
+        return {at + 1} if at + 2 < len(tokens) and tokens[at + 2] == "=" else set()
     after_type = at if sized and not _is_type(tokens, at) else _skip_type(tokens, at)
     if after_type is None:
         return set()
@@ -106,13 +106,13 @@ def _declared(tokens: Sequence[str], start: int, *, inside: bool) -> set[str]:
     if not plain or pointer >= len(tokens):
         return set()
     if tokens[pointer] == "[" and tokens[at] == "auto":
-        return {word for word in tokens[pointer + 1 : _close(tokens, pointer)] if NAME.fullmatch(word)}
+        return {each for each in range(pointer + 1, _close(tokens, pointer)) if NAME.fullmatch(tokens[each])}
     if tokens[pointer] == "(" and tokens[pointer + 1] in ("&", "*"):
         pointer += 2  # a reference to an array, a pointer to a function; else a call
-        return {tokens[pointer]} if _is_name(tokens[pointer]) and tokens[pointer + 1] == ")" else set()
+        return {pointer} if _is_name(tokens[pointer]) and tokens[pointer + 1] == ")" else set()
     found = set()
     while pointer + 1 < len(tokens) and _is_name(tokens[pointer]) and tokens[pointer + 1] in AFTER_A_NAME:
-        found.add(tokens[pointer])
+        found.add(pointer)
         following = _next_declarator(tokens, pointer + 1) if inside else None
         if following is None:
             break
@@ -125,13 +125,13 @@ def _is_decoration(tokens: Sequence[str], at: int) -> bool:
     return bool(CAPITALS.fullmatch(tokens[at])) and at + 1 < len(tokens) and bool(NAME.match(tokens[at + 1]))
 
 
-def _lone_arguments(tokens: Sequence[str], at: int) -> Iterator[str]:
-    """Words in small letters that are a whole argument each."""
+def _lone_arguments(tokens: Sequence[str], at: int) -> Iterator[int]:
+    """Where words in small letters are a whole argument each."""
     depth = 0
     while at + 1 < len(tokens) and (tokens[at] != ")" or depth):
         depth += (tokens[at] in "([{") - (tokens[at] in ")]}")
         if not depth and tokens[at][:1].islower() and tokens[at - 1] in "(," and tokens[at + 1] in ",)":
-            yield tokens[at]
+            yield at
         at += 1
 
 

@@ -97,9 +97,9 @@ class Lapse:
 class Rule:
     """A do-not-repeat rule: by what a repeat is known, and the conditions under which it failed (domain/conditions.py).
 
-    `change`, `settings`, `region` and `shapes` are those of change_identity.py; `code` is the machine code at home; `judged` is the
-    target on which it failed (the record's own where none is named). `lapsed` are changes that were verified once and for all;
-    everything else is looked at anew whenever somebody asks.
+    `change`, `settings`, `region` and `shapes` are those of change_identity.py; `code` is the machine code at home; `judged`
+    is the target on which it failed (the record's own where none is named). `lapsed` are changes that were verified once and
+    for all; everything else is looked at anew whenever somebody asks.
     """
 
     text: str
