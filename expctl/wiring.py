@@ -48,13 +48,20 @@ def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" =
     """The do-not-repeat rules, and what their conditions are held against."""
     from expctl.adapters.probes import KeptProbes
     from expctl.adapters.rulebook import GitRulebook
+
+    probes = KeptProbes(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
+    return GitRulebook(git, place.state, tool=_version, probe=probes, assumed=assumed)
+
+
+def _version(tool: str) -> str:
     from expctl.targets.presence import version_of
 
-    def compiler() -> str:
-        return next((f"{tool} {version}" for tool in ("hipcc", "ziglang") if (version := version_of(tool))), "")
+    return version_of(tool)
 
-    probes = KeptProbes(place.state / "probes", compiler=compiler, assemble=_assemble, interpret=_interpret)
-    return GitRulebook(git, place.state, tool=version_of, probe=probes, assumed=assumed)
+
+def _device_compiler() -> str:
+    """What `_assemble` would compile with; empty when there is none."""
+    return next((f"{tool} {version}" for tool in ("hipcc", "ziglang") if (version := _version(tool))), "")
 
 
 def _assemble(source: Path, arch: str) -> str:

@@ -8,7 +8,7 @@ from expctl.adapters.library import GitLibrary
 from expctl.domain.change_identity import item_keys, shape_hash
 from expctl.domain.conditions import ARCHITECTURE, EPOCH
 from expctl.domain.experiment import Probe
-from expctl.domain.judged import architectures
+from expctl.domain.judges import architectures
 from expctl.domain.ports import ProbeAnswer
 from expctl.domain.protocol import Protocol
 from expctl.domain.source_items import items_of

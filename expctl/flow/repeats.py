@@ -1,18 +1,23 @@
-"""Is this a repeat? Asked twice: before a run begins, of the patch; and when all is built, of its machine code."""
+"""Is this a repeat? Asked twice: before a run begins, of the patch; and when all is built, of its machine code.
 
-from expctl.domain import judged
+`rules check` imports this too and has to be quick, hence what is imported late.
+"""
+
+from typing import TYPE_CHECKING
+
 from expctl.domain.conditions import lapses, verified
 from expctl.domain.errors import Refused
-from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Proposal
-from expctl.domain.lifecycle import Run
+from expctl.domain.judges import architectures
 from expctl.domain.measurement import Side
 from expctl.domain.ports import Circumstances, Rulebook
 from expctl.domain.protocol import Protocol
-from expctl.domain.quantities import effect_text
 from expctl.domain.record import Lapse, Record, Waiver
 from expctl.domain.rules import Candidate, Match, differing_codes, keys_for, matches
 from expctl.domain.text import one_line
+
+if TYPE_CHECKING:
+    from expctl.domain.lifecycle import Run
 
 SHOWN = 3
 
@@ -26,11 +31,11 @@ def check_patch(
 ) -> tuple[Waiver, ...]:
     """The rules that match the patch on `commit` and let it pass. Raises Repeated when one does not."""
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
-    now = rulebook.circumstances(commit, judged.architectures(protocol, targets))
+    now = rulebook.circumstances(commit, architectures(protocol, targets))
     return _judged(rulebook, candidate, now, proposal, commit)
 
 
-def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: Run, machine: str) -> tuple[Waiver, ...]:
+def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: "Run", machine: str) -> tuple[Waiver, ...]:
     """As `check_patch`, of what was built; only the machine code is new."""
     base = run.begun().base
     built = {side: {name: made for name in run.targets() if (made := run.artifact(side, name))} for side in Side}
@@ -40,7 +45,7 @@ def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: 
         built=tuple(name for name in built[Side.BASELINE] if name in built[Side.CANDIDATE]),
         machine=machine,
     )
-    now = rulebook.circumstances(base, judged.architectures(protocol, run.targets()))
+    now = rulebook.circumstances(base, architectures(protocol, run.targets()))
     return _judged(rulebook, candidate, now, proposal, base)
 
 
@@ -88,6 +93,9 @@ def refusal(match: Match, experiment: str) -> Repeated:
 
 def evidence(record: Record) -> str:
     """Reasons and figures of a rejected experiment on one line."""
+    from expctl.domain.evidence import OBJECTIVE
+    from expctl.domain.quantities import effect_text
+
     effect = next((effect_text(each) for each in record.estimates if each.size == OBJECTIVE), "")
     given = [record.history.result] if record.history else []
     return one_line("; ".join([*record.reasons[:SHOWN], *([f"objective {effect}"] if effect else []), *given]), 600)

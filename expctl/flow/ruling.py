@@ -2,7 +2,8 @@
 
 from expctl.domain.conditions import ARCHITECTURE, COMPILERS, EPOCH, EPOCH_DIGITS
 from expctl.domain.events import Built
-from expctl.domain.judged import architecture_of, judged_target
+from expctl.domain.judged import judged_target
+from expctl.domain.judges import architecture_of
 from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Side
 from expctl.domain.record import Rule, Waiver
