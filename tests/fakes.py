@@ -28,7 +28,7 @@ from expctl.domain.ports import (
 )
 from expctl.domain.protocol import Benchmark, Build, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.record import Artifact, Fact, Finding, Record
-from expctl.domain.rules import keys_of
+from expctl.domain.rules import Candidate, changed_codes, keys_for, keys_of
 from expctl.flow.world import Equipment, World
 
 Files = dict[str, bytes]
@@ -306,8 +306,10 @@ class FakeRulebook:
             added=tuple(changes.values()),
         )
 
-    def candidates(self, commit: str, keys: Sequence[str]) -> tuple[Record, ...]:
-        return tuple(r for r in self.ruled(commit) if any(key in keys or key.startswith("forbids:") for key in keys_of(r)))
+    def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
+        wanted = {*keys_for(candidate)}
+        ruled = [(record, record.rule) for record in self.ruled(commit) if record.rule is not None]
+        return tuple(r for r, rule in ruled if rule.forbids or wanted & {*keys_of(rule, changed_codes(r).values())})
 
     def ruled(self, commit: str) -> tuple[Record, ...]:
         return tuple(record for record in self.library.records(commit) if record.rule or record.waivers)

@@ -5,18 +5,18 @@ under which its rule is found. It belongs to one tree of `experiments/`; for ano
 """
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
 from expctl.adapters.circumstances import AskTool, RepositoryCircumstances, TryProbe
 from expctl.adapters.git_reader import GitReader
 from expctl.adapters.library import EXPERIMENTS
-from expctl.adapters.record_codec import record_of
+from expctl.adapters.record_codec import record_of, ruled_of
 from expctl.domain.change_identity import ChangeIdentity, identify
 from expctl.domain.experiment import ID_PATTERN, id_order
 from expctl.domain.record import Record
-from expctl.domain.rules import FORBIDS, keys_of
+from expctl.domain.rules import Candidate, forbidden, keys_for, keys_of
 from expctl.domain.unified_diff import parse_diff, texts_of
 
 VERSION = 1
@@ -25,6 +25,7 @@ create table tree (name text);
 create table records (blob text primary key, id text, ruled integer);
 create table keys (word text, blob text);
 create index words on keys (word);
+create table patterns (pattern text, blob text);
 """
 
 
@@ -48,14 +49,16 @@ class GitRulebook:
         contents = {names[name]: text.decode(errors="replace") for name, text in blobs.items()}
         return identify(texts_of(files, contents), patch_id=self._git.patch_identity(patch) if files else "")
 
-    def candidates(self, commit: str, keys: Sequence[str]) -> tuple[Record, ...]:
-        """The records whose rules have one of `keys` or a pattern: all that can match."""
+    def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
+        """The records whose rules share a word with the candidate, or have a pattern that one of its added lines matches."""
+        keys, added = keys_for(candidate), candidate.identity.added
         with closing(self._open(commit)) as index:
             marks = ",".join("?" * len(keys))
-            found = {row[0] for row in index.execute(f"select blob from keys where word in ({marks})", list(keys))}  # noqa: S608
-            found |= {
-                row[0] for row in index.execute("select blob from keys where word >= ? and word < ?", (FORBIDS, "forbids;"))
-            }
+            found = {row[0] for row in index.execute(f"select blob from keys where word in ({marks})", keys)}  # noqa: S608
+            patterns = index.execute("select distinct pattern from patterns").fetchall()
+            for (pattern,) in patterns:
+                if forbidden(pattern, added):
+                    found |= {row[0] for row in index.execute("select blob from patterns where pattern = ?", (pattern,))}
         return self._read(found)
 
     def ruled(self, commit: str) -> tuple[Record, ...]:
@@ -106,21 +109,26 @@ class GitRulebook:
         for blob in known - wanted.keys():
             index.execute("delete from records where blob = ?", (blob,))
             index.execute("delete from keys where blob = ?", (blob,))
+            index.execute("delete from patterns where blob = ?", (blob,))
         for blob, text in texts.items():
-            words, ruled = _words(text, wanted[blob])
-            index.execute("insert or replace into records values (?, ?, ?)", (blob, wanted[blob], ruled))
+            name = wanted[blob]
+            words, patterns, ruled = _entries(text, where=f"{EXPERIMENTS}/{name}/record.json")
+            index.execute("insert or replace into records values (?, ?, ?)", (blob, name, ruled))
             index.executemany("insert into keys values (?, ?)", [(word, blob) for word in words])
+            index.executemany("insert into patterns values (?, ?)", [(pattern, blob) for pattern in patterns])
         index.execute("delete from tree")
         index.execute("insert into tree values (?)", (tree,))
         index.execute("commit")
 
 
-def _words(text: bytes, name: str) -> tuple[list[str], bool]:
-    """The index words of a record, and whether it has a rule or a waiver. Most have neither and are not decoded."""
+def _entries(text: bytes, *, where: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+    """The index words and patterns of a record, and whether it has a rule or a waiver; of the rest of it nothing is decoded."""
     if b'\n "rule": {' not in text and b'\n "waivers": [' not in text:
-        return [], False
-    record = record_of(text, where=f"{EXPERIMENTS}/{name}/record.json")
-    return list(keys_of(record)), True
+        return (), (), False
+    part = ruled_of(text, where=where)
+    if part.rule is None:
+        return (), (), True
+    return tuple(keys_of(part.rule, part.codes)), part.rule.forbids, True
 
 
 def _id_of(path: str) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from expctl.domain.protocol import Benchmark, Protocol, Step, Target
     from expctl.domain.protocol import Build as BuildSpec
     from expctl.domain.record import Artifact, Fact, Finding, Record
+    from expctl.domain.rules import Candidate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,7 +197,7 @@ class Rulebook(Port):
     """The rules of a commit, found without reading every record."""
 
     def identity(self, commit: str, patch: bytes) -> ChangeIdentity: ...
-    def candidates(self, commit: str, keys: Sequence[str]) -> tuple[Record, ...]: ...
+    def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]: ...
     def ruled(self, commit: str) -> tuple[Record, ...]: ...
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> Circumstances: ...
 

@@ -12,7 +12,6 @@ from expctl.domain.record import Artifact, Record, Rule
 
 LINE_MAX = 400
 PATTERN_MAX = 200
-FORBIDS = "forbids:"
 
 
 class Level(StrEnum):
@@ -86,18 +85,16 @@ def matches(records: Iterable[Record], candidate: Candidate, *, own_id: str = ""
     return tuple(sorted(found, key=lambda match: list(Level).index(match.level)))
 
 
-def keys_of(record: Record) -> Iterator[str]:
-    """The words under which an index finds the rule of `record`: one that shares none with a candidate can't match it."""
-    rule = record.rule
-    if rule is None:
-        return
+def keys_of(rule: Rule, codes: Iterable[str]) -> Iterator[str]:
+    """The words under which an index finds a rule whose candidate had the machine codes `codes`: one that shares none with
+    a later candidate can match it by a pattern alone.
+    """
     yield from _identity_keys(rule.patch_id, rule.change, settings_hash(rule.settings))
-    yield from (f"code:{code}" for code in {*changed_codes(record).values(), rule.code} - {""})
-    yield from (FORBIDS + pattern for pattern in rule.forbids)
+    yield from (f"code:{code}" for code in sorted({*codes, rule.code} - {""}))
 
 
 def keys_for(candidate: Candidate) -> tuple[str, ...]:
-    """The words to ask an index for. Patterns are not among them: each must be tried."""
+    """The words to ask an index for."""
     identity = candidate.identity
     codes = (f"code:{code}" for code in sorted(set(candidate.codes.values())))
     return (*_identity_keys(identity.patch_id, identity.change, settings_hash(identity.settings)), *codes)

@@ -13,7 +13,7 @@ from expctl.domain.measurement import Side
 from expctl.domain.ports import Circumstances, Rulebook
 from expctl.domain.protocol import Protocol
 from expctl.domain.record import Lapse, Record, Waiver
-from expctl.domain.rules import Candidate, Match, differing_codes, keys_for, matches
+from expctl.domain.rules import Candidate, Match, differing_codes, matches
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def look_up(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match,
     """Every rule that matches the patch on `commit`, with what has changed since. A patch that no proposal holds yet."""
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     now = rulebook.circumstances(commit)
-    found = matches(rulebook.candidates(commit, keys_for(candidate)), candidate)
+    found = matches(rulebook.candidates(commit, candidate), candidate)
     return tuple((match, lapses(match.record, now, match.level)) for match in found)
 
 
@@ -61,7 +61,7 @@ def _judged(
     rulebook: Rulebook, candidate: Candidate, now: Circumstances, proposal: Proposal, commit: str
 ) -> tuple[Waiver, ...]:
     waivers = []
-    for match in matches(rulebook.candidates(commit, keys_for(candidate)), candidate, own_id=proposal.id):
+    for match in matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id):
         changed = lapses(match.record, now, match.level)
         reason = proposal.precondition.strip()
         if not changed and not reason:
