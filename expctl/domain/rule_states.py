@@ -1,6 +1,6 @@
 """Every rule as a reader needs it: in force, open again and why, or waived and by whom. Pure, given what is true now."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -49,8 +49,19 @@ class RuleState:
 
 def rule_states(records: Sequence[Record], now: Circumstances) -> tuple[RuleState, ...]:
     """The rules of `records` in the order of their ids."""
+    passes = passes_by_rule(records)
     ruled = sorted((record for record in records if record.rule is not None), key=lambda record: id_order(record.id))
-    return tuple(_state(record, record.rule, records, now) for record in ruled if record.rule is not None)
+    return tuple(_state(record, record.rule, passes.get(record.id, ()), now) for record in ruled if record.rule is not None)
+
+
+def passes_by_rule(records: Iterable[Record]) -> Mapping[str, tuple[Pass, ...]]:
+    """Id of a rule -> the experiments that it let pass."""
+    found: dict[str, list[Pass]] = {}
+    for record in records:
+        for waiver in record.waivers:
+            entry = Pass(id=record.id, verdict=record.verdict, reason=waiver.reason, written=waiver.written)
+            found.setdefault(waiver.rule, []).append(entry)
+    return {name: tuple(entries) for name, entries in found.items()}
 
 
 def levels_of(record: Record) -> tuple[Level, ...]:
@@ -68,14 +79,8 @@ def levels_of(record: Record) -> tuple[Level, ...]:
     return tuple(level for level, known in has.items() if known)
 
 
-def _state(record: Record, rule: Rule, records: Iterable[Record], now: Circumstances) -> RuleState:
+def _state(record: Record, rule: Rule, passes: tuple[Pass, ...], now: Circumstances) -> RuleState:
     changed = lapses(record, now)
-    passes = tuple(
-        Pass(id=other.id, verdict=other.verdict, reason=waiver.reason, written=waiver.written)
-        for other in records
-        for waiver in other.waivers
-        if waiver.rule == record.id
-    )
     waived = any(each.written for each in passes)
     return RuleState(
         id=record.id,
