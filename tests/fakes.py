@@ -577,6 +577,8 @@ class Stage:
         first = self.workspace.add("", files, "first")
         self.workspace.refs["refs/heads/main"] = first
         self.library = FakeLibrary(self.workspace, PROTOCOL)
+        judges = ("protocol.yaml", *PROTOCOL.harness)
+        self.circumstances.now_epoch = self.workspace.protocol_identity(first, judges)
         self.toolchains = FakeToolchains(self.workspace)
 
     def queue(self, id: str, kernel: str, *, patch: bytes | None = None, **changes: object) -> None:

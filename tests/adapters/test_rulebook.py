@@ -97,11 +97,14 @@ def test_one_new_record_is_one_record_read(repository: Repository, monkeypatch: 
     assert len(read) == 2, "the new record for the index, and the one that was asked for"
 
 
-@pytest.mark.parametrize("damage", [lambda f: f.unlink(), lambda f: f.write_bytes(b"no database" * 100), lambda f: f.write_bytes(b"")])
-def test_the_index_may_be_deleted_or_damaged(repository: Repository, damage) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+@pytest.mark.parametrize("damage", [None, b"no database" * 100, b""], ids=["deleted", "damaged", "emptied"])
+def test_the_index_may_be_deleted_or_damaged(repository: Repository, damage: bytes | None) -> None:
     head = conclude(repository, PLAIN)
     assert len(book(repository).ruled(head)) == 1
-    damage(index_of(repository))
+    index = index_of(repository)
+    index.unlink()
+    if damage is not None:
+        index.write_bytes(damage)
     assert [record.id for record in book(repository).candidates(head, KNOWN["patch"])] == ["P1"]
 
 
@@ -140,7 +143,7 @@ def test_circumstances_are_those_of_the_commit_and_of_what_is_assumed(repository
         asked.append(name)
         return "1.0"
 
-    def circumstances(**assumed: str):  # type: ignore[no-untyped-def]  # noqa: ANN202
+    def circumstances(**assumed: str):  # type: ignore[no-untyped-def]
         made = GitRulebook(
             workspace, workspace.state, tool=tool, probe=lambda _: ProbeAnswer(passes=True, said="yes"), assumed=assumed
         )

@@ -76,7 +76,9 @@ def test_a_change_opens_exactly_the_rules_that_depend_on_it(now: FakeCircumstanc
 
 
 def test_a_lapse_says_what_it_was_and_what_it_is() -> None:
-    assert lapses(CPU, replace(NOW, versions={"ziglang": "0.17.0"})) == (Lapse(condition="ziglang", was="0.16.0", now="0.17.0"),)
+    assert lapses(CPU, replace(NOW, versions={"ziglang": "0.17.0"})) == (
+        Lapse(condition="ziglang", was="0.16.0", now="0.17.0"),
+    )
     (lapse,) = lapses(HELD, replace(NOW, passing={PROBE: "clang 22"}))
     assert (lapse.was, lapse.now, lapse.evidence) == ("failed for gfx1151", "it compiles", "clang 22")
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from fakes import FakeCircumstances, Stage
+from fakes import Stage
 
 from expctl.domain.events import Begun
 from expctl.domain.experiment import Probe, Verdict
@@ -16,9 +16,7 @@ from expctl.flow.run import Outcome, run_experiment
 def rejected(**changes: object) -> Stage:
     """A stage on which P1 was measured and rejected."""
     stage = Stage()
-    stage.circumstances = FakeCircumstances(
-        versions={"cc": "1.0"}, now_epoch=stage.workspace.protocol_identity(stage.workspace.head(), ("protocol.yaml", "bench"))
-    )
+    stage.circumstances.versions = {"cc": "1.0"}
     stage.queue("P1", "slow 1100000", **changes)
     assert run(stage, "P1").record.verdict is Verdict.REJECT
     return stage

@@ -182,7 +182,7 @@ def test_a_keep_is_confirmed_in_a_fresh_bench_and_only_that_session_is_shown() -
     record = run(stage).record
     assert stage.gate.holds == 2
     assert stage.workspace.removals == 3  # before the run, before the confirmation, after the run
-    assert record.schema == 2
+    assert record.schema == 3
     assert record.procedure is not None
     assert (record.procedure.boundaries, record.procedure.looks) == ("1", (5,))
     assert (record.procedure.search_rounds, record.procedure.confirm_rounds) == (5, 18)
