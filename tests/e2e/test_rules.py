@@ -94,3 +94,23 @@ def test_what_a_proposal_forbids_is_checked_when_it_is_read(repository: Foreign)
     assert "REJECT" in repository.concluded("run", "P1").out
     rule = repository.record("P1")["rule"]
     assert (rule["forbids"], rule["probe"]) == (["a+b"], {"source": "int x;\n"})
+
+
+def test_other_source_with_the_same_machine_code_is_refused_after_the_build(c_repository: Foreign) -> None:
+    kernel = (c_repository.root / "src/total.c").read_text()
+    wrong = kernel.replace("result += values[i] * values[i];", "result += values[i] * values[i] + 2;")
+    c_repository.queue("P1", wrong, file="src/total.c")
+    assert "REJECT" in c_repository.concluded("run", "P1").out
+    other = wrong.replace("i++", "++i").replace("values[i] * values[i] + 2", "(values[i] * values[i]) + 2")
+    c_repository.queue("P2", other, file="src/total.c")
+    patch = c_repository.root / "experiments/P2/change.patch"
+    assert c_repository.expctl("rules", "check", str(patch)).status == 0, "its source is new"
+    head = c_repository.head()
+    answer = c_repository.expctl("run", "P2")
+    assert answer.status == 1
+    assert "likeness: machine code: other source, but the same machine code on here" in " ".join(answer.err.split())
+    assert (c_repository.head(), c_repository.journal("P2")) == (head, [])
+    c_repository.check_nothing_is_left()
+    mended = kernel.replace("result += values[i] * values[i];", "result += values[i] * values[i] + 0 * count - 2;")
+    c_repository.queue("P3", mended, file="src/total.c")
+    assert "REJECT" in c_repository.concluded("run", "P3").out, "other code in the same line is measured"
