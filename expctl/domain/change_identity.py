@@ -15,6 +15,7 @@ from expctl.domain.source_items import C_SUFFIXES, Item, items_of, without_comme
 from expctl.domain.unified_diff import FileTexts
 
 DIGITS = 40
+PAIRS_MAX = 1_000_000  # of items to be held against each other; beyond it, one block is what changed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,10 +81,17 @@ def item_keys(path: str, text: str) -> frozenset[str]:
 
 def _blocks(before: Sequence[Item], after: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item], Item | None]]:
     """(items taken away, items put in their place, the item before them) for each place where two versions part."""
-    keys = [[item.key for item in side] for side in (before, after)]
-    for kind, i, j, k, end in difflib.SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes():
+    old, new = ([item.key for item in side] for side in (before, after))
+    head = next((i for i, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
+    most = min(len(old), len(new)) - head
+    tail = next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
+    between = old[head : len(old) - tail], new[head : len(new) - tail]
+    if len(between[0]) * len(between[1]) > PAIRS_MAX:
+        yield before[head : len(old) - tail], after[head : len(new) - tail], before[head - 1] if head else None
+        return
+    for kind, i, j, k, end in difflib.SequenceMatcher(None, *between, autojunk=False).get_opcodes():
         if kind != "equal":
-            yield before[i:j], after[k:end], before[i - 1] if i else None
+            yield before[head + i : head + j], after[head + k : head + end], before[head + i - 1] if head + i else None
 
 
 def _hash(text: str) -> str:

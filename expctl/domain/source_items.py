@@ -15,13 +15,15 @@ C_SUFFIXES = (".h", ".hpp", ".hip", ".c", ".cc", ".cpp", ".cu", ".cuh", ".cl", "
 HASH_COMMENTS = (".py", ".sh", ".yaml", ".yml", ".toml", ".cmake", ".mk")
 KEY_DIGITS = 16
 TOKEN = re.compile(
-    r"(?P<comment>//[^\n]*|/\*.*?\*/)"
-    r"|(?P<string>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*')"
+    r"(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))"
+    r"|(?P<string>\"(?:\\.|[^\"\\\n]){0,2000}\"|'(?:\\.|[^'\\\n]){0,2000}')"  # bounded: quotes that don't close cost time
     r"|(?P<word>[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.']\b|[\w.])*)"
     r"|(?P<sign><<=|>>=|\.\.\.|::|->|\+\+|--|<<|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|##|[^\s\w])",
     re.DOTALL,
 )
 DIRECTIVE_ENDS = "\n"
+LENGTH_MAX = 200_000  # of a text that is cut into more than its lines
+HEADER_MAX = 400
 OPENS, CLOSES = "([", ")]"
 
 
@@ -41,7 +43,7 @@ class Item:
 
 def items_of(path: str, text: str) -> tuple[Item, ...]:
     """The items of a file. Of a language that is not C's kin, each line is one: without comments where # begins them."""
-    if path.endswith(C_SUFFIXES):
+    if path.endswith(C_SUFFIXES) and len(text) <= LENGTH_MAX:
         return _Cutter().cut(text)
     hashed = path.endswith(HASH_COMMENTS)
     lines = (re.sub(r"(^|\s)#.*", "", line) if hashed else line for line in text.splitlines())
@@ -109,7 +111,7 @@ class _Cutter:
 
     def _goes_on(self) -> bool:
         """An initializer or an enum goes on to its semicolon, a function ends with its body."""
-        words = _without_groups(self.pending)
+        words = _without_groups(self.pending[:HEADER_MAX])
         body = words.index("{") if "{" in words else len(words)
         return ("=" in words[:body] and "operator" not in words) or words[:1] in (["enum"], ["typedef"])
 
@@ -140,14 +142,14 @@ def _tokens(text: str) -> "list[tuple[str | None, str]]":
     """Pairs of (a directive's whole line, or None) and a word."""
     spliced = re.sub(r"\\\r?\n", " ", text)
     found: list[tuple[str | None, str]] = []
-    at = line_start = 0
+    at, starts_line = 0, True
     while at < len(spliced):
         letter = spliced[at]
-        if letter == "\n":
-            line_start = at + 1
         if letter.isspace():
+            starts_line = starts_line or letter == "\n"
             at += 1
-        elif letter == "#" and not spliced[line_start:at].strip():
+            continue
+        if letter == "#" and starts_line:
             end = spliced.find("\n", at)
             end = len(spliced) if end < 0 else end
             found.append((_uncommented(spliced[at:end]), "#"))
@@ -157,6 +159,7 @@ def _tokens(text: str) -> "list[tuple[str | None, str]]":
             at = match.end() if match else at + 1
             if match and match.lastgroup != "comment":
                 found.append((None, match[0]))
+        starts_line = False
     return found
 
 

@@ -97,7 +97,12 @@ def _place(lines: list[str], hunk: Hunk, wanted: int, least: int) -> int | None:
     size = len(hunk.before)
     if not size:  # a hunk without context follows the line that it names
         return min(wanted + (1 if hunk.start else 0), len(lines))
-    found = (at for at in range(least, len(lines) - size + 1) if tuple(lines[at : at + size]) == hunk.before)
+    if wanted >= least and tuple(lines[wanted : wanted + size]) == hunk.before:
+        return wanted
+    first = hunk.before[0]
+    found = (
+        at for at in range(least, len(lines) - size + 1) if lines[at] == first and tuple(lines[at : at + size]) == hunk.before
+    )
     return min(found, key=lambda at: abs(at - wanted), default=None)
 
 

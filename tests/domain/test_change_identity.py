@@ -156,3 +156,13 @@ def test_any_names_and_any_white_space_give_the_same_change(names: list[str], sp
 def test_any_text_has_items(text: str) -> None:
     assert change(text + "x", text) == change(text + "x", text)
     assert change(text, text).change == ""
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    "piece", ["/*", "#", "{}", "x={}{}", "x\n", "a<", "(", "int a,", '"', "#if A\n", "FOO(", "const ", "'\\"]
+)
+def test_a_hostile_text_costs_no_more_than_its_length(piece: str) -> None:
+    for path in ("k.h", "k.py"):
+        text = piece * (60_000 // len(piece))
+        assert change(f"int y;\n{text}\nz", f"{text}\nint x;", path).change
