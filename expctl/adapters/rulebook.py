@@ -5,7 +5,7 @@ under which its rule is found. It belongs to one tree of `experiments/`; for ano
 """
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path, PurePosixPath
 
@@ -19,7 +19,7 @@ from expctl.domain.record import Record
 from expctl.domain.rules import Candidate, forbidden, keys_for, keys_of
 from expctl.domain.unified_diff import parse_diff, texts_of
 
-VERSION = 1
+VERSION = 2
 SCHEMA = """
 create table tree (name text);
 create table records (blob text primary key, id text, ruled integer);
@@ -52,20 +52,22 @@ class GitRulebook:
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
         """The records whose rules share a word with the candidate, or have a pattern that one of its added lines matches."""
         keys, added = keys_for(candidate), candidate.identity.added
-        with closing(self._open(commit)) as index:
+
+        def search(index: sqlite3.Connection) -> set[str]:
             marks = ",".join("?" * len(keys))
             found = {row[0] for row in index.execute(f"select blob from keys where word in ({marks})", keys)}  # noqa: S608
-            patterns = index.execute("select distinct pattern from patterns").fetchall()
-            for (pattern,) in patterns:
+            for (pattern,) in index.execute("select distinct pattern from patterns").fetchall():
                 if forbidden(pattern, added):
                     found |= {row[0] for row in index.execute("select blob from patterns where pattern = ?", (pattern,))}
-        return self._read(found)
+            return found
+
+        return self._read(self._ask(commit, search))
 
     def ruled(self, commit: str) -> tuple[Record, ...]:
         """Every record with a rule, or with a waiver of one, in order of id."""
-        with closing(self._open(commit)) as index:
-            found = {row[0] for row in index.execute("select blob from records where ruled")}
-        return self._read(found)
+        return self._read(
+            self._ask(commit, lambda index: {row[0] for row in index.execute("select blob from records where ruled")})
+        )
 
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> RepositoryCircumstances:
         """What is true now, of the commit and of this machine."""
@@ -78,15 +80,17 @@ class GitRulebook:
         records = [record_of(text, where=f"{EXPERIMENTS}, blob {blob[:12]}") for blob, text in texts.items()]
         return tuple(sorted(records, key=lambda record: id_order(record.id)))
 
-    def _open(self, commit: str) -> sqlite3.Connection:
-        """The index, brought to the tree of `commit`. A file that is none is thrown away."""
+    def _ask(self, commit: str, question: Callable[[sqlite3.Connection], set[str]]) -> set[str]:
+        """Blobs from the index, brought to the tree of `commit`. A file that is none, or half of one, is made anew."""
         tree = self._git.tree_of(commit, EXPERIMENTS)
         self._file.parent.mkdir(parents=True, exist_ok=True)
         try:
-            return self._current(tree, commit)
+            with closing(self._current(tree, commit)) as index:
+                return question(index)
         except sqlite3.DatabaseError:
             self._file.unlink(missing_ok=True)
-            return self._current(tree, commit)
+        with closing(self._current(tree, commit)) as index:
+            return question(index)
 
     def _current(self, tree: str, commit: str) -> sqlite3.Connection:
         index = sqlite3.connect(self._file, isolation_level=None)

@@ -16,7 +16,7 @@ HASH_COMMENTS = (".py", ".sh", ".yaml", ".yml", ".toml", ".cmake", ".mk")
 KEY_DIGITS = 16
 TOKEN = re.compile(
     r"(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))"
-    r"|(?P<string>\"(?:\\.|[^\"\\\n]){0,2000}\"|'(?:\\.|[^'\\\n]){0,2000}')"  # bounded: quotes that don't close cost time
+    r"|(?P<string>\"(?:\\.|[^\"\\\n]){0,500}\"|'(?:\\.|[^'\\\n]){0,500}')"  # bounded: quotes that don't close cost time
     r"|(?P<word>[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.']\b|[\w.])*)"
     r"|(?P<sign><<=|>>=|\.\.\.|::|->|\+\+|--|<<|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|##|[^\s\w])",
     re.DOTALL,
