@@ -11,9 +11,12 @@ from expctl.adapters.library import GitLibrary
 DEVICE = "machine"
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.pictures import Pictures
     from expctl.adapters.process_gate import ProcessGate
+    from expctl.adapters.rulebook import GitRulebook
     from expctl.domain.ports import Progress, Recipe
     from expctl.domain.protocol import Protocol
     from expctl.flow.autopilot import Exhausted, Unproposed
@@ -42,6 +45,41 @@ def pictures(place: Place, git: GitReader) -> "Pictures":
     from expctl.adapters.pictures import Pictures
 
     return Pictures(GitLibrary(git), git.head(), place.state / "journal")
+
+
+def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None) -> "GitRulebook":
+    """The do-not-repeat rules, and what their conditions are held against."""
+    from expctl.adapters.probes import KeptProbes
+    from expctl.adapters.rulebook import GitRulebook
+
+    probes = KeptProbes(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
+    return GitRulebook(git, place.state, tool=_version, probe=probes, assumed=assumed)
+
+
+def _version(tool: str) -> str:
+    from expctl.targets.presence import version_of
+
+    return version_of(tool)
+
+
+def _device_compiler() -> str:
+    """What `_assemble` would compile with; empty when there is none."""
+    return next((f"{tool} {version}" for tool in ("hipcc", "ziglang") if (version := _version(tool))), "")
+
+
+def _assemble(source: Path, arch: str) -> str:
+    from expctl.targets.device_compiler import Options, compile_source
+
+    return compile_source(source, Options(arch=arch)).assembly
+
+
+def _interpret(assembly: str) -> None:
+    """Raises Refused for the first instruction that the interpreter doesn't know."""
+    from expctl.gfx11.launch import load
+    from expctl.targets.assembly_text import kernel_names
+
+    for name in kernel_names(assembly):
+        load(assembly, name)
 
 
 def mark_of(place: Place) -> str:
@@ -108,6 +146,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     return World(
         workspace=workspace,
         library=GitLibrary(workspace),
+        rulebook=rulebook(place, workspace),
         journal=FileJournal(place.state / "journal"),
         locks=RepositoryLock(place.state),
         clock=SystemClock(),

@@ -18,16 +18,29 @@ from expctl.adapters.record_codec import (
     typed_json,
 )
 from expctl.domain.calibration import Calibration
+from expctl.domain.change_identity import ChangeIdentity
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.events import Event
-from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.ledger import Ledger
 from expctl.domain.measurement import Sample, Side
-from expctl.domain.ports import Available, ChangedFile, Draft, Failed, Foreign, Queued, TestReport, Unavailable, Uncalibrated
+from expctl.domain.ports import (
+    Available,
+    ChangedFile,
+    Draft,
+    Failed,
+    Foreign,
+    ProbeAnswer,
+    Queued,
+    TestReport,
+    Unavailable,
+    Uncalibrated,
+)
 from expctl.domain.proposer import Proposer, Refusal
 from expctl.domain.protocol import Benchmark, Build, Environment, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.record import Artifact, Fact, Finding, Record
 from expctl.domain.result import Profile
+from expctl.domain.rules import Candidate, changed_codes, keys_for, keys_of
 from expctl.domain.ticket import Filing, Ticket, content_of
 from expctl.flow.world import Equipment, World
 
@@ -293,6 +306,69 @@ class FakeLibrary:
     def findings(self, commit: str) -> tuple[Finding, ...]:
         assert commit in self.workspace.commits
         return ()
+
+
+@dataclass
+class FakeCircumstances:
+    """Nothing has changed, but for what is said here. A file that isn't named has every item."""
+
+    versions: dict[str, str] = field(default_factory=dict)
+    judges: frozenset[str] = frozenset({"cpu"})
+    now_epoch: str = ""
+    keys: dict[str, frozenset[str]] = field(default_factory=dict)
+    shapes: dict[str, str] = field(default_factory=dict)
+    passing: dict[Probe, str] = field(default_factory=dict)
+    probed: list[Probe] = field(default_factory=list)
+
+    def architectures(self) -> frozenset[str]:
+        return self.judges
+
+    def version(self, tool: str) -> str:
+        return self.versions.get(tool, "")
+
+    def epoch(self) -> str:
+        return self.now_epoch
+
+    def item_keys(self, path: str) -> frozenset[str]:
+        return self.keys.get(path, frozenset())
+
+    def shape(self, path: str) -> str:
+        return self.shapes.get(path, "")
+
+    def probe(self, probe: Probe) -> ProbeAnswer:
+        self.probed.append(probe)
+        return ProbeAnswer(passes=probe in self.passing, said=self.passing.get(probe, "fails"))
+
+
+@dataclass
+class FakeRulebook:
+    """Rules of the records in the fake repository. A change is known by its text, without a comment after #."""
+
+    library: "FakeLibrary"
+    now: FakeCircumstances = field(default_factory=FakeCircumstances)
+
+    def identity(self, commit: str, patch: bytes) -> ChangeIdentity:
+        assert commit in self.library.workspace.commits
+        if not patch:
+            return ChangeIdentity()
+        changes = {path: text.split("#")[0].strip() for path, text in json.loads(patch).items() if text is not None}
+        return ChangeIdentity(
+            patch_id=self.library.workspace.patch_identity(patch),
+            change=hashlib.sha256(json.dumps(changes).encode()).hexdigest(),
+            added=tuple(changes.values()),
+        )
+
+    def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
+        wanted = {*keys_for(candidate)}
+        ruled = [(record, record.rule) for record in self.ruled(commit) if record.rule is not None]
+        return tuple(r for r, rule in ruled if rule.forbids or wanted & {*keys_of(rule, changed_codes(r).values())})
+
+    def ruled(self, commit: str) -> tuple[Record, ...]:
+        return tuple(record for record in self.library.records(commit) if record.rule or record.waivers)
+
+    def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> FakeCircumstances:
+        assert commit in self.library.workspace.commits
+        return self.now if architectures is None else replace(self.now, judges=architectures)
 
 
 @dataclass
@@ -571,6 +647,7 @@ class Stage:
     steps: FakeSteps = field(default_factory=FakeSteps)
     gate: FakeGate = field(default_factory=FakeGate)
     calibrations: FakeCalibrations = field(default_factory=FakeCalibrations)
+    circumstances: FakeCircumstances = field(default_factory=FakeCircumstances)
     stops_after: int = -1
     survivors_ended: int = 0
 
@@ -579,6 +656,8 @@ class Stage:
         first = self.workspace.add("", files, "first")
         self.workspace.refs["refs/heads/main"] = first
         self.library = FakeLibrary(self.workspace, PROTOCOL)
+        judges = ("protocol.yaml", *PROTOCOL.harness)
+        self.circumstances.now_epoch = self.workspace.protocol_identity(first, judges)
         self.toolchains = FakeToolchains(self.workspace)
 
     def queue(self, id: str, kernel: str, *, patch: bytes | None = None, **changes: object) -> None:
@@ -596,6 +675,7 @@ class Stage:
         return World(
             workspace=self.workspace,
             library=self.library,
+            rulebook=FakeRulebook(self.library, self.circumstances),
             journal=self.journal,
             locks=self.locks,
             clock=self.clock,

@@ -10,7 +10,6 @@ from pathlib import Path
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import Place
-from expctl.adapters.patch_header import with_headers
 from expctl.domain.errors import Refused
 from expctl.domain.ports import ChangedFile, Failed
 
@@ -76,13 +75,6 @@ class GitWorkspace(GitPlumbing):
         """Do two commits differ below `paths`?"""
         return self.call(["diff-tree", "--quiet", "-r", old, new, "--", *paths])[0] != 0
 
-    def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
-        """A hash of everything that judges: the tree entries of `paths` in `commit`."""
-        import hashlib
-
-        listing = self.must(["ls-tree", "-r", "-z", commit, "--", *paths])
-        return hashlib.sha256(listing.encode(errors="surrogateescape")).hexdigest()
-
     def source_identity(self, commit: str) -> str:
         """A hash of everything in `commit` that a build could read: all but experiments and ledger."""
         import hashlib
@@ -94,11 +86,6 @@ class GitWorkspace(GitPlumbing):
     def parent(self, commit: str) -> str:
         """The first parent of a commit."""
         return self.must(["rev-parse", f"{commit}^"])
-
-    def patch_identity(self, patch: bytes) -> str:
-        """git's stable patch id: the same for the same change, whatever its line numbers and white space."""
-        words = self.must(["patch-id", "--stable"], stdin=with_headers(patch)).split()
-        return words[0] if words else ""
 
     # ------------------------------------------------------------------ pinning
 

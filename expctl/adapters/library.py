@@ -1,6 +1,8 @@
 """Protocol, proposals, findings and records as they stand in a commit of the repository."""
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from expctl.adapters import strict_yaml
@@ -17,6 +19,7 @@ from expctl.domain.ticket import Filing, Ticket, content_of
 
 PROTOCOL = "protocol.yaml"
 EXPERIMENTS = "experiments"
+PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
 FINDINGS = f"{EXPERIMENTS}/findings.yaml"
 PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
 
@@ -65,7 +68,7 @@ class GitLibrary:
                 else "expctl status lists what can be run; expctl new --help says how to propose",
             )
         return Queued(
-            proposal=proposal_of(proposal_text, folder),
+            proposal=self._with_probe(commit, proposal_of(proposal_text, folder), folder),
             patch=patch,
             content=content_of(proposal_text, patch),
             ticket=_ticket(ticket, folder),
@@ -140,6 +143,23 @@ class GitLibrary:
             key=lambda item: id_order(PurePosixPath(item[0]).name),
         )
         return [(folder, text) for folder, text in folders if ID_PATTERN.fullmatch(PurePosixPath(folder).name)]
+
+    def _with_probe(self, commit: str, proposal: Proposal, folder: str) -> Proposal:
+        """Its probe with the source in place of a file's name. Raises Refused when that file is not committed."""
+        probe = proposal.probe
+        if probe is None or not PROBE_FILE.fullmatch(probe.source.strip()):
+            return proposal
+        path = probe.source.strip()
+        text = self._git.read_file(commit, path)
+        if text is None:
+            raise Refused(
+                f"the probe of {proposal.id} is not there",
+                expected=f"{path} in the baseline commit, or the snippet itself",
+                found="no such file",
+                where=f"{folder}/experiment.yaml, probe.source",
+                hint=f"git add {path} and commit it",
+            )
+        return replace(proposal, probe=replace(probe, source=text.decode(errors="replace")))
 
 
 def _ticket(text: bytes | None, folder: str) -> Ticket | None:

@@ -8,6 +8,7 @@ from expctl.adapters.typed import DECIMAL
 from expctl.domain.condition import Unparsable, parse
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import Proposal
+from expctl.domain.rules import pattern_fault
 
 
 def proposal_text(
@@ -68,6 +69,7 @@ def proposal_of(text: bytes, folder: str) -> Proposal:
         except Unparsable as error:
             faults.append(f"depends_on: {condition[:60]!r}: {error}")
     faults += [f"{key}: expected some words" for key in ("title", "hypothesis") if not getattr(proposal, key).strip()]
+    faults += [f"forbids: {fault}" for pattern in proposal.forbids if (fault := pattern_fault(pattern))]
     if faults:
         raise Refused(f"{where} contradicts itself", found="\n".join(faults), where=where, hint=f"edit {where} and commit it")
     return proposal

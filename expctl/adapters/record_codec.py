@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from expctl.adapters.strict_json import no_constant, once
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
-from expctl.domain.measurement import Sample
-from expctl.domain.record import Fact, Record
+from expctl.domain.measurement import Sample, Side
+from expctl.domain.record import Fact, Record, Rule
 from expctl.domain.ticket import Ticket
 
 T = TypeVar("T")
@@ -22,6 +23,28 @@ def record_bytes(record: Record) -> bytes:
 def record_of(text: bytes, *, where: str) -> Record:
     """Read a record. Raises Refused when it is not one."""
     return typed_json(text, Record, where=where)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuledPart:
+    """What an index of rules needs of a record: its rule, and the machine codes of its candidate."""
+
+    rule: Rule | None
+    codes: tuple[str, ...]
+
+
+def ruled_of(text: bytes, *, where: str) -> RuledPart:
+    """As `record_of`, of this part alone, which is many times quicker."""
+    try:
+        plain = json.loads(text)
+        codes = tuple(str(made["code"]) for made in plain.get("artifacts", {}).get(Side.CANDIDATE, {}).values())
+        problems = Problems()
+        rule: Rule | None = decode(plain["rule"], Rule, problems) if "rule" in plain else None
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
+        raise _damaged(where, [f"not a record: {error!r}"]) from error
+    if problems.found:
+        raise _damaged(where, problems.found)
+    return RuledPart(rule=rule, codes=codes)
 
 
 def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:

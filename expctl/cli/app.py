@@ -17,6 +17,7 @@ from expctl.cli import (
     profile,
     queue,
     replay,
+    rules,
     run,
     show,
     status,
@@ -43,6 +44,7 @@ app.command()(withdraw.withdraw)
 app.command(cls=show.ShowCommand)(show.show)
 app.command()(ledger.ledger)
 app.command()(replay.replay)
+app.add_typer(rules.app, name="rules")
 app.command()(compare.compare)
 app.command()(inspect.inspect)
 app.command()(occupancy.occupancy)

@@ -49,9 +49,32 @@ class Prediction:
     text: str = ""
 
 
+class Until(StrEnum):
+    """What a probe waits for."""
+
+    COMPILES = "compiles"
+    INTERPRETS = "interprets"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A snippet that fails for as long as the reason of a failure holds: `source` is HIP, or a file of the repository with it.
+
+    The rule that carries it is open again once it compiles for `arch`, or once the interpreter takes all of its machine code.
+    """
+
+    source: str
+    arch: str = "gfx1151"
+    until: Until = Until.COMPILES
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """experiment.yaml, typed. `depends_on` names experiments that must have ended in KEEP."""
+    """experiment.yaml, typed. `depends_on` names experiments that must have ended in KEEP.
+
+    What a REJECT of it shall forbid besides the patch itself: `forbids` are regular expressions over added lines, comments
+    left out; `probe` says when that is over.
+    """
 
     id: str
     title: str
@@ -61,6 +84,8 @@ class Proposal:
     mode: Mode = Mode.GAIN
     depends_on: tuple[str, ...] = ()
     precondition: str = ""
+    forbids: tuple[str, ...] = ()
+    probe: Probe | None = None
 
 
 def check_id(text: str) -> str:

@@ -86,10 +86,15 @@ def reading_facts(fixes: Sequence[Remark], imported: int) -> Iterator[str]:
 def working_facts(rules: Sequence[RuleRow], owed: Sequence[Debt], queued: Sequence[QueueItem]) -> Iterator[str]:
     """What must not be tried, what is owed, what is next."""
     if rules:
-        reopened = [rule.id for rule in rules if rule.reopened_by]
-        again = f"; {_names(reopened)} may run again once the condition named there holds" if reopened else ""
+        reopened = [rule.id for rule in rules if rule.lapses]
+        waiting = [rule.id for rule in rules if rule.reopened_by and not rule.lapses]
+        again = f"; {_names(reopened)} may run again: a condition has changed" if reopened else ""
+        again += f"; {_names(waiting)} may run again once the condition named there holds" if waiting else ""
         noun = "rule" if len(rules) == 1 else "rules"
-        refused = "'expctl run' refuses a patch that was rejected before, unless its proposal names a new precondition"
+        refused = (
+            "'expctl run' refuses a repeat, also a disguised one, unless its proposal names a new precondition;"
+            " 'expctl rules' says which rules are open today"
+        )
         yield f"Do not repeat: {len(rules)} {noun}{again}. {refused}."
     if owed:
         yield f"Unmeasured at home: {_names([debt.id for debt in owed])} landed on the word of another target."

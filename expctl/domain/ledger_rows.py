@@ -1,12 +1,13 @@
 """The lines of the ledger: experiments, corrections, rules, debts and the queue."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Mode, Prediction, Verdict, id_order
 from expctl.domain.queue import Entry, State
-from expctl.domain.record import Estimate, Origin, Record, Replication
+from expctl.domain.record import Estimate, Lapse, Origin, Record, Replication, Rule
+from expctl.domain.rule_states import Pass, levels_of, passes_by_rule
 
 UNMEASURED = "unmeasured at home"
 
@@ -44,14 +45,18 @@ class Remark:
 class RuleRow:
     """What must not be repeated, the conditions (name, value) under which it failed, and where the evidence is.
 
-    `enforced`: expctl knows the patch or its machine code and refuses it by itself; else only readers can.
+    `known_by` are the levels at which expctl knows a repeat and refuses it by itself (none: only readers can). `lapses` are the
+    conditions that are recorded as changed, `waived` the experiments that a written reason let pass. What has changed on this
+    machine or in this commit is not here: the ledger is a function of records alone, `expctl rules` looks.
     """
 
     id: str
     text: str
     conditions: tuple[tuple[str, str], ...]
     reopened_by: str
-    enforced: bool
+    known_by: tuple[str, ...]
+    lapses: tuple[Lapse, ...]
+    waived: tuple[Pass, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,17 +114,27 @@ def _remarks(said: Iterable[tuple[str, str]]) -> tuple[Remark, ...]:
 
 def rule_rows(records: Sequence[Record]) -> tuple[RuleRow, ...]:
     """Every do-not-repeat rule, in the order of ids; conditions in the order of their names."""
+    passes = passes_by_rule(_in_order(records))
     return tuple(
         RuleRow(
             id=record.id,
             text=record.rule.text,
-            conditions=tuple(sorted(record.rule.conditions.items())),
+            conditions=_conditions(record.rule),
             reopened_by=record.rule.reopened_by,
-            enforced=bool(record.rule.patch_id or record.rule.code),
+            known_by=levels_of(record),
+            lapses=record.rule.lapsed,
+            waived=tuple(each for each in passes.get(record.id, ()) if each.written),
         )
         for record in _in_order(records)
         if record.rule is not None
     )
+
+
+def _conditions(rule: Rule) -> tuple[tuple[str, str], ...]:
+    named = dict(rule.conditions)
+    named |= {"touched": ", ".join(sorted(rule.region))} if rule.region else {}
+    named |= {"probe": f"fails until it {rule.probe.until} for {rule.probe.arch}"} if rule.probe else {}
+    return tuple(sorted(named.items()))
 
 
 def debts(records: Sequence[Record]) -> tuple[Debt, ...]:
@@ -162,10 +177,16 @@ def _row(record: Record) -> Row:
         measured=_measured(record),
         given=history.result if history else "",
         why=(history.why,) if history and record.origin is Origin.IMPORTED else record.reasons,
-        flags=tuple(flag for flag in record.flags if not flag.startswith(UNMEASURED)),
+        flags=(*(flag for flag in record.flags if not flag.startswith(UNMEASURED)), *_let_through(record)),
         corrected=bool(history and history.corrections),
         again=record.replications,
     )
+
+
+def _let_through(record: Record) -> Iterator[str]:
+    for waiver in record.waivers:
+        what = "for the written reason" if waiver.written else "because"
+        yield f"the rule of {waiver.rule} ({waiver.level}) let it pass {what}: {waiver.reason}"
 
 
 def _in_order(records: Sequence[Record]) -> list[Record]:

@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from expctl.domain.calibration import Calibration
+    from expctl.domain.change_identity import ChangeIdentity
     from expctl.domain.events import Event
-    from expctl.domain.experiment import Proposal
+    from expctl.domain.experiment import Probe, Proposal
     from expctl.domain.measurement import Sample, Side
     from expctl.domain.proposer import Proposer, Refusal
     from expctl.domain.protocol import Benchmark, Environment, Protocol, Step, Target
     from expctl.domain.protocol import Build as BuildSpec
     from expctl.domain.record import Artifact, Fact, Finding, Record
     from expctl.domain.result import Profile
+    from expctl.domain.rules import Candidate
     from expctl.domain.sweep import Combination
     from expctl.domain.ticket import Filing, Ticket
 
@@ -192,6 +194,34 @@ class Library(Port):
     def findings(self, commit: str) -> tuple[Finding, ...]: ...
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Filing]: ...
     def profiles(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Profile]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeAnswer:
+    """Did the snippet pass? `said` is the compiler with its first error, or why nobody could try (then it did not)."""
+
+    passes: bool
+    said: str
+
+
+class Circumstances(Port):
+    """What the conditions of rules are held against, each looked up when it is asked for."""
+
+    def architectures(self) -> frozenset[str]: ...
+    def version(self, tool: str) -> str: ...
+    def epoch(self) -> str: ...
+    def item_keys(self, path: str) -> frozenset[str]: ...
+    def shape(self, path: str) -> str: ...
+    def probe(self, probe: Probe) -> ProbeAnswer: ...
+
+
+class Rulebook(Port):
+    """The rules of a commit, found without reading every record."""
+
+    def identity(self, commit: str, patch: bytes) -> ChangeIdentity: ...
+    def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]: ...
+    def ruled(self, commit: str) -> tuple[Record, ...]: ...
+    def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> Circumstances: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from expctl.domain.errors import Refused
 from expctl.domain.ports import Available, ChangedFile, Failed, Queued, Toolchains, Unavailable, Workspace
 from expctl.domain.protocol import PatchLimits, Protocol, inside
-from expctl.domain.record import Record
-from expctl.domain.rules import forbidding
 from expctl.domain.text import one_line
 
 REGULAR, FOLDER, DELETED = "100644", "040000", "000000"
@@ -161,6 +159,13 @@ def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
     return workspace.rebased_tree(base, queued.patch, origin="") if isinstance(tree, Failed) and not origin else tree
 
 
+def patch_on(workspace: Workspace, base: str, queued: Queued) -> bytes:
+    """What the experiment changes on `base`: its patch, or the merge's where it was made on another commit."""
+    origin = queued.ticket.base if queued.ticket is not None else ""
+    tree = tree_on(workspace, base, queued) if origin not in ("", base) else None
+    return workspace.difference(base, tree) if isinstance(tree, str) else queued.patch
+
+
 def moved_meanwhile(workspace: Workspace, head: str) -> Refused:
     """The branch is not where it was when the command began."""
     return Refused(
@@ -200,20 +205,6 @@ def tree_faults(
 def _folded(path: str) -> str:
     """How a file system that ignores case or normalises Unicode sees a name."""
     return unicodedata.normalize("NFC", path).casefold()
-
-
-def check_history(records: Sequence[Record], queued: Queued, patch_id: str) -> None:
-    """Raises Refused when a rule forbids this patch."""
-    proposal = queued.proposal
-    forbidden = forbidding(records, patch_id=patch_id, own_id=proposal.id)
-    if forbidden is not None and not proposal.precondition.strip():
-        raise Refused(
-            f"this change was tried before, as {forbidden.id}, and rejected",
-            expected="a change that no do-not-repeat rule forbids, or a new precondition",
-            found="; ".join(one_line(reason) for reason in forbidden.reasons),
-            where=f"experiments/{forbidden.id}/record.json",
-            hint=f"expctl show {forbidden.id}; if something has changed since, say what in experiment.yaml, `precondition:`",
-        )
 
 
 def _listed(paths: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from expctl.domain.ticket import Ticket, content_of
 from expctl.flow import preflight
 from expctl.flow.messages import proposal_message
 from expctl.flow.recover import clear_the_deck
+from expctl.flow.repeats import check_patch
 from expctl.flow.turn import check_conditions
 from expctl.flow.world import World
 
@@ -120,7 +121,8 @@ def _check_sizes(world: World, protocol: Protocol, paths: Sequence[str]) -> None
 def check_repeats(world: World, books: Books, queued: Queued) -> None:
     """Raises Refused when a rule forbids the change, or the same change waits already."""
     patch_id = world.workspace.patch_identity(queued.patch)
-    preflight.check_history(books.records, queued, patch_id)
+    targets = tuple(books.protocol.targets)
+    check_patch(world.rulebook, books.protocol, queued.proposal, queued.patch, commit=world.workspace.head(), targets=targets)
     for entry in books.queue():
         other = world.library.queued(world.workspace.head(), entry.id)
         if world.workspace.patch_identity(other.patch) == patch_id:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from expctl.domain.actions import Nothing, Settle
+from expctl.domain.actions import Build, Nothing, Pin, Settle
 from expctl.domain.course import Course
 from expctl.domain.errors import Interrupted
 from expctl.domain.events import Begun, Event, Published
@@ -15,6 +15,7 @@ from expctl.flow.bench import Bench
 from expctl.flow.desk import Desk
 from expctl.flow.queue import Rebased, rebase_queue
 from expctl.flow.recover import clear_the_deck
+from expctl.flow.repeats import Repeated, check_code
 from expctl.flow.settle import settle
 from expctl.flow.world import World
 
@@ -92,11 +93,25 @@ def _go_through(desk: Desk, holder: Holder, events: tuple[Event, ...]) -> Record
     return record
 
 
+def _refuse_known_code(desk: Desk, run: Run) -> None:
+    """Raises Repeated when the builds are those of a rejected experiment; the run is then as if it had never begun."""
+    world = desk.world
+    try:
+        check_code(world.rulebook, desk.protocol, desk.queued.proposal, run, world.machine.get("machine", ""))
+    except Repeated:
+        world.journal.forget(desk.id)
+        raise
+
+
 def _loop(desk: Desk, holder: Holder, run: Run) -> Published:
     world = desk.world
+    code_is_new = desk.earlier is not None
     with Bench(desk) as bench:
         while not isinstance(action := next_action(run), Nothing):
             holder.show(type(action).__name__.lower())
+            if not code_is_new and not isinstance(action, Pin | Build):
+                _refuse_known_code(desk, run)
+                code_is_new = True
             if isinstance(action, Settle):
                 bench.release_machine()
                 for event in settle(desk, run, action.decision):

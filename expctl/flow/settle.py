@@ -19,12 +19,12 @@ from expctl.domain.ports import Failed
 from expctl.domain.protocol import Target
 from expctl.domain.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication
 from expctl.domain.record import Test as TestFacts
-from expctl.domain.rules import rule_of
 from expctl.domain.verdict import Decision
 from expctl.flow import preflight
 from expctl.flow.bench import CHECK_OUT
 from expctl.flow.desk import Desk
 from expctl.flow.messages import candidate_message, record_message
+from expctl.flow.ruling import rule_left, waivers_of
 
 LARGE_PERCENT = 20.0
 
@@ -102,6 +102,7 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
         )
         return replace(desk.earlier, replications=(*desk.earlier.replications, replication))
     artifacts = _artifacts(run)
+    home = _home_code(desk, artifacts)
     proposal, patch_id = desk.queued.proposal, pinned.patch_id if pinned else ""
     tests = {each.target or desk.begun.target: _test_facts(each) for each in run.all(Tested)}
     return Record(
@@ -132,14 +133,8 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
         profile=(*build_changes(artifacts), *_profile_changes(run)),
         notes=_notes(desk, run),
         flags=_flags(desk, run, decision, estimates),
-        rule=rule_of(
-            proposal,
-            decision.verdict,
-            decision.reasons[0],
-            patch_id=patch_id,
-            code=_home_code(desk, artifacts),
-            conditions={"target": desk.begun.target, "baseline": desk.begun.base[:12], **_toolchain(desk)},
-        ),
+        rule=rule_left(desk, run, decision.reasons[0], code=home) if decision.verdict is Verdict.REJECT else None,
+        waivers=waivers_of(desk, run),
         procedure=decision.procedure,
         samples_sha256=samples_sha256,
     )

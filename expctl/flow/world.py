@@ -5,7 +5,19 @@ from dataclasses import dataclass
 
 from expctl.domain.ledger import Ledger
 from expctl.domain.measurement import Sample
-from expctl.domain.ports import Calibrations, Clock, Gate, Journal, Library, Locks, Progress, Steps, Toolchains, Workspace
+from expctl.domain.ports import (
+    Calibrations,
+    Clock,
+    Gate,
+    Journal,
+    Library,
+    Locks,
+    Progress,
+    Rulebook,
+    Steps,
+    Toolchains,
+    Workspace,
+)
 from expctl.domain.protocol import Protocol
 from expctl.domain.record import Fact, Record
 from expctl.domain.ticket import Ticket
@@ -26,6 +38,7 @@ class World:
 
     workspace: Workspace
     library: Library
+    rulebook: Rulebook
     journal: Journal
     locks: Locks
     clock: Clock

@@ -121,13 +121,23 @@ def _rule_table(rules: Iterable[RuleRow]) -> Markdown:
             (
                 rule.id,
                 rule.text,
-                f"OPEN AGAIN on: {rule.reopened_by}" if rule.reopened_by else "closed",
-                "expctl" if rule.enforced else "reader",
+                _rule_state(rule),
+                f"expctl: {', '.join(rule.known_by)}" if rule.known_by else "reader",
                 "; ".join(f"{name}: {value}" for name, value in rule.conditions),
             )
             for rule in rules
         ],
     )
+
+
+def _rule_state(rule: RuleRow) -> str:
+    """In force or not, by the records alone."""
+    if rule.lapses:
+        return "; ".join(f"OPEN AGAIN: {each.condition}: {each.was} -> {each.now}" for each in rule.lapses)
+    if rule.reopened_by:
+        return f"OPEN AGAIN on: {rule.reopened_by}"
+    waived = "; ".join(f"waived for {each.id} ({each.verdict}): {each.reason}" for each in rule.waived)
+    return f"closed; {waived}" if waived else "closed"
 
 
 def _build(target: Target) -> Markdown:

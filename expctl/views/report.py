@@ -7,6 +7,7 @@ from expctl.domain.experiment import Prediction, Proposal, Verdict
 from expctl.domain.ports import Foreign
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.record import Artifact, Estimate, Record
+from expctl.domain.rule_states import levels_of
 from expctl.domain.text import one_line
 
 
@@ -50,7 +51,13 @@ def record_lines(record: Record, references: Iterable[str] = ()) -> list[str]:
     if record.rule is not None:
         under = ", ".join(f"{key} {value}" for key, value in record.rule.conditions.items())
         lines += _paragraph("rule", f"do not repeat: {record.rule.text} (failed under: {under or 'not stated'})")
+        lines += _paragraph("known by", ", ".join(levels_of(record)))
         lines += _paragraph("reopened by", record.rule.reopened_by)
+        for lapse in record.rule.lapsed:
+            lines += _paragraph("open again", f"{lapse.condition}: {lapse.was} -> {lapse.now}; {lapse.evidence}")
+    for waiver in record.waivers:
+        kind = "written" if waiver.written else "verified"
+        lines += _paragraph("let pass", f"by the rule of {waiver.rule} ({waiver.level}), {kind}: {waiver.reason}")
     for index, replication in enumerate(record.replications, start=1):
         lines += _paragraph(
             f"again {index}", f"{replication.verdict} on {replication.target}, {replication.date}: {replication.reasons[0]}"

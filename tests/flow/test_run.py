@@ -134,7 +134,9 @@ def test_a_reject_leaves_a_rule() -> None:
     rule = run(staged("slow 1100000")).record.rule
     assert rule is not None
     assert rule.text.startswith("title of P1: n regresses")
-    assert (rule.patch_id, rule.code, rule.conditions["target"]) != ("", "", "")
+    assert (rule.judged, rule.conditions["architecture"], rule.conditions["cc"]) == ("cpu", "cpu", "1.0")
+    assert rule.patch_id
+    assert rule.change
 
 
 def test_an_analysis_is_kept_and_moves_nothing() -> None:
@@ -180,7 +182,7 @@ def test_a_keep_is_confirmed_in_a_fresh_bench_and_only_that_session_is_shown() -
     record = run(stage).record
     assert stage.gate.holds == 2
     assert stage.workspace.removals == 3  # before the run, before the confirmation, after the run
-    assert record.schema == 2
+    assert record.schema == 3
     assert record.procedure is not None
     assert (record.procedure.boundaries, record.procedure.looks) == ("1", (5,))
     assert (record.procedure.search_rounds, record.procedure.confirm_rounds) == (5, 18)
