@@ -105,6 +105,17 @@ class History:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Yardstick:
+    """What judged: `harness` is a hash of the harness' files, `kpi` and `build` say what is timed and how it is built, as
+    text that is equal when they are (see domain/yardstick.py). Records from before it have none.
+    """
+
+    harness: str
+    kpi: str
+    build: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """Everything that a reviewer needs six months later."""
 
@@ -140,6 +151,7 @@ class Record:
     replications: tuple["Replication", ...] = ()
     procedure: Procedure | None = None
     samples_sha256: str = ""
+    yardstick: Yardstick | None = None
 
     @property
     def left_open(self) -> bool:
@@ -159,6 +171,7 @@ class Replication:
     environment: Mapping[str, str]
     procedure: Procedure | None = None
     samples_sha256: str = ""
+    yardstick: Yardstick | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
