@@ -223,6 +223,9 @@ class FakeLibrary:
         assert commit in self.workspace.commits
         return self.given_protocol
 
+    def identity(self, commit: str, paths: Sequence[str]) -> str:
+        return self.workspace.protocol_identity(commit, paths)
+
     def queued(self, commit: str, experiment: str) -> Queued:
         assert commit in self.workspace.commits
         proposal, patch = self.queue[experiment]

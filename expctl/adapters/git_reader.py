@@ -137,6 +137,12 @@ class GitReader:
         entries = (line.split("\t", 1) for line in answer.stdout.decode(errors="surrogateescape").split("\0") if line)
         return {path: head.split()[2] for head, path in entries}
 
+    def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
+        """A hash of everything that judges: the tree entries of `paths` in `commit`."""
+        import hashlib
+
+        return hashlib.sha256(_git(self.place.root, ["ls-tree", "-r", "-z", commit, "--", *paths]).stdout).hexdigest()
+
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
         """The contents of many blobs (or `commit:path` names) by one process; absent ones are left out."""
         names = list(dict.fromkeys(blobs))

@@ -70,13 +70,6 @@ class GitWorkspace(GitPlumbing):
         """Do two commits differ below `paths`?"""
         return self.call(["diff-tree", "--quiet", "-r", old, new, "--", *paths])[0] != 0
 
-    def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
-        """A hash of everything that judges: the tree entries of `paths` in `commit`."""
-        import hashlib
-
-        listing = self.must(["ls-tree", "-r", "-z", commit, "--", *paths])
-        return hashlib.sha256(listing.encode(errors="surrogateescape")).hexdigest()
-
     def source_identity(self, commit: str) -> str:
         """A hash of everything in `commit` that a build could read: all but experiments and ledger."""
         import hashlib

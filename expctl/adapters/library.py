@@ -1,16 +1,18 @@
 """Protocol, proposals, findings and records as they stand in a commit of the repository."""
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from expctl.adapters import strict_yaml
+from expctl.adapters.findings_file import findings_of
 from expctl.adapters.git_reader import GitReader
 from expctl.adapters.record_codec import record_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN, Proposal, check_id, id_order
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol, inconsistencies
-from expctl.domain.record import Finding, FindingsFile, Record
+from expctl.domain.record import Finding, Record
 
 PROTOCOL = "protocol.yaml"
 EXPERIMENTS = "experiments"
@@ -41,6 +43,10 @@ class GitLibrary:
                 f"{PROTOCOL} contradicts itself", found="\n".join(faults), where=PROTOCOL, hint=f"edit {PROTOCOL} and commit it"
             )
         return protocol
+
+    def identity(self, commit: str, paths: Sequence[str]) -> str:
+        """A hash of `paths` (files or folders) as they stand in `commit`."""
+        return self._git.protocol_identity(commit, paths)
 
     def queued(self, commit: str, experiment: str) -> Queued:
         """One proposal with its patch. Raises Refused when it isn't committed or not well formed."""
@@ -84,9 +90,12 @@ class GitLibrary:
         return tuple(found)
 
     def findings(self, commit: str) -> tuple[Finding, ...]:
-        """experiments/findings.yaml; empty when there is none."""
-        text = self._git.read_file(commit, FINDINGS)
-        return () if text is None else strict_yaml.load(text, FindingsFile, where=FINDINGS).findings
+        """experiments/findings.yaml, each with its id; empty when there is none."""
+        return findings_of(self.findings_text(commit), where=FINDINGS)
+
+    def findings_text(self, commit: str) -> bytes:
+        """The bytes of experiments/findings.yaml; empty when there is none."""
+        return self._git.read_file(commit, FINDINGS) or b""
 
     def samples(self, commit: str, experiment: str, file: str = "samples.jsonl") -> bytes | None:
         """samples.jsonl, or that of a replication, as it was committed."""

@@ -6,9 +6,12 @@ from dataclasses import dataclass, field
 from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.record import Record, Replication, Yardstick
 
+HASH_LETTERS = 8
+
 # What `protocol` stands for as a whole, and a yardstick says one by one.
 JUDGES = ("harness", "KPI", "build", "sizes")
 PROTOCOL = "protocol.yaml or harness"
+HASHES = ("harness", PROTOCOL)
 # Facts of the machine in `environment`; every other fact there is the version of a tool of the build.
 MACHINE_FACTS = frozenset(
     ("cpu", "vector", "cores", "memory_gib", "os", "architecture", "python", "gpu", "machine", "driver", "clock_policy")
@@ -35,7 +38,8 @@ class Change:
     after: str
 
     def __str__(self) -> str:
-        return f"{self.what} {self.before} -> {self.after}"
+        before, after = (text[:HASH_LETTERS] if self.what in HASHES else text for text in (self.before, self.after))
+        return f"{self.what} {before} -> {after}"
 
 
 def ground_of(
@@ -81,7 +85,7 @@ def changes(before: Ground, after: Ground, *, protocols: frozenset[str] = frozen
         if after.parts.get(name, text) != text and not (same and name in JUDGES) and not (name == "sizes" and told)
     ]
     if not same and not told and before.protocol and after.protocol:
-        found.insert(0, Change(what=PROTOCOL, before=before.protocol[:8], after=after.protocol[:8]))
+        found.insert(0, Change(what=PROTOCOL, before=before.protocol, after=after.protocol))
     return tuple(found)
 
 

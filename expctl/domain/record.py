@@ -174,15 +174,35 @@ class Replication:
     yardstick: Yardstick | None = None
 
 
+class EvidenceKind(StrEnum):
+    """What a finding rests on: samples of expctl, a hand-kept ledger, the world outside, or what a compiler says."""
+
+    MEASURED = "measured"
+    IMPORTED = "imported"
+    EXTERNAL = "external"
+    STATIC = "static"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something learned that outlives the experiment that showed it."""
+    """Something learned that outlives the experiment that showed it.
+
+    `since` is a date, or the experiment of those days. `evidence` are experiments, commits or addresses. What superseded
+    or contradicts it is another finding, or evidence of the same sorts; a finding that has either no longer stands.
+    """
 
     text: str
     since: str
-    kind: str
+    kind: EvidenceKind
     evidence: tuple[str, ...] = ()
     superseded_by: str = ""
+    contradicted_by: str = ""
+    id: str = ""
+
+    @property
+    def stands(self) -> bool:
+        """Nothing newer replaced or contradicts it."""
+        return not (self.superseded_by or self.contradicted_by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

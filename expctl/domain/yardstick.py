@@ -6,14 +6,10 @@ import json
 from expctl.domain.protocol import Protocol, Style, Target
 from expctl.domain.record import Yardstick
 
-HARNESS_LETTERS = 12
-
 
 def yardstick_of(protocol: Protocol, target: str, *, harness: str) -> Yardstick:
     """The yardstick of `target`; `harness` is the hash of the harness' files (`Workspace.protocol_identity` of them)."""
-    return Yardstick(
-        harness=harness[:HARNESS_LETTERS], kpi=kpi_text(protocol, target), build=_build_text(protocol.targets[target])
-    )
+    return Yardstick(harness=harness, kpi=kpi_text(protocol, target), build=_build_text(protocol.targets[target]))
 
 
 def kpi_text(protocol: Protocol, target: str) -> str:
