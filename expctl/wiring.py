@@ -11,6 +11,7 @@ from expctl.adapters.library import GitLibrary
 DEVICE = "machine"
 
 if TYPE_CHECKING:
+    from expctl.adapters.findings_file import FindingsPen
     from expctl.adapters.pictures import Pictures
     from expctl.adapters.process_gate import ProcessGate
     from expctl.domain.ports import Progress, Recipe
@@ -39,6 +40,13 @@ def pictures(place: Place, git: GitReader) -> "Pictures":
     from expctl.adapters.pictures import Pictures
 
     return Pictures(GitLibrary(git), git.head(), place.state / "journal")
+
+
+def findings_pen() -> "FindingsPen":
+    """Writes experiments/findings.yaml."""
+    from expctl.adapters.findings_file import FindingsPen
+
+    return FindingsPen()
 
 
 def mark_of(place: Place) -> str:

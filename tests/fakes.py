@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from expctl.adapters.findings_file import findings_of
 from expctl.adapters.record_codec import profile_bytes, record_bytes, record_of, samples_bytes
 from expctl.domain.calibration import Calibration
 from expctl.domain.errors import Busy
@@ -175,6 +176,9 @@ class FakeWorkspace:
     def finish_publication(self) -> None:
         """Nothing is ever half done here; adapters/test_git_publication.py is about that."""
 
+    def is_commit(self, name: str) -> bool:
+        return name in self.commits
+
     def is_ancestor(self, old: str, new: str) -> bool:
         commit = self.refs.get(new, new)
         while commit and commit != old:
@@ -243,8 +247,10 @@ class FakeLibrary:
         return tuple(record_of(files[path], where=path) for path in sorted(files) if path.endswith("/record.json"))
 
     def findings(self, commit: str) -> tuple[Finding, ...]:
-        assert commit in self.workspace.commits
-        return ()
+        return findings_of(self.findings_text(commit), where="findings.yaml")
+
+    def findings_text(self, commit: str) -> bytes:
+        return self.workspace.commits[commit].files.get("experiments/findings.yaml", b"")
 
 
 @dataclass

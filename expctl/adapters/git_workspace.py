@@ -62,6 +62,10 @@ class GitWorkspace(GitPlumbing):
         }
         return next((name for mark, name in marks.items() if (self.place.git_dir / mark).exists()), "")
 
+    def is_commit(self, name: str) -> bool:
+        """Does `name` (hex digits) lead to exactly one commit?"""
+        return bool(self.ref(name))
+
     def is_ancestor(self, old: str, new: str) -> bool:
         """Is `old` in the history of `new` (or the same)?"""
         return self.call(["merge-base", "--is-ancestor", old, new])[0] == 0

@@ -1,7 +1,7 @@
 """Commit messages. Fixed words and trailers, untrusted text in one line, so that nobody can plant a trailer."""
 
 from expctl.domain.experiment import Proposal
-from expctl.domain.record import Record
+from expctl.domain.record import Finding, Record
 from expctl.domain.text import one_line
 
 
@@ -25,3 +25,8 @@ def record_message(record: Record) -> str:
 def proposal_message(proposal: Proposal) -> str:
     """Of the commit that queues a proposal."""
     return f"Propose {proposal.id}: {one_line(proposal.title, 60)}\n\nExpctl-Proposal: {proposal.id}\n"
+
+
+def finding_message(finding: Finding, verb: str) -> str:
+    """Of the commit that adds or marks a finding. `verb` is its first word."""
+    return f"{verb} finding {finding.id}: {one_line(finding.text, 60)}\n\nExpctl-Finding: {finding.id}\n"

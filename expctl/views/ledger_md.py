@@ -11,9 +11,9 @@ from expctl.domain.ledger_rows import QueueItem, Row, RuleRow
 from expctl.domain.predictions import Forecast, accuracy_text, outcome_text, prediction_text
 from expctl.domain.protocol import Benchmark, Target
 from expctl.domain.quantities import effect_text, throughput_text, time_text
-from expctl.domain.record import Finding
 from expctl.domain.verdict import CONFIRM_LEAST
 from expctl.views.escape import Markdown, code_text, markdown_text
+from expctl.views.findings import about
 from expctl.views.table import table
 
 COMMIT_LETTERS = 12
@@ -47,7 +47,7 @@ def render(ledger: Ledger) -> str:
         build=_build,
         code=_code,
         kpi=_kpi,
-        about=_about,
+        about=about,
         prediction=prediction_text,
         depends=_depends,
         line=_line,
@@ -157,15 +157,6 @@ def _kpi(benchmark: Benchmark) -> str:
     """Sizes with weights, and how a round is measured."""
     sizes = ", ".join(f"{size.name} (weight {size.weight:g})" for size in benchmark.sizes)
     return f"{sizes}; at most {benchmark.rounds} rounds, style {benchmark.style}"
-
-
-def _about(finding: Finding) -> str:
-    """Kind, origin and standing of a finding."""
-    shown = f"shown by {', '.join(finding.evidence)}" if finding.evidence else ""
-    gone = f"SUPERSEDED by {finding.superseded_by}" if finding.superseded_by else ""
-    wrong = f"CONTRADICTED by {finding.contradicted_by}" if finding.contradicted_by else ""
-    since = f"since {finding.since}" if finding.since else ""
-    return "; ".join(part for part in (finding.kind, since, shown, gone, wrong) if part)
 
 
 def _depends(item: QueueItem) -> str:
