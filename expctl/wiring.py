@@ -66,6 +66,13 @@ def running(place: Place) -> "tuple[Running, ...]":
     return tuple(Running(experiment=name, step="interrupted", pid=0, alive=False) for name in left)
 
 
+def machine() -> "dict[str, str]":
+    """Facts of this machine, as a record has them."""
+    from expctl.adapters.environment import machine_facts
+
+    return machine_facts()
+
+
 def gate(place: Place, patterns: tuple[str, ...]) -> "ProcessGate":
     """The process gate of this machine."""
     from expctl.adapters.process_gate import ProcessGate

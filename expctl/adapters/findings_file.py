@@ -64,11 +64,11 @@ class FindingsPen:
 
 
 def _inserted(text: str, keys: Mapping[int, Mapping[str, str]]) -> str:
-    """`text` with some keys more, put before the first one of the items that have these indices."""
+    """`text` with some keys more, put at the head of the items that have these indices, behind an id."""
     items = _items(text)
     for index in sorted(keys, reverse=True):
         node = items[index]
-        start = node.value[0][0].start_mark
+        start = next(key for key, _ in node.value if key.value != "id").start_mark
         end = ", " if node.flow_style else "\n" + " " * start.column
         new = "".join(f"{key}: {_leaf(value)}{end}" for key, value in keys[index].items())
         text = text[: start.index] + new + text[start.index :]

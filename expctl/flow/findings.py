@@ -80,7 +80,7 @@ def _mark(world: World, pen: FindingsPen, finding: str, by: str, verb: str) -> N
             raise Refused(
                 f"{finding} is marked already",
                 expected="a finding that nothing supersedes or contradicts yet",
-                found=f"{verb.lower()}ed by {before}".replace("eed", "ed"),
+                found=f"{'superseded' if supersedes else 'contradicted'} by {before}",
                 hint=f"expctl finding add 'what is known now' ..., then expctl finding {verb.lower()} {before} --by F?"
                 if FINDING_ID.fullmatch(before)
                 else "expctl finding list",
