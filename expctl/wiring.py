@@ -11,6 +11,8 @@ from expctl.adapters.library import GitLibrary
 DEVICE = "machine"
 
 if TYPE_CHECKING:
+    from expctl.adapters.calibrations import FileCalibrations
+    from expctl.adapters.digests import CachedDigests
     from expctl.adapters.findings_file import FindingsPen
     from expctl.adapters.pictures import Pictures
     from expctl.adapters.process_gate import ProcessGate
@@ -40,6 +42,21 @@ def pictures(place: Place, git: GitReader) -> "Pictures":
     from expctl.adapters.pictures import Pictures
 
     return Pictures(GitLibrary(git), git.head(), place.state / "journal")
+
+
+def digests(place: Place, git: GitReader) -> "CachedDigests":
+    """Every record in short."""
+    from expctl.adapters.digests import CachedDigests
+
+    return CachedDigests(git, place.state / "digests.json")
+
+
+def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
+    """What is known of the noise of this machine."""
+    from expctl.adapters.calibrations import FileCalibrations, state_folder
+    from expctl.adapters.environment import noise_fingerprint
+
+    return FileCalibrations(state_folder(), noise_fingerprint(machine))
 
 
 def findings_pen() -> "FindingsPen":

@@ -73,6 +73,11 @@ class GitLibrary:
         """Every proposal, in order of id."""
         return tuple(self._proposal(text, folder) for folder, text in self._read_all(commit, "experiment.yaml"))
 
+    def some_proposals(self, commit: str, ids: Sequence[str]) -> tuple[Proposal, ...]:
+        """The proposals of these ids, which are there, in this order."""
+        folders = {f"{commit}:{EXPERIMENTS}/{name}/experiment.yaml": f"{EXPERIMENTS}/{name}" for name in ids}
+        return tuple(self._proposal(text, folders[path]) for path, text in self._git.read_blobs(folders).items())
+
     def record(self, commit: str, experiment: str) -> Record | None:
         """The record of one experiment, if it has concluded."""
         path = f"{EXPERIMENTS}/{check_id(experiment)}/record.json"

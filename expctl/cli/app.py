@@ -4,7 +4,22 @@ import sys
 
 import typer
 
-from expctl.cli import calibrate, compare, finding, gate, init, inspect, ledger, new, occupancy, replay, run, show, status
+from expctl.cli import (
+    brief,
+    calibrate,
+    compare,
+    finding,
+    gate,
+    init,
+    inspect,
+    ledger,
+    new,
+    occupancy,
+    replay,
+    run,
+    show,
+    status,
+)
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
 
@@ -20,6 +35,7 @@ app = typer.Typer(
 app.command()(run.run)
 app.command()(calibrate.calibrate)
 app.command()(status.status)
+app.command()(brief.brief)
 app.command()(new.new)
 app.command(cls=show.ShowCommand)(show.show)
 app.command()(ledger.ledger)

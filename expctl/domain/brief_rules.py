@@ -1,0 +1,62 @@
+"""Do-not-repeat rules and open questions as sentences of the brief."""
+
+from collections.abc import Iterable, Sequence
+
+from expctl.domain.digest import Digest
+from expctl.domain.experiment import Verdict, id_order
+from expctl.domain.ledger_rows import RuleRow
+from expctl.domain.record import Finding
+from expctl.domain.text import one_line
+from expctl.domain.word_cap import Section
+
+RULE_MAX, CONDITIONS_MAX, REASON_MAX = 200, 160, 180
+
+WAY_OUT = (
+    "The way out of a rule is a new precondition: a condition below that has changed (compiler, architecture, the baseline's"
+    " code in the touched region), or a reason written under `precondition:` in experiment.yaml, which the ledger keeps."
+)
+WHO_REFUSES = "'by you': no patch was kept, so that expctl can't refuse it; whoever proposes must."
+
+
+def rule_section(digests: Iterable[Digest]) -> Section:
+    """Rules that hold. First those that only the reader can keep, then the newest."""
+    held = [each.rule for each in digests if each.rule is not None and not each.rule.reopened_by]
+    order = sorted(sorted(held, key=lambda rule: id_order(rule.id), reverse=True), key=lambda rule: rule.enforced)
+    return Section(
+        key="rules",
+        title=f"Do not repeat ({len(held)} rules hold)",
+        intro=(WAY_OUT, WHO_REFUSES) if held else ("No rule holds.",),
+        items=tuple(_rule(rule) for rule in order),
+        least=5,
+        more="ledger.md, Do not repeat",
+    )
+
+
+def open_questions(digests: Sequence[Digest], findings: Sequence[Finding]) -> Section:
+    """What is undecided: reopened rules, contradictions, debts at home, INCONCLUSIVE runs, the newest first."""
+    newest = sorted(digests, key=lambda each: (each.date, id_order(each.id)), reverse=True)
+    items = [
+        f"{each.id} may be tried again ({one_line(each.rule.reopened_by, REASON_MAX)}): {one_line(each.rule.text, RULE_MAX)}"
+        for each in newest
+        if each.rule is not None and each.rule.reopened_by
+    ]
+    items += [
+        f"{each.id} is contradicted by {each.contradicted_by}: {one_line(each.text, RULE_MAX)}"
+        for each in findings
+        if each.contradicted_by and not each.superseded_by
+    ]
+    items += [f"{each.id} is {one_line(each.debt, RULE_MAX)}" for each in newest if each.debt]
+    items += [
+        f"{each.id} is INCONCLUSIVE on {each.target}: {one_line(each.title, RULE_MAX)}: {one_line(each.reason, REASON_MAX)}"
+        for each in newest
+        if each.verdict is Verdict.INCONCLUSIVE
+    ]
+    return Section(
+        key="open", title="Open questions", intro=() if items else ("None.",), items=tuple(items), least=5, more="ledger.md"
+    )
+
+
+def _rule(rule: RuleRow) -> str:
+    under = one_line(", ".join(f"{name} {value}" for name, value in rule.conditions), CONDITIONS_MAX)
+    failed = f" (failed under {under})" if under else ""
+    return f"{rule.id}, refused by {'expctl' if rule.enforced else 'you'}: {one_line(rule.text, RULE_MAX)}{failed}"
