@@ -8,7 +8,7 @@ WORDS_MAX = 4000
 
 
 def brief(
-    words: Annotated[int, typer.Option(min=800, max=WORDS_MAX, help="The most words; the least useful go first.")] = WORDS_MAX,
+    words: Annotated[int, typer.Option(min=1500, max=WORDS_MAX, help="The most words; the least useful go first.")] = WORDS_MAX,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Protocol, baselines, noise floor, findings, rules, open questions, queue, predictions. Takes no lock."""

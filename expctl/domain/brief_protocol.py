@@ -48,5 +48,5 @@ def _lines(protocol: Protocol) -> Iterator[str]:
     )
     yield (
         "To propose: edit the scope, then `expctl new P<N> --from-diff --title ... --hypothesis ... --expect KEEP"
-        " --gain LOW,HIGH` (or `--patch FILE`); `expctl run P<N>` measures and settles it; `expctl show P<N>` explains a verdict."
+        " --gain LOW,HIGH` (or `--patch FILE`); `expctl run P<N>` measures and settles it; `expctl show P<N>` explains it."
     )

@@ -27,7 +27,7 @@ def rule_section(digests: Iterable[Digest]) -> Section:
         title=f"Do not repeat ({len(held)} rules hold)",
         intro=(WAY_OUT, WHO_REFUSES) if held else ("No rule holds.",),
         items=tuple(_rule(rule) for rule in order),
-        least=5,
+        share=0.3,
         more="ledger.md, Do not repeat",
     )
 
@@ -52,7 +52,7 @@ def open_questions(digests: Sequence[Digest], findings: Sequence[Finding]) -> Se
         if each.verdict is Verdict.INCONCLUSIVE
     ]
     return Section(
-        key="open", title="Open questions", intro=() if items else ("None.",), items=tuple(items), least=5, more="ledger.md"
+        key="open", title="Open questions", intro=() if items else ("None.",), items=tuple(items), share=0.15, more="ledger.md"
     )
 
 

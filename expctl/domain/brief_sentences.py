@@ -31,12 +31,10 @@ def baseline_section(
     """What stands on each target and in which epoch; `begins` is what will open a new one there."""
     lines = [_baseline(each, epochs) for each in baselines]
     lines += [
-        f"{target}: the next run begins a new epoch ({one_line('; '.join(why), SHORT)}); compare nothing with the figures above."
+        f"{target}: the next run begins a new epoch ({one_line('; '.join(why), SHORT)}); compare nothing with those above."
         for target, why in begins.items()
     ]
-    lines += [
-        f"{each.target}: imported figures only, by hand, from {each.id}: {one_line(each.given, SHORT)}." for each in given
-    ]
+    lines += [f"{each.target}: imported figures only, by hand, from {each.id}: {one_line(each.given, SHORT)}" for each in given]
     known = {each.target for each in baselines} | {each.target for each in given}
     lines += [f"{name}: nothing timed yet; its first run will." for name in protocol.decides if name not in known]
     return Section(key="baseline", title="Baseline per target", intro=tuple(lines))
@@ -59,19 +57,23 @@ def finding_section(findings: Sequence[Finding]) -> Section:
         for each in findings
         if each.stands
     ]
-    return Section(key="findings", title="Findings", items=tuple(items), least=5, more="expctl finding list")
+    return Section(key="findings", title="Findings", items=tuple(items), share=0.3, more="expctl finding list")
 
 
 def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
     """What waits, in the order of the queue; only the first of it was read when it is long."""
-    intro = (f"{queued} wait; `expctl run {proposals[0].id}` starts the first.",) if proposals else ("The queue is empty.",)
+    intro = (
+        (f"{queued} {'waits' if queued == 1 else 'wait'}; `expctl run {proposals[0].id}` starts the first.",)
+        if proposals
+        else ("The queue is empty.",)
+    )
     items = tuple(_proposal(each) for each in proposals)
     return Section(
         key="next",
         title="Next experiments",
         intro=intro,
         items=items,
-        least=3,
+        share=0.12,
         more="expctl status",
         left_out=queued - len(items),
     )
@@ -79,7 +81,7 @@ def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
 
 def prediction_section(forecasts: Sequence[Forecast]) -> Section:
     """The hit rate, then what was predicted and what came, the newest first; misses teach more than hits."""
-    newest = sorted(reversed(forecasts), key=lambda each: each.counts and each.verdict_holds and each.gain_holds is not False)
+    newest = sorted(forecasts[::-1], key=lambda each: each.counts and each.verdict_holds and each.gain_holds is not False)
     items = tuple(
         f"{each.id} on {each.target}: predicted {one_line(prediction_text(each.predicted), SHORT)}; came {outcome_text(each)}."
         f" Hypothesis: {one_line(each.hypothesis, SHORT)}"
@@ -87,7 +89,7 @@ def prediction_section(forecasts: Sequence[Forecast]) -> Section:
     )
     accuracy = accuracy_text(accuracy_of(forecasts))
     return Section(
-        key="predictions", title="Predictions so far", intro=(f"{accuracy[0].upper()}{accuracy[1:]}.",), items=items, least=3
+        key="predictions", title="Predictions so far", intro=(f"{accuracy[0].upper()}{accuracy[1:]}.",), items=items, share=0.12
     )
 
 
@@ -114,8 +116,8 @@ def _noise(target: str, calibrated: Calibrated | None, seen: SeenNoise | None) -
         return f"{target}: calibrated {calibrated.date[:10]} over {calibrated.rounds} rounds, {_detects(sd)}."
     if seen is not None:
         return (
-            f"{target}: not calibrated here (`expctl calibrate --target {target}`); {seen.experiments} timed experiments of epoch"
-            f" {seen.epoch} showed, in the median, {_detects(seen.sd_percent)}."
+            f"{target}: not calibrated here (`expctl calibrate --target {target}`); {seen.experiments} timed experiments of"
+            f" epoch {seen.epoch} showed, in the median, {_detects(seen.sd_percent)}."
         )
     return f"{target}: not known; `expctl calibrate --target {target}` measures it where {target} is available."
 

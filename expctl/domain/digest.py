@@ -43,7 +43,7 @@ class Digest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenNoise:
-    """What the experiments of one epoch showed without a calibration: the median sd of one round's objective, and of how many."""
+    """What the experiments of one epoch showed without a calibration: the median sd of one round's objective."""
 
     target: str
     epoch: int

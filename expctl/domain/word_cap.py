@@ -9,16 +9,15 @@ OF_BULLET = 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """`items` are sentences, the most useful first; `intro` is never cut, nor are the first `least` items.
-
-    `left_out` counts the items that a cap took away, `more` says where they all are.
+    """`items` are sentences, the most useful first; `intro` is never cut. `share` is the part of the free words that the
+    items may have before others have theirs. `left_out` counts what was taken away, `more` says where all of it is.
     """
 
     key: str
     title: str
     intro: tuple[str, ...] = ()
     items: tuple[str, ...] = ()
-    least: int = 0
+    share: float = 0.0
     more: str = "ledger.md"
     left_out: int = 0
 
@@ -29,24 +28,28 @@ def words(text: str) -> int:
 
 
 def within(sections: Sequence[Section], cap: int) -> tuple[Section, ...]:
-    """The sections with as many items as `cap` words hold, filled in the order of `sections`, the most useful first.
+    """The sections with as many items as `cap` words hold. Titles and intros are kept whatever the cap.
 
-    Each section first gets its `least` items. Titles, intros and those are kept whatever the cap.
+    First every section fills its share, the most useful items first; what is then free goes to the sections in their order.
     """
-    kept = [min(section.least, len(section.items)) for section in sections]
-    used = sum(
-        _fixed(section) + sum(_cost(item) for item in section.items[:n]) for section, n in zip(sections, kept, strict=True)
-    )
+    free = max(0, cap - sum(_fixed(section) for section in sections))
+    kept = [_fill(section, 0, int(section.share * free)) for section in sections]
     for at, section in enumerate(sections):
-        for item in section.items[kept[at] :]:
-            if used + _cost(item) > cap:
-                break
-            used += _cost(item)
-            kept[at] += 1
+        used = sum(_cost(item) for each, n in zip(sections, kept, strict=True) for item in each.items[:n])
+        kept[at] = _fill(section, kept[at], free - used)
     return tuple(
         replace(section, items=section.items[:n], left_out=section.left_out + len(section.items) - n)
         for section, n in zip(sections, kept, strict=True)
     )
+
+
+def _fill(section: Section, start: int, free: int) -> int:
+    """How many items there are when, from `start` on, as many are taken as fit into `free` words."""
+    for number, item in enumerate(section.items[start:], start=start):
+        free -= _cost(item)
+        if free < 0:
+            return number
+    return len(section.items)
 
 
 def _fixed(section: Section) -> int:

@@ -33,8 +33,6 @@ def brief_here(
     found = digests.all(head)
     epochs = epochs_from(each for digest in found for each in digest.measurings)
     waiting = digests.waiting(head)
-    noise = {name: known for name in protocol.decides if (known := _calibrated(calibrations, protocol, name))}
-    seen = {name: shown for name in protocol.decides if (shown := seen_noise(name, found, epochs))}
     now = epochs_now(library, protocol, head, epochs, machine)
     known = Known(
         protocol=protocol,
@@ -42,8 +40,8 @@ def brief_here(
         digests=found,
         epochs=epochs,
         baselines=_baselines(library, head, found),
-        calibrated=noise,
-        seen=seen,
+        calibrated={name: noise for name in protocol.decides if (noise := _calibrated(calibrations, protocol, name))},
+        seen={name: shown for name in protocol.decides if (shown := seen_noise(name, found, epochs))},
         begins={each.target: each.begins for each in now if not each.since},
         findings=library.findings(head),
         proposals=digests.proposals(head, waiting[:PROPOSALS_MAX]),
