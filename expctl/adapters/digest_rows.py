@@ -19,19 +19,22 @@ VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
 class Rows:
-    """Rows by blob id. Grounds are many times the same, so rows hold their numbers in a list."""
+    """Rows by the tree of an experiment's folder, None where it has no record. A ground is named by its number."""
 
-    def __init__(self, rows: Mapping[str, Row], grounds: Sequence[Sequence[Any]]) -> None:
+    def __init__(self, rows: Mapping[str, Row | None], grounds: Sequence[Sequence[Any]]) -> None:
         self._rows = rows
         self._grounds = [Ground(protocol=protocol, parts=parts) for protocol, parts in grounds]
 
-    def __contains__(self, blob: str) -> bool:
-        return blob in self._rows
+    def __contains__(self, tree: str) -> bool:
+        return tree in self._rows
 
-    def digest(self, blob: str) -> Digest:
-        """The digest of a record."""
+    def digest(self, tree: str) -> Digest | None:
+        """The digest of the record in that folder."""
+        row = self._rows[tree]
+        if row is None:
+            return None
         (name, title, kind, target, verdict, imported, date, reason, lands, timed_on, sd, debt, given, told, rule, measured) = (
-            self._rows[blob]
+            row
         )
         return Digest(
             id=name,
@@ -56,7 +59,7 @@ class Rows:
         )
 
     @staticmethod
-    def of(digests: Mapping[str, Digest]) -> tuple[dict[str, Row], list[Row]]:
+    def of(digests: Mapping[str, Digest | None]) -> tuple[dict[str, Row | None], list[Row]]:
         """(rows, grounds), plain."""
         numbers: dict[str, int] = {}
         grounds: list[Row] = []
@@ -68,7 +71,11 @@ class Rows:
                 grounds.append([ground.protocol, dict(ground.parts)])
             return numbers[key]
 
-        return {blob: _row(each, [number(one.ground) for one in each.measurings]) for blob, each in digests.items()}, grounds
+        rows = {
+            tree: _row(each, [number(one.ground) for one in each.measurings]) if each else None
+            for tree, each in digests.items()
+        }
+        return rows, grounds
 
 
 def _row(each: Digest, grounds: Sequence[int]) -> Row:

@@ -1,4 +1,4 @@
-"""Digests of every record of a commit, kept by blob id in the state folder, so that only new records are read.
+"""Digests of every record of a commit, kept by the tree of its folder in the state folder, so that only new records are read.
 
 The file is a cache: it may be deleted at any time, and one that is damaged or of another version is made again.
 """
@@ -15,6 +15,9 @@ from expctl.adapters.record_codec import record_of
 from expctl.domain.digest import Digest, digest_of
 from expctl.domain.experiment import ID_PATTERN, Proposal, Verdict, id_order
 
+# Most of a record's bytes, and nothing of them in its digest.
+NOT_NEEDED = frozenset(("artifacts", "profile", "notes", "test", "guard_tests", "procedure"))
+
 
 class CachedDigests:
     """Reads commits of one repository; `file` holds what was reduced before."""
@@ -22,43 +25,44 @@ class CachedDigests:
     def __init__(self, reader: GitReader, file: Path) -> None:
         self._git = reader
         self._file = file
-        self._listings: dict[str, Mapping[str, Mapping[str, str]]] = {}
         self._found: dict[str, tuple[Digest, ...]] = {}
+        self._waiting: tuple[str, ...] = ()
 
     def all(self, commit: str) -> tuple[Digest, ...]:
         """One digest per record of `commit`, in the order of ids. Raises Refused on a record that is damaged."""
         if commit not in self._found:
-            blobs = {files["record.json"]: name for name, files in self._folders(commit).items() if "record.json" in files}
+            folders = self._folders(commit)
             rows = self._stored()
-            known = {blob: rows.digest(blob) for blob in blobs if blob in rows}
-            missing = [blob for blob in blobs if blob not in known]
-            for blob, text in self._git.read_blobs(missing).items():
-                known[blob] = digest_of(record_of(text, where=f"{EXPERIMENTS}/{blobs[blob]}/record.json"))
+            known = {name: rows.digest(tree) for name, tree in folders.items() if tree in rows}
+            missing = {name: f"{tree}:record.json" for name, tree in folders.items() if tree not in rows}
+            texts = self._git.read_blobs(missing.values())
+            for name, blob in missing.items():
+                known[name] = self._digest(name, texts[blob]) if blob in texts else None
             if missing:
-                self._store(known)
-            self._found[commit] = tuple(sorted(known.values(), key=lambda digest: id_order(digest.id)))
+                self._store({folders[name]: digest for name, digest in known.items()})
+            self._waiting = tuple(name for name, digest in known.items() if digest is None)
+            self._found[commit] = tuple(
+                sorted((each for each in known.values() if each is not None), key=lambda each: id_order(each.id))
+            )
         return self._found[commit]
 
     def waiting(self, commit: str) -> tuple[str, ...]:
-        """Ids of proposals without a verdict about the idea, in their order."""
-        done = {each.id for each in self.all(commit) if each.verdict is not Verdict.INVALID}
-        found = (name for name, files in self._folders(commit).items() if "experiment.yaml" in files and name not in done)
-        return tuple(sorted(found, key=id_order))
+        """Ids of folders without a verdict about the idea, in their order."""
+        found = {each.id for each in self.all(commit) if each.verdict is Verdict.INVALID}
+        return tuple(sorted((*self._waiting, *found), key=id_order))
 
     def proposals(self, commit: str, ids: Sequence[str]) -> tuple[Proposal, ...]:
-        """The proposals of these ids."""
+        """The proposals of these ids, but for folders that hold none."""
         return GitLibrary(self._git).some_proposals(commit, ids)
 
-    def _folders(self, commit: str) -> Mapping[str, Mapping[str, str]]:
-        """Experiment -> file name -> blob."""
-        if commit not in self._listings:
-            found: dict[str, dict[str, str]] = {}
-            for path, blob in self._git.list_files(commit, f"{EXPERIMENTS}/").items():
-                parts = path.split("/")
-                if len(parts) == 3:
-                    found.setdefault(parts[1], {})[parts[2]] = blob
-            self._listings[commit] = {name: files for name, files in found.items() if ID_PATTERN.fullmatch(name)}
-        return self._listings[commit]
+    def _folders(self, commit: str) -> Mapping[str, str]:
+        """Experiment -> tree of its folder. A record changes with its folder, and there are four times as many files."""
+        found = self._git.list_folders(commit, f"{EXPERIMENTS}/")
+        return {name: tree for name, tree in found.items() if ID_PATTERN.fullmatch(name)}
+
+    @staticmethod
+    def _digest(name: str, text: bytes) -> Digest:
+        return digest_of(record_of(text, where=f"{EXPERIMENTS}/{name}/record.json", without=NOT_NEEDED))
 
     def _stored(self) -> Rows:
         try:
@@ -67,7 +71,7 @@ class CachedDigests:
         except (OSError, ValueError, KeyError, TypeError):
             return Rows({}, [])
 
-    def _store(self, digests: Mapping[str, Digest]) -> None:
+    def _store(self, digests: Mapping[str, Digest | None]) -> None:
         rows, grounds = Rows.of(digests)
         text = json.dumps({"version": VERSION, "grounds": grounds, "rows": rows}, separators=(",", ":"), ensure_ascii=False)
         try:

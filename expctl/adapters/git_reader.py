@@ -137,6 +137,12 @@ class GitReader:
         entries = (line.split("\t", 1) for line in answer.stdout.decode(errors="surrogateescape").split("\0") if line)
         return {path: head.split()[2] for head, path in entries}
 
+    def list_folders(self, commit: str, folder: str) -> dict[str, str]:
+        """Name -> tree id of every folder right below `folder` in `commit`."""
+        answer = _git(self.place.root, ["ls-tree", "-z", commit, "--", folder])
+        entries = (line.split("\t", 1) for line in answer.stdout.decode(errors="surrogateescape").split("\0") if line)
+        return {path.rpartition("/")[2]: head[12:] for head, path in entries if head.startswith("040000 tree ")}
+
     def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
         """A hash of everything that judges: the tree entries of `paths` in `commit`."""
         import hashlib

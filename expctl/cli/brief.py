@@ -12,6 +12,7 @@ def brief(
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Protocol, baselines, noise floor, findings, rules, open questions, queue, predictions. Takes no lock."""
+    import gc
     import sys
 
     from expctl import wiring
@@ -19,6 +20,7 @@ def brief(
     from expctl.flow.brief import brief_here
     from expctl.views.brief import brief_text
 
+    gc.disable()  # nothing is garbage before the end, and looking for it costs a tenth of the time
     place = wiring.here()
     git = wiring.reader(place)
     machine = wiring.machine()

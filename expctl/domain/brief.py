@@ -58,6 +58,7 @@ def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
     """The brief, at most `words_max` words long with its title."""
     protocol, digests = known.protocol, known.digests
     forecasts = [each.forecast for each in digests if each.forecast]
+    accuracy = accuracy_of(forecasts)
     given = given_baselines(digests)
     found = Counter(each.verdict for each in digests if not each.imported)
     sections = (
@@ -68,7 +69,7 @@ def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
         rule_section(digests),
         open_questions(digests, known.findings),
         next_section(known.proposals, known.queued),
-        prediction_section(forecasts),
+        prediction_section(forecasts, accuracy),
     )
     return Brief(
         name=protocol.name,
@@ -77,6 +78,6 @@ def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
         imported=sum(each.imported for each in digests),
         baselines=known.baselines,
         imported_baselines=given,
-        accuracy=accuracy_of(forecasts),
+        accuracy=accuracy,
         sections=within(sections, words_max - OF_TITLE),
     )

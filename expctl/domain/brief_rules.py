@@ -7,9 +7,9 @@ from expctl.domain.experiment import Verdict, id_order
 from expctl.domain.ledger_rows import RuleRow
 from expctl.domain.record import Finding
 from expctl.domain.text import one_line
-from expctl.domain.word_cap import Section
+from expctl.domain.word_cap import ITEMS_MAX, Section
 
-RULE_MAX, CONDITIONS_MAX, REASON_MAX = 200, 160, 180
+TEXT_MAX, CONDITIONS_MAX = 200, 160
 
 WAY_OUT = (
     "The way out of a rule is a new precondition: a condition below that has changed (compiler, architecture, the baseline's"
@@ -26,37 +26,45 @@ def rule_section(digests: Iterable[Digest]) -> Section:
         key="rules",
         title=f"Do not repeat ({len(held)} rules hold)",
         intro=(WAY_OUT, WHO_REFUSES) if held else ("No rule holds.",),
-        items=tuple(_rule(rule) for rule in order),
+        items=tuple(_rule(rule) for rule in order[:ITEMS_MAX]),
         share=0.3,
         more="ledger.md, Do not repeat",
+        left_out=max(0, len(order) - ITEMS_MAX),
     )
 
 
 def open_questions(digests: Sequence[Digest], findings: Sequence[Finding]) -> Section:
     """What is undecided: reopened rules, contradictions, debts at home, INCONCLUSIVE runs, the newest first."""
     newest = sorted(digests, key=lambda each: (each.date, id_order(each.id)), reverse=True)
-    items = [
-        f"{each.id} may be tried again ({one_line(each.rule.reopened_by, REASON_MAX)}): {one_line(each.rule.text, RULE_MAX)}"
-        for each in newest
-        if each.rule is not None and each.rule.reopened_by
-    ]
-    items += [
-        f"{each.id} is contradicted by {each.contradicted_by}: {one_line(each.text, RULE_MAX)}"
-        for each in findings
-        if each.contradicted_by and not each.superseded_by
-    ]
-    items += [f"{each.id} is {one_line(each.debt, RULE_MAX)}" for each in newest if each.debt]
-    items += [
-        f"{each.id} is INCONCLUSIVE on {each.target}: {one_line(each.title, RULE_MAX)}: {one_line(each.reason, REASON_MAX)}"
-        for each in newest
-        if each.verdict is Verdict.INCONCLUSIVE
-    ]
-    return Section(
-        key="open", title="Open questions", intro=() if items else ("None.",), items=tuple(items), share=0.15, more="ledger.md"
+    reopened = [each.rule for each in newest if each.rule is not None and each.rule.reopened_by]
+    disputed = [each for each in findings if each.contradicted_by and not each.superseded_by]
+    debts = [each for each in newest if each.debt]
+    undecided = [each for each in newest if each.verdict is Verdict.INCONCLUSIVE]
+    number = len(reopened) + len(disputed) + len(debts) + len(undecided)
+    items = (
+        *(f"{each.id} may be tried again ({_cut(each.reopened_by)}): {_cut(each.text)}" for each in reopened[:ITEMS_MAX]),
+        *(f"{each.id} is contradicted by {each.contradicted_by}: {_cut(each.text)}" for each in disputed[:ITEMS_MAX]),
+        *(f"{each.id} is {_cut(each.debt)}" for each in debts[:ITEMS_MAX]),
+        *(
+            f"{each.id} is INCONCLUSIVE on {each.target}: {_cut(each.title)}: {_cut(each.reason)}"
+            for each in undecided[:ITEMS_MAX]
+        ),
     )
+    return Section(
+        key="open",
+        title="Open questions",
+        intro=() if items else ("None.",),
+        items=items,
+        share=0.15,
+        left_out=number - len(items),
+    )
+
+
+def _cut(text: str) -> str:
+    return one_line(text, TEXT_MAX)
 
 
 def _rule(rule: RuleRow) -> str:
     under = one_line(", ".join(f"{name} {value}" for name, value in rule.conditions), CONDITIONS_MAX)
     failed = f" (failed under {under})" if under else ""
-    return f"{rule.id}, refused by {'expctl' if rule.enforced else 'you'}: {one_line(rule.text, RULE_MAX)}{failed}"
+    return f"{rule.id}, refused by {'expctl' if rule.enforced else 'you'}: {_cut(rule.text)}{failed}"

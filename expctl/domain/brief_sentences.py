@@ -6,15 +6,15 @@ from expctl.domain.calibration import mde
 from expctl.domain.digest import SeenNoise
 from expctl.domain.epochs import Epochs
 from expctl.domain.evidence import OBJECTIVE
-from expctl.domain.experiment import Proposal
+from expctl.domain.experiment import Proposal, id_order
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
 from expctl.domain.noise import Calibrated
-from expctl.domain.predictions import Forecast, accuracy_of, accuracy_text, outcome_text, prediction_text
+from expctl.domain.predictions import Accuracy, Forecast, accuracy_text, outcome_text, prediction_text
 from expctl.domain.protocol import Protocol
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.record import Finding
 from expctl.domain.text import one_line
-from expctl.domain.word_cap import Section
+from expctl.domain.word_cap import ITEMS_MAX, Section
 
 LONG, SHORT = 420, 200  # characters of a quoted text
 NAMED_MAX = 6
@@ -79,17 +79,26 @@ def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
     )
 
 
-def prediction_section(forecasts: Sequence[Forecast]) -> Section:
+def prediction_section(forecasts: Sequence[Forecast], accuracy: Accuracy) -> Section:
     """The hit rate, then what was predicted and what came, the newest first; misses teach more than hits."""
-    newest = sorted(forecasts[::-1], key=lambda each: each.counts and each.verdict_holds and each.gain_holds is not False)
+    newest = sorted(
+        forecasts,
+        key=lambda each: (not (each.counts and each.verdict_holds and each.gain_holds is not False), id_order(each.id)),
+        reverse=True,
+    )
     items = tuple(
         f"{each.id} on {each.target}: predicted {one_line(prediction_text(each.predicted), SHORT)}; came {outcome_text(each)}."
         f" Hypothesis: {one_line(each.hypothesis, SHORT)}"
-        for each in newest
+        for each in newest[:ITEMS_MAX]
     )
-    accuracy = accuracy_text(accuracy_of(forecasts))
+    rate = accuracy_text(accuracy)
     return Section(
-        key="predictions", title="Predictions so far", intro=(f"{accuracy[0].upper()}{accuracy[1:]}.",), items=items, share=0.12
+        key="predictions",
+        title="Predictions so far",
+        intro=(f"{rate[0].upper()}{rate[1:]}.",),
+        items=items,
+        share=0.12,
+        left_out=len(forecasts) - len(items),
     )
 
 

@@ -13,14 +13,14 @@ from expctl.domain.predictions import Forecast, forecast_of
 from expctl.domain.record import Record
 from expctl.domain.text import one_line
 
-TEXT_MAX = 300
+TEXT_MAX = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Digest:
     """Of one record. `timed_on` are the targets on which it or a replication was timed, `lands` whether it moved the branch,
-    `sd_percent` that of one round's objective (0: not timed), `debt` its flag of a home that has not measured it, `given`
-    the baseline's figures that it was imported with.
+    `reason` the first of an INCONCLUSIVE one, `sd_percent` that of one round's objective (0: not timed), `debt` its flag of
+    a home that has not measured it, `given` the baseline's figures that it was imported with.
     """
 
     id: str
@@ -64,7 +64,7 @@ def digest_of(record: Record) -> Digest:
         verdict=record.verdict,
         imported=not record.base and record.history is not None,
         date=record.date,
-        reason=one_line(record.reasons[0], TEXT_MAX) if record.reasons else "",
+        reason=one_line(record.reasons[0], TEXT_MAX) if record.reasons and record.verdict is Verdict.INCONCLUSIVE else "",
         lands=lands(record),
         timed_on=tuple(each.target for each in baselines((record,))),
         sd_percent=objective.sd_percent if objective else 0.0,

@@ -90,14 +90,16 @@ def epochs_of(records: Iterable[Record]) -> Epochs:
 def epochs_from(found: Iterable[Measuring]) -> Epochs:
     """As `epochs_of`, from measurements."""
     by_target: dict[str, list[Epoch]] = {}  # the one used last is the last
+    newest: dict[str, Ground] = {}
     names: dict[str, tuple[str, int]] = {}
     for each in sorted(found, key=lambda one: (one.date, id_order(one.id), one.again)):
         known = by_target.setdefault(each.target, [])
-        at = next((index for index in reversed(range(len(known))) if known[index].holds(each.ground)), -1)
-        epoch = _learned(known.pop(at), each.ground) if at >= 0 else _opened(known, each)
-        known.append(epoch)
+        if newest.get(each.target) != each.ground:  # most often it is the same as before
+            at = next((index for index in reversed(range(len(known))) if known[index].holds(each.ground)), -1)
+            known.append(_learned(known.pop(at), each.ground) if at >= 0 else _opened(known, each))
+            newest[each.target] = each.ground
         if not each.again:
-            names[each.id] = (epoch.target, epoch.number)
+            names[each.id] = (each.target, known[-1].number)
     every = {(epoch.target, epoch.number): epoch for known in by_target.values() for epoch in known}
     return Epochs(
         all=tuple(sorted(every.values(), key=lambda epoch: (epoch.first.date, epoch.target, epoch.number))),

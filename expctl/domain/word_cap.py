@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 OF_NOTICE = 14  # words of the line that says what was left out
 OF_BULLET = 1
+ITEMS_MAX = 150  # more never fit into a text that people read, so that nobody need write them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
