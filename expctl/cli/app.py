@@ -5,6 +5,7 @@ import sys
 import typer
 
 from expctl.cli import (
+    audit,
     brief,
     calibrate,
     compare,
@@ -34,6 +35,7 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(calibrate.calibrate)
+app.command()(audit.audit)
 app.command()(status.status)
 app.command()(brief.brief)
 app.command()(new.new)
