@@ -159,6 +159,26 @@ class FakeWorkspace:
         self.refs[ref] = self.add(base, self.commits[tree].files, message)
         return self.refs[ref]
 
+    def commit_tree(self, *, base: str, tree: str, message: str) -> str:
+        return self.add(base, self.commits[tree].files, message)
+
+    def reverted_tree(self, head: str, commit: str, paths: Sequence[str]) -> str | Failed:
+        """Only what nothing has changed since reverts."""
+        files, parent = dict(self.commits[head].files), self.commits[self.commits[commit].parent].files
+        for file in self.changed_files(self.commits[commit].parent, commit):
+            if file.path.startswith(tuple(paths)):
+                if files.get(file.path) != self.commits[commit].files.get(file.path):
+                    return Failed(reason=f"conflict in {file.path}")
+                files[file.path] = parent[file.path]
+        return self.add("", files, "tree")
+
+    def commits_touching(self, old: str, new: str, paths: Sequence[str]) -> tuple[str, ...]:
+        found = []
+        while new != old:
+            found += [new] if self.differs(self.commits[new].parent, new, paths) else []
+            new = self.commits[new].parent
+        return tuple(reversed(found))
+
     def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str:
         return self.add(parent, {**self.commits[parent].files, **files}, f"{message}{date}")
 

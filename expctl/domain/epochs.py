@@ -74,6 +74,9 @@ class Epochs:
         return found.number if found else 0
 
 
+NONE_KNOWN = Epochs()
+
+
 def measurings(record: Record) -> tuple[Measuring, ...]:
     """The measurements of one record, its own first; none of an imported one."""
     return tuple(

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from expctl.domain.epochs import Epochs
+from expctl.domain.epochs import NONE_KNOWN, Epochs
 from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Mode, Prediction, Proposal, Verdict, id_order
 from expctl.domain.record import Estimate, Origin, Record, Replication
@@ -77,7 +77,7 @@ class QueueItem:
     depends_on: tuple[tuple[str, Verdict | None], ...]
 
 
-def rows(records: Sequence[Record], epochs: Epochs) -> tuple[Row, ...]:
+def rows(records: Sequence[Record], epochs: Epochs = NONE_KNOWN) -> tuple[Row, ...]:
     """One row per record, in the order of ids."""
     return tuple(_row(record, epochs.number(record.id)) for record in _in_order(records))
 
