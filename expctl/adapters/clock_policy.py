@@ -6,7 +6,7 @@ Read from the kernel's own files, without a tool. What a machine doesn't show (a
 import re
 from pathlib import Path
 
-NVIDIA_VERSION = re.compile(r"Kernel Module[^0-9]*([0-9.]+)")
+NVIDIA_VERSION = re.compile(r"Kernel Module.*?\s(\d+\.[\d.]+)")
 
 
 def clock_policy(root: Path = Path("/")) -> str:

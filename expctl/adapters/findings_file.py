@@ -109,6 +109,6 @@ def _checked(text: str, wanted: tuple[Finding, ...]) -> bytes:
             expected="a list of mappings in block style under `findings:`, and nothing after it",
             found="another layout",
             where="experiments/findings.yaml",
-            hint="write it like the example in docs/FINDINGS.md, or edit it by hand and commit it",
+            hint="put every finding on lines of its own (`- text: ...`), or edit the file by hand and commit it",
         )
     return written

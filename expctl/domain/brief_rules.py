@@ -24,7 +24,7 @@ def rule_section(digests: Iterable[Digest]) -> Section:
     order = sorted(sorted(held, key=lambda rule: id_order(rule.id), reverse=True), key=lambda rule: rule.enforced)
     return Section(
         key="rules",
-        title=f"Do not repeat ({len(held)} rules hold)",
+        title=f"Do not repeat ({len(held)} {'rule holds' if len(held) == 1 else 'rules hold'})",
         intro=(WAY_OUT, WHO_REFUSES) if held else ("No rule holds.",),
         items=tuple(_rule(rule) for rule in order[:ITEMS_MAX]),
         share=0.3,
