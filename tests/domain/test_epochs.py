@@ -108,6 +108,10 @@ def test_a_new_record_under_the_protocol_of_old_ones_joins_them_and_teaches_thei
     assert numbers(record("P1", stick=None), record("P2", protocol="p2")) == [1, 2]
 
 
+def test_equal_protocols_are_one_epoch_however_a_later_version_words_the_yardstick() -> None:
+    assert numbers(record("P1"), record("P2", stick=replace(STICK, kpi="n=512, in other words"))) == [1, 1]
+
+
 def test_targets_count_by_themselves_and_imported_records_have_no_epoch() -> None:
     records = [record("P1"), record("P2", target="gpu"), replace(record("P3"), base="", origin=Origin.IMPORTED)]
     assert numbers(*records) == [1, 1, 0]
@@ -147,13 +151,15 @@ def test_the_simplify_budget_outlives_an_edit_that_leaves_figures_comparable_and
     procedure = Procedure(boundaries="1", mode=Mode.SIMPLIFY, looks=(5,), search_rounds=5)
     spent = replace(record("P1"), estimates=(loss,), procedure=procedure)
 
+    other = record("P2", compiler="0.17.0")  # so that there is a second epoch to join
+
     def used(**changed: str) -> float:
         ground = grounds_of(record("P9", size="", **changed))[0][2]
-        return simplify_used_percent([spent], target="cpu", ground=ground, but="P9")
+        return simplify_used_percent([spent, other], target="cpu", ground=ground, but="P9")
 
     assert used() == 0.2
     assert used(protocol="p2") == 0.2
-    assert used(compiler="0.17.0") == 0.0
+    assert used(compiler="0.17.0") == used(compiler="0.18.0") == 0.0
     assert simplify_used_percent([spent], target="gpu", ground=grounds_of(spent)[0][2], but="") == 0.0
 
 
