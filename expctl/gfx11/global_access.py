@@ -159,7 +159,7 @@ def _load(instruction: Instruction, first: int, transfer: Transfer, addresses: S
         log = group.device.log
         tag = log.begin(group.access(line, wave), writes=False)
         _report(wave, line, log.read(tag, where.reshape(-1), ordered=False), where, "reads")
-        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys))
+        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, tags=[tag]))
 
     return run
 
@@ -187,7 +187,7 @@ def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: 
         log = group.device.log
         tag = log.begin(group.access(line, wave), writes=True)
         _report(wave, line, log.write(tag, where.reshape(-1), ordered=False), where, "writes")
-        wave.begin(Operation(line=line, counter=Counter.VS))
+        wave.begin(Operation(line=line, counter=Counter.VS, tags=[tag]))
 
     return run
 
@@ -197,7 +197,11 @@ def _report(wave: Wave, line: int, others: list[Access], where: Indices, does: s
         place = wave.group.memory.place_of(int(where.min()) + BASE)
         most = wave.group.most_waves
         met = f"workgroup {other.group}, wave {other.agent % most}"
-        wave.fault(FaultKind.RACE, line, f"{place} is what it {does}, and {met} too, in no order", other_line=other.line)
+        if other.group == wave.group.index and other.begun < wave.group.epoch:
+            what = f"{place} is what it {does}: that of {met} may outlast the barrier, nothing waits for it (vmcnt, vscnt)"
+            wave.fault(FaultKind.MISSING_WAIT, line, what, other_line=other.line)
+        else:
+            wave.fault(FaultKind.RACE, line, f"{place} is what it {does}, and {met} too, in no order", other_line=other.line)
 
 
 def _private_load(instruction: Instruction, first: int, transfer: Transfer, addresses: Source) -> Run:
