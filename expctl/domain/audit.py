@@ -22,6 +22,13 @@ class Contest:
     note: str = ""
 
     @property
+    def fault(self) -> str:
+        """Why it says nothing of the two commits; empty when it does."""
+        if self.verdict is None:
+            return self.note
+        return self.reasons[0] if self.verdict is Verdict.INVALID else ""
+
+    @property
     def objective(self) -> Estimate | None:
         """The effect on the KPI, if it was measured."""
         return next((each for each in self.estimates if each.size == OBJECTIVE), None)
@@ -50,7 +57,7 @@ class Probe:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bisection:
     """`culprit` is the layer at which a gain was lost, empty where none was. `own` is that layer alone, against the state
-    before it.
+    before it. `stopped` says why a search ended without an answer: a state that can't be measured is neither good nor bad.
     """
 
     probes: tuple[Probe, ...]
@@ -59,6 +66,7 @@ class Bisection:
     commit: str = ""
     promise: Promise = field(default_factory=Promise)
     own: Contest | None = None
+    stopped: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,11 +16,13 @@ def bisect(ring: Ring, first: str, layers: tuple[Layer, ...]) -> Bisection:
     states = (first, *(layer.commit for layer in layers))
     probes = [_probe(ring, states, layers, 0)]
     if not probes[0].lost:
-        return Bisection(probes=tuple(probes))
+        return Bisection(probes=tuple(probes), stopped=probes[0].contest.fault)
     good, bad = 0, len(layers)  # the promise is broken from `good` on, and kept from `bad` on
     while bad - good > 1:
         middle = (good + bad) // 2
         probes.append(_probe(ring, states, layers, middle))
+        if probes[-1].contest.fault:
+            return Bisection(probes=tuple(probes), stopped=probes[-1].contest.fault)
         good, bad = (middle, bad) if probes[-1].lost else (good, middle)
     culprit = layers[bad - 1]
     own = contest(ring, states[bad - 1], states[bad], name=f"{culprit.name} alone")

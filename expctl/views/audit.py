@@ -23,8 +23,8 @@ def audit_lines(audit: Audit) -> list[str]:
 
 
 def _estimates(contest: Contest) -> list[str]:
-    if contest.note:
-        return [f"  {'measured':<10} {one_line(contest.note)}"]
+    if contest.fault:
+        return [f"  {'measured':<10} nothing: {one_line(contest.fault)}"]
     return [f"  {'measured' if not index else '':<10} {estimate_line(each)}" for index, each in enumerate(contest.estimates)]
 
 
@@ -40,25 +40,28 @@ def _conclusion(audit: Audit) -> str:
 def _left_out(left: LeftOut) -> str:
     promised = f", promised {left.promise.words}" if left.promise else ", promised nothing here"
     effect = left.contest.objective
-    if effect is None:
-        return f"{left.name}: {one_line(left.contest.note)}"
+    if effect is None or left.contest.fault:
+        return f"{left.name}: {one_line(left.contest.fault)}"
     measured = f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]"
     return f"{left.name}: it gives {measured}{promised}: {_worth(left.contest)}"
 
 
 def _worth(contest: Contest) -> str:
     """The verdict of HEAD against HEAD without it, in words."""
-    return {
-        Verdict.KEEP: "still a gain",
-        Verdict.REJECT: "no gain any more",
-        Verdict.INVALID: "the machine was not fit",
-    }.get(contest.verdict or Verdict.INCONCLUSIVE, "undecided")
+    if contest.verdict is Verdict.REJECT:
+        costs = contest.objective is not None and contest.objective.high_percent < 0
+        return "it costs now" if costs else "no gain any more"
+    return "still a gain" if contest.verdict is Verdict.KEEP else "undecided"
 
 
 def _bisection(found: Bisection) -> Iterator[str]:
     for probe in found.probes:
         what = "the promise is broken" if probe.lost else "the promise is kept, or no loss is shown"
-        yield f"  {'bisect':<10} after {probe.layers} changes, promised {probe.promise.words}: {what}{_note(probe.contest)}"
+        said = f"nothing: {one_line(probe.contest.fault)}" if probe.contest.fault else what
+        yield f"  {'bisect':<10} HEAD since change {probe.layers}, promised {probe.promise.words}: {said}"
+    if found.stopped:
+        yield f"  {'bisect':<10} stopped without an answer"
+        return
     if not found.culprit:
         yield f"  {'bisect':<10} nothing was lost"
         return
@@ -70,7 +73,3 @@ def _bisection(found: Bisection) -> Iterator[str]:
     )
     title = f" ({one_line(found.title, 60)})" if found.title else ""
     yield f"  {'lost at':<10} {found.culprit}{title}, {found.commit[:10]}: promised {found.promise.words}{own}"
-
-
-def _note(contest: Contest) -> str:
-    return f" ({one_line(contest.note)})" if contest.note else ""

@@ -141,6 +141,25 @@ def test_a_benchmark_that_fails_is_a_note() -> None:
         record(stage.world(), FindingsPen(), found)
 
 
+def test_a_state_that_cannot_be_measured_is_neither_good_nor_bad() -> None:
+    stage = staged("slow 950000", "slow 900000", "slow 850000", "slow 800000")
+    overstate(stage, "P4", 20.0)
+    stage.toolchains.refuses["cpu", "900000"] = "syntax"
+    found = look(stage, bisect=True)
+    assert found.bisection is not None
+    assert found.bisection.culprit == ""
+    assert found.bisection.stopped.endswith("does not build for cpu: syntax")
+    assert audit_lines(found)[-2] == "  bisect     stopped without an answer"
+
+
+def test_a_layer_that_costs_by_now_is_named_so() -> None:
+    stage = staged()
+    stage.workspace.edit({"src/kernel": b"slow 850000"}, "by hand")
+    found = look(stage, leave_one_out=True)
+    worth = [line for line in audit_lines(found) if line.startswith("  without")]
+    assert worth[-1].endswith(" by hand: it gives -5.88 % [-5.88, -5.88], promised nothing here: it costs now")
+
+
 def test_a_request_to_stop_keeps_nothing() -> None:
     stage = staged()
     stage.stops_after = 3
