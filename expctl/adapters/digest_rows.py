@@ -119,7 +119,7 @@ def _rule(name: str, rule: Row) -> RuleRow:
     return RuleRow(
         id=name,
         text=text,
-        conditions=tuple((key, value) for key, value in conditions),
+        conditions=tuple(map(tuple, conditions)),
         reopened_by=reopened_by,
         enforced=enforced,
     )

@@ -24,7 +24,8 @@ OF_TITLE = 60  # words that a view may put before the sections
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
     """All that the brief is made of. `calibrated` and `seen` are by target, and so is `begins`: what will open a new epoch
-    with the next run there. `proposals` are those without a verdict, in the order of the queue; `queued` counts them all.
+    with the next run there. `digests` are in the order of the branch, `proposals` (those without a verdict) in that of the
+    queue; `queued` counts them all.
     """
 
     protocol: Protocol

@@ -35,7 +35,7 @@ def rule_section(digests: Iterable[Digest]) -> Section:
 
 def open_questions(digests: Sequence[Digest], findings: Sequence[Finding]) -> Section:
     """What is undecided: reopened rules, contradictions, debts at home, INCONCLUSIVE runs, the newest first."""
-    newest = sorted(digests, key=lambda each: (each.date, id_order(each.id)), reverse=True)
+    newest = digests[::-1]
     reopened = [each.rule for each in newest if each.rule is not None and each.rule.reopened_by]
     disputed = [each for each in findings if each.contradicted_by and not each.superseded_by]
     debts = [each for each in newest if each.debt]

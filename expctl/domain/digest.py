@@ -76,11 +76,17 @@ def digest_of(record: Record) -> Digest:
     )
 
 
+def in_order(digests: Iterable[Digest]) -> tuple[Digest, ...]:
+    """In the order of the branch: by date, then by id. What folds digests below wants them so."""
+    return tuple(sorted(digests, key=lambda each: (each.date, id_order(each.id))))
+
+
 def standing(digests: Sequence[Digest]) -> Mapping[str, Digest]:
     """By target: whose samples show its baseline, which are the newest."""
     found: dict[str, Digest] = {}
-    for each in sorted(digests, key=_position):
-        found |= dict.fromkeys(each.timed_on, each)
+    for each in reversed(digests):
+        for target in each.timed_on:
+            found.setdefault(target, each)
     return found
 
 
@@ -88,10 +94,9 @@ def baseline_of(target: str, shown_by: Record, digests: Sequence[Digest]) -> Bas
     """The baseline that the full record `shown_by` shows on `target`, placed among all the others."""
     alone = next(each for each in baselines((shown_by,)) if each.target == target)
     at = (shown_by.date, id_order(shown_by.id))
-    landed = sorted((each for each in digests if each.lands), key=_position)
-    before = [each.id for each in landed if _position(each) < at]
-    since = alone.since or (before[-1] if before else "")
-    return replace(alone, since=since, later=tuple(each.id for each in landed if _position(each) > at))
+    landed = [((each.date, id_order(each.id)), each.id) for each in digests if each.lands]
+    before = next((name for position, name in reversed(landed) if position < at), "")
+    return replace(alone, since=alone.since or before, later=tuple(name for position, name in landed if position > at))
 
 
 def given_baselines(digests: Iterable[Digest]) -> tuple[ImportedBaseline, ...]:
@@ -109,8 +114,3 @@ def seen_noise(target: str, digests: Iterable[Digest], epochs: Epochs) -> SeenNo
     if last is None or not found:
         return None
     return SeenNoise(target=target, epoch=last.number, sd_percent=statistics.median(found), experiments=len(found))
-
-
-def _position(digest: Digest) -> tuple[str, tuple[int, str]]:
-    """Where it stands in the history of the branch: by date, then by id."""
-    return (digest.date, id_order(digest.id))

@@ -5,7 +5,7 @@ from typing import Protocol as Port
 
 from expctl.domain.brief import Brief, Known, brief_of
 from expctl.domain.calibration import Calibration
-from expctl.domain.digest import Digest, baseline_of, seen_noise, standing
+from expctl.domain.digest import Digest, baseline_of, in_order, seen_noise, standing
 from expctl.domain.epochs import epochs_from
 from expctl.domain.experiment import Proposal
 from expctl.domain.ledger_baseline import Baseline
@@ -30,7 +30,7 @@ def brief_here(
 ) -> Brief:
     """The brief of the repository at `head`. Of records, only those that show a baseline are read whole."""
     protocol = library.protocol(head)
-    found = digests.all(head)
+    found = in_order(digests.all(head))
     epochs = epochs_from(each for digest in found for each in digest.measurings)
     waiting = digests.waiting(head)
     now = epochs_now(library, protocol, head, epochs, machine)

@@ -10,7 +10,7 @@ from user_repository import Repository
 from expctl.adapters.digests import CachedDigests
 from expctl.adapters.git_reader import GitReader, locate
 from expctl.adapters.library import GitLibrary
-from expctl.domain.digest import baseline_of, digest_of, given_baselines, standing
+from expctl.domain.digest import baseline_of, digest_of, given_baselines, in_order, standing
 from expctl.domain.errors import Refused
 from expctl.domain.ledger_baseline import baselines, imported_baselines
 
@@ -58,7 +58,7 @@ def test_a_damaged_cache_is_made_again(reader: Counting, tmp_path: Path, damage:
 
 def test_what_digests_say_of_baselines_is_what_records_say(reader: Counting, tmp_path: Path) -> None:
     records = GitLibrary(reader).records(reader.head())
-    digests = CachedDigests(reader, tmp_path / "d").all(reader.head())
+    digests = in_order(CachedDigests(reader, tmp_path / "d").all(reader.head()))
     by_id = {record.id: record for record in records}
     found = tuple(baseline_of(target, by_id[each.id], digests) for target, each in sorted(standing(digests).items()))
     assert found == baselines(records)

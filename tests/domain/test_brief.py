@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from expctl.domain.brief import WORDS_MAX, Known, brief_of
-from expctl.domain.digest import digest_of, seen_noise
+from expctl.domain.digest import digest_of, in_order, seen_noise
 from expctl.domain.epochs import epochs_of
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ledger_baseline import baselines
@@ -90,7 +90,7 @@ WAITS = Proposal(
 
 def known(*records: Record, proposals: tuple[Proposal, ...] = (WAITS,)) -> Known:
     epochs = epochs_of(records)
-    digests = tuple(digest_of(each) for each in records)
+    digests = in_order(digest_of(each) for each in records)
     seen = seen_noise("cpu", digests, epochs)
     return Known(
         protocol=PROTOCOL,
