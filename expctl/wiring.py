@@ -13,6 +13,9 @@ DEVICE = "machine"
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from expctl.adapters.calibrations import FileCalibrations
+    from expctl.adapters.digests import CachedDigests
+    from expctl.adapters.findings_file import FindingsPen
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.pictures import Pictures
     from expctl.adapters.process_gate import ProcessGate
@@ -82,6 +85,28 @@ def _interpret(assembly: str) -> None:
         load(assembly, name)
 
 
+def digests(place: Place, git: GitReader) -> "CachedDigests":
+    """Every record in short."""
+    from expctl.adapters.digests import CachedDigests
+
+    return CachedDigests(git, place.state / "digests.json")
+
+
+def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
+    """What is known of the noise of this machine."""
+    from expctl.adapters.calibrations import FileCalibrations, state_folder
+    from expctl.adapters.environment import noise_fingerprint
+
+    return FileCalibrations(state_folder(), noise_fingerprint(machine))
+
+
+def findings_pen() -> "FindingsPen":
+    """Writes experiments/findings.yaml."""
+    from expctl.adapters.findings_file import FindingsPen
+
+    return FindingsPen()
+
+
 def mark_of(place: Place) -> str:
     """What our children carry, so that a later run of the same repository finds survivors."""
     return hashlib.sha256(str(place.state).encode()).hexdigest()[:16]
@@ -97,6 +122,13 @@ def running(place: Place) -> "tuple[Running, ...]":
         return (Running(experiment=holder.experiment, step=holder.step, pid=holder.pid, alive=True),)
     left = sorted(path.stem for path in (place.state / "journal").glob("*.jsonl"))
     return tuple(Running(experiment=name, step="interrupted", pid=0, alive=False) for name in left)
+
+
+def machine() -> "dict[str, str]":
+    """Facts of this machine, as a record has them."""
+    from expctl.adapters.environment import machine_facts
+
+    return machine_facts()
 
 
 def gate(place: Place, patterns: tuple[str, ...]) -> "ProcessGate":

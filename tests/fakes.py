@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from expctl.adapters.findings_file import findings_of
 from expctl.adapters.proposal_file import proposal_of
 from expctl.adapters.record_codec import (
     profile_bytes,
@@ -195,6 +196,26 @@ class FakeWorkspace:
         self.refs[ref] = self.add(base, self.commits[tree].files, message)
         return self.refs[ref]
 
+    def commit_tree(self, *, base: str, tree: str, message: str) -> str:
+        return self.add(base, self.commits[tree].files, message)
+
+    def reverted_tree(self, head: str, commit: str, paths: Sequence[str]) -> str | Failed:
+        """Only what nothing has changed since reverts."""
+        files, parent = dict(self.commits[head].files), self.commits[self.commits[commit].parent].files
+        for file in self.changed_files(self.commits[commit].parent, commit):
+            if file.path.startswith(tuple(paths)):
+                if files.get(file.path) != self.commits[commit].files.get(file.path):
+                    return Failed(reason=f"conflict in {file.path}")
+                files[file.path] = parent[file.path]
+        return self.add("", files, "tree")
+
+    def commits_touching(self, old: str, new: str, paths: Sequence[str]) -> tuple[str, ...]:
+        found = []
+        while new != old:
+            found += [new] if self.differs(self.commits[new].parent, new, paths) else []
+            new = self.commits[new].parent
+        return tuple(reversed(found))
+
     def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str:
         return self.add(parent, {**self.commits[parent].files, **files}, f"{message}{date}")
 
@@ -211,6 +232,9 @@ class FakeWorkspace:
 
     def finish_publication(self) -> None:
         """Nothing is ever half done here; adapters/test_git_publication.py is about that."""
+
+    def is_commit(self, name: str) -> bool:
+        return name in self.commits
 
     def is_ancestor(self, old: str, new: str) -> bool:
         commit = self.refs.get(new, new)
@@ -260,6 +284,9 @@ class FakeLibrary:
         assert commit in self.workspace.commits
         return self.given_protocol
 
+    def identity(self, commit: str, paths: Sequence[str]) -> str:
+        return self.workspace.protocol_identity(commit, paths)
+
     def queued(self, commit: str, experiment: str) -> Queued:
         assert commit in self.workspace.commits
         proposal, patch = self._given(commit)[experiment]
@@ -304,8 +331,10 @@ class FakeLibrary:
         return {name: profile_of(files[path], where=path) for name, path in paths.items() if path in files}
 
     def findings(self, commit: str) -> tuple[Finding, ...]:
-        assert commit in self.workspace.commits
-        return ()
+        return findings_of(self.findings_text(commit), where="findings.yaml")
+
+    def findings_text(self, commit: str) -> bytes:
+        return self.workspace.commits[commit].files.get("experiments/findings.yaml", b"")
 
 
 @dataclass

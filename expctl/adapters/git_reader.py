@@ -138,6 +138,12 @@ class GitReader:
         entries = (line.split("\t", 1) for line in answer.stdout.decode(errors="surrogateescape").split("\0") if line)
         return {path: head.split()[2] for head, path in entries}
 
+    def list_folders(self, commit: str, folder: str) -> dict[str, str]:
+        """Name -> tree id of every folder right below `folder` in `commit`."""
+        answer = _git(self.place.root, ["ls-tree", "-z", commit, "--", folder])
+        entries = (line.split("\t", 1) for line in answer.stdout.decode(errors="surrogateescape").split("\0") if line)
+        return {path.rpartition("/")[2]: head[12:] for head, path in entries if head.startswith("040000 tree ")}
+
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
         """The contents of many blobs (or `commit:path` names) by one process; absent ones are left out."""
         names = list(dict.fromkeys(blobs))

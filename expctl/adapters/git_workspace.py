@@ -67,6 +67,10 @@ class GitWorkspace(GitPlumbing):
         }
         return next((name for mark, name in marks.items() if (self.place.git_dir / mark).exists()), "")
 
+    def is_commit(self, name: str) -> bool:
+        """Does `name` (hex digits) lead to exactly one commit?"""
+        return bool(self.ref(name))
+
     def is_ancestor(self, old: str, new: str) -> bool:
         """Is `old` in the history of `new` (or the same)?"""
         return self.call(["merge-base", "--is-ancestor", old, new])[0] == 0
@@ -117,6 +121,25 @@ class GitWorkspace(GitPlumbing):
         """What turns one tree into another, as a patch that `candidate_tree` applies."""
         return self.call(["diff-tree", "-p", *PLAIN_DIFF, old, new])[1]
 
+    def reverted_tree(self, head: str, commit: str, paths: Sequence[str]) -> str | Failed:
+        """The tree of `head` with what `commit` changed below `paths` taken back, merged three ways."""
+        diff = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"]
+        status, patch, said = self.call([*diff, f"{commit}^", commit, "--", *paths])
+        if status:
+            raise RuntimeError(f"git diff failed: {said}")
+        env = self._fresh_index(head)
+        status, _, said = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-R", "-"], stdin=patch, env=env)
+        if status:
+            return Failed(reason=_first_fault(said))
+        tree = self.must(["write-tree"], env=env)
+        same = tree == self.must(["rev-parse", f"{head}^{{tree}}"])
+        return Failed(reason="nothing of it is left in HEAD") if same else tree
+
+    def commits_touching(self, old: str, new: str, paths: Sequence[str]) -> tuple[str, ...]:
+        """The commits after `old` up to `new`, along first parents and oldest first, that changed something below `paths`."""
+        found = self.must(["log", "--first-parent", "--reverse", "--format=%H", f"{old}..{new}", "--", *paths])
+        return tuple(found.split())
+
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
         """What differs between two trees, with sizes in bytes."""
         raw = self.must(["diff-tree", "-r", "-z", "--no-renames", "--raw", base, tree]).split("\0")
@@ -134,10 +157,14 @@ class GitWorkspace(GitPlumbing):
 
         The date is the baseline's own, so that time doesn't enter the identity.
         """
-        date = self.must(["show", "-s", "--format=%ct +0000", base])
-        commit = self._commit(tree=tree, parent=base, message=message, date=date)
+        commit = self.commit_tree(base=base, tree=tree, message=message)
         self.must(["update-ref", ref, commit])
         return commit
+
+    def commit_tree(self, *, base: str, tree: str, message: str) -> str:
+        """As `pin`, without a ref: git may forget the commit when it collects garbage."""
+        date = self.must(["show", "-s", "--format=%ct +0000", base])
+        return self._commit(tree=tree, parent=base, message=message, date=date)
 
     def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str:
         """A commit on `parent` that changes exactly `files` (path -> contents). No ref moves."""
@@ -246,3 +273,11 @@ def _conflict(said: str) -> str:
     if files:
         return f"the same lines of {', '.join(files)} changed meanwhile"
     return next((line.removeprefix("error: ") for line in lines if line.startswith("error: ")), "")
+
+
+def _first_fault(said: str) -> str:
+    """What of git's words names the conflict."""
+    lines = [line.removeprefix("error: ") for line in said.splitlines()]
+    return next(
+        (line for line in lines if "conflict" in line or "does not apply" in line), lines[-1] if lines else "a conflict"
+    )

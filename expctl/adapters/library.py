@@ -1,11 +1,12 @@
 """Protocol, proposals, findings and records as they stand in a commit of the repository."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from expctl.adapters import strict_yaml
+from expctl.adapters.findings_file import findings_of
 from expctl.adapters.git_reader import GitReader
 from expctl.adapters.proposal_file import proposal_of
 from expctl.adapters.record_codec import profile_of, record_of, typed_json
@@ -13,7 +14,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN, Proposal, check_id, id_order
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol, inconsistencies
-from expctl.domain.record import Finding, FindingsFile, Record
+from expctl.domain.record import Finding, Record
 from expctl.domain.result import Profile
 from expctl.domain.ticket import Filing, Ticket, content_of
 
@@ -49,6 +50,10 @@ class GitLibrary:
             )
         return protocol
 
+    def identity(self, commit: str, paths: Sequence[str]) -> str:
+        """A hash of `paths` (files or folders) as they stand in `commit`."""
+        return self._git.protocol_identity(commit, paths)
+
     def queued(self, commit: str, experiment: str) -> Queued:
         """One proposal with its patch. Raises Refused when it isn't committed or not well formed."""
         folder = f"{EXPERIMENTS}/{check_id(experiment)}"
@@ -78,6 +83,11 @@ class GitLibrary:
         """Every proposal, in order of id."""
         return tuple(proposal_of(text, folder) for folder, text in self._read_all(commit, "experiment.yaml"))
 
+    def some_proposals(self, commit: str, ids: Sequence[str]) -> tuple[Proposal, ...]:
+        """The proposals of these ids, which are there, in this order."""
+        folders = {f"{commit}:{EXPERIMENTS}/{name}/experiment.yaml": f"{EXPERIMENTS}/{name}" for name in ids}
+        return tuple(proposal_of(text, folders[path]) for path, text in self._git.read_blobs(folders).items())
+
     def record(self, commit: str, experiment: str) -> Record | None:
         """The record of one experiment, if it has concluded."""
         path = f"{EXPERIMENTS}/{check_id(experiment)}/record.json"
@@ -95,9 +105,12 @@ class GitLibrary:
         return tuple(found)
 
     def findings(self, commit: str) -> tuple[Finding, ...]:
-        """experiments/findings.yaml; empty when there is none."""
-        text = self._git.read_file(commit, FINDINGS)
-        return () if text is None else strict_yaml.load(text, FindingsFile, where=FINDINGS).findings
+        """experiments/findings.yaml, each with its id; empty when there is none."""
+        return findings_of(self.findings_text(commit), where=FINDINGS)
+
+    def findings_text(self, commit: str) -> bytes:
+        """The bytes of experiments/findings.yaml; empty when there is none."""
+        return self._git.read_file(commit, FINDINGS) or b""
 
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Filing]:
         """Ticket and content of those of `experiments` that are proposals in `commit`."""

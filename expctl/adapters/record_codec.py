@@ -1,7 +1,7 @@
 """record.json, samples.jsonl, profile.json and queued.json: typed on this side, canonical bytes on the other."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -20,9 +20,9 @@ def record_bytes(record: Record) -> bytes:
     return _indented(encode(record))
 
 
-def record_of(text: bytes, *, where: str) -> Record:
-    """Read a record. Raises Refused when it is not one."""
-    return typed_json(text, Record, where=where)
+def record_of(text: bytes, *, where: str, without: Container[str] = ()) -> Record:
+    """Read a record, `without` some keys that have a default. Raises Refused when the rest is not one."""
+    return typed_json(text, Record, where=where, without=without)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,11 +87,14 @@ def ticket_bytes(ticket: Ticket) -> bytes:
     return _indented(encode(ticket))
 
 
-def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
-    """Decode JSON strictly into `wanted`. Raises Refused with every problem."""
+def typed_json(text: bytes, wanted: type[T], *, where: str, without: Container[str] = ()) -> T:
+    """Decode JSON strictly into `wanted`, but for the top keys in `without`. Raises Refused with every problem."""
     problems = Problems()
     try:
-        value: T = decode(json.loads(text, parse_constant=no_constant, object_pairs_hook=once), wanted, problems)
+        plain = json.loads(text, parse_constant=no_constant, object_pairs_hook=once)
+        if without and isinstance(plain, dict):
+            plain = {key: value for key, value in plain.items() if key not in without}
+        value: T = decode(plain, wanted, problems)
     except (ValueError, RecursionError) as error:
         raise _damaged(where, [f"not JSON: {error}"]) from error
     if problems.found:

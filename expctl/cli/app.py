@@ -5,8 +5,11 @@ import sys
 import typer
 
 from expctl.cli import (
+    audit,
+    brief,
     calibrate,
     compare,
+    finding,
     gate,
     import_ledger,
     init,
@@ -37,7 +40,9 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(calibrate.calibrate)
+app.command()(audit.audit)
 app.command()(status.status)
+app.command()(brief.brief)
 app.command()(new.new)
 app.command()(queue.queue)
 app.command()(withdraw.withdraw)
@@ -49,6 +54,7 @@ app.command()(compare.compare)
 app.command()(inspect.inspect)
 app.command()(occupancy.occupancy)
 app.add_typer(profile.app, name="profile")
+app.add_typer(finding.finding, name="finding")
 app.command()(gate.gate)
 app.command("import")(import_ledger.import_ledger)
 app.command()(init.init)

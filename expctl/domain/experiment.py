@@ -1,5 +1,6 @@
 """A proposal: what somebody wants to try, before anything was measured."""
 
+import functools
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -100,6 +101,7 @@ def check_id(text: str) -> str:
     return text
 
 
+@functools.cache  # ten thousand ids are sorted many times
 def id_order(text: str) -> tuple[int, str]:
     """Sort key of ids by number, then by the rest: P2 < P6 < P6-A < P10."""
     digits = re.match(r"P(\d+)", text)

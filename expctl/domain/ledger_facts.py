@@ -1,10 +1,12 @@
 """What a newcomer must know before anything else, as sentences that hold for these very records."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from expctl.domain.epochs import Epochs
 from expctl.domain.experiment import Verdict
+from expctl.domain.ground import Change
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
 from expctl.domain.ledger_rows import Debt, QueueItem, Remark, Row, RuleRow
 from expctl.domain.protocol import Protocol
@@ -57,6 +59,20 @@ def opening_facts(
             yield f"Baseline on {target}: expctl has timed nothing there yet; its first run will."
     for words in given:
         yield f"Baseline on {words.target}: only imported figures, those of {words.id} ({words.title}); see the table."
+
+
+def epoch_facts(standing: Sequence[Baseline], epochs: Epochs, pending: Mapping[str, Sequence[Change]]) -> Iterator[str]:
+    """The epoch that is under way on each target, and what will end it."""
+    for baseline in standing:
+        last, since = epochs.last.get(baseline.target), epochs.of.get(baseline.shown_by)
+        if last is None:
+            continue
+        old = since is not None and since.target == last.target and since.number != last.number
+        stale = f"; the baseline's figures are of epoch {since.number}" if old and since is not None else ""
+        yield f"Epoch on {baseline.target}: {last.number}, since {last.first.id} ({last.first.date[:10]}){stale}."
+    for target, changes in pending.items():
+        why = "; ".join(str(change) for change in changes)
+        yield f"The next run on {target} begins a new epoch, for protocol.yaml was changed ({why}): compare nothing with it."
 
 
 def reading_facts(fixes: Sequence[Remark], imported: int) -> Iterator[str]:

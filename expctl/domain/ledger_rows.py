@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from expctl.domain.epochs import NONE_KNOWN, Epochs
 from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Mode, Prediction, Verdict, id_order
 from expctl.domain.queue import Entry, State
@@ -14,8 +15,8 @@ UNMEASURED = "unmeasured at home"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One experiment. A measured one has an `effect` when it was timed, in `measured` when and on which baseline; an imported
-    one has what was `given`.
+    """One experiment. A measured one has an `effect` when it was timed, in `measured` when and on which baseline, and the
+    `epoch` of its target; an imported one has what was `given`, and epoch 0.
     """
 
     id: str
@@ -26,6 +27,7 @@ class Row:
     verdict: Verdict
     effect: Estimate | None
     measured: str
+    epoch: int
     given: str
     why: tuple[str, ...]
     flags: tuple[str, ...]
@@ -84,9 +86,9 @@ class QueueItem:
     priority: int = 0
 
 
-def rows(records: Sequence[Record]) -> tuple[Row, ...]:
+def rows(records: Sequence[Record], epochs: Epochs = NONE_KNOWN) -> tuple[Row, ...]:
     """One row per record, in the order of ids."""
-    return tuple(_row(record) for record in _in_order(records))
+    return tuple(_row(record, epochs.number(record.id)) for record in _in_order(records))
 
 
 def corrections(records: Sequence[Record]) -> tuple[Remark, ...]:
@@ -164,7 +166,7 @@ def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
     )
 
 
-def _row(record: Record) -> Row:
+def _row(record: Record, epoch: int) -> Row:
     history = record.history
     return Row(
         id=record.id,
@@ -175,6 +177,7 @@ def _row(record: Record) -> Row:
         verdict=record.verdict,
         effect=next((estimate for estimate in record.estimates if estimate.size == OBJECTIVE), None),
         measured=_measured(record),
+        epoch=epoch,
         given=history.result if history else "",
         why=(history.why,) if history and record.origin is Origin.IMPORTED else record.reasons,
         flags=(*(flag for flag in record.flags if not flag.startswith(UNMEASURED)), *_let_through(record)),

@@ -138,6 +138,17 @@ class History:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Yardstick:
+    """What judged: `harness` is a hash of the harness' files, `kpi` and `build` say what is timed and how it is built, as
+    text that is equal when they are (see domain/yardstick.py). Records from before it have none.
+    """
+
+    harness: str
+    kpi: str
+    build: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
     """Everything that a reviewer needs six months later."""
 
@@ -174,6 +185,7 @@ class Record:
     replications: tuple["Replication", ...] = ()
     procedure: Procedure | None = None
     samples_sha256: str = ""
+    yardstick: Yardstick | None = None
 
     @property
     def left_open(self) -> bool:
@@ -193,17 +205,38 @@ class Replication:
     environment: Mapping[str, str]
     procedure: Procedure | None = None
     samples_sha256: str = ""
+    yardstick: Yardstick | None = None
+
+
+class EvidenceKind(StrEnum):
+    """What a finding rests on: samples of expctl, a hand-kept ledger, the world outside, or what a compiler says."""
+
+    MEASURED = "measured"
+    IMPORTED = "imported"
+    EXTERNAL = "external"
+    STATIC = "static"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something learned that outlives the experiment that showed it."""
+    """Something learned that outlives the experiment that showed it.
+
+    `since` is a date, or the experiment of those days. `evidence` are experiments, commits or addresses. What superseded
+    or contradicts it is another finding, or evidence of the same sorts; a finding that has either no longer stands.
+    """
 
     text: str
     since: str
-    kind: str
+    kind: EvidenceKind
     evidence: tuple[str, ...] = ()
     superseded_by: str = ""
+    contradicted_by: str = ""
+    id: str = ""
+
+    @property
+    def stands(self) -> bool:
+        """Nothing newer replaced or contradicts it."""
+        return not (self.superseded_by or self.contradicted_by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from expctl.domain.books import Books
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment import Verdict
 from expctl.domain.queue import Entry, State
-from expctl.flow.ground import check_ground, ending_in_words
+from expctl.flow.footing import check_ground, ending_in_words
 from expctl.flow.propose import Proposed
 from expctl.flow.queue import Rebased, rebase_queue
 from expctl.flow.recover import clear_the_deck

@@ -15,6 +15,7 @@ from expctl.domain.synchronisation import removed_synchronisation
 from expctl.domain.text import one_line
 from expctl.flow import preflight
 from expctl.flow.calibrate import known_noise
+from expctl.flow.ground import ground_here
 from expctl.flow.repeats import check_patch
 from expctl.flow.turn import check_binding, check_turn
 from expctl.flow.world import Equipment, World
@@ -131,9 +132,8 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
         world.progress.step("rule", f"{waiver.rule} matches ({waiver.level}) and lets it pass: {one_line(waiver.reason)}")
     waited_s = equipment.gate.wait_until_quiet(wait_s=protocol.gate.wait_s, quiet_s=protocol.gate.quiet_s)
     world.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
-    used = simplify_used_percent(
-        world.library.records(head), target=targets.deciding, protocol=_protocol_identity(world, protocol, base), but=experiment
-    )
+    ground = ground_here(world, equipment, protocol, base, targets.deciding)
+    used = simplify_used_percent(world.library.records(head), target=targets.deciding, ground=ground, but=experiment)
     noise = known_noise(world, equipment, protocol, base=base, target=targets.deciding)
     begun = Begun(
         id=experiment,
@@ -169,9 +169,5 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
 
 
 def _title(world: World, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
-    identity = _protocol_identity(world, protocol, base)
+    identity = world.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))
     world.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
-
-
-def _protocol_identity(world: World, protocol: Protocol, base: str) -> str:
-    return world.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))

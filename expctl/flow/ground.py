@@ -1,39 +1,32 @@
-"""The ground under every experiment: when this gives way, no experiment can run, and a queue ends."""
+"""The ground on which a measurement of one commit would stand here and now."""
 
-import errno
-from collections.abc import Iterator
-from contextlib import contextmanager
-
-from expctl.domain.errors import Refused
-from expctl.flow import preflight
-from expctl.flow.world import World
-
-FATAL = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk quota is used up", errno.EROFS: "the disk can't be written"}
+from expctl.domain.ground import Ground, ground_of
+from expctl.domain.protocol import Protocol, Target
+from expctl.domain.record import Yardstick
+from expctl.domain.yardstick import yardstick_of
+from expctl.flow.world import Equipment, World
 
 
-def check_ground(world: World, target: str) -> None:
-    """Raises Refused when protocol, branch, work tree, journals or machine let nothing run, whatever the experiment."""
-    head = world.workspace.head()
-    protocol = world.library.protocol(head)
-    preflight.check_workspace(world.workspace, protocol.scope)
-    preflight.check_tree(world.workspace, protocol, head)
-    preflight.choose_targets(protocol, world.equip(protocol, "").toolchains, target)
-    for experiment in world.journal.unfinished():
-        world.journal.read(experiment)
+def ground_here(world: World, equipment: Equipment, protocol: Protocol, base: str, target: str) -> Ground:
+    """Protocol and harness as they stand in `base`, tools and machine as they are now."""
+    return ground_of(
+        protocol=world.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness)),
+        yardstick=yardstick(world, protocol, base, target),
+        environment=environment(world, equipment, target, protocol.targets[target]),
+    )
 
 
-@contextmanager
-def ending_in_words() -> Iterator[None]:
-    """What no experiment is to blame for, and trying again won't mend, becomes a refusal that says so."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in FATAL:
-            raise
-        raise Refused(
-            f"the queue can't go on: {FATAL[error.errno]}",
-            expected="room for builds, journals and records",
-            found=error.strerror or "",
-            where=str(error.filename or ""),
-            hint="make room, then expctl run --all: it goes on from the last whole step",
-        ) from error
+def yardstick(world: World, protocol: Protocol, base: str, target: str) -> Yardstick:
+    """What judges a run of `target` on `base`."""
+    return yardstick_of(protocol, target, harness=world.workspace.protocol_identity(base, protocol.harness))
+
+
+def environment(world: World, equipment: Equipment, name: str, target: Target) -> dict[str, str]:
+    """Facts of the machine, and versions of the tools that build `target`."""
+    return {**world.machine, **tool_versions(equipment, name, target)}
+
+
+def tool_versions(equipment: Equipment, name: str, target: Target) -> dict[str, str]:
+    """Versions of what builds `target` here; none where it can't be built."""
+    answer = equipment.toolchains.availability(name, target)
+    return dict(getattr(answer, "versions", {}))

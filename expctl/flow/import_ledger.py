@@ -1,8 +1,9 @@
 """Taking in a ledger that was kept by hand: its rows become records in one commit, together with the rendered ledger."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from expctl.domain.books import Books
 from expctl.domain.errors import Misused, Refused
 from expctl.domain.handkept import Document, Reading, Unread
 from expctl.domain.handkept_audit import Remark, audit
@@ -12,7 +13,6 @@ from expctl.domain.handkept_reading import read_document
 from expctl.domain.handkept_records import number_kind_of, records_of, stated_target
 from expctl.domain.handkept_roofline import Roofline, roofline_of
 from expctl.domain.handkept_rules import forbidden
-from expctl.domain.ledger import ledger_of
 from expctl.domain.ports import Library
 from expctl.domain.protocol import Protocol
 from expctl.domain.record import Record
@@ -104,12 +104,8 @@ def import_ledger(world: World, document: Document, options: Options) -> Importe
         branch = preflight.check_workspace(workspace, (), "")
         preflight.check_tree(workspace, protocol, head)
         files = {f"experiments/{record.id}/record.json": world.record_bytes(record) for record in plan.records}
-        ledger = ledger_of(
-            protocol=protocol,
-            proposals=world.library.proposals(head),
-            records=(*world.library.records(head), *plan.records),
-            findings=world.library.findings(head),
-        )
+        books = Books.open(world.library, head)
+        ledger = replace(books, records=(*books.records, *plan.records)).ledger()
         files["ledger.md"] = world.render(ledger).encode()
         message = import_message(document.name, [record.id for record in plan.records])
         commit = workspace.commit_files(parent=head, files=files, message=message, date=world.clock.date())

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from expctl.domain.experiment import Proposal
-from expctl.domain.record import Record
+from expctl.domain.record import Finding, Record
 from expctl.domain.text import one_line
 
 
@@ -38,3 +38,8 @@ def import_message(file: str, ids: Sequence[str]) -> str:
     """Of the commit that takes in a hand-kept ledger."""
     named = ", ".join(ids[:40]) + (f" and {len(ids) - 40} more" if len(ids) > 40 else "")
     return f"Import {len(ids)} experiments from {one_line(file, 60)}\n\n{named}\n\nExpctl-Import: {one_line(file, 60)}\n"
+
+
+def finding_message(finding: Finding, verb: str) -> str:
+    """Of the commit that adds or marks a finding. `verb` is its first word."""
+    return f"{verb} finding {finding.id}: {one_line(finding.text, 60)}\n\nExpctl-Finding: {finding.id}\n"

@@ -23,6 +23,7 @@ from expctl.domain.verdict import Decision
 from expctl.flow import preflight
 from expctl.flow.bench import CHECK_OUT
 from expctl.flow.desk import Desk
+from expctl.flow.ground import environment, tool_versions, yardstick
 from expctl.flow.messages import candidate_message, record_message
 from expctl.flow.ruling import rule_left, waivers_of
 
@@ -96,9 +97,10 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
             verdict=decision.verdict,
             reasons=decision.reasons,
             estimates=estimates,
-            environment=_environment(desk),
+            environment=environment(desk.world, desk.equipment, desk.begun.target, desk.target),
             procedure=decision.procedure,
             samples_sha256=samples_sha256,
+            yardstick=yardstick(desk.world, desk.protocol, desk.begun.base, desk.begun.target),
         )
         return replace(desk.earlier, replications=(*desk.earlier.replications, replication))
     artifacts = _artifacts(run)
@@ -125,7 +127,7 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
         date=desk.world.clock.date(),
         attempts=desk.attempt,
         artifacts=artifacts,
-        environment=_environment(desk),
+        environment=environment(desk.world, desk.equipment, desk.begun.target, desk.target),
         test=tests.get(desk.begun.target),
         guard_tests={name: facts for name, facts in tests.items() if name != desk.begun.target},
         number_kind=desk.target.number_kind,
@@ -137,6 +139,7 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
         waivers=waivers_of(desk, run),
         procedure=decision.procedure,
         samples_sha256=samples_sha256,
+        yardstick=yardstick(desk.world, desk.protocol, desk.begun.base, desk.begun.target),
     )
 
 
@@ -152,14 +155,9 @@ def _artifacts(run: Run) -> dict[str, dict[str, Artifact]]:
     return found
 
 
-def _environment(desk: Desk) -> dict[str, str]:
-    return {**desk.world.machine, **_toolchain(desk)}
-
-
 def _toolchain(desk: Desk) -> dict[str, str]:
     """Versions of what built the deciding target."""
-    answer = desk.equipment.toolchains.availability(desk.begun.target, desk.target)
-    return dict(getattr(answer, "versions", {}))
+    return tool_versions(desk.equipment, desk.begun.target, desk.target)
 
 
 def _profile_changes(run: Run) -> tuple[str, ...]:

@@ -4,16 +4,17 @@ from collections.abc import Iterable, Sequence
 from importlib import resources
 
 from expctl.domain import boundaries
-from expctl.domain.experiment import Prediction
 from expctl.domain.ledger import Ledger
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+from expctl.domain.ledger_epochs import Border
 from expctl.domain.ledger_rows import QueueItem, Row, RuleRow
+from expctl.domain.predictions import Forecast, accuracy_text, outcome_text, prediction_text
 from expctl.domain.protocol import Benchmark, Target
 from expctl.domain.quantities import effect_text, throughput_text, time_text
 from expctl.domain.queue import State
-from expctl.domain.record import Finding
 from expctl.domain.verdict import CONFIRM_LEAST
 from expctl.views.escape import Markdown, code_text, markdown_text
+from expctl.views.findings import about
 from expctl.views.table import table
 
 COMMIT_LETTERS = 12
@@ -40,13 +41,15 @@ def render(ledger: Ledger) -> str:
         confirm_least=CONFIRM_LEAST,
         baseline_table=_baseline_table(ledger.baselines),
         imported_table=_imported_table(ledger.imported_baselines),
-        experiment_table=_experiment_table(ledger.rows),
+        experiment_table=_experiment_table(ledger.rows, ledger.borders),
+        forecast_table=_forecast_table(ledger.forecasts),
+        accuracy=accuracy_text(ledger.accuracy),
         rule_table=_rule_table(ledger.rules),
         build=_build,
         code=_code,
         kpi=_kpi,
-        about=_about,
-        prediction=_prediction,
+        about=about,
+        prediction=prediction_text,
         depends=_depends,
         standing=_standing,
         line=_line,
@@ -95,22 +98,38 @@ def _imported_table(baselines: Iterable[ImportedBaseline]) -> Markdown:
     return table(heads, [(given.target, given.id, given.date, given.given) for given in baselines])
 
 
-def _experiment_table(rows: Iterable[Row]) -> Markdown:
+def _experiment_table(rows: Iterable[Row], borders: Iterable[Border]) -> Markdown:
+    """One row per experiment, and a row of its own where the epoch of a target changes."""
     heads = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "measured", "why")
-    return table(heads, [_experiment(row) for row in rows])
+    begins = {border.before: border for border in borders}
+    lines: list[Sequence[str]] = []
+    for row in rows:
+        if row.id in begins:
+            border = begins[row.id]
+            lines.append((Markdown("—"), Markdown("**new epoch**"), "", border.target, "", "", "", border.text))
+        lines.append(_experiment(row))
+    return table(heads, lines)
+
+
+def _forecast_table(forecasts: Iterable[Forecast]) -> Markdown:
+    heads = ("id", "predicted", "came out", "hypothesis")
+    return table(
+        heads, [(each.id, prediction_text(each.predicted), outcome_text(each), _line(each.hypothesis)) for each in forecasts]
+    )
 
 
 def _experiment(row: Row) -> Sequence[str]:
     target = f"{row.target} (imported)" if row.imported else row.target
-    measured = effect_text(row.effect) if row.effect else "not timed"
-    effect = f"imported: {row.given}" if row.imported else measured
+    timed = effect_text(row.effect) if row.effect else "not timed"
+    effect = f"imported: {row.given}" if row.imported else timed
     again = [
         f"again on {other.target}{f' ({other.date})' if other.date else ''}: {other.verdict}, {'; '.join(other.reasons)}"
         for other in row.again
     ]
     fixed = ("see Corrections",) if row.corrected else ()
     why = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again, *fixed))
-    return (row.id, row.title, row.kind, target, row.verdict, effect, row.measured, why)
+    measured = f"{row.measured}, epoch {row.epoch}" if row.epoch else row.measured
+    return (row.id, row.title, row.kind, target, row.verdict, effect, measured, why)
 
 
 def _rule_table(rules: Iterable[RuleRow]) -> Markdown:
@@ -150,19 +169,6 @@ def _kpi(benchmark: Benchmark) -> str:
     """Sizes with weights, and how a round is measured."""
     sizes = ", ".join(f"{size.name} (weight {size.weight:g})" for size in benchmark.sizes)
     return f"{sizes}; at most {benchmark.rounds} rounds, style {benchmark.style}"
-
-
-def _about(finding: Finding) -> str:
-    """Kind, origin and standing of a finding."""
-    shown = f"shown by {', '.join(finding.evidence)}" if finding.evidence else ""
-    gone = f"SUPERSEDED by {finding.superseded_by}" if finding.superseded_by else ""
-    return "; ".join(part for part in (finding.kind, f"since {finding.since}" if finding.since else "", shown, gone) if part)
-
-
-def _prediction(prediction: Prediction) -> str:
-    """`KEEP, +1.0 to +3.0 %: fewer LDS passes`."""
-    gain = f", {prediction.gain_percent[0]:+.1f} to {prediction.gain_percent[1]:+.1f} %" if prediction.gain_percent else ""
-    return f"{prediction.verdict}{gain}{f': {prediction.text}' if prediction.text else ''}"
 
 
 def _depends(item: QueueItem) -> str:

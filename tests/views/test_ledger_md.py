@@ -326,3 +326,27 @@ def test_columns_line_up_and_a_long_cell_widens_nothing() -> None:
         "| P1  | short | -   |",
         f"| P2  | {'x' * 60} | **kept** |",
     ]
+
+
+# ------------------------------------------------------------------ epochs, predictions, findings
+
+
+def test_a_ledger_of_two_epochs_with_predictions_and_fallen_findings() -> None:
+    kept = replace(
+        KEPT,
+        environment={"cpu": "a CPU", "cores": "2", "ziglang": "0.16.0"},
+        prediction=QUEUED.prediction,
+        hypothesis="Fewer loads of B.",
+        protocol="aaaa1111bbbb",
+        flags=(),
+    )
+    rejected = replace(
+        REJECTED,
+        environment={"cpu": "a CPU", "cores": "2", "ziglang": "0.17.0"},
+        prediction=Prediction(verdict=Verdict.KEEP),
+        hypothesis="Fewer branches.",
+        protocol="aaaa1111bbbb",
+    )
+    fallen = (*FINDINGS, Finding(text="Branches are free.", since="P2", kind="static", contradicted_by="P16"))
+    text = ledger_text(IMPORTED, kept, rejected, findings=fallen)
+    assert text == (GOLDEN / "ledger_epochs.md").read_text(encoding="utf-8")
