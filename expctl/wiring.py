@@ -146,7 +146,7 @@ def asking(place: Place) -> "Callable[[World, str], Proposed | Unproposed | Exha
     from expctl.flow.proposing import Agency, ask_proposer
 
     command = ProposerCommand(place.state / "proposer", mark=mark_of(place))
-    agency = Agency(proposers=command, search=search_of, write=proposal_bytes)
+    agency = Agency(proposers=command, digests=digests(place, reader(place)), search=search_of, write=proposal_bytes)
     return lambda world, target: ask_proposer(world, agency, target)
 
 

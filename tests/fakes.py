@@ -20,6 +20,7 @@ from expctl.adapters.record_codec import (
 )
 from expctl.domain.calibration import Calibration
 from expctl.domain.change_identity import ChangeIdentity
+from expctl.domain.digest import Digest, digest_of
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.events import Event
 from expctl.domain.experiment import Kind, Prediction, Probe, Proposal, Verdict
@@ -335,6 +336,24 @@ class FakeLibrary:
 
     def findings_text(self, commit: str) -> bytes:
         return self.workspace.commits[commit].files.get("experiments/findings.yaml", b"")
+
+
+@dataclass
+class FakeDigests:
+    """Digests of the records in the fake repository."""
+
+    library: "FakeLibrary"
+
+    def all(self, commit: str) -> tuple[Digest, ...]:
+        return tuple(digest_of(record) for record in self.library.records(commit))
+
+    def waiting(self, commit: str) -> tuple[str, ...]:
+        told = {each.id for each in self.library.records(commit) if each.verdict is not Verdict.INVALID}
+        return tuple(each.id for each in self.library.proposals(commit) if each.id not in told)
+
+    def proposals(self, commit: str, ids: Sequence[str]) -> tuple[Proposal, ...]:
+        known = {each.id: each for each in self.library.proposals(commit)}
+        return tuple(known[name] for name in ids)
 
 
 @dataclass

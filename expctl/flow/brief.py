@@ -32,7 +32,7 @@ def brief_here(
     protocol = library.protocol(head)
     found = in_order(digests.all(head))
     epochs = epochs_from(each for digest in found for each in digest.measurings)
-    waiting = digests.waiting(head)
+    waiting = _in_turn(library, head, digests.waiting(head))
     now = epochs_now(library, protocol, head, epochs, machine)
     known = Known(
         protocol=protocol,
@@ -48,6 +48,13 @@ def brief_here(
         queued=len(waiting),
     )
     return brief_of(known, words_max=words_max)
+
+
+def _in_turn(library: Library, head: str, waiting: Sequence[str]) -> tuple[str, ...]:
+    """What was not withdrawn, by priority; whether conditions hold is not looked at, their words are in the brief."""
+    tickets = {name: filing.ticket for name, filing in library.filings(head, waiting).items()}
+    kept = [(name, ticket) for name, ticket in tickets.items() if ticket is None or not ticket.withdrawn]
+    return tuple(name for name, _ in sorted(kept, key=lambda each: -each[1].priority if each[1] else 0))
 
 
 def _baselines(library: Library, head: str, digests: Sequence[Digest]) -> tuple[Baseline, ...]:

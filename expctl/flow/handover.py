@@ -1,11 +1,14 @@
-"""What a proposer must know: the short brief, as plain facts."""
+"""What a proposer is handed: the brief that `expctl brief` prints, and the facts behind it, for programs."""
 
 from dataclasses import dataclass
 
 from expctl.domain.books import Books
+from expctl.domain.brief import WORDS_MAX
 from expctl.domain.ledger_baseline import Baseline, baselines
 from expctl.domain.protocol import KeepRule, PatchLimits
 from expctl.domain.record import Record
+from expctl.domain.word_cap import Section
+from expctl.flow.brief import Digests, brief_here
 from expctl.flow.propose import next_number
 from expctl.flow.world import World
 
@@ -47,7 +50,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """Protocol, what stands, what waits, what was tried. `next_id` is free."""
+    """Protocol, what stands, what waits, what was tried; `sections` are those of `expctl brief`. `next_id` is free."""
 
     head: str
     next_id: str
@@ -55,13 +58,15 @@ class Brief:
     baselines: tuple[Baseline, ...]
     queue: tuple[Waiting, ...]
     records: tuple[Told, ...]
+    sections: tuple[Section, ...]
 
 
-def brief_of(world: World, head: str) -> Brief:
-    """The brief at `head`. Whoever makes a fuller one puts it in the place of this function."""
+def brief_of(world: World, digests: Digests, head: str) -> Brief:
+    """The brief at `head`."""
     books = Books.open(world.library, head)
     protocol = books.protocol
     benchmarks = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
+    whole = brief_here(world.library, digests, world.calibrations, head=head, machine=world.machine, words_max=WORDS_MAX)
     taken = {each.id for each in books.proposals} | {each.id for each in books.records}
     return Brief(
         head=head,
@@ -79,6 +84,7 @@ def brief_of(world: World, head: str) -> Brief:
         baselines=baselines(books.records),
         queue=tuple(Waiting(id=each.id, title=each.proposal.title, state=each.state, why=each.why) for each in books.queue()),
         records=tuple(_told(record) for record in books.records),
+        sections=whole.sections,
     )
 
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from fakes import PROTOCOL, STEP, FakeProposers, Stage, patch_to, proposal
+from fakes import PROTOCOL, STEP, FakeDigests, FakeProposers, Stage, patch_to, proposal
 
 from expctl.adapters.proposal_file import proposal_bytes, proposal_of
 from expctl.adapters.searches import search_of
@@ -14,6 +14,7 @@ from expctl.domain.proposer import Proposer, Screen, Sweep
 from expctl.flow.autopilot import Exhausted, Unproposed
 from expctl.flow.propose import Proposed
 from expctl.flow.proposing import Agency, ask_proposer
+from expctl.flow.queue import prioritise, withdraw
 from expctl.flow.run import run_experiment
 
 
@@ -25,7 +26,9 @@ def draft(id: str, kernel: str, path: str = "src/kernel", **changes: object) -> 
 def employing(*answers: Draft | Failed | Refused | None) -> tuple[Stage, Agency]:
     stage = Stage()
     stage.library.given_protocol = replace(PROTOCOL, proposer=Proposer(argv=("agent",)))
-    return stage, Agency(proposers=FakeProposers(list(answers)), search=search_of, write=proposal_bytes)
+    return stage, Agency(
+        proposers=FakeProposers(list(answers)), digests=FakeDigests(stage.library), search=search_of, write=proposal_bytes
+    )
 
 
 def fake(agency: Agency) -> FakeProposers:
@@ -51,6 +54,20 @@ def test_it_is_told_what_was_tried_and_which_id_is_free() -> None:
     assert isinstance(ask_proposer(stage.world(), agency), Exhausted)
     (brief,) = fake(agency).briefs
     assert (brief.next_id, [(each.id, each.verdict) for each in brief.records]) == ("P8", [("P7", "REJECT")])
+    sections = {each.key: each for each in brief.sections}
+    assert [each.split(",")[0] for each in sections["rules"].items] == ["P7"]
+
+
+def test_the_brief_has_what_waits_by_priority_and_not_what_was_withdrawn() -> None:
+    stage, agency = employing(None)
+    for name in ("P7", "P8", "P9"):
+        stage.queue(name, f"slow {name[1:]}00000")
+    prioritise(stage.world(), "P9", 3)
+    withdraw(stage.world(), "P7", "no time")
+    assert isinstance(ask_proposer(stage.world(), agency), Exhausted)
+    (brief,) = fake(agency).briefs
+    waiting = next(each for each in brief.sections if each.key == "next")
+    assert [each.split()[0].strip(":,") for each in waiting.items] == ["P9", "P8"]
 
 
 @pytest.mark.parametrize(
