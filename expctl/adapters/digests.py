@@ -15,8 +15,8 @@ from expctl.adapters.record_codec import record_of
 from expctl.domain.digest import Digest, digest_of
 from expctl.domain.experiment import ID_PATTERN, Proposal, Verdict, id_order
 
-# Most of a record's bytes, and nothing of them in its digest.
-NOT_NEEDED = frozenset(("artifacts", "profile", "notes", "test", "guard_tests", "procedure"))
+# Most of a record's bytes, and nothing of them in its digest; but a rule may know a repeat by the artifacts' machine code.
+NOT_NEEDED = frozenset(("profile", "notes", "test", "guard_tests", "procedure"))
 
 
 class CachedDigests:
@@ -62,7 +62,8 @@ class CachedDigests:
 
     @staticmethod
     def _digest(name: str, text: bytes) -> Digest:
-        return digest_of(record_of(text, where=f"{EXPERIMENTS}/{name}/record.json", without=NOT_NEEDED))
+        without = NOT_NEEDED if b'\n "rule": {' in text else NOT_NEEDED | {"artifacts"}
+        return digest_of(record_of(text, where=f"{EXPERIMENTS}/{name}/record.json", without=without))
 
     def _stored(self) -> Rows:
         try:
