@@ -4,7 +4,7 @@ import sys
 
 import typer
 
-from expctl.cli import calibrate, compare, gate, init, inspect, ledger, new, occupancy, replay, run, show, status
+from expctl.cli import calibrate, compare, gate, init, inspect, ledger, new, occupancy, profile, replay, run, show, status
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
 
@@ -27,6 +27,7 @@ app.command()(replay.replay)
 app.command()(compare.compare)
 app.command()(inspect.inspect)
 app.command()(occupancy.occupancy)
+app.add_typer(profile.app, name="profile")
 app.command()(gate.gate)
 app.command()(init.init)
 

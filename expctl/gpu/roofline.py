@@ -100,7 +100,7 @@ def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bou
         if few:
             return Bound.LATENCY, f"{work.groups} workgroups leave most of {work.units} units empty"
         return Bound.UNKNOWN, "neither FLOP nor bytes are known: give --size or --moves, or profile with counters"
-    said = _said(by_compute, by_memory)
+    said = _said(by_compute, by_memory, measured=work.compute_percent is not None or work.memory_percent is not None)
     if top >= NEAR_PERCENT:
         return (Bound.COMPUTE if (by_compute or 0.0) >= (by_memory or 0.0) else Bound.MEMORY), said
     if few:
@@ -110,9 +110,11 @@ def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bou
     return Bound.LATENCY, f"{said}: neither limit is near"
 
 
-def _said(compute: float | None, memory: float | None) -> str:
-    parts = [f"{compute:.0f} % of the arithmetic" if compute is not None else "", f"{memory:.0f} % of the memory" if memory is not None else ""]
-    return " and ".join(part for part in parts if part) + " limit reached"
+def _said(compute: float | None, memory: float | None, *, measured: bool) -> str:
+    """`measured` by the profiler: then the figures are of the busiest unit of either sort, issue slots and caches among them."""
+    names = ("the SMs' busiest unit", "the memory system's") if measured else ("the arithmetic", "the memory bandwidth")
+    parts = [f"{value:.0f} % of {name}" for value, name in zip((compute, memory), names, strict=True) if value is not None]
+    return f"{' and '.join(parts)} used"
 
 
 def _first(*values: float | None) -> float | None:

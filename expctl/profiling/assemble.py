@@ -1,6 +1,5 @@
 """From what files gave to one profile: kernels grouped by name, corrected, classed, with the device's busy time."""
 
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ from expctl.profiling.devices import known_devices
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch, Statistic
 from expctl.profiling.launches import launches_of
 from expctl.profiling.run_folder import Run
-from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, median, occupied, sample_deviation
+from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Track, median, sample_deviation
 
 ROCPROF = (Source.ROCPD, Source.ROCPROF_CSV, Source.ROCPROF_JSON, Source.ROCPROF_COUNTERS)
 
@@ -30,6 +29,8 @@ class _Group:
 def assemble(path: Path, run: Run, arch: str) -> Profile:
     """The profile; `arch` overrules what the files say of the GPU, "" leaves it to them."""
     parts = run.timed
+    for each in (*parts, *run.counted):
+        each.tally.settle()
     devices, notes = known_devices(parts, run.agents, arch)
     readings = _readings(parts, devices)
     groups = _groups(parts, devices, readings)
@@ -146,31 +147,30 @@ def _counters(parts: Iterable[Gathered]) -> dict[str, dict[str, float]]:
 def _timelines(parts: Sequence[Gathered]) -> tuple[Timeline, ...]:
     """Busy time of each GPU. Files of several hosts, and traces of several ranks, each have GPUs of their own."""
     hosts = {part.host for part in parts}
-    starts: dict[str, array[int]] = {}
-    ends: dict[str, array[int]] = {}
+    tracks: dict[str, Track] = {}
     for part in parts:
-        for device in part.tally.starts:
-            owner = part.host if len(hosts) > 1 else Path(part.file).name if part.source is Source.TORCH and len(parts) > 1 else ""
+        owner = part.host if len(hosts) > 1 else Path(part.file).name if part.source is Source.TORCH and len(parts) > 1 else ""
+        for device, track in part.tally.tracks.items():
+            if not track.starts:
+                continue
             name = f"{owner} {device}".strip()
-            starts[name] = starts[name] + part.tally.starts[device] if name in starts else part.tally.starts[device]
-            ends[name] = ends[name] + part.tally.ends[device] if name in ends else part.tally.ends[device]
-    found = []
-    for name in sorted(starts):
-        seen = occupied(starts[name], ends[name])
-        found.append(
-            Timeline(
-                device=name,
-                dispatches=len(starts[name]),
-                span_ns=seen.span_ns,
-                busy_ns=seen.busy_ns,
-                gaps=seen.gaps,
-                launch_gaps=seen.launch_gaps,
-                launch_gap_ns=seen.launch_gap_ns,
-                longest_gap_ns=seen.longest_gap_ns,
-                launch_gap_most_ns=LAUNCH_GAP_MOST_NS,
-            )
-        )
-    return tuple(found)
+            tracks[name] = tracks[name].join(track) if name in tracks else track
+    return tuple(_timeline(name, track) for name, track in sorted(tracks.items()))
+
+
+def _timeline(name: str, track: Track) -> Timeline:
+    span, gaps = track.measured()
+    return Timeline(
+        device=name,
+        dispatches=len(track.starts),
+        span_ns=span,
+        busy_ns=span - gaps.total_ns,
+        gaps=gaps.number,
+        launch_gaps=gaps.short,
+        launch_gap_ns=gaps.short_ns,
+        longest_gap_ns=gaps.longest_ns,
+        launch_gap_most_ns=LAUNCH_GAP_MOST_NS,
+    )
 
 
 def _copies(parts: Iterable[Gathered]) -> tuple[Copy, ...]:

@@ -38,12 +38,19 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     ),
 )  # fmt: skip
 _TRITON_REDUCTION = re.compile(r"^triton_(red|per)_")
+_UNNAMED = re.compile(r"<unnamed>|\(anonymous namespace\)|\{anonymous\}|`anonymous namespace'")
+_WRAPPER = re.compile(r"(elementwise|index)_kernel")
+"""What PyTorch launches for every functor: the functor says what it does."""
+_COPYING = re.compile(r"\w*copy_kernel|FillFunctor")
 _COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _RULES)
 
 
 def classify(name: str) -> KernelClass:
     """The class of the kernel `name`, mangled or not; OTHER when no rule knows it."""
+    name = _UNNAMED.sub("", name)
     head = _head(name)
+    if _WRAPPER.search(head) and _COPYING.search(name):
+        return KernelClass.COPY
     if _TRITON_REDUCTION.match(head) and not re.search(r"norm|softmax|copy", head):
         return KernelClass.REDUCTION
     for kind, pattern in _COMPILED:

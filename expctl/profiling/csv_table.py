@@ -11,7 +11,7 @@ from expctl.domain.text import one_line
 from expctl.profiling import refusals
 from expctl.profiling.text_file import open_text
 
-ROWS_AT_ONCE = 20_000
+ROWS_AT_ONCE = 2_000
 FIELD_MOST = 1 << 20
 """Kernel names reach thousands of characters; the standard library's limit is meant for less."""
 PREAMBLE = "=="

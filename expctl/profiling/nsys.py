@@ -9,10 +9,10 @@ from expctl.profiling import refusals
 from expctl.profiling.gathered import Gathered, Moved, RawLaunch
 from expctl.profiling.rocprof_csv import AXES, extent
 from expctl.profiling.sqlite_file import columns, open_database, quoted, tables
+from expctl.profiling.tally import Entry
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
-ROWS_AT_ONCE = 20_000
 _COPY_KINDS = {1: "host to device", 2: "device to host", 3: "host to array", 4: "array to host", 8: "device to device", 10: "peer to peer"}
 _PARTS = (
     "demangledName", "shortName", "mangledName", "name", "deviceId", "registersPerThread", "staticSharedMemory",
@@ -50,17 +50,20 @@ def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], f
     shown = ", ".join(quoted(part) for part in parts)
     cursor = database.execute(f'SELECT start, "end", {shown} FROM {KERNELS}')  # noqa: S608  constant names
     device_at = parts.index("deviceId") if "deviceId" in parts else None
-    while rows := cursor.fetchmany(ROWS_AT_ONCE):
-        if {type(value) for row in rows for value in row[:2]} != {int}:
-            raise refusals.damaged(path, "a kernel whose start or end is no integer")
-        by_device: dict[str, list[tuple[Any, ...]]] = {}
-        for row in rows:
-            by_device.setdefault(f"device {row[2 + device_at]}" if device_at is not None else "the GPU", []).append(row)
-        for device, mine in by_device.items():
-            keys = [row[2:] for row in mine]
-            found.tally.add(device, keys, [row[0] for row in mine], [row[1] for row in mine])
-            for key in set(keys) - found.launches.keys():
+    entries: dict[tuple[Any, ...], Entry] = {}
+    try:
+        for start, end, *values in cursor:
+            key = tuple(values)
+            if key not in entries:
+                device = f"device {values[device_at]}" if device_at is not None else "the GPU"
                 found.launches[key] = _launch(device, dict(zip(parts, key, strict=True)), strings)
+                entries[key] = found.tally.entry(device, key)
+            duration_to, start_to, end_to = entries[key]
+            duration_to(end - start)
+            start_to(start)
+            end_to(end)
+    except TypeError as error:
+        raise refusals.damaged(path, "a kernel whose start or end is no integer") from error
 
 
 def _launch(device: str, values: dict[str, Any], strings: dict[int, str]) -> RawLaunch:

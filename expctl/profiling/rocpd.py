@@ -16,15 +16,17 @@ from expctl.profiling import refusals
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch
 from expctl.profiling.rocprof_csv import AXES, extent
 from expctl.profiling.sqlite_file import columns, open_database, quoted, tables
+from expctl.profiling.tally import Entry, Tally
+from expctl.profiling.two_processes import cores, halves, in_two
 
 DISPATCH = "rocpd_kernel_dispatch"
-ROWS_AT_ONCE = 20_000
+ROWS_FOR_TWO = 200_000
+"""Below, forking costs more than it saves."""
 # What distinguishes launches, under all the names it has had. One weighted sum of them is the key of a launch: it costs one
 # value per dispatch instead of twelve. The weights are primes large enough that two launches of a run won't share a sum.
 _PARTS: tuple[tuple[tuple[str, ...], int], ...] = (
     (("kernel_id",), 268435399),
     (("agent_id",), 134217689),
-    (("pid",), 67108859),
     (("private_segment_size", "scratch_size"), 50331653),
     (("group_segment_size", "lds_block_size", "lds_size"), 33554393),
     *(((f"workgroup_size_{axis}", f"workgroup_{axis}"), prime) for axis, prime in zip(AXES, (16777213, 8388593, 4194301), strict=True)),
@@ -79,7 +81,7 @@ def _process(source: Tables) -> Gathered:
     have = source.columns("kernel_dispatch")
     if missing := [name for name in ("kernel_id", "start", "end", "id") if name not in have]:
         raise refusals.unknown(source.path, f"a rocpd database whose dispatches have no {', '.join(missing)}")
-    firsts = _dispatches(source, found, have, agents)
+    firsts = _dispatches(source, found, have, {agent: device.name for agent, device in agents.items()})
     hidden = _describe(source, found, have, firsts, agents)
     _copies(source, found)
     _counters(source, found, have)
@@ -92,31 +94,67 @@ def _process(source: Tables) -> Gathered:
     return found
 
 
-def _dispatches(source: Tables, found: Gathered, have: Mapping[str, bool], agents: Mapping[Any, Device]) -> dict[Any, int]:
+def _dispatches(source: Tables, found: Gathered, have: Mapping[str, bool], agents: Mapping[Any, str]) -> dict[Any, int]:
     """Fill the tally. Returns the id of the first dispatch of each launch."""
+    table = source.name("kernel_dispatch")
+    first, last = source.database.execute(f"SELECT min(id), max(id) FROM {table}").fetchone()  # noqa: S608  a quoted name
+    if first is None:
+        return {}
+    ranges = halves(first, last)
+    if last - first < ROWS_FOR_TWO or cores() < 2:
+        ranges = ((first, last),)
+
+    def read(part: int) -> tuple[dict[Any, int], tuple[Any, ...]]:
+        with open_database(source.path) as database:
+            mine = Tables(database=database, path=source.path, suffix=source.suffix)
+            firsts, tally = _range(mine, have, agents, ranges[part])
+            if part:
+                return firsts, tally.packed()
+            found.tally = tally
+            return firsts, ()
+
+    parts = in_two(read, len(ranges))
+    if len(parts) == 2:
+        found.tally.follow(parts[1][1])
+        return {**parts[1][0], **parts[0][0]}
+    return dict(parts[0][0])
+
+
+def _range(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, str], ids: tuple[int, int]) -> tuple[dict[Any, int], Tally]:
+    """Dispatches with ids from the first to the last of `ids`, and the first id of each launch."""
     terms = [f"{_value(name, have[name])} * {weight}" for names, weight in _PARTS if (name := _first(names, have))]
     hiding = [f"{quoted(name)} IS NULL" for name in _VIEW_NEEDS if name in have and have[name]]
     if hiding:
         terms.append(f"({' OR '.join(hiding)}) * {_HIDDEN_WEIGHT}")
-    query = f'SELECT {" + ".join(terms)}, start, "end", id FROM {source.name("kernel_dispatch")}'  # noqa: S608  quoted names
+    table = source.name("kernel_dispatch")
+    query = f'SELECT {" + ".join(terms)}, start, "end" FROM {table} WHERE id BETWEEN ? AND ? ORDER BY id'  # noqa: S608  quoted
+    tally = Tally()
+    entries: dict[Any, Entry] = {}
     firsts: dict[Any, int] = {}
-    devices: dict[Any, str] = {}
-    agent_column = "agent_id" if "agent_id" in have else None
-    cursor = source.database.execute(query)
-    while rows := cursor.fetchmany(ROWS_AT_ONCE):
-        keys, starts, ends, ids = zip(*rows, strict=True)
-        if set(map(type, starts)) | set(map(type, ends)) != {int}:
-            raise refusals.damaged(source.path, "a dispatch whose start or end is no integer")
-        for key in set(keys) - firsts.keys():
-            firsts[key] = ids[keys.index(key)]
-            devices[key] = _agent_of(source, firsts[key], agent_column, agents)
-        for device in {devices[key] for key in set(keys)}:
-            mine = [i for i, key in enumerate(keys) if devices[key] == device] if len(set(devices.values())) > 1 else None
-            if mine is None:
-                found.tally.add(device, keys, starts, ends)
-            else:
-                found.tally.add(device, [keys[i] for i in mine], [starts[i] for i in mine], [ends[i] for i in mine])
-    return firsts
+    try:
+        for key, start, end in source.database.execute(query, ids):
+            try:
+                duration_to, start_to, end_to = entries[key]
+            except KeyError:
+                firsts[key] = _nth(source, sum(len(track.starts) for track in tally.tracks.values()), ids)
+                entries[key] = tally.entry(_agent_of(source, firsts[key], have, agents), key)
+                duration_to, start_to, end_to = entries[key]
+            duration_to(end - start)
+            start_to(start)
+            end_to(end)
+    except TypeError as error:
+        raise refusals.damaged(source.path, "a dispatch whose start or end is no integer") from error
+    return firsts, tally
+
+
+def _nth(source: Tables, place: int, ids: tuple[int, int]) -> int:
+    """The id of a dispatch by its place. Ids have no holes as rocprofv3 writes them, so the guess is nearly always right."""
+    table, guess = source.name("kernel_dispatch"), ids[0] + place
+    before = f"SELECT count(*) FROM {table} WHERE id BETWEEN ? AND ?"  # noqa: S608
+    if source.database.execute(before, (ids[0], guess)).fetchone()[0] == place + 1:
+        return guess
+    query = f"SELECT id FROM {table} WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1 OFFSET ?"  # noqa: S608
+    return int(source.database.execute(query, (*ids, place)).fetchone()[0])
 
 
 def _value(name: str, nullable: bool) -> str:
@@ -127,12 +165,12 @@ def _first(names: tuple[str, ...], have: Mapping[str, bool]) -> str | None:
     return next((name for name in names if name in have), None)
 
 
-def _agent_of(source: Tables, dispatch: int, column: str | None, agents: Mapping[Any, Device]) -> str:
-    if column is None:
+def _agent_of(source: Tables, dispatch: int, have: Mapping[str, bool], agents: Mapping[Any, str]) -> str:
+    if "agent_id" not in have:
         return "the GPU"
     query = f"SELECT agent_id FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608
     row = source.database.execute(query, (dispatch,)).fetchone()
-    return agents[row[0]].name if row and row[0] in agents else f"agent {row[0] if row else ''}"
+    return agents.get(row[0], f"agent {row[0]}")
 
 
 def _describe(

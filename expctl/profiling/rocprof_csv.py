@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from operator import itemgetter
-from pathlib import Path
 
 from expctl.domain.profile import Device, Extent, Source
 from expctl.profiling import refusals
 from expctl.profiling.csv_table import Row, Table, integers, optional_integer
 from expctl.profiling.gathered import Gathered, RawLaunch
+from expctl.profiling.tally import Entry
 
 AXES = ("x", "y", "z")
 _NAMES: dict[str, tuple[str, ...]] = {
@@ -25,19 +25,27 @@ def gather_trace(table: Table) -> Gathered:
     """One dispatch per row. Raises Refused."""
     found = Gathered(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
-    key_names = ("agent_id", "kernel_name", *(each for each in map(_column(columns), _NAMES) if each))
-    key = _getter([columns[name] for name in key_names if name in columns])
-    agent = columns.get("agent_id")
+    key_names = [name for name in ("kernel_name", "agent_id", *map(_column(columns), _NAMES)) if name in columns]
+    key = _getter([columns[name] for name in key_names])
     start, end, guid = columns["start_timestamp"], columns["end_timestamp"], columns.get("guid")
     identities: set[str] = set()
+    entries: dict[tuple[str, ...], Entry] = {}
     for rows in table.chunks():
-        keys = [key(row) for row in rows]
         starts = integers(table.path, "Start_Timestamp", [row[start] for row in rows])
         ends = integers(table.path, "End_Timestamp", [row[end] for row in rows])
-        for new in set(keys) - found.launches.keys():
-            found.launches[new] = _launch(table, dict(zip(key_names, new, strict=True)))
-        agents = [row[agent] for row in rows] if agent is not None else [""] * len(rows)
-        _add(found, table.path, agents, keys, starts, ends)
+        try:
+            for row, began, ended in zip(rows, starts, ends, strict=True):
+                which = key(row)
+                if which not in entries:
+                    launch = _launch(table, dict(zip(key_names, which, strict=True)))
+                    found.launches[which] = launch
+                    entries[which] = found.tally.entry(launch.device, which)
+                duration_to, start_to, end_to = entries[which]
+                duration_to(ended - began)
+                start_to(began)
+                end_to(ended)
+        except OverflowError as error:
+            raise refusals.damaged(table.path, "a time stamp of more than 64 bits") from error
         if guid is not None:
             identities.update(row[guid] for row in rows)
     found.identity = ",".join(sorted(identities))
@@ -45,20 +53,6 @@ def gather_trace(table: Table) -> Gathered:
         raise refusals.no_kernels(table.path, "a kernel trace without a row", "did the program launch a kernel while it was profiled?")
     describe(found, columns)
     return found
-
-
-def _add(found: Gathered, path: Path, agents: list[str], keys: list[Row], starts: list[int], ends: list[int]) -> None:
-    try:
-        for each in dict.fromkeys(agents):
-            if agents.count(each) == len(agents):
-                found.tally.add(device_key(each), keys, starts, ends)
-            else:
-                mine = [i for i, name in enumerate(agents) if name == each]
-                found.tally.add(
-                    device_key(each), [keys[i] for i in mine], [starts[i] for i in mine], [ends[i] for i in mine]
-                )
-    except OverflowError as error:
-        raise refusals.damaged(path, "a time stamp of more than 64 bits") from error
 
 
 def describe(found: Gathered, columns: dict[str, int]) -> None:
@@ -100,12 +94,12 @@ def extent(values: Sequence[int | None]) -> Extent | None:
     return (x, y, z) if x and y and z and min(x, y, z) > 0 else None
 
 
-def _column(columns: dict[str, int]) -> "Callable[[str], str | None]":
-    return lambda name: next((each for each in _NAMES[name] if each in columns), None)
+def _column(columns: dict[str, int]) -> "Callable[[str], str]":
+    return lambda name: next((each for each in _NAMES[name] if each in columns), "")
 
 
-def _getter(columns: list[int]) -> "Callable[[Row], Row]":
-    return itemgetter(*columns)  # type: ignore[return-value]  # always several: name and agent, or name and extents
+def _getter(columns: list[int]) -> "Callable[[Row], tuple[str, ...]]":
+    return itemgetter(*columns) if len(columns) > 1 else lambda row: (row[columns[0]],)
 
 
 def gather_copies(table: Table) -> Gathered:

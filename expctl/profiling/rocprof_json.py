@@ -47,15 +47,12 @@ def _process(path: Path, entry: dict[str, Any]) -> Gathered:
 
 
 def _dispatches(found: Gathered, records: list[Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device]) -> None:
-    by_device: dict[str, tuple[list[Any], list[int], list[int]]] = {}
+    by_device: dict[str, list[tuple[Any, int, int]]] = {}
     for record in records:
         key, device = _name_launch(found, record["dispatch_info"], symbols, agents)
-        keys, starts, ends = by_device.setdefault(device, ([], [], []))
-        keys.append(key)
-        starts.append(record["start_timestamp"])
-        ends.append(record["end_timestamp"])
-    for device, (keys, starts, ends) in by_device.items():
-        found.tally.add(device, keys, starts, ends)
+        by_device.setdefault(device, []).append((key, record["start_timestamp"], record["end_timestamp"]))
+    for device, rows in by_device.items():
+        found.tally.add(device, rows)
 
 
 def _counted_dispatches(found: Gathered, entry: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device]) -> None:

@@ -1,89 +1,63 @@
-"""Collects dispatches in bulk: durations by launch, busy time by device. Made for a million rows in plain Python."""
+"""Collects dispatches: durations by launch, busy time by device. Made for a million rows in plain Python."""
 
 import math
 from array import array
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import gt, lt, sub
+from typing import Any
 
 LAUNCH_GAP_MOST_NS = 100_000
 """A queue that is fed steadily leaves microseconds between kernels; a tenth of a millisecond is the host's doing."""
 
-
-@dataclass(slots=True)
-class Tally:
-    """Times by key of a launch and by device. A dispatch that ends before it begins is counted in `impossible` and left out."""
-
-    durations: dict[Hashable, list[int]] = field(default_factory=dict)
-    starts: dict[str, "array[int]"] = field(default_factory=dict)
-    ends: dict[str, "array[int]"] = field(default_factory=dict)
-    impossible: int = 0
-
-    def add(self, device: str, keys: Sequence[Hashable], starts: Sequence[int], ends: Sequence[int]) -> None:
-        """Take dispatches of one device, in file order. Raises TypeError or OverflowError where a time is no 64-bit integer."""
-        if any(map(lt, ends, starts)):
-            possible = [row for row in zip(keys, starts, ends, strict=True) if row[2] >= row[1]]
-            self.impossible += len(keys) - len(possible)
-            if not possible:
-                return
-            keys, starts, ends = zip(*possible, strict=True)
-        self.starts.setdefault(device, array("q")).extend(starts)
-        self.ends.setdefault(device, array("q")).extend(ends)
-        durations = self.durations
-        for key, duration in zip(keys, map(sub, ends, starts), strict=True):
-            try:
-                durations[key].append(duration)
-            except KeyError:
-                durations[key] = [duration]
-
-    def one(self, device: str, key: Hashable, start: int, end: int) -> None:
-        """Take one dispatch."""
-        self.add(device, (key,), (start,), (end,))
-
-    def alone(self, key: Hashable, duration: int) -> None:
-        """Take one dispatch that ran by itself: a replay or a counted one, whose place in time means nothing."""
-        if duration < 0:
-            self.impossible += 1
-        else:
-            self.durations.setdefault(key, []).append(duration)
+Entry = tuple[Callable[[int], None], Callable[[int], None], Callable[[int], None]]
+"""Takes the duration, the start and the end of one dispatch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Occupied:
-    """The union of a device's dispatches."""
+class Gaps:
+    """Times between dispatches in which nothing ran."""
 
-    span_ns: int
-    busy_ns: int
-    gaps: int
-    launch_gaps: int
-    launch_gap_ns: int
-    longest_gap_ns: int
-
-
-def occupied(starts: Sequence[int], ends: Sequence[int]) -> Occupied:
-    """Busy time and gaps of intervals in any order."""
-    if any(map(gt, starts, islice(starts, 1, None))):
-        order = sorted(range(len(starts)), key=starts.__getitem__)
-        starts, ends = [starts[i] for i in order], [ends[i] for i in order]
-    apart = list(map(sub, islice(starts, 1, None), ends))
-    if apart and min(apart) < 0:
-        apart = _apart(starts, ends)
-    last = max(ends)
-    gaps = [gap for gap in apart if gap > 0]
-    short = [gap for gap in gaps if gap <= LAUNCH_GAP_MOST_NS]
-    return Occupied(
-        span_ns=last - starts[0],
-        busy_ns=last - starts[0] - sum(gaps),
-        gaps=len(gaps),
-        launch_gaps=len(short),
-        launch_gap_ns=sum(short),
-        longest_gap_ns=max(gaps, default=0),
-    )
+    number: int
+    total_ns: int
+    short: int
+    short_ns: int
+    longest_ns: int
 
 
-def _apart(starts: Sequence[int], ends: Sequence[int]) -> list[int]:
-    """Time from the end of everything before to each start, where kernels overlap."""
+@dataclass(slots=True)
+class Track:
+    """The dispatches of one device, in file order."""
+
+    starts: "array[int]" = field(default_factory=lambda: array("q"))
+    ends: "array[int]" = field(default_factory=lambda: array("q"))
+
+    def join(self, later: "Track") -> "Track":
+        """Both on one device: two processes, two files."""
+        return Track(self.starts + later.starts, self.ends + later.ends)
+
+    def without_impossible(self) -> "Track":
+        """Only dispatches that end when they begin or later."""
+        kept = [(start, end) for start, end in zip(self.starts, self.ends, strict=True) if end >= start]
+        return Track(array("q", (start for start, _ in kept)), array("q", (end for _, end in kept)))
+
+    def measured(self) -> tuple[int, Gaps]:
+        """From the first start to the last end, and the gaps; overlapping dispatches count once."""
+        starts: Sequence[int] = self.starts
+        ends: Sequence[int] = self.ends
+        if any(map(gt, starts, islice(starts, 1, None))):
+            pairs = sorted(zip(starts, ends, strict=True))
+            starts, ends = [start for start, _ in pairs], [end for _, end in pairs]
+        apart = list(map(sub, islice(starts, 1, None), ends))
+        reached = ends[-1]
+        if apart and min(apart) < 0:
+            apart, reached = _apart(starts, ends)
+        return reached - starts[0], _gaps(apart)
+
+
+def _apart(starts: Sequence[int], ends: Sequence[int]) -> tuple[list[int], int]:
+    """Times from the end of everything before to each start, where dispatches overlap; and the last end."""
     found = []
     reached = ends[0]
     for start, end in zip(starts, ends, strict=True):
@@ -91,7 +65,69 @@ def _apart(starts: Sequence[int], ends: Sequence[int]) -> list[int]:
             found.append(start - reached)
         if end > reached:
             reached = end
-    return found
+    return found, reached
+
+
+def _gaps(apart: Sequence[int]) -> Gaps:
+    """None of the times is negative; a zero is no gap."""
+    longest = max(apart, default=0)
+    short = apart if longest <= LAUNCH_GAP_MOST_NS else [each for each in apart if each <= LAUNCH_GAP_MOST_NS]
+    return Gaps(
+        number=len(apart) - apart.count(0), total_ns=sum(apart), short=len(short) - short.count(0), short_ns=sum(short), longest_ns=longest
+    )  # fmt: skip
+
+
+@dataclass(slots=True)
+class Tally:
+    """Times by key of a launch and by device. `settle` leaves out dispatches that end before they begin, and counts them."""
+
+    durations: dict[Hashable, list[int]] = field(default_factory=dict)
+    tracks: dict[str, Track] = field(default_factory=dict)
+    impossible: int = 0
+
+    def entry(self, device: str, key: Hashable) -> Entry:
+        """What takes the dispatches of one launch. A time that is no 64-bit integer raises TypeError or OverflowError there."""
+        track = self.tracks.setdefault(device, Track())
+        return self.durations.setdefault(key, []).append, track.starts.append, track.ends.append
+
+    def add(self, device: str, rows: Iterable[tuple[Hashable, int, int]]) -> None:
+        """Take dispatches of one device as (key, start, end). Raises as the entries do."""
+        entries: dict[Hashable, Entry] = {}
+        for key, start, end in rows:
+            if key not in entries:
+                entries[key] = self.entry(device, key)
+            duration_to, start_to, end_to = entries[key]
+            duration_to(end - start)
+            start_to(start)
+            end_to(end)
+
+    def alone(self, key: Hashable, duration: int) -> None:
+        """Take one dispatch that ran by itself: a replay or a counted one, whose place in time means nothing."""
+        self.durations.setdefault(key, []).append(duration)
+
+    def settle(self) -> None:
+        """Leave out what is impossible. Once, when all is taken."""
+        for key, values in self.durations.items():
+            if min(values, default=0) < 0:
+                self.durations[key] = [value for value in values if value >= 0]
+                self.impossible += len(values) - len(self.durations[key])
+        for name, track in self.tracks.items():
+            if any(map(lt, track.ends, track.starts)):
+                self.tracks[name] = track.without_impossible()
+
+    def packed(self) -> tuple[Any, ...]:
+        """As plain data, for another process."""
+        tracks = {name: (track.starts.tobytes(), track.ends.tobytes()) for name, track in self.tracks.items()}
+        return {key: array("q", values).tobytes() for key, values in self.durations.items()}, tracks
+
+    def follow(self, packed: tuple[Any, ...]) -> None:
+        """Take the next dispatches of the same run, packed by another process."""
+        durations, tracks = packed
+        for key, values in durations.items():
+            self.durations.setdefault(key, []).extend(array("q", values))
+        for name, (starts, ends) in tracks.items():
+            later = Track(array("q", starts), array("q", ends))
+            self.tracks[name] = self.tracks[name].join(later) if name in self.tracks else later
 
 
 def median(ordered: Sequence[int]) -> float:

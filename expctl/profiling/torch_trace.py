@@ -32,7 +32,7 @@ def gather_torch(path: Path, document: Any) -> Gathered:
     found = Gathered(source=Source.TORCH, file=str(path), identity=str(facts.get("trace_id") or ""))
     found.grid_unit = GridUnit.UNSURE if rocm else GridUnit.WORKGROUPS
     found.devices = {device.name: device for device in devices}
-    by_device: dict[str, tuple[list[Any], list[int], list[int]]] = {}
+    by_device: dict[str, list[tuple[Any, int, int]]] = {}
     rounded = False
     for event in events:
         category = str(event.get("cat", "")).lower() if isinstance(event, dict) else ""
@@ -48,12 +48,9 @@ def gather_torch(path: Path, document: Any) -> Gathered:
             continue
         launch = _launch(event, arguments)
         found.launches[launch] = launch
-        keys, starts, ends = by_device.setdefault(launch.device, ([], [], []))
-        keys.append(launch)
-        starts.append(start)
-        ends.append(start + duration)
-    for device, (keys, starts, ends) in by_device.items():
-        found.tally.add(device, keys, starts, ends)
+        by_device.setdefault(launch.device, []).append((launch, start, start + duration))
+    for device, rows in by_device.items():
+        found.tally.add(device, rows)
     _describe(path, found, events, rocm=rocm, rounded=rounded)
     return found
 
