@@ -151,7 +151,7 @@ def _timelines(parts: Sequence[Gathered]) -> tuple[Timeline, ...]:
     for part in parts:
         owner = part.host if len(hosts) > 1 else Path(part.file).name if part.source is Source.TORCH and len(parts) > 1 else ""
         for device, track in part.tally.tracks.items():
-            if not track.starts:
+            if not track.dispatches:
                 continue
             name = f"{owner} {device}".strip()
             tracks[name] = tracks[name].join(track) if name in tracks else track
@@ -162,7 +162,7 @@ def _timeline(name: str, track: Track) -> Timeline:
     span, gaps = track.measured()
     return Timeline(
         device=name,
-        dispatches=len(track.starts),
+        dispatches=track.dispatches,
         span_ns=span,
         busy_ns=span - gaps.total_ns,
         gaps=gaps.number,

@@ -6,58 +6,17 @@ are renamed between versions that all call themselves schema 3.
 
 import json
 import sqlite3
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from expctl.domain.profile import Device, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch
+from expctl.profiling.rocpd_dispatches import VIEW_NEEDS, read_dispatches
+from expctl.profiling.rocpd_tables import DISPATCH, Tables
 from expctl.profiling.rocprof_csv import AXES, extent
-from expctl.profiling.sqlite_file import columns, open_database, quoted, tables
-from expctl.profiling.tally import Entry, Tally
-from expctl.profiling.two_processes import cores, halves, in_two
-
-DISPATCH = "rocpd_kernel_dispatch"
-ROWS_FOR_TWO = 200_000
-"""Below, forking costs more than it saves."""
-# What distinguishes launches, under all the names it has had. One weighted sum of them is the key of a launch: it costs one
-# value per dispatch instead of twelve. The weights are primes large enough that two launches of a run won't share a sum.
-_PARTS: tuple[tuple[tuple[str, ...], int], ...] = (
-    (("kernel_id",), 268435399),
-    (("agent_id",), 134217689),
-    (("private_segment_size", "scratch_size"), 50331653),
-    (("group_segment_size", "lds_block_size", "lds_size"), 33554393),
-    *(((f"workgroup_size_{axis}", f"workgroup_{axis}"), prime) for axis, prime in zip(AXES, (16777213, 8388593, 4194301), strict=True)),
-    *(((f"grid_size_{axis}", f"grid_{axis}"), prime) for axis, prime in zip(AXES, (2097143, 1048573, 524287), strict=True)),
-)
-_VIEW_NEEDS = ("region_name_id", "tid", "event_id")
-_HIDDEN_WEIGHT = 201326611
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tables:
-    """The tables of one process. `suffix` is its guid with underscores, and empty in a database that has no guids."""
-
-    database: sqlite3.Connection
-    path: Path
-    suffix: str
-
-    def name(self, what: str) -> str:
-        """The quoted name of a table."""
-        return quoted(f"rocpd_{what}{self.suffix}")
-
-    def columns(self, what: str) -> dict[str, bool]:
-        """Its columns, and whether each may be NULL; empty where there is no such table."""
-        return columns(self.database, f"rocpd_{what}{self.suffix}")
-
-    def rows(self, what: str) -> Iterator[Mapping[str, Any]]:
-        """All rows by column, in lower case."""
-        names = list(self.columns(what))
-        if names:
-            for row in self.database.execute(f"SELECT * FROM {self.name(what)}"):  # noqa: S608  a quoted name of sqlite_master
-                yield dict(zip(names, row, strict=True))
+from expctl.profiling.sqlite_file import open_database, tables
 
 
 def gather_rocpd(path: Path) -> list[Gathered]:
@@ -81,7 +40,7 @@ def _process(source: Tables) -> Gathered:
     have = source.columns("kernel_dispatch")
     if missing := [name for name in ("kernel_id", "start", "end", "id") if name not in have]:
         raise refusals.unknown(source.path, f"a rocpd database whose dispatches have no {', '.join(missing)}")
-    firsts = _dispatches(source, found, have, {agent: device.name for agent, device in agents.items()})
+    found.tally, firsts = read_dispatches(source, have, {agent: device.name for agent, device in agents.items()})
     hidden = _describe(source, found, have, firsts, agents)
     _copies(source, found)
     _counters(source, found, have)
@@ -92,85 +51,6 @@ def _process(source: Tables) -> Gathered:
             "(no region, thread or event); they are counted here"
         )
     return found
-
-
-def _dispatches(source: Tables, found: Gathered, have: Mapping[str, bool], agents: Mapping[Any, str]) -> dict[Any, int]:
-    """Fill the tally. Returns the id of the first dispatch of each launch."""
-    table = source.name("kernel_dispatch")
-    first, last = source.database.execute(f"SELECT min(id), max(id) FROM {table}").fetchone()  # noqa: S608  a quoted name
-    if first is None:
-        return {}
-    ranges = halves(first, last)
-    if last - first < ROWS_FOR_TWO or cores() < 2:
-        ranges = ((first, last),)
-
-    def read(part: int) -> tuple[dict[Any, int], tuple[Any, ...]]:
-        with open_database(source.path) as database:
-            mine = Tables(database=database, path=source.path, suffix=source.suffix)
-            firsts, tally = _range(mine, have, agents, ranges[part])
-            if part:
-                return firsts, tally.packed()
-            found.tally = tally
-            return firsts, ()
-
-    parts = in_two(read, len(ranges))
-    if len(parts) == 2:
-        found.tally.follow(parts[1][1])
-        return {**parts[1][0], **parts[0][0]}
-    return dict(parts[0][0])
-
-
-def _range(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, str], ids: tuple[int, int]) -> tuple[dict[Any, int], Tally]:
-    """Dispatches with ids from the first to the last of `ids`, and the first id of each launch."""
-    terms = [f"{_value(name, have[name])} * {weight}" for names, weight in _PARTS if (name := _first(names, have))]
-    hiding = [f"{quoted(name)} IS NULL" for name in _VIEW_NEEDS if name in have and have[name]]
-    if hiding:
-        terms.append(f"({' OR '.join(hiding)}) * {_HIDDEN_WEIGHT}")
-    table = source.name("kernel_dispatch")
-    query = f'SELECT {" + ".join(terms)}, start, "end" FROM {table} WHERE id BETWEEN ? AND ? ORDER BY id'  # noqa: S608  quoted
-    tally = Tally()
-    entries: dict[Any, Entry] = {}
-    firsts: dict[Any, int] = {}
-    try:
-        for key, start, end in source.database.execute(query, ids):
-            try:
-                duration_to, start_to, end_to = entries[key]
-            except KeyError:
-                firsts[key] = _nth(source, sum(len(track.starts) for track in tally.tracks.values()), ids)
-                entries[key] = tally.entry(_agent_of(source, firsts[key], have, agents), key)
-                duration_to, start_to, end_to = entries[key]
-            duration_to(end - start)
-            start_to(start)
-            end_to(end)
-    except TypeError as error:
-        raise refusals.damaged(source.path, "a dispatch whose start or end is no integer") from error
-    return firsts, tally
-
-
-def _nth(source: Tables, place: int, ids: tuple[int, int]) -> int:
-    """The id of a dispatch by its place. Ids have no holes as rocprofv3 writes them, so the guess is nearly always right."""
-    table, guess = source.name("kernel_dispatch"), ids[0] + place
-    before = f"SELECT count(*) FROM {table} WHERE id BETWEEN ? AND ?"  # noqa: S608
-    if source.database.execute(before, (ids[0], guess)).fetchone()[0] == place + 1:
-        return guess
-    query = f"SELECT id FROM {table} WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1 OFFSET ?"  # noqa: S608
-    return int(source.database.execute(query, (*ids, place)).fetchone()[0])
-
-
-def _value(name: str, nullable: bool) -> str:
-    return f"coalesce({quoted(name)}, -1)" if nullable else quoted(name)
-
-
-def _first(names: tuple[str, ...], have: Mapping[str, bool]) -> str | None:
-    return next((name for name in names if name in have), None)
-
-
-def _agent_of(source: Tables, dispatch: int, have: Mapping[str, bool], agents: Mapping[Any, str]) -> str:
-    if "agent_id" not in have:
-        return "the GPU"
-    query = f"SELECT agent_id FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608
-    row = source.database.execute(query, (dispatch,)).fetchone()
-    return agents.get(row[0], f"agent {row[0]}")
 
 
 def _describe(
@@ -185,7 +65,7 @@ def _describe(
         row = dict(zip(names, source.database.execute(query, (dispatch,)).fetchone(), strict=True))
         symbol = symbols.get(row.get("kernel_id"), {})
         calls = len(found.tally.durations.get(key, ()))
-        if any(name in row and row[name] is None for name in _VIEW_NEEDS):
+        if any(name in row and row[name] is None for name in VIEW_NEEDS):
             hidden += calls
         nameless += 0 if symbol else calls
         found.launches[key] = _launch(row, symbol, agents)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from operator import gt, lt, sub
-from typing import Any
 
 LAUNCH_GAP_MOST_NS = 100_000
 """A queue that is fed steadily leaves microseconds between kernels; a tenth of a millisecond is the host's doing."""
@@ -26,12 +25,45 @@ class Gaps:
     longest_ns: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A device's dispatches in order of their starts, summed up while they were read."""
+
+    first: int
+    last_start: int
+    reached: int
+    dispatches: int
+    gaps: Gaps
+
+    def then(self, later: "Summary") -> "Summary | None":
+        """Both, one after the other; None unless the later one begins after the end of this."""
+        between = later.first - self.reached
+        if between < 0:
+            return None
+        parts = (self.gaps, gaps_of((between,)), later.gaps)
+        gaps = Gaps(
+            number=sum(each.number for each in parts),
+            total_ns=sum(each.total_ns for each in parts),
+            short=sum(each.short for each in parts),
+            short_ns=sum(each.short_ns for each in parts),
+            longest_ns=max(each.longest_ns for each in parts),
+        )
+        both = self.dispatches + later.dispatches
+        return Summary(first=self.first, last_start=later.last_start, reached=later.reached, dispatches=both, gaps=gaps)
+
+
 @dataclass(slots=True)
 class Track:
-    """The dispatches of one device, in file order."""
+    """The dispatches of one device, in file order, or their summary alone."""
 
     starts: "array[int]" = field(default_factory=lambda: array("q"))
     ends: "array[int]" = field(default_factory=lambda: array("q"))
+    summary: Summary | None = None
+
+    @property
+    def dispatches(self) -> int:
+        """How many."""
+        return self.summary.dispatches if self.summary else len(self.starts)
 
     def join(self, later: "Track") -> "Track":
         """Both on one device: two processes, two files."""
@@ -44,6 +76,8 @@ class Track:
 
     def measured(self) -> tuple[int, Gaps]:
         """From the first start to the last end, and the gaps; overlapping dispatches count once."""
+        if self.summary:
+            return self.summary.reached - self.summary.first, self.summary.gaps
         starts: Sequence[int] = self.starts
         ends: Sequence[int] = self.ends
         if any(map(gt, starts, islice(starts, 1, None))):
@@ -53,7 +87,7 @@ class Track:
         reached = ends[-1]
         if apart and min(apart) < 0:
             apart, reached = _apart(starts, ends)
-        return reached - starts[0], _gaps(apart)
+        return reached - starts[0], gaps_of(apart)
 
 
 def _apart(starts: Sequence[int], ends: Sequence[int]) -> tuple[list[int], int]:
@@ -68,8 +102,8 @@ def _apart(starts: Sequence[int], ends: Sequence[int]) -> tuple[list[int], int]:
     return found, reached
 
 
-def _gaps(apart: Sequence[int]) -> Gaps:
-    """None of the times is negative; a zero is no gap."""
+def gaps_of(apart: Sequence[int]) -> Gaps:
+    """Of times between dispatches, none negative; a zero is no gap."""
     longest = max(apart, default=0)
     short = apart if longest <= LAUNCH_GAP_MOST_NS else [each for each in apart if each <= LAUNCH_GAP_MOST_NS]
     return Gaps(
@@ -114,20 +148,6 @@ class Tally:
         for name, track in self.tracks.items():
             if any(map(lt, track.ends, track.starts)):
                 self.tracks[name] = track.without_impossible()
-
-    def packed(self) -> tuple[Any, ...]:
-        """As plain data, for another process."""
-        tracks = {name: (track.starts.tobytes(), track.ends.tobytes()) for name, track in self.tracks.items()}
-        return {key: array("q", values).tobytes() for key, values in self.durations.items()}, tracks
-
-    def follow(self, packed: tuple[Any, ...]) -> None:
-        """Take the next dispatches of the same run, packed by another process."""
-        durations, tracks = packed
-        for key, values in durations.items():
-            self.durations.setdefault(key, []).extend(array("q", values))
-        for name, (starts, ends) in tracks.items():
-            later = Track(array("q", starts), array("q", ends))
-            self.tracks[name] = self.tracks[name].join(later) if name in self.tracks else later
 
 
 def median(ordered: Sequence[int]) -> float:
