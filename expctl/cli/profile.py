@@ -27,12 +27,18 @@ def show(
     path: Annotated[Path, typer.Argument(metavar="FILE|FOLDER")],
     kernel: Annotated[str, typer.Option(metavar="REGEX", help="Only kernels with this in their names.")] = "",
     kind: Annotated[str, typer.Option("--class", metavar="CLASS", help="Only this class, such as GEMM or copy.")] = "",
-    top: Annotated[int | None, typer.Option(metavar="N", help=f"List N kernels, 0 for all; {TOP} unless given, as data all.")] = None,
+    top: Annotated[
+        int | None, typer.Option(metavar="N", help=f"List N kernels, 0 for all; {TOP} unless given, as data all.")
+    ] = None,
     size: Annotated[str, typer.Option(metavar="M,N,K", help="The problem of one pass: gives FLOP/s.")] = "",
     types: Annotated[str, typer.Option(metavar="A,B,C", help=f"Number types of its matrices: {', '.join(TYPES)}.")] = "",
-    passes: Annotated[int | None, typer.Option(metavar="N", min=1, help="Passes in the profile; the GEMM's calls unless given.")] = None,
+    passes: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Passes in the profile; the GEMM's calls unless given.")
+    ] = None,
     moves: Annotated[list[str] | None, typer.Option(metavar="REGEX=BYTES", help="What a call of a kernel moves.")] = None,
-    clock: Annotated[float | None, typer.Option(metavar="MHZ", min=1, help="The clock during the run, if you sampled it.")] = None,
+    clock: Annotated[
+        float | None, typer.Option(metavar="MHZ", min=1, help="The clock during the run, if you sampled it.")
+    ] = None,
     bandwidth: Annotated[float | None, typer.Option(metavar="GB/s", min=1, help="The memory's, where it isn't known.")] = None,
     arch: Annotated[str, typer.Option(metavar="GPU", help="The GPU, where the file doesn't name it: gfx1151, sm_90.")] = "",
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw roofline and time by kernel: .png or .svg.")] = None,
@@ -41,8 +47,8 @@ def show(
 ) -> None:
     """Kernels of a profile: times, resources, classes, gaps, what bounds them. A folder is one run.
 
-    Reads rocpd databases, rocprofv3 CSV and JSON, torch.profiler traces, ncu --csv pages and nsys databases, told apart by their
-    contents. docs/PROFILES.md says what is corrected and what the figures mean.
+    Reads rocpd databases, rocprofv3 CSV and JSON, torch.profiler traces, ncu --csv pages and nsys databases, told apart by
+    their contents. docs/PROFILES.md says what is corrected and what the figures mean.
     """
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused
@@ -121,11 +127,14 @@ def _problem(size: str, types: str, moves: list[str], clock: float | None, bandw
         try:
             patterns.append((re.compile(expression), int(count)))
         except (re.error, ValueError) as error:
-            raise Misused("these are no bytes of a kernel", expected="REGEX=BYTES, such as to_copy=201326592", found=each) from error
+            raise Misused(
+                "these are no bytes of a kernel", expected="REGEX=BYTES, such as to_copy=201326592", found=each
+            ) from error
         if not expression or int(count) < 0:
             raise Misused("these are no bytes of a kernel", expected="REGEX=BYTES, such as to_copy=201326592", found=each)
     return Problem(
-        size=extents, types=(kinds[0], kinds[1], kinds[2]), types_given=bool(types), moves=tuple(patterns), clock_mhz=clock, bandwidth_gbs=bandwidth
+        size=extents, types=(kinds[0], kinds[1], kinds[2]), types_given=bool(types),
+        moves=tuple(patterns), clock_mhz=clock, bandwidth_gbs=bandwidth
     )  # fmt: skip
 
 
@@ -138,7 +147,9 @@ def _size(text: str) -> tuple[int, int, int] | None:
     if len(parts) == 1:
         parts *= 3
     if len(parts) != 3 or not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
-        raise Misused("this is no problem size", expected="M,N,K or one number for a cube", found=text, hint="--size 8192,8192,8192")
+        raise Misused(
+            "this is no problem size", expected="M,N,K or one number for a cube", found=text, hint="--size 8192,8192,8192"
+        )
     m, n, k = map(int, parts)
     return m, n, k
 
@@ -152,7 +163,9 @@ def _draw(analysis: "Analysis", plot: Path, title: str) -> None:
     try:
         from expctl.views.profile_figure import figure_bytes
 
-        contents = figure_bytes(title, analysis.kernels, analysis.positions, analysis.peak, plot.suffix.lower().removeprefix("."))
+        contents = figure_bytes(
+            title, analysis.kernels, analysis.positions, analysis.peak, plot.suffix.lower().removeprefix(".")
+        )
         durable.replace(plot, contents)
     except ModuleNotFoundError as error:
         raise Refused(

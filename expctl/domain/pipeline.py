@@ -39,14 +39,18 @@ class Pipeline:
 
 
 def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passes: int | None) -> Pipeline:
-    """One pass of `kernels`. Without `passes`, the calls of the GEMM with the most time are taken. Raises Misused without either."""
+    """One pass of `kernels`. Without `passes`, the calls of the GEMM with the most time are taken. Raises Misused without
+    either."""
     timed = [kernel for kernel in kernels if kernel.mean_ns is not None]
     given = "--passes"
     if passes is None:
         main = main_gemm(timed)
         if main is None:
             raise Misused(
-                "how many passes are in this profile?", expected="a GEMM kernel, or --passes N", found="neither", hint="add --passes N"
+                "how many passes are in this profile?",
+                expected="a GEMM kernel, or --passes N",
+                found="neither",
+                hint="add --passes N",
             )
         passes, given = main.calls, "the calls of the GEMM with the most time"
     inside = [kernel for kernel in timed if kernel.calls % passes == 0]
@@ -60,7 +64,9 @@ def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passe
         passes=passes,
         passes_from=given,
         steps=tuple(
-            Step(name=kernel.name, kind=kernel.kind, calls=kernel.calls // passes, time_ns=time, share_percent=100 * time / total)
+            Step(
+                name=kernel.name, kind=kernel.kind, calls=kernel.calls // passes, time_ns=time, share_percent=100 * time / total
+            )
             for kernel, time in times
         ),
         total_ns=total,

@@ -124,7 +124,8 @@ class Copy:
 class Timeline:
     """One device over the run: from its first dispatch to the end of its last. Overlapping kernels count once as busy.
 
-    A gap is time in which no kernel runs. Up to `launch_gap_most_ns` it is a launch gap, beyond it the host kept the device idle.
+    A gap is time in which no kernel runs. Up to `launch_gap_most_ns` it is a launch gap, beyond it the host kept the device
+    idle.
     """
 
     device: str

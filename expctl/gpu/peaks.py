@@ -1,7 +1,8 @@
 """What a GPU can do at most: arithmetic per unit and cycle, bytes per second of its memory.
 
-Arithmetic is dense, a multiply-add counts as two. Sources: the RDNA 3, 3.5 and 4 and CDNA 2, 3 and 4 white papers and ISA guides
-(matrix and packed instructions per CU and cycle), NVIDIA's A100, Ada, H100 and Blackwell papers (tensor cores per SM and cycle);
+Arithmetic is dense, a multiply-add counts as two. Sources: the RDNA 3, 3.5 and 4 and CDNA 2, 3 and 4 white papers and ISA
+guides
+(matrix and packed instructions per CU and cycle), NVIDIA's A100, Ada, H100 and Blackwell papers (tensor cores per SM);
 bandwidths from the makers' product pages.
 """
 
@@ -20,7 +21,8 @@ class Arithmetic:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """A card or chip. `word` is a part of the name that tools print, in lower case; `clock_mhz` the highest of the compute clock."""
+    """A card or chip. `word` is a part of the name that tools print, in lower case; `clock_mhz` the highest of the compute
+    clock."""
 
     word: str
     arch: str

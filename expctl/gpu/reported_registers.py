@@ -1,6 +1,7 @@
-"""What rocprofv3 says of registers, and what is true. It takes the counts from the kernel descriptor and reads some of it wrongly.
+"""What rocprofv3 says of registers, and what is true. It takes the counts from the kernel descriptor and reads some of it
+wrongly.
 
-Sources: the AMDGPU usage guide of LLVM (kernel descriptor: granulated counts, accumulation offset), rocprofiler-sdk's reading of
+Sources: LLVM's AMDGPU usage guide (kernel descriptor: granulated counts, accumulation offset), rocprofiler-sdk's reading of
 it (arch VGPRs from the accumulation offset on gfx90a and gfx94x, otherwise from the granulated count in steps of 4 for waves of
 64 and 8 for waves of 32). All counts are what is allocated in steps of the encoding, at least what the code uses.
 """
@@ -41,8 +42,8 @@ def reading(arch: str, counts: Iterable[tuple[int | None, int | None, int | None
         return Reading(
             split_unknown=True,
             notes=(
-                f"registers: on {arch} rocprofv3's VGPR_Count wraps above {WRAPPED_ABOVE}; only arch + accumulation is right, and "
-                "that sum is shown",
+                f"registers: on {arch} rocprofv3's VGPR_Count wraps above {WRAPPED_ABOVE}; only arch + accumulation is right, "
+                "and that sum is shown",
             ),
         )
     if arch == "gfx950":
@@ -50,15 +51,23 @@ def reading(arch: str, counts: Iterable[tuple[int | None, int | None, int | None
     if _at_least_gfx10(arch):
         notes = [f"registers: SGPR {SGPR_CONSTANT} is a constant of the tool on {arch}, not a count; shown as unknown"]
         if arch.startswith("gfx125"):
-            notes.append(f"registers: on {arch} VGPRs may be encoded in steps of 16 where the tool assumes 8; the truth may be twice as many")
+            notes.append(
+                f"registers: on {arch} VGPRs may come in steps of 16 where the tool assumes 8: the truth may be twice as many"
+            )
         return Reading(sgpr_unknown=True, notes=tuple(notes))
     if not arch and all(sgpr == SGPR_CONSTANT for _, _, sgpr in known):
         return Reading(
             sgpr_unknown=True,
-            notes=(f"registers: SGPR is {SGPR_CONSTANT} for every kernel, which is the tool's constant on gfx10 and later; shown as unknown",),
+            notes=(
+                f"registers: SGPR is {SGPR_CONSTANT} for every kernel, the tool's constant from gfx10 on; shown as unknown",
+            ),
         )
     if not arch:
-        return Reading(notes=("registers: the file doesn't name the GPU, so VGPR counts are the tool's: wrong on gfx90a and gfx94x above 128 and on gfx950 before 2026-05 (half)",))
+        return Reading(
+            notes=(
+                "registers: the GPU isn't named, so VGPRs are the tool's: wrong on gfx90a and gfx94x above 128, half on gfx950",
+            )
+        )
     return Reading()
 
 
@@ -75,7 +84,9 @@ def _gfx950(known: list[tuple[int, int, int | None]]) -> Reading:
     if any(accum for _, accum, _ in known):
         return Reading()
     return Reading(
-        notes=("registers: rocprofv3 before 2026-05 prints half the VGPRs of gfx950, and nothing in this file shows which it was",)
+        notes=(
+            "registers: rocprofv3 before 2026-05 prints half the VGPRs of gfx950, and nothing in this file shows which it was",
+        )
     )
 
 

@@ -26,7 +26,8 @@ class Bound(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """One call on average. `flop` and `bytes_moved` are None where neither counters nor the user say; `kind` is the number type.
+    """One call on average. `flop` and `bytes_moved` are None where neither counters nor the user say; `kind` is the number
+    type.
 
     `compute_percent` and `memory_percent` are a profiler's own measure of the busiest unit of each sort. `from_what` names
     where flop and bytes come from.
@@ -46,7 +47,8 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A point under the roof. Percentages are of the limits at the highest clock; `..._sampled` of those at the clock of the run."""
+    """A point under the roof. Percentages are of the limits at the highest clock; `..._sampled` of those at the clock of the
+    run."""
 
     bound: Bound
     reason: str
@@ -111,7 +113,8 @@ def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bou
 
 
 def _said(compute: float | None, memory: float | None, *, measured: bool) -> str:
-    """`measured` by the profiler: then the figures are of the busiest unit of either sort, issue slots and caches among them."""
+    """`measured` by the profiler: then the figures are of the busiest unit of either sort, issue slots and caches among
+    them."""
     names = ("the SMs' busiest unit", "the memory system's") if measured else ("the arithmetic", "the memory bandwidth")
     parts = [f"{value:.0f} % of {name}" for value, name in zip((compute, memory), names, strict=True) if value is not None]
     return f"{' and '.join(parts)} used"

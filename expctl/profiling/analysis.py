@@ -13,7 +13,10 @@ from expctl.profiling.launches import Occupancies
 
 BYTES_OF = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2, "f8": 1, "i8": 1}
 SM_BUSY = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
-MEMORY_BUSY = ("gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed", "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed")
+MEMORY_BUSY = (
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+)
 CLOCKS_HZ = ("gpc__cycles_elapsed.avg.per_second", "smsp__cycles_elapsed.avg.per_second")
 ACTIVE_CYCLES = "GRBM_GUI_ACTIVE"
 CLOCK_NEEDS_NS = 50_000
@@ -22,7 +25,8 @@ CLOCK_NEEDS_NS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What the user knows and no profile holds. `types` are of A, B and C; `moves` are (expression on names, bytes per call)."""
+    """What the user knows and no profile holds. `types` are of A, B and C; `moves` are (expression on names, bytes per
+    call)."""
 
     size: tuple[int, int, int] | None = None
     types: tuple[str, str, str] = ("f16", "f16", "f16")
@@ -114,5 +118,7 @@ def _clock(profile: Profile, kernel: Kernel, problem: Problem, device: Device) -
             return kernel.counters[name] / 1e6, "clock: sampled by ncu"
     cycles, duration = kernel.counters.get(ACTIVE_CYCLES), kernel.mean_ns or 0.0
     if cycles and profile.source is Source.ROCPROF_COUNTERS and duration >= CLOCK_NEEDS_NS:
-        return cycles / (device.partitions or 1) / duration * 1e3, f"clock: {ACTIVE_CYCLES} over the duration, an upper estimate"
+        return cycles / (
+            device.partitions or 1
+        ) / duration * 1e3, f"clock: {ACTIVE_CYCLES} over the duration, an upper estimate"
     return None, ""

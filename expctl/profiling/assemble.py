@@ -39,10 +39,14 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
     total = sum(kernel.total_ns or 0 for kernel in timed)
     for each in parts:
         if each.tally.impossible:
-            notes.append(f"times: {each.tally.impossible} dispatches end before they begin and are left out ({Path(each.file).name})")
+            notes.append(
+                f"times: {each.tally.impossible} dispatches end before they begin and are left out ({Path(each.file).name})"
+            )
     notes += [note for each in readings.values() for note in each.notes]
     notes += [note for each in parts for note in each.notes] + run.notes + _compared(parts, run.told_again)
-    kernels = sorted((_shared(kernel, total) for kernel in timed), key=lambda each: (-(each.total_ns or 0), -each.calls, each.name))
+    kernels = sorted(
+        (_shared(kernel, total) for kernel in timed), key=lambda each: (-(each.total_ns or 0), -each.calls, each.name)
+    )
     everything = (*parts, *run.counted, *run.told_again, *run.copies)
     return Profile(
         path=str(path),
@@ -65,7 +69,8 @@ def _readings(parts: Sequence[Gathered], devices: Mapping[str, Device]) -> dict[
     raws = [raw for part in parts if part.source in ROCPROF for raw in part.launches.values()]
     archs = dict.fromkeys(devices[raw.device].arch for raw in raws)
     return {
-        arch: reading(arch, [(raw.vgpr, raw.accum, raw.sgpr) for raw in raws if devices[raw.device].arch == arch]) for arch in archs
+        arch: reading(arch, [(raw.vgpr, raw.accum, raw.sgpr) for raw in raws if devices[raw.device].arch == arch])
+        for arch in archs
     }
 
 
@@ -141,7 +146,10 @@ def _counters(parts: Iterable[Gathered]) -> dict[str, dict[str, float]]:
                 into = sums.setdefault(kernel, {}).setdefault(name, Counted())
                 into.total += each.total
                 into.calls += each.calls
-    return {kernel: {name: each.total / each.calls for name, each in counted.items() if each.calls} for kernel, counted in sums.items()}
+    return {
+        kernel: {name: each.total / each.calls for name, each in counted.items() if each.calls}
+        for kernel, counted in sums.items()
+    }
 
 
 def _timelines(parts: Sequence[Gathered]) -> tuple[Timeline, ...]:
@@ -182,7 +190,9 @@ def _copies(parts: Iterable[Gathered]) -> tuple[Copy, ...]:
             into.total_ns += each.total_ns
             if each.total_bytes is not None:
                 into.total_bytes = (into.total_bytes or 0) + each.total_bytes
-    copies = (Copy(name=name, calls=each.calls, total_ns=each.total_ns, total_bytes=each.total_bytes) for name, each in sums.items())
+    copies = (
+        Copy(name=name, calls=each.calls, total_ns=each.total_ns, total_bytes=each.total_bytes) for name, each in sums.items()
+    )
     return tuple(sorted(copies, key=lambda each: -each.total_ns))
 
 
@@ -206,4 +216,7 @@ def _compared(parts: Sequence[Gathered], told_again: Sequence[Gathered]) -> list
     names = ", ".join(Path(each.file).name for each in told_again)
     if not differ:
         return [f"{names}: agrees with the dispatches in calls and total of all {len(calls)} kernels"]
-    return [f"{names}: differs from the dispatches in {len(differ)} of {len(calls | stated)} kernels, for one {sorted(differ)[0][:80]}"]
+    return [
+        f"{names}: differs from the dispatches in {len(differ)} of {len(calls | stated)} kernels, for one "
+        f"{sorted(differ)[0][:80]}"
+    ]

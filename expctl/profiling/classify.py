@@ -5,7 +5,7 @@ import re
 from expctl.domain.profile import KernelClass
 
 _RULES: tuple[tuple[KernelClass, str], ...] = (
-    (KernelClass.COMMUNICATION, r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|nvshmem|rocshmem|one_?shot|two_?shot"),
+    (KernelClass.COMMUNICATION, r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|nvshmem|rocshmem|one_?shot"),
     (
         KernelClass.ATTENTION,
         r"flash|fmha|attention|attn|paged_?kv|pagedattn|\bmha_|_mha_|mla_|sdpa|fused_?softmax_?v|splitkv|decode_grouped",

@@ -26,7 +26,9 @@ def known_devices(parts: Sequence[Gathered], agents: Mapping[str, Device], arch:
             found = {key: replace(device, arch=guessed) for key, device in found.items()}
             notes.append(f"GPU: {guessed}, by the name of a Tensile kernel; --arch overrules it")
         else:
-            notes.append("GPU: not named in the file; --arch gfx1151 (for example) corrects registers and gives occupancy and limits")
+            notes.append(
+                "GPU: not named in the file; --arch gfx1151 (for example) corrects registers and gives occupancy and limits"
+            )
     return found, notes
 
 

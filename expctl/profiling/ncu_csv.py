@@ -30,7 +30,9 @@ _DETAILS: Mapping[tuple[str, str], str] = {
 _OTHER_DURATIONS = ("gpu__time_duration.avg", "gpu__time_duration.max", "gpu__time_duration")
 _CLOCK_KHZ = "device__attribute_clock_rate"
 _PRODUCT = "device__attribute_display_name"
-_NOT_COUNTERS = re.compile(r"device__attribute|^launch__|\.(min|max)(\.|$)|peak_sustained$|\.sum\.pct_of|breakdown|__c2c|^nvlink|^c2clink|^pcie")
+_NOT_COUNTERS = re.compile(
+    r"device__attribute|^launch__|\.(min|max)(\.|$)|peak_sustained$|\.sum\.pct_of|breakdown|__c2c|^nvlink|^c2clink|^pcie"
+)
 _EXTENT = re.compile(r"\(\s*([\d,]+?)\s*,\s*([\d,]+?)\s*,\s*([\d,]+?)\s*\)")
 
 
@@ -123,8 +125,12 @@ def _finished(found: Gathered, table: Table) -> Gathered:
     if not found.has_kernels:
         raise refusals.no_kernels(table.path, "an ncu table without a kernel", "profile again: no kernel was captured")
     if found.untimed:
-        found.missing.append(f"the time of {sum(found.untimed.values())} kernels (collect {DURATION}, or the section SpeedOfLight)")
-    found.notes.append("times: ncu holds the clock at its base and empties caches before each kernel unless told otherwise; kernels run alone")
+        found.missing.append(
+            f"the time of {sum(found.untimed.values())} kernels (collect {DURATION}, or the section SpeedOfLight)"
+        )
+    found.notes.append(
+        "times: ncu holds the clock at its base and empties caches before each kernel unless told otherwise; kernels run alone"
+    )
     found.missing.append("launch gaps and idle time (ncu replays kernels one at a time)")
     return found
 

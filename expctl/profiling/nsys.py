@@ -13,7 +13,14 @@ from expctl.profiling.tally import Entry
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
-_COPY_KINDS = {1: "host to device", 2: "device to host", 3: "host to array", 4: "array to host", 8: "device to device", 10: "peer to peer"}
+_COPY_KINDS = {
+    1: "host to device",
+    2: "device to host",
+    3: "host to array",
+    4: "array to host",
+    8: "device to device",
+    10: "peer to peer",
+}
 _PARTS = (
     "demangledName", "shortName", "mangledName", "name", "deviceId", "registersPerThread", "staticSharedMemory",
     "dynamicSharedMemory", "localMemoryPerThread", *(f"grid{axis.upper()}" for axis in AXES),

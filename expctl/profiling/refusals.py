@@ -5,14 +5,16 @@ from pathlib import Path
 from expctl.domain.errors import Refused
 
 READ = (
-    "a rocpd database, rocprofv3 CSV or JSON, a torch.profiler trace, ncu --csv output (raw or details), an nsys database, or a "
-    "folder of these"
+    "a rocpd database, rocprofv3 CSV or JSON, a torch.profiler trace, ncu --csv output (raw or details), an nsys database, "
+    "or a folder of these"
 )
 
 
 def damaged(path: Path, found: str, *, hint: str = "profile again, or copy the file again") -> Refused:
     """A file of a known format that can't be trusted: cut off, flipped bits, impossible values."""
-    return Refused("this profile is damaged", expected="a whole file as the tool wrote it", found=found, where=str(path), hint=hint)
+    return Refused(
+        "this profile is damaged", expected="a whole file as the tool wrote it", found=found, where=str(path), hint=hint
+    )
 
 
 def no_kernels(path: Path, found: str, hint: str) -> Refused:
@@ -29,4 +31,6 @@ def unreadable(path: Path, error: OSError) -> Refused:
     """The file system says no."""
     if isinstance(error, FileNotFoundError):
         return Refused(f"there is no {path}", expected=READ, found="nothing", where=str(path.parent), hint="check the path")
-    return Refused(f"cannot read {path}", expected=READ, found=str(error.strerror or error), where=str(path), hint="check its rights")
+    return Refused(
+        f"cannot read {path}", expected=READ, found=str(error.strerror or error), where=str(path), hint="check its rights"
+    )

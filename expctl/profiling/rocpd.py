@@ -5,7 +5,6 @@ are renamed between versions that all call themselves schema 3.
 """
 
 import json
-import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,20 +18,21 @@ from expctl.profiling.rocprof_csv import AXES, extent
 from expctl.profiling.sqlite_file import open_database, tables
 
 
-def gather_rocpd(path: Path) -> list[Gathered]:
-    """One for each process in the database. Raises Refused."""
+def gather_rocpd(path: Path, *, thorough: bool = False) -> list[Gathered]:
+    """One for each process in the database; `thorough` keeps every time, so that processes can share a GPU. Raises Refused."""
     with open_database(path) as database:
         names = tables(database)
         suffixes = [name.removeprefix(DISPATCH) for name in names if name.startswith(DISPATCH)]
         if not suffixes:
             raise _other_schema(path, names)
-        found = [_process(Tables(database=database, path=path, suffix=suffix)) for suffix in suffixes]
+        several = thorough or len(suffixes) > 1
+        found = [_process(Tables(database=database, path=path, suffix=suffix), thorough=several) for suffix in suffixes]
     if not any(each.has_kernels or each.copies for each in found):
         raise refusals.no_kernels(path, "a rocpd database without a dispatch", "record with rocprofv3 --kernel-trace")
     return found
 
 
-def _process(source: Tables) -> Gathered:
+def _process(source: Tables, *, thorough: bool) -> Gathered:
     found = Gathered(source=Source.ROCPD, file=str(source.path), identity=source.suffix.strip("_").replace("_", "-"))
     found.host = next((str(row.get("hostname") or "") for row in source.rows("info_node")), "")
     agents = {row.get("id"): _device(row) for row in source.rows("info_agent") if row.get("type") == "GPU"}
@@ -40,7 +40,8 @@ def _process(source: Tables) -> Gathered:
     have = source.columns("kernel_dispatch")
     if missing := [name for name in ("kernel_id", "start", "end", "id") if name not in have]:
         raise refusals.unknown(source.path, f"a rocpd database whose dispatches have no {', '.join(missing)}")
-    found.tally, firsts = read_dispatches(source, have, {agent: device.name for agent, device in agents.items()})
+    names = {agent: device.name for agent, device in agents.items()}
+    found.tally, firsts = read_dispatches(source, have, names, thorough=thorough)
     hidden = _describe(source, found, have, firsts, agents)
     _copies(source, found)
     _counters(source, found, have)
@@ -146,9 +147,13 @@ def _counters(source: Tables, found: Gathered, have: Mapping[str, bool]) -> None
 
 def _other_schema(path: Path, names: tuple[str, ...]) -> Exception:
     if "rocpd_op" in names or "rocpd_api" in names:
-        return refusals.unknown(path, "a database of rocmProfileData (RPD), which is not read", "profile with rocprofv3 --kernel-trace")
+        return refusals.unknown(
+            path, "a database of rocmProfileData (RPD), which is not read", "profile with rocprofv3 --kernel-trace"
+        )
     if {"rocprof_data", "A"} & set(names) or any(name.lower() in ("kern", "ops", "hip", "hsa") for name in names):
         return refusals.unknown(path, "a results.db of rocprof v1, which is not read", "profile with rocprofv3 --kernel-trace")
     if any(name.startswith("rocpd_") for name in names):
-        return refusals.no_kernels(path, "a rocpd database without a table of dispatches", "record with rocprofv3 --kernel-trace")
+        return refusals.no_kernels(
+            path, "a rocpd database without a table of dispatches", "record with rocprofv3 --kernel-trace"
+        )
     return refusals.unknown(path, f"a database with the tables {', '.join(names[:6]) or '(none)'}")

@@ -1,7 +1,7 @@
 """The dispatches of a rocpd database, a million in a second or two.
 
-Most databases have one GPU and dispatches in order: these are read in one quick pass, by two processes where two cores are free.
-Anything else (several GPUs, ids out of order, times that run backwards) is read again in a pass that keeps every time.
+Most databases have one GPU and dispatches in order: these are read in one quick pass, by two processes where two cores are
+free. Anything else (several GPUs or processes, times that run backwards) is read in a pass that keeps every time.
 """
 
 from array import array
@@ -24,14 +24,19 @@ _PARTS: tuple[tuple[tuple[str, ...], int], ...] = (
     (("agent_id",), 134217689),
     (("private_segment_size", "scratch_size"), 50331653),
     (("group_segment_size", "lds_block_size", "lds_size"), 33554393),
-    *(((f"workgroup_size_{axis}", f"workgroup_{axis}"), prime) for axis, prime in zip(AXES, (16777213, 8388593, 4194301), strict=True)),
+    *(
+        ((f"workgroup_size_{axis}", f"workgroup_{axis}"), prime)
+        for axis, prime in zip(AXES, (16777213, 8388593, 4194301), strict=True)
+    ),
     *(((f"grid_size_{axis}", f"grid_{axis}"), prime) for axis, prime in zip(AXES, (2097143, 1048573, 524287), strict=True)),
 )
 VIEW_NEEDS = ("region_name_id", "tid", "event_id")
 _HIDDEN_WEIGHT = 201326611
 
 
-def read_dispatches(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, str]) -> tuple[Tally, dict[Any, int]]:
+def read_dispatches(
+    source: Tables, have: Mapping[str, bool], agents: Mapping[Any, str], *, thorough: bool
+) -> tuple[Tally, dict[Any, int]]:
     """All dispatches, and the id of the first one of each launch. Raises Refused."""
     table = source.name("kernel_dispatch")
     first, last = source.database.execute(f"SELECT min(id), max(id) FROM {table}").fetchone()  # noqa: S608  a quoted name
@@ -44,7 +49,7 @@ def read_dispatches(source: Tables, have: Mapping[str, bool], agents: Mapping[An
             return _quickly(Tables(database=database, path=source.path, suffix=source.suffix), have, agents, ranges[part])
 
     try:
-        parts = in_two(read, len(ranges))
+        parts = [None] if thorough else in_two(read, len(ranges))
         if all(part is not None for part in parts) and (joined := _joined(parts)) is not None:
             return joined
         return _thoroughly(source, have, agents)
@@ -130,8 +135,8 @@ def _thoroughly(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, s
 
 
 def _query(source: Tables, have: Mapping[str, bool], where: str, more: str = "") -> str:
-    terms = [f"{_value(name, have[name])} * {weight}" for names, weight in _PARTS if (name := _first(names, have))]
-    if hiding := [quoted(name) for name in VIEW_NEEDS if name in have and have[name]]:
+    terms = [f"{_value(name, have[name])} * {weight}" for names, weight in _PARTS if (name := _first(names, have)) is not None]
+    if hiding := [quoted(name) for name in VIEW_NEEDS if have.get(name)]:
         terms.append(f"({' + '.join(hiding)} IS NULL) * {_HIDDEN_WEIGHT}")
     return f'SELECT {" + ".join(terms)}, start, "end"{more} FROM {source.name("kernel_dispatch")} {where} ORDER BY id'  # noqa: S608
 

@@ -37,7 +37,7 @@ def gather_trace(table: Table) -> Gathered:
             for row, began, ended in zip(rows, starts, ends, strict=True):
                 which = key(row)
                 if which not in entries:
-                    launch = _launch(table, dict(zip(key_names, which, strict=True)))
+                    launch = _launch(dict(zip(key_names, which, strict=True)))
                     found.launches[which] = launch
                     entries[which] = found.tally.entry(launch.device, which)
                 duration_to, start_to, end_to = entries[which]
@@ -50,7 +50,9 @@ def gather_trace(table: Table) -> Gathered:
             identities.update(row[guid] for row in rows)
     found.identity = ",".join(sorted(identities))
     if not found.launches:
-        raise refusals.no_kernels(table.path, "a kernel trace without a row", "did the program launch a kernel while it was profiled?")
+        raise refusals.no_kernels(
+            table.path, "a kernel trace without a row", "did the program launch a kernel while it was profiled?"
+        )
     describe(found, columns)
     return found
 
@@ -70,7 +72,7 @@ def device_key(agent: str) -> str:
     return f"agent {digits}" if digits.isdigit() else agent.strip().lower() or "the GPU"
 
 
-def _launch(table: Table, cells: dict[str, str]) -> RawLaunch:
+def _launch(cells: dict[str, str]) -> RawLaunch:
     def whole(name: str) -> int | None:
         column = next((each for each in _NAMES[name] if each in cells), None)
         return optional_integer(cells[column]) if column else None

@@ -30,7 +30,11 @@ def _process(path: Path, entry: dict[str, Any]) -> Gathered:
     host = str(mapping(meta.get("node")).get("hostname") or "")
     identity = f"{host} {meta.get('pid')} {meta.get('init_time')}" if "init_time" in meta else ""
     found = Gathered(source=Source.ROCPROF_JSON, file=str(path), identity=identity, host=host)
-    agents = {_handle(agent.get("id")): _device(agent) for agent in map(mapping, sequence(entry.get("agents"))) if agent.get("type") == GPU}
+    agents = {
+        _handle(agent.get("id")): _device(agent)
+        for agent in map(mapping, sequence(entry.get("agents")))
+        if agent.get("type") == GPU
+    }
     found.devices = {device.name: device for device in agents.values()}
     symbols = {symbol.get("kernel_id"): symbol for symbol in map(mapping, sequence(entry.get("kernel_symbols")))}
     records = mapping(entry.get("buffer_records"))
@@ -55,7 +59,9 @@ def _dispatches(found: Gathered, records: list[Any], symbols: Mapping[Any, Any],
         found.tally.add(device, rows)
 
 
-def _counted_dispatches(found: Gathered, entry: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device]) -> None:
+def _counted_dispatches(
+    found: Gathered, entry: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device]
+) -> None:
     names = {_handle(each.get("id")): str(each.get("name")) for each in map(mapping, sequence(entry.get("counters")))}
     for record in sequence(mapping(entry.get("callback_records")).get("counter_collection")):
         data = record["dispatch_data"]
@@ -72,7 +78,9 @@ def _counted_dispatches(found: Gathered, entry: Mapping[str, Any], symbols: Mapp
             found.untimed[key] = found.untimed.get(key, 0) + 1
 
 
-def _name_launch(found: Gathered, info: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device]) -> tuple[Any, str]:
+def _name_launch(
+    found: Gathered, info: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device]
+) -> tuple[Any, str]:
     workgroup, grid = _extent(info.get("workgroup_size")), _extent(info.get("grid_size"))
     agent = _handle(info.get("agent_id"))
     device = agents[agent].name if agent in agents else f"agent {agent}"
@@ -98,7 +106,9 @@ _xyz = itemgetter("x", "y", "z")
 
 
 def _extent(value: object) -> Extent | None:
-    return extent([whole(each) for each in _xyz(value)]) if isinstance(value, dict) and {"x", "y", "z"} <= value.keys() else None
+    return (
+        extent([whole(each) for each in _xyz(value)]) if isinstance(value, dict) and {"x", "y", "z"} <= value.keys() else None
+    )
 
 
 def _handle(value: object) -> Any:

@@ -22,11 +22,17 @@ def gather_statistics(table: Table) -> Gathered:
             raise refusals.damaged(table.path, f"{name[:80]} stands twice")
         found.statistics[name] = _statistic(table, row)
     if not found.statistics:
-        raise refusals.no_kernels(table.path, "statistics without a row", "did the program launch a kernel while it was profiled?")
+        raise refusals.no_kernels(
+            table.path, "statistics without a row", "did the program launch a kernel while it was profiled?"
+        )
     if other := why_not_kernels(found.statistics):
-        raise refusals.no_kernels(table.path, f"statistics of {other}", "give kernel_stats.csv or kernel_trace.csv of the same run")
+        raise refusals.no_kernels(
+            table.path, f"statistics of {other}", "give kernel_stats.csv or kernel_trace.csv of the same run"
+        )
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
-    found.missing.append("medians, launch gaps, registers and grids (statistics hold none: give kernel_trace.csv, or the folder)")
+    found.missing.append(
+        "medians, launch gaps, registers and grids (statistics hold none: give kernel_trace.csv, or the folder)"
+    )
     return found
 
 
@@ -79,7 +85,9 @@ def gather_counters(table: Table) -> Gathered:
         start, end = integers(table.path, "a time stamp", times)
         seen[dispatch] = (key, start, end)
     if not seen:
-        raise refusals.no_kernels(table.path, "counters without a row", "did the program launch a kernel while it was profiled?")
+        raise refusals.no_kernels(
+            table.path, "counters without a row", "did the program launch a kernel while it was profiled?"
+        )
     for (_, name, counter), value in values.items():
         found.count(name, counter, value)
     _fill(found, seen, timed=timed)

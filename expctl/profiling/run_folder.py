@@ -10,9 +10,25 @@ from expctl.domain.profile import Device, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Gathered
 from expctl.profiling.one_file import read_file
+from expctl.profiling.rocpd import gather_rocpd
 
 FILES_MOST = 2000
-_UNREAD = (".txt", ".log", ".md", ".py", ".sh", ".yaml", ".yml", ".html", ".png", ".svg", ".pftrace", ".otf2", ".ncu-rep", ".nsys-rep")
+_UNREAD = (
+    ".txt",
+    ".log",
+    ".md",
+    ".py",
+    ".sh",
+    ".yaml",
+    ".yml",
+    ".html",
+    ".png",
+    ".svg",
+    ".pftrace",
+    ".otf2",
+    ".ncu-rep",
+    ".nsys-rep",
+)
 # The first of these that is in the folder gives the times. The rest are the same run told again, or counters for it.
 _ORDER = (
     Source.ROCPD, Source.ROCPROF_JSON, Source.ROCPROF_CSV, Source.NSYS, Source.TORCH, Source.NCU_RAW, Source.NCU_DETAILS,
@@ -43,7 +59,9 @@ def read_run(path: Path) -> Run:
         return _folder(path)
     contents = read_file(path)
     if contents.agents is not None:
-        raise refusals.no_kernels(path, "a list of the machine's agents", "give kernel_trace.csv of the same run, or the folder")
+        raise refusals.no_kernels(
+            path, "a list of the machine's agents", "give kernel_trace.csv of the same run, or the folder"
+        )
     return Run(timed=list(contents.gathered))
 
 
@@ -107,5 +125,18 @@ def _chosen(kernels: Sequence[Gathered]) -> Run:
         else:
             run.notes.append(f"{Path(each.file).name}: {each.source}, left aside: times come from the {best}")
     if len(run.timed) > 1:
-        run.notes.append(f"{len(run.timed)} processes or files are added up: {', '.join(Path(each.file).name for each in run.timed[:6])}")
+        run.timed = _with_every_time(run.timed)
+        run.notes.append(
+            f"{len(run.timed)} processes or files are added up: {', '.join(Path(each.file).name for each in run.timed[:6])}"
+        )
     return run
+
+
+def _with_every_time(parts: Sequence[Gathered]) -> list[Gathered]:
+    """Databases of several processes, which may share a GPU, are read again: one's summary doesn't say when another ran."""
+    if parts[0].source is not Source.ROCPD:
+        return list(parts)
+    wanted = {(each.file, each.identity) for each in parts}
+    files = dict.fromkeys(each.file for each in parts)
+    again = [each for file in files for each in gather_rocpd(Path(file), thorough=True)]
+    return [each for each in again if (each.file, each.identity) in wanted]

@@ -30,7 +30,9 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
 
 def tables(database: sqlite3.Connection) -> tuple[str, ...]:
     """Names of the tables, without views."""
-    return tuple(name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'") if isinstance(name, str))
+    return tuple(
+        name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'") if isinstance(name, str)
+    )
 
 
 def columns(database: sqlite3.Connection, table: str) -> dict[str, bool]:
@@ -78,7 +80,9 @@ def _refusal(path: Path, said: str) -> Exception:
         )
     if "unable to open" in said or "readonly" in said:
         return refusals.damaged(
-            path, f"cannot be opened: {said} (an unfinished transaction lies beside it?)", hint="open it once with sqlite3 to settle it"
+            path,
+            f"cannot be opened: {said} (an unfinished transaction lies beside it?)",
+            hint="open it once with sqlite3 to settle it",
         )
     if "no such table" in said or "no such column" in said:
         return refusals.unknown(path, f"a database of another schema: {said}")

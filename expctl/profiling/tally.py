@@ -107,8 +107,12 @@ def gaps_of(apart: Sequence[int]) -> Gaps:
     longest = max(apart, default=0)
     short = apart if longest <= LAUNCH_GAP_MOST_NS else [each for each in apart if each <= LAUNCH_GAP_MOST_NS]
     return Gaps(
-        number=len(apart) - apart.count(0), total_ns=sum(apart), short=len(short) - short.count(0), short_ns=sum(short), longest_ns=longest
-    )  # fmt: skip
+        number=len(apart) - apart.count(0),
+        total_ns=sum(apart),
+        short=len(short) - short.count(0),
+        short_ns=sum(short),
+        longest_ns=longest,
+    )
 
 
 @dataclass(slots=True)

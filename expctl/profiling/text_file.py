@@ -6,9 +6,12 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TextIO
+from typing import IO, TYPE_CHECKING, TextIO
 
 from expctl.profiling import refusals
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 GZIP = b"\x1f\x8b"
 BYTES_MOST = 2 << 30
@@ -24,7 +27,7 @@ def open_text(path: Path) -> Iterator[TextIO]:
             if not packed and path.stat().st_size > BYTES_MOST:
                 raise refusals.damaged(path, f"more than {BYTES_MOST >> 30} GiB of text")
             raw.seek(0)
-            source: io.BufferedIOBase = _Unpacked(raw, path) if packed else raw
+            source = io.BufferedReader(_Unpacked(raw, path)) if packed else raw
             yield io.TextIOWrapper(source, encoding="utf-8-sig", errors="replace", newline="")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise refusals.damaged(path, f"the gzip data are cut off or wrong: {error}") from error
@@ -47,7 +50,7 @@ def head(path: Path, size: int = 65536) -> bytes:
         raise refusals.damaged(path, f"the gzip data are wrong: {error}") from error
 
 
-class _Unpacked(io.BufferedIOBase):
+class _Unpacked(io.RawIOBase):
     """Unpacked bytes, until there are too many."""
 
     def __init__(self, packed: IO[bytes], path: Path) -> None:
@@ -59,16 +62,12 @@ class _Unpacked(io.BufferedIOBase):
         """Always."""
         return True
 
-    def read1(self, size: int = -1) -> bytes:
-        """At most `size` bytes. Raises Refused past the limit."""
-        data = self._source.read1(size)
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Fill at most `buffer`. Raises Refused past the limit."""
+        view = memoryview(buffer)
+        data = self._source.read1(len(view))
+        view[: len(data)] = data
         self._left -= len(data)
         if self._left < 0:
             raise refusals.damaged(self._path, f"more than {BYTES_MOST >> 30} GiB of text, unpacked")
-        return data
-
-    def read(self, size: int | None = -1) -> bytes:
-        """All that is left, or at most `size` bytes."""
-        if size is None or size < 0:
-            return b"".join(iter(lambda: self.read1(1 << 20), b""))
-        return self.read1(size)
+        return len(data)

@@ -28,7 +28,9 @@ def gather_torch(path: Path, document: Any) -> Gathered:
     facts = mapping(document)
     events = sequence(document if isinstance(document, list) else facts.get("traceEvents"))
     devices = [_device(each) for each in map(mapping, sequence(facts.get("deviceProperties")))]
-    rocm = any("AMD" in device.product for device in devices) or bool({"roctracer_version", "hip_runtime_version"} & facts.keys())
+    rocm = any("AMD" in device.product for device in devices) or bool(
+        {"roctracer_version", "hip_runtime_version"} & facts.keys()
+    )
     found = Gathered(source=Source.TORCH, file=str(path), identity=str(facts.get("trace_id") or ""))
     found.grid_unit = GridUnit.UNSURE if rocm else GridUnit.WORKGROUPS
     found.devices = {device.name: device for device in devices}
@@ -62,7 +64,9 @@ def _describe(path: Path, found: Gathered, events: list[Any], *, rocm: bool, rou
     if rocm and not any(raw.vgpr for raw in found.launches.values()):
         found.missing.append("registers, LDS and scratch (torch.profiler writes none on ROCm: profile with rocprofv3)")
     if rocm:
-        found.notes.append("grid: counted in workgroups or in work-items, as the kernel was launched; the trace doesn't say which")
+        found.notes.append(
+            "grid: counted in workgroups or in work-items, as the kernel was launched; the trace doesn't say which"
+        )
     if rounded:
         found.notes.append("time stamps: whole epochs in a double are good to 0.25 us, so short gaps are; durations are exact")
 

@@ -36,7 +36,10 @@ def profile_lines(
         lines += ["", *_pipeline_lines(pipeline)]
     if profile.copies:
         lines += ["", "  copies (no kernels, not in the shares)", *_copy_lines(profile)]
-    labels = [*(f"  note     {one_line(note, 600)}" for note in profile.notes), *(f"  missing  {one_line(line, 600)}" for line in profile.missing)]
+    labels = [
+        *(f"  note     {one_line(note, 600)}" for note in profile.notes),
+        *(f"  missing  {one_line(line, 600)}" for line in profile.missing),
+    ]
     return [*lines, *(["", *labels] if labels else [])]
 
 
@@ -49,7 +52,8 @@ def _head_lines(profile: Profile) -> list[str]:
     lines.append(f"  {profile.calls} calls of {kernels}, {time_text(profile.total_ns) if timed else 'times not recorded'}")
     for each in profile.timelines:
         lines.append(
-            f"  {one_line(each.device, 60)}: {each.dispatches} dispatches in {time_text(each.span_ns)}, idle {each.idle_percent:.1f} %"
+            f"  {one_line(each.device, 60)}: {each.dispatches} dispatches in {time_text(each.span_ns)}, "
+            f"idle {each.idle_percent:.1f} %"
             f" ({time_text(each.idle_ns)} in {each.gaps} gaps, longest {time_text(each.longest_gap_ns)}); launch gaps up to "
             f"{time_text(each.launch_gap_most_ns)}: {each.launch_gaps}, together {time_text(each.launch_gap_ns)}"
         )
@@ -69,7 +73,9 @@ def _device_text(device: Device) -> str:
 def _class_lines(profile: Profile, totals: Sequence[Kernel]) -> list[str]:
     lines = [f"  {'class':<15}{'kernels':>8}{'calls':>9}{'time':>11}{'share':>9}"]
     for each in class_shares(tuple(totals)):
-        lines.append(f"  {each.kind:<15}{each.kernels:>8}{each.calls:>9}{time_text(each.total_ns):>11}{each.share_percent:>7.2f} %")
+        lines.append(
+            f"  {each.kind:<15}{each.kernels:>8}{each.calls:>9}{time_text(each.total_ns):>11}{each.share_percent:>7.2f} %"
+        )
     gaps = sum(each.launch_gap_ns for each in profile.timelines)
     if gaps and len(totals) == len(profile.kernels):
         number = sum(each.launch_gaps for each in profile.timelines)
@@ -80,7 +86,8 @@ def _class_lines(profile: Profile, totals: Sequence[Kernel]) -> list[str]:
 
 def _table_lines(profile: Profile, kernels: Sequence[Kernel], positions: Mapping[str, Position]) -> list[str]:
     heads = (
-        "calls", "total", "share", "mean", "min", "median", "max", "vgpr", "sgpr", "lds", "scratch", "grid", "workgroup", "class", "bound"
+        "calls", "total", "share", "mean", "min", "median", "max", "vgpr", "sgpr", "lds", "scratch", "grid", "workgroup",
+        "class", "bound",
     )  # fmt: skip
     rows = [_row(kernel, positions.get(kernel.name)) for kernel in kernels]
     widths = [max(len(head), *(len(row[i]) for row in rows), 0) for i, head in enumerate(heads)]
@@ -91,7 +98,10 @@ def _table_lines(profile: Profile, kernels: Sequence[Kernel], positions: Mapping
         return f"  {numbers}  {words}  {name}"
 
     unit = f"  (grid in {profile.grid_unit})" if any(kernel.launch.grid for kernel in kernels) else ""
-    return [line(heads, f"kernel{unit}"), *(line(row, one_line(kernel.name, NAME_SHOWN)) for row, kernel in zip(rows, kernels, strict=True))]
+    return [
+        line(heads, f"kernel{unit}"),
+        *(line(row, one_line(kernel.name, NAME_SHOWN)) for row, kernel in zip(rows, kernels, strict=True)),
+    ]
 
 
 def _row(kernel: Kernel, place: Position | None) -> tuple[str, ...]:
@@ -126,16 +136,29 @@ def _explained_lines(kernel: Kernel, place: Position | None) -> list[str]:
 def _rates(place: Position) -> str:
     parts = []
     if place.tflops is not None:
-        parts.append(f"{place.tflops:.3f} TFLOP/s" + (f" ({place.compute_percent:.1f} % of {place.kind} at the highest clock" if place.compute_percent is not None else ""))
+        parts.append(
+            f"{place.tflops:.3f} TFLOP/s"
+            + (
+                f" ({place.compute_percent:.1f} % of {place.kind} at the highest clock"
+                if place.compute_percent is not None
+                else ""
+            )
+        )
         if place.compute_percent is not None:
             sampled = place.compute_percent_sampled
             parts[-1] += f", {sampled:.1f} % at {place.clock_mhz:.0f} MHz)" if sampled is not None else ")"
     elif place.clock_mhz is not None:
         parts.append(f"clock {place.clock_mhz:.0f} MHz")
     if place.gbs is not None:
-        parts.append(f"{place.gbs:.1f} GB/s" + (f" ({place.memory_percent:.1f} % of the memory's)" if place.memory_percent is not None else ""))
+        parts.append(
+            f"{place.gbs:.1f} GB/s"
+            + (f" ({place.memory_percent:.1f} % of the memory's)" if place.memory_percent is not None else "")
+        )
     if place.flop_per_byte is not None:
-        parts.append(f"{place.flop_per_byte:.1f} FLOP per byte" + (f", roof {place.roof_tflops:.1f} TFLOP/s" if place.roof_tflops else ""))
+        parts.append(
+            f"{place.flop_per_byte:.1f} FLOP per byte"
+            + (f", roof {place.roof_tflops:.1f} TFLOP/s" if place.roof_tflops else "")
+        )
     return ", ".join(parts)
 
 
@@ -144,13 +167,18 @@ def _pipeline_lines(found: Pipeline) -> list[str]:
     lines = [f"  one pass{size}, mean of {found.passes} ({found.passes_from})"]
     for step in found.steps:
         times = f" x {step.calls}" if step.calls > 1 else ""
-        lines.append(f"    {step.time_ns / 1e6:>12.4f} ms {step.share_percent:>6.2f} %  {step.kind}{times}  {one_line(step.name, NAME_SHOWN)}")
+        lines.append(
+            f"    {step.time_ns / 1e6:>12.4f} ms {step.share_percent:>6.2f} %  {step.kind}{times}  "
+            f"{one_line(step.name, NAME_SHOWN)}"
+        )
     total = f"    {found.total_ns / 1e6:>12.4f} ms  in all"
     lines.append(total + (f", {found.tflops:.3f} TFLOP/s" if found.tflops is not None else ""))
     if found.gemm_ns is not None and found.gemm_tflops is not None:
         lines.append(f"    {found.gemm_ns / 1e6:>12.4f} ms  the GEMM alone, {found.gemm_tflops:.3f} TFLOP/s")
     if found.outside:
-        lines.append(f"    outside the pass: {len(found.outside)} kernels, {one_line('; '.join(name[:40] for name in found.outside), 200)}")
+        lines.append(
+            f"    outside the pass: {len(found.outside)}, {one_line('; '.join(each[:40] for each in found.outside), 180)}"
+        )
     return lines
 
 

@@ -1,4 +1,5 @@
-"""A profile as data: one JSON document, or one CSV row per kernel. Every key is always there; what isn't known is null or empty."""
+"""A profile as data: one JSON document, or one CSV row per kernel. Every key is always there; what isn't known is null or
+empty."""
 
 import csv
 import io
@@ -16,7 +17,11 @@ _HEADS = (
 
 
 def profile_data(
-    profile: Profile, kernels: Sequence[Kernel], positions: Mapping[str, Position], pipeline: Pipeline | None, totals: Sequence[Kernel]
+    profile: Profile,
+    kernels: Sequence[Kernel],
+    positions: Mapping[str, Position],
+    pipeline: Pipeline | None,
+    totals: Sequence[Kernel],
 ) -> dict[str, Any]:
     """`kernels` are listed, `totals` are what classes are summed over: the kernels before --top cut them."""
     return {
@@ -29,7 +34,9 @@ def profile_data(
         "kernel_count": len(profile.kernels),
         "total_ns": profile.total_ns if any(kernel.total_ns is not None for kernel in profile.kernels) else None,
         "classes": [_fields(share) | {"class": share.kind.value} for share in class_shares(tuple(totals))],
-        "timelines": [_fields(each) | {"idle_ns": each.idle_ns, "idle_percent": each.idle_percent} for each in profile.timelines],
+        "timelines": [
+            _fields(each) | {"idle_ns": each.idle_ns, "idle_percent": each.idle_percent} for each in profile.timelines
+        ],
         "kernels": [_kernel(kernel, positions.get(kernel.name)) for kernel in kernels],
         "copies": [_fields(copy) for copy in profile.copies],
         "pipeline": _fields(pipeline) if pipeline else None,

@@ -55,7 +55,9 @@ def figure_bytes(
 
 def _draw_roof(axes: "Axes", kernels: Sequence[Kernel], positions: Mapping[str, Position], peak: Peak | None) -> None:
     """Points have a place where both FLOP and bytes are known; a kernel of which only bytes are known has none."""
-    points = [(kernel, place) for kernel in kernels if (place := positions.get(kernel.name)) and place.flop_per_byte and place.tflops]
+    points = [
+        (kernel, place) for kernel in kernels if (place := positions.get(kernel.name)) and place.flop_per_byte and place.tflops
+    ]
     axes.set_title("roofline", loc="left", color=INK, fontsize=9)
     if not points:
         said = "no kernel with known FLOP and bytes:\n--size and --types, --moves, or counters give them"
@@ -67,7 +69,7 @@ def _draw_roof(axes: "Axes", kernels: Sequence[Kernel], positions: Mapping[str, 
     for kind in kinds:
         _draw_limit(axes, kind, intensities, peak, points)
     for kernel, place in points:
-        axes.plot(place.flop_per_byte, place.tflops, "o", color=COLOURS[kernel.kind], markersize=7, zorder=4)
+        axes.plot([place.flop_per_byte or 0.0], [place.tflops or 0.0], "o", color=COLOURS[kernel.kind], markersize=7, zorder=4)
         axes.annotate(
             one_line(kernel.name, NAME_SHOWN), (place.flop_per_byte or 0.0, place.tflops or 0.0), xytext=(6, -11),
             textcoords="offset points", fontsize=7, color=INK,
@@ -83,7 +85,9 @@ def _draw_roof(axes: "Axes", kernels: Sequence[Kernel], positions: Mapping[str, 
     axes.legend(fontsize=7, frameon=False, loc="lower right")
 
 
-def _draw_limit(axes: "Axes", kind: str, intensities: Sequence[float], peak: Peak | None, points: Sequence[tuple[Kernel, Position]]) -> None:
+def _draw_limit(
+    axes: "Axes", kind: str, intensities: Sequence[float], peak: Peak | None, points: Sequence[tuple[Kernel, Position]]
+) -> None:
     """The roof of one number type, at the highest clock and, dashed, at the sampled one."""
     most = peak.tflops(kind) if peak else None
     if peak is None or most is None or not peak.bandwidth_gbs:
@@ -93,10 +97,19 @@ def _draw_limit(axes: "Axes", kind: str, intensities: Sequence[float], peak: Pea
     clocks = {place.clock_mhz for _, place in points if place.clock_mhz and place.kind == kind}
     for clock in (None, *sorted(clocks)[:1]):
         roof = peak.tflops(kind, clock) or most
-        label = f"{one_line(peak.name, 30)}, {kind}: {roof:.0f} TFLOP/s at {clock or peak.clock_mhz:.0f} MHz, {peak.bandwidth_gbs:.0f} GB/s"
+        limits = f"{roof:.0f} TFLOP/s at {clock or peak.clock_mhz:.0f} MHz, {peak.bandwidth_gbs:.0f} GB/s"
+        label = f"{one_line(peak.name, 30)}, {kind}: {limits}"
         at = roof * 1e3 / peak.bandwidth_gbs
         style = "--" if clock else "-"
-        axes.plot([low, at, high], [low * peak.bandwidth_gbs / 1e3, roof, roof], style, color=ROOF, linewidth=1.3, label=label, zorder=2)
+        axes.plot(
+            [low, at, high],
+            [low * peak.bandwidth_gbs / 1e3, roof, roof],
+            style,
+            color=ROOF,
+            linewidth=1.3,
+            label=label,
+            zorder=2,
+        )
 
 
 def _draw_times(axes: "Axes", kernels: Sequence[Kernel]) -> None:
@@ -104,11 +117,19 @@ def _draw_times(axes: "Axes", kernels: Sequence[Kernel]) -> None:
     timed = [kernel for kernel in kernels if kernel.total_ns][:BARS]
     axes.set_title("time by kernel", loc="left", color=INK, fontsize=9)
     places = list(range(len(timed)))[::-1]
-    axes.barh(places, [(kernel.total_ns or 0) / 1e6 for kernel in timed], color=[COLOURS[kernel.kind] for kernel in timed], height=0.7)
+    axes.barh(
+        places, [(kernel.total_ns or 0) / 1e6 for kernel in timed], color=[COLOURS[kernel.kind] for kernel in timed], height=0.7
+    )
     axes.set_yticks(places, [one_line(kernel.name, NAME_SHOWN) for kernel in timed], fontsize=7)
     for place, kernel in zip(places, timed, strict=True):
         share = f", {kernel.share_percent:.1f} %" if kernel.share_percent is not None else ""
-        axes.annotate(f" {time_text(kernel.total_ns or 0)}{share}", ((kernel.total_ns or 0) / 1e6, place), va="center", fontsize=7, color=INK)
+        axes.annotate(
+            f" {time_text(kernel.total_ns or 0)}{share}",
+            ((kernel.total_ns or 0) / 1e6, place),
+            va="center",
+            fontsize=7,
+            color=INK,
+        )
     axes.margins(x=0.35)
     axes.set_xlabel("ms in all", color=INK)
     _frame(axes)

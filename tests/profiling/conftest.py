@@ -1,6 +1,7 @@
 """Real profiles (tests/profiling/golden/README.md says whose), unpacked, and the command as typed, in this process."""
 
 import gzip
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,9 +37,11 @@ def golden(tmp_path: Path) -> Callable[[str], Path]:
 @pytest.fixture
 def show(capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
     """Runs the command behind the same error boundary as the real one."""
-    import click
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # typer imports what click is about to drop
+        import click
 
-    from expctl.cli.app import app
+        from expctl.cli.app import app
     from expctl.cli.console_errors import guard
 
     def run(*words: str | Path) -> Shown:

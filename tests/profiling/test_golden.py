@@ -92,7 +92,9 @@ def test_statistics_as_printed(golden: Unpack) -> None:
 
 
 def test_a_folder_is_one_run_and_counts_nothing_twice(golden: Unpack) -> None:
-    files = [golden(f"rocprofv3_7_gfx950_{name}.csv") for name in ("kernel_trace", "kernel_stats", "agent_info", "domain_stats")]
+    files = [
+        golden(f"rocprofv3_7_gfx950_{name}.csv") for name in ("kernel_trace", "kernel_stats", "agent_info", "domain_stats")
+    ]
     profile = read_profile(files[0].parent)
     agrees(profile, csv_times(files[0]))
     assert [(device.arch, device.units, device.clock_mhz) for device in profile.devices] == [("gfx950", 256, 2200)]
@@ -121,14 +123,19 @@ def test_rocpd_against_its_own_views(golden: Unpack) -> None:
     agrees(profile, times)
     for name, vgpr, lds, grid_x, grid_y, workgroup in resources:
         launch = by_name(profile)[name].launch
-        assert (launch.vgpr, launch.lds_bytes, launch.grid, launch.workgroup) == (vgpr, lds, (grid_x, grid_y, 1), (workgroup, 1, 1))
+        assert (launch.vgpr, launch.lds_bytes, launch.grid, launch.workgroup) == (
+            vgpr,
+            lds,
+            (grid_x, grid_y, 1),
+            (workgroup, 1, 1),
+        )
         assert launch.sgpr is None  # 128 is no count
     (timeline,) = profile.timelines
     assert timeline.span_ns == last - first
     assert timeline.idle_ns == last - first - sum(map(sum, times.values()))
 
 
-def test_rocprof_json_against_sql_over_its_records(golden: Unpack) -> None:
+def test_rocprof_json_against_sql_over_its_records() -> None:
     path = GOLDEN / "rocprofv3_7_mi350x_first3000.json.gz"
     with gzip.open(path) as file:
         (tool,) = json.load(file)["rocprofiler-sdk-tool"]
@@ -157,7 +164,12 @@ def test_rocprof_json_against_sql_over_its_records(golden: Unpack) -> None:
     assert (timeline.busy_ns, overlapping > 0) == (busy, True)
 
 
-TRACES = ("torch_cuda12.4_h100.json.gz", "torch_2.11_cuda13.0_h200.json.gz", "torch_rocm6.4_mi210.json.gz", "torch_rocm6.2_mi250.json.gz")
+TRACES = (
+    "torch_cuda12.4_h100.json.gz",
+    "torch_2.11_cuda13.0_h200.json.gz",
+    "torch_rocm6.4_mi210.json.gz",
+    "torch_rocm6.2_mi250.json.gz",
+)
 
 
 @pytest.mark.parametrize("name", TRACES)
@@ -182,7 +194,9 @@ def test_torch_traces(name: str) -> None:
 def test_ids_beyond_two_to_the_53_and_epoch_times_lose_nothing(tmp_path: Path) -> None:
     event = {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "args": {"device": 0, "correlation": 2**53 + 1}}
     first = {**event, "ts": "AT", "dur": 1.001}
-    text = json.dumps({"traceEvents": [first, {**event, "ts": 1751410836000003, "dur": 2}]}).replace('"AT"', "1751410836000000.123")
+    text = json.dumps({"traceEvents": [first, {**event, "ts": 1751410836000003, "dur": 2}]}).replace(
+        '"AT"', "1751410836000000.123"
+    )
     (tmp_path / "t.json").write_text(text)
     (timeline,) = read_profile(tmp_path / "t.json").timelines
     assert (timeline.span_ns, timeline.busy_ns) == (4877, 3001)
@@ -236,7 +250,11 @@ def test_metrics_printed_while_profiling_have_lines_of_ncu_around_them(golden: U
 
 @pytest.mark.parametrize(
     "name",
-    ["rocprofv3_7_gfx1151_fetch_counters.csv", "rocprofv3_7_gfx1151_stall_counters.csv", "rocprofv3_7.0_doc_counter_collection.csv"],
+    [
+        "rocprofv3_7_gfx1151_fetch_counters.csv",
+        "rocprofv3_7_gfx1151_stall_counters.csv",
+        "rocprofv3_7.0_doc_counter_collection.csv",
+    ],
 )
 def test_counters_are_means_per_call_and_a_dispatch_is_timed_once(golden: Unpack, name: str) -> None:
     path = golden(name)

@@ -1,7 +1,7 @@
 """Large profiles made on the spot: a rocpd database with the schema of a real one, and a CSV kernel trace.
 
-    python tests/profiling/large.py rocpd out.db 1000000
-    python tests/profiling/large.py csv out.csv 50
+python tests/profiling/large_profiles.py rocpd out.db 1000000
+python tests/profiling/large_profiles.py csv out.csv 50
 """
 
 import csv
@@ -27,7 +27,8 @@ def rocpd(path: Path, dispatches: int, *, overlapping: bool = False) -> None:
         database.execute(f"DELETE FROM rocpd_kernel_dispatch_{GUID}")
         database.execute(f"DELETE FROM rocpd_event_{GUID}")
         database.executemany(
-            f"INSERT INTO rocpd_event_{GUID} (id, category_id, stack_id, parent_stack_id, correlation_id) VALUES (?, 26, ?, ?, ?)",
+            f"INSERT INTO rocpd_event_{GUID} (id, category_id, stack_id, parent_stack_id, correlation_id) "
+            "VALUES (?, 26, ?, ?, ?)",
             ((n, n, n, n) for n in range(1, dispatches + 1)),
         )
 
@@ -41,9 +42,9 @@ def rocpd(path: Path, dispatches: int, *, overlapping: bool = False) -> None:
                 now = start if overlapping else end
 
         database.executemany(
-            f"INSERT INTO rocpd_kernel_dispatch_{GUID} (id, nid, pid, tid, agent_id, kernel_id, dispatch_id, queue_id, stream_id, "
-            "start, end, private_segment_size, group_segment_size, workgroup_size_x, workgroup_size_y, workgroup_size_z, "
-            "grid_size_x, grid_size_y, grid_size_z, region_name_id, event_id) "
+            f"INSERT INTO rocpd_kernel_dispatch_{GUID} (id, nid, pid, tid, agent_id, kernel_id, dispatch_id, queue_id, "
+            "stream_id, start, end, private_segment_size, group_segment_size, workgroup_size_x, workgroup_size_y, "
+            "workgroup_size_z, grid_size_x, grid_size_y, grid_size_z, region_name_id, event_id) "
             "VALUES (?, 2161002656, 146104, 146104, 1, ?, ?, 1, 0, ?, ?, 0, 0, 256, 1, 1, ?, 1, 1, 1, ?)",
             rows(),
         )
