@@ -15,6 +15,7 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
         r"^Cijk_|^Custom_Cijk_|tensile|gemm|\bsgemv|gemv|matmul|mul_mat|mat_mul|scaled_mm|_mm_|_bmm|nvjet|xmma|cutlass|wmma|mfma"
         r"|conv\d?d|convolve|implicit_convolve|winograd|igemm|naive_conv|batched_dot|dot_kernel|splitKreduce|_mm\b|\bmm_",
     ),
+    (KernelClass.ELEMENTWISE, r"\brope|_rope|rotary"),
     (
         KernelClass.NORMALISATION,
         r"layer_?norm|rms_?norm|batch_?norm|group_?norm|instance_?norm|softmax|bnfwd|bnbwd|norm_(fwd|bwd|kernel|f32|f16)|miopenbatchnorm"

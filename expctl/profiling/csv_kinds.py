@@ -30,7 +30,7 @@ _READ: tuple[tuple[CsvKind, tuple[tuple[str, ...], ...]], ...] = (
 )
 # (columns that tell, what the table is, what to do)
 _NOT_READ: tuple[tuple[tuple[str, ...], str, str], ...] = (
-    (("domain", "function"), "an API trace (the host's calls, no kernels)", "give kernel_trace.csv of the same run, or its folder"),
+    (("domain", "function"), "an API trace (the host's calls, no kernels)", "give kernel_trace.csv of the run, or its folder"),
     (("codeobj", "vaddr", "hitcount"), "instruction statistics of a thread trace", "give the kernel_trace.csv of the same run"),
     (("sample_timestamp", "exec_mask"), "PC samples (where waves stood, no times)", "profile with rocprofv3 --kernel-trace"),
     (("allocation_size", "address"), "a memory allocation trace", "give the kernel_trace.csv of the same run"),
