@@ -13,8 +13,7 @@ def one(
 
 
 def test_the_sum_is_right_where_the_split_wraps() -> None:
-    # 160 arch + 96 accumulation registers: the five bits that are read make 160 into 32,
-    and the rest of 256 is called accumulation
+    # 160 arch + 96 accumulation: the five bits that are read make 160 into 32, and the rest of 256 is called accumulation
     assert one("gfx90a", 32, 224, 112) == (256, None, 112)
     assert one("gfx942", 20, 0, 32) == (20, None, 32)
 

@@ -126,8 +126,8 @@ def test_a_picture_shows_roof_points_and_times() -> None:
     said = ["".join(each.itertext()) for each in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
     for words in (
         "run $x^2$", "roofline", "FLOP per byte", "TFLOP/s", "time by kernel", "gemm<float>", "cast",
-        "AMD Instinct MI300X, f16: 1307 TFLOP/s at 2100 MHz, 5300 GB/s", "AMD Instinct MI300X,
-        f16: 934 TFLOP/s at 1500 MHz, 5300 GB/s",
+        "AMD Instinct MI300X, f16: 1307 TFLOP/s at 2100 MHz, 5300 GB/s",
+        "AMD Instinct MI300X, f16: 934 TFLOP/s at 1500 MHz, 5300 GB/s",
     ):  # fmt: skip
         assert words in said, words
     assert figure_bytes("run", PROFILE.kernels, POSITIONS, PEAK, "png").startswith(b"\x89PNG")
