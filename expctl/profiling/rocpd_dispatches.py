@@ -4,7 +4,6 @@ Most databases have one GPU and dispatches in order: these are read in one quick
 free. Anything else (several GPUs or processes, times that run backwards) is read in a pass that keeps every time.
 """
 
-from array import array
 from collections.abc import Mapping
 from typing import Any
 
@@ -95,8 +94,7 @@ def _quickly(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, str]
         values.sort()
     found = gaps_of(gaps)
     times = (first, last, reached, sum(map(len, durations.values())))
-    packed = {key: array("q", values).tobytes() for key, values in durations.items()}
-    return packed, firsts, device, times, (found.number, found.total_ns, found.short, found.short_ns, found.longest_ns)
+    return durations, firsts, device, times, (found.number, found.total_ns, found.short, found.short_ns, found.longest_ns)
 
 
 def _joined(parts: list[Any]) -> tuple[Tally, dict[Any, int]] | None:
@@ -105,14 +103,14 @@ def _joined(parts: list[Any]) -> tuple[Tally, dict[Any, int]] | None:
     firsts: dict[Any, int] = {}
     summary: Summary | None = None
     device = parts[0][2]
-    for packed, some, where, (first, last, reached, dispatches), numbers in parts:
+    for durations, some, where, (first, last, reached, dispatches), numbers in parts:
         gaps = Gaps(**dict(zip(Gaps.__slots__, numbers, strict=True)))
         mine = Summary(first=first, last_start=last, reached=reached, dispatches=dispatches, gaps=gaps)
         summary = mine if summary is None else summary.then(mine)
         if summary is None or where != device:
             return None
-        for key, values in packed.items():
-            tally.durations.setdefault(key, []).extend(array("q", values))
+        for key, values in durations.items():
+            tally.durations[key] = tally.durations[key] + values if key in tally.durations else values
         firsts = some | firsts
     tally.tracks[device] = Track(summary=summary)
     return tally, firsts

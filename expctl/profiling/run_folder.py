@@ -117,7 +117,7 @@ def _chosen(kernels: Sequence[Gathered]) -> Run:
                 continue
             identities[each.identity] = Path(each.file).name
             run.timed.append(each)
-        elif each.source in _COUNTING:
+        elif each.source in _COUNTING and best is not Source.NCU_RAW:
             run.counted.append(each)
             run.notes.append(f"{Path(each.file).name}: gives counters; its times come from another pass and are not added")
         elif each.source is Source.ROCPROF_STATS:
