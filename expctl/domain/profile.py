@@ -1,6 +1,6 @@
 """What a GPU profiler recorded of one run, whatever tool wrote it. Times are nanoseconds of the device's clock."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -178,9 +178,8 @@ class Profile:
     missing: tuple[str, ...] = ()
 
 
-def class_shares(kernels: tuple[Kernel, ...]) -> tuple[ClassShare, ...]:
-    """Totals per class, most time first; shares are of these kernels' time."""
-    total = sum(kernel.total_ns or 0 for kernel in kernels)
+def class_shares(kernels: Sequence[Kernel], total: int) -> tuple[ClassShare, ...]:
+    """Totals per class, most time first; shares are of `total`, the whole run's nanoseconds."""
     found = []
     for kind in KernelClass:
         members = [kernel for kernel in kernels if kernel.kind is kind]

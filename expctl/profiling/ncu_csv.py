@@ -8,6 +8,7 @@ from expctl.profiling import refusals
 from expctl.profiling.csv_table import Row, Table
 from expctl.profiling.gathered import Gathered, RawLaunch
 from expctl.profiling.ncu_units import in_base_units
+from expctl.profiling.rocprof_csv import AXES, extent
 
 DURATION = "gpu__time_duration.sum"
 # What the details page calls a metric, with the unit's first letters where a name stands for two, and what it is called here.
@@ -98,8 +99,8 @@ def _kernel(found: Gathered, table: Table, row: Row, texts: Mapping[str, tuple[s
         device=device,
         vgpr=whole("launch__registers_per_thread"),
         lds_bytes=sum(size or 0 for size in shared) if any(size is not None for size in shared) else None,
-        grid=_extent(cell("grid size")),
-        workgroup=_extent(cell("block size")),
+        grid=_extent(cell("grid size")) or extent([whole(f"launch__grid_dim_{axis}") for axis in AXES]),
+        workgroup=_extent(cell("block size")) or extent([whole(f"launch__block_dim_{axis}") for axis in AXES]),
     )
     found.launches[launch] = launch
     duration = next((values[name] for name in (DURATION, *_OTHER_DURATIONS) if name in values), None)

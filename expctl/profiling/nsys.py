@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from expctl.domain.profile import Device, GridUnit, Source
+from expctl.gpu.peaks import arch_of
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Gathered, Moved, RawLaunch
 from expctl.profiling.rocprof_csv import AXES, extent
@@ -100,11 +101,12 @@ def _devices(database: sqlite3.Connection, names: tuple[str, ...]) -> dict[str, 
     for row in database.execute("SELECT * FROM TARGET_INFO_GPU"):
         facts = dict(zip(have, row, strict=True))
         major, minor = facts.get("computemajor"), facts.get("computeminor")
+        product = str(facts.get("name") or "")
         units, clock = facts.get("smcount"), facts.get("clockrate")
         device = Device(
             name=f"device {facts.get('id', 0)}",
-            arch=f"sm_{major}{minor}" if isinstance(major, int) and isinstance(minor, int) else "",
-            product=str(facts.get("name") or ""),
+            arch=f"sm_{major}{minor}" if isinstance(major, int) and isinstance(minor, int) else arch_of(product),
+            product=product,
             units=units if isinstance(units, int) and units > 0 else None,
             clock_mhz=clock // 1_000_000 if isinstance(clock, int) and clock >= 1_000_000_000 // 10 else None,
         )

@@ -72,7 +72,7 @@ def _device_text(device: Device) -> str:
 
 def _class_lines(profile: Profile, totals: Sequence[Kernel]) -> list[str]:
     lines = [f"  {'class':<15}{'kernels':>8}{'calls':>9}{'time':>11}{'share':>9}"]
-    for each in class_shares(tuple(totals)):
+    for each in class_shares(totals, profile.total_ns):
         lines.append(
             f"  {each.kind:<15}{each.kernels:>8}{each.calls:>9}{time_text(each.total_ns):>11}{each.share_percent:>7.2f} %"
         )

@@ -33,7 +33,7 @@ def profile_data(
         "calls": profile.calls,
         "kernel_count": len(profile.kernels),
         "total_ns": profile.total_ns if any(kernel.total_ns is not None for kernel in profile.kernels) else None,
-        "classes": [_fields(share) | {"class": share.kind.value} for share in class_shares(tuple(totals))],
+        "classes": [_fields(share) | {"class": share.kind.value} for share in class_shares(totals, profile.total_ns)],
         "timelines": [
             _fields(each) | {"idle_ns": each.idle_ns, "idle_percent": each.idle_percent} for each in profile.timelines
         ],

@@ -240,6 +240,19 @@ def test_both_pages_of_one_capture_agree_as_far_as_details_are_printed(golden: U
                 assert other.counters[metric] == pytest.approx(kernel.counters[metric], rel=5e-3)
 
 
+def test_a_raw_page_without_sizes_of_its_own_has_them_in_its_metrics(golden: Unpack, tmp_path: Path) -> None:
+    path = golden("ncu_2025.3_h200_pipeline_raw.csv")
+    with open(path, newline="") as file:
+        rows = list(csv.reader(file))
+    gone = {rows[0].index("Block Size"), rows[0].index("Grid Size")}
+    with open(tmp_path / "old.csv", "w", newline="") as file:
+        csv.writer(file).writerows([cell for column, cell in enumerate(row) if column not in gone] for row in rows)
+    old, new = read_profile(tmp_path / "old.csv"), read_profile(path)
+    launches = [kernel.launch for kernel in new.kernels]
+    assert [kernel.launch for kernel in old.kernels] == launches
+    assert [kernel.total_ns for kernel in old.kernels] == [kernel.total_ns for kernel in new.kernels]
+
+
 def test_metrics_printed_while_profiling_have_lines_of_ncu_around_them(golden: Unpack) -> None:
     path = golden("ncu_2025.3_h200_pipeline_live.csv")
     assert path.read_text().startswith("==PROF==")
