@@ -4,7 +4,22 @@ import sys
 
 import typer
 
-from expctl.cli import calibrate, compare, gate, init, inspect, ledger, new, occupancy, profile, replay, run, show, status
+from expctl.cli import (
+    calibrate,
+    compare,
+    gate,
+    import_ledger,
+    init,
+    inspect,
+    ledger,
+    new,
+    occupancy,
+    profile,
+    replay,
+    run,
+    show,
+    status,
+)
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
 
@@ -29,6 +44,7 @@ app.command()(inspect.inspect)
 app.command()(occupancy.occupancy)
 app.add_typer(profile.app, name="profile")
 app.command()(gate.gate)
+app.command("import")(import_ledger.import_ledger)
 app.command()(init.init)
 
 

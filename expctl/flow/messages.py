@@ -1,5 +1,7 @@
 """Commit messages. Fixed words and trailers, untrusted text in one line, so that nobody can plant a trailer."""
 
+from collections.abc import Sequence
+
 from expctl.domain.experiment import Proposal
 from expctl.domain.record import Record
 from expctl.domain.text import one_line
@@ -25,3 +27,9 @@ def record_message(record: Record) -> str:
 def proposal_message(proposal: Proposal) -> str:
     """Of the commit that queues a proposal."""
     return f"Propose {proposal.id}: {one_line(proposal.title, 60)}\n\nExpctl-Proposal: {proposal.id}\n"
+
+
+def import_message(file: str, ids: Sequence[str]) -> str:
+    """Of the commit that takes in a hand-kept ledger."""
+    named = ", ".join(ids[:40]) + (f" and {len(ids) - 40} more" if len(ids) > 40 else "")
+    return f"Import {len(ids)} experiments from {one_line(file, 60)}\n\n{named}\n\nExpctl-Import: {one_line(file, 60)}\n"
