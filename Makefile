@@ -16,7 +16,8 @@ test: $(VENV)/ready-to-test
 	$(BIN)/lint-imports
 	$(BIN)/expctl ledger --check
 	$(BIN)/expctl replay --all
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report= --ignore tests/e2e/test_startup.py
+	$(BIN)/python -m pytest --cov --cov-append --cov-report=term:skip-covered tests/e2e/test_startup.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

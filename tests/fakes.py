@@ -307,7 +307,8 @@ class FakeLocks:
 
 @dataclass
 class FakeToolchains:
-    """A build's code is the text of the kernel; `refuses` maps a word in it to a compiler's error."""
+    """A build's code is the text of the kernel; `refuses` maps a word in it to a compiler's error. What follows `//` is code
+    of the guard alone."""
 
     workspace: FakeWorkspace
     absent: dict[str, Unavailable] = field(default_factory=dict)
@@ -327,6 +328,7 @@ class FakeToolchains:
             if where == name and word in text:
                 return Failed(reason=reason)
         code = text.split("#")[0].strip()
+        code = code if name == "guard" else code.split("//")[0].strip()
         facts = (Fact(name="bytes", value=len(code)),) if name == "guard" else ()
         return Artifact(sha256=hashlib.sha256(text.encode()).hexdigest(), code=code, facts=facts)
 

@@ -119,7 +119,7 @@ def counts(statements: Sequence[Statement]) -> dict[str, int]:
 
 
 def hot_loop(body: Body) -> Loop | None:
-    """The innermost loop with the most matrix instructions; among equals, the one with the most instructions.
+    """The innermost loop with the most matrix instructions; among equals, the one with the fewest others.
 
     A loop is a branch backwards, an innermost one holds no other. Nothing is executed, so this is a guess: for a kernel without
     matrix instructions it is only the longest innermost loop.
@@ -135,4 +135,5 @@ def hot_loop(body: Body) -> Loop | None:
 
 def _weight(body: Body, loop: Loop) -> tuple[int, int]:
     inside = body.statements[loop.first : loop.end]
-    return sum(class_of(each.mnemonic) is InstructionClass.MATRIX for each in inside), len(inside)
+    matrix = sum(class_of(each.mnemonic) is InstructionClass.MATRIX for each in inside)
+    return matrix, -len(inside) if matrix else len(inside)

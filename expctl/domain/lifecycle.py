@@ -89,7 +89,9 @@ def next_action(run: Run) -> Action:
     step = _outcome(run)
     if not isinstance(step, Decision):
         return step
-    profile = _next_profile(run) if step.intervals and step.verdict is Verdict.KEEP else None
+    was_timed = bool(step.intervals)
+    explains = was_timed if step.verdict is Verdict.KEEP else step.verdict is Verdict.INCONCLUSIVE and not was_timed
+    profile = _next_profile(run) if explains else None
     return profile or Settle(step)
 
 
@@ -115,6 +117,8 @@ def _outcome(run: Run) -> Build | Test | Measure | Decision:
     gate = _over_limits(run) or _next_test(run)
     if gate is not None:
         return gate
+    if code_is_unchanged(run, run.begun().target):
+        return _left_open(run)
     failed = run.last(MeasureFailed)
     if failed is not None:
         verdict = Verdict.REJECT if failed.blames_candidate else Verdict.INVALID
@@ -165,15 +169,27 @@ def _next_test(run: Run) -> Test | Decision | None:
 
 def _next_profile(run: Run) -> Profile | None:
     done = {(profiled.target or run.begun().target, profiled.side) for profiled in run.all(Profiled)}
-    wanted = ((target, side) for target in run.course.profiles if _matters(run, target) for side in Side)
+    wanted = ((target, side) for target in run.course.profiles if _is_changed(run, target) for side in Side)
     return next((Profile(side, target) for target, side in wanted if (target, side) not in done), None)
 
 
 def _matters(run: Run, target: str) -> bool:
-    """The deciding target always; a guard that was built on both sides where it is other code."""
-    if target == run.begun().target:
-        return True
+    """The deciding target always; a guard where its code changed."""
+    return target == run.begun().target or _is_changed(run, target)
+
+
+def _is_changed(run: Run, target: str) -> bool:
+    """Was it built on both sides, to other code?"""
     return all(run.artifact(side, target) for side in Side) and not code_is_unchanged(run, target)
+
+
+def _left_open(run: Run) -> Decision:
+    """The code changed, but not on the target that was to decide: timing it would compare the baseline with itself."""
+    decider = run.begun().target
+    changed = ", ".join(target for target in run.targets() if _is_changed(run, target))
+    return _without_samples(
+        Verdict.INCONCLUSIVE, f"the same code on {decider}, which can't decide; other code on {changed}; nothing was timed"
+    )
 
 
 def _judge_samples(run: Run) -> Measure | Decision:

@@ -141,6 +141,11 @@ class Record:
     procedure: Procedure | None = None
     samples_sha256: str = ""
 
+    @property
+    def left_open(self) -> bool:
+        """Undecided without a sample: on its target the patch changed no code."""
+        return self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and not self.estimates
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replication:

@@ -54,11 +54,17 @@ def _stands(record: Record, target: str) -> bool:
     return record.verdict is not Verdict.INVALID and (not target or target in measured)
 
 
+def _is_replaced(record: Record, target: str) -> bool:
+    """An INVALID is no verdict, nor is that of a target whose code the patch doesn't change: the next attempt replaces it."""
+    return record.verdict is Verdict.INVALID or (record.left_open and target not in {"", record.target})
+
+
 def _open(world: World, experiment: str, target: str, record: Record | None) -> tuple[Desk, tuple[Event, ...]]:
-    """The desk and what happened so far. An INVALID record is no verdict: the next attempt replaces it."""
-    invalid = record is not None and record.verdict is Verdict.INVALID
-    earlier, attempt = (None, record.attempts + 1) if record is not None and invalid else (record, 1)
+    """The desk and what happened so far."""
     events = world.journal.read(experiment)
+    decider = next((event.target for event in events if isinstance(event, Begun)), target)
+    replaced = record is not None and _is_replaced(record, decider)
+    earlier, attempt = (None, record.attempts + 1) if record is not None and replaced else (record, 1)
     if events:
         return opening.resume(world, events, wanted=target, earlier=earlier, attempt=attempt), events
     desk = opening.begin(world, experiment, wanted=target, earlier=earlier, attempt=attempt)

@@ -81,7 +81,7 @@ def _encoded(argument: Argument, name: str, value: Value, memory: Memory) -> Byt
         return np.frombuffer(struct.pack("<Q", address), dtype=np.uint8)
     if wants_pointer or argument.kind != "by_value":
         raise BadLaunch(f"argument {name} is a number", expected=f"a buffer or None ({argument.kind})")
-    if isinstance(value, float):
+    if isinstance(value, (float, np.floating)):
         raw = struct.pack({2: "<e", 4: "<f", 8: "<d"}[argument.size], value)
     else:
         raw = (int(value) & ((1 << 8 * argument.size) - 1)).to_bytes(argument.size, "little")

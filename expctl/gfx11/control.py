@@ -18,20 +18,27 @@ HINTS = frozenset((
     "buffer_gl0_inv", "buffer_gl1_inv", "v_nop",
 ))  # fmt: skip
 """No effect on any value here: there are no caches and no pipeline."""
-_CONDITIONS = {"scc": SCC, "vcc": VCC, "exec": EXEC}
-_BRANCH = re.compile(r"^s_cbranch_(scc|vcc|exec)(0|1|z|nz)$")
+_WAITS = ("s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_lgkmcnt")
+_BRANCHES = {
+    **{f"s_cbranch_scc{bit}": (SCC, bit == 1) for bit in (0, 1)},
+    **{
+        f"s_cbranch_{name}{zero}": (index, zero == "nz")
+        for name, index in (("vcc", VCC), ("exec", EXEC))
+        for zero in ("z", "nz")
+    },
+}
+"""The register that decides, and whether the branch is taken when it is not zero."""
 _COUNT = re.compile(r"(vmcnt|lgkmcnt|expcnt)\((\d+)\)")
 ENDS_BLOCK = re.compile(r"^(s_c?branch|s_endpgm$|s_barrier$)")
+LEAVES = frozenset(("s_endpgm", "s_barrier", "s_branch", *_BRANCHES))
+NAMES = frozenset((*HINTS, "s_sendmsg", "s_waitcnt", *_WAITS, "s_waitcnt_expcnt", "s_waitcnt_depctr"))
 Leave = Callable[[Wave], int]
 
 
 def decode_hint(instruction: Instruction) -> None:
     """Nothing to do, if it really is only advice. Raises Unsupported otherwise."""
-    if instruction.mnemonic == "s_sendmsg":
-        if instruction.rest != "sendmsg(MSG_DEALLOC_VGPRS)":
-            raise instruction.unsupported("unknown message")
-    elif instruction.mnemonic not in HINTS:
-        raise instruction.unsupported("unknown opcode")
+    if instruction.mnemonic == "s_sendmsg" and instruction.rest != "sendmsg(MSG_DEALLOC_VGPRS)":
+        raise instruction.unsupported("unknown message")
 
 
 def decode_wait(instruction: Instruction) -> Run:
@@ -44,7 +51,7 @@ def decode_wait(instruction: Instruction) -> Run:
         if not words or None in matches:
             raise instruction.unsupported("a wait that is not written with vmcnt, lgkmcnt, expcnt")
         wanted = [(Counter(match[1]), int(match[2])) for match in matches if match and match[1] != "expcnt"]
-    elif name in ("s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_lgkmcnt"):
+    elif name in _WAITS:
         register, _, count = rest.partition(",")
         if register.strip() != "null":
             raise instruction.unsupported("a wait relative to a register")
@@ -69,15 +76,15 @@ def decode_leave(instruction: Instruction, here: int, block_of: Callable[[str], 
         return lambda wave: END
     if name == "s_barrier":
         return _barrier(here + 1)
+    if name not in LEAVES:
+        raise instruction.unsupported("unknown opcode")
     target = block_of(instruction.rest)
     if target is None:
         raise instruction.unsupported("a branch to a label outside the function")
     if name == "s_branch":
         return lambda wave: target
-    match = _BRANCH.match(name)
-    if match is None:
-        raise instruction.unsupported("unknown opcode")
-    return _conditional(instruction, _CONDITIONS[match[1]], match[2] in ("1", "nz"), target, here + 1)
+    index, when_set = _BRANCHES[name]
+    return _conditional(instruction, index, when_set, target, here + 1)
 
 
 def _conditional(instruction: Instruction, index: int, when_set: bool, target: int, other: int) -> Leave:

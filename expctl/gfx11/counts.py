@@ -33,7 +33,7 @@ _CLASSES = (
     (r"v_wmma_", Class.MATRIX),
     (r"v_", Class.VECTOR),
     (r"s_load_", Class.SCALAR_LOAD),
-    (r"ds_load_|ds_bpermute", Class.LDS_LOAD),
+    (r"ds_load_|ds_b?permute_", Class.LDS_LOAD),
     (r"ds_store_", Class.LDS_STORE),
     (r"global_load_", Class.GLOBAL_LOAD),
     (r"global_store_", Class.GLOBAL_STORE),

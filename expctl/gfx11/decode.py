@@ -9,14 +9,16 @@ from expctl.gfx11.block import Block
 from expctl.gfx11.control import ENDS_BLOCK, Leave, decode_hint, decode_leave, decode_wait
 from expctl.gfx11.counts import Class, class_of
 from expctl.gfx11.global_access import decode_memory
-from expctl.gfx11.lds_access import decode_bpermute, decode_lds
-from expctl.gfx11.matrix import NAME as MATRIX_NAME
+from expctl.gfx11.lds_access import decode_lds
+from expctl.gfx11.lds_permute import NAMES as PERMUTE_NAMES
+from expctl.gfx11.lds_permute import decode_permute
 from expctl.gfx11.matrix import decode_matrix
+from expctl.gfx11.opcodes import opcode_of
 from expctl.gfx11.program import Instruction, Program
 from expctl.gfx11.scalar import decode_scalar
 from expctl.gfx11.scalar_load import decode_scalar_load
 from expctl.gfx11.step import Run
-from expctl.gfx11.vector import base_name, decode_vector
+from expctl.gfx11.vector import decode_vector
 from expctl.gfx11.vector_dual import decode_dual
 from expctl.gfx11.vector_lane import DECODERS as LANE_DECODERS
 from expctl.gfx11.vector_packed import NAMES as PACKED_NAMES
@@ -35,18 +37,16 @@ class Decoded:
 
 def decode_step(instruction: Instruction) -> Run | None:
     """What an instruction within a block does; None for one that has no effect. Raises Unsupported."""
-    kind, name = class_of(instruction), instruction.mnemonic
+    kind, name = class_of(instruction), opcode_of(instruction)
     if kind is Class.HINT or name == "v_nop":
         decode_hint(instruction)
         return None
     if kind is Class.VECTOR:
-        return _decode_vector(instruction)
+        return _decode_vector(instruction, name)
     if kind is Class.MATRIX:
-        if name != MATRIX_NAME:
-            raise instruction.unsupported("unknown opcode")
         return decode_matrix(instruction)
     if kind in (Class.LDS_LOAD, Class.LDS_STORE):
-        return decode_bpermute(instruction) if name == "ds_bpermute_b32" else decode_lds(instruction)
+        return decode_permute(instruction) if name in PERMUTE_NAMES else decode_lds(instruction)
     if kind in (Class.GLOBAL_LOAD, Class.GLOBAL_STORE, Class.SCRATCH):
         return decode_memory(instruction)
     if kind is Class.SCALAR_LOAD:
@@ -56,10 +56,9 @@ def decode_step(instruction: Instruction) -> Run | None:
     return decode_scalar(instruction)
 
 
-def _decode_vector(instruction: Instruction) -> Run:
-    if instruction.mnemonic.startswith("v_dual_"):
+def _decode_vector(instruction: Instruction, name: str) -> Run:
+    if name.startswith("v_dual_"):
         return decode_dual(instruction)
-    name = base_name(instruction.mnemonic)
     if name in PACKED_NAMES:
         return decode_packed(instruction, name)
     if decoder := LANE_DECODERS.get(name):

@@ -22,7 +22,7 @@ from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.program import Fields, Instruction
 from expctl.gfx11.source import Source, Type, source
 from expctl.gfx11.step import Run
-from expctl.gfx11.transfer import Transfer, land, parse_transfer, taken
+from expctl.gfx11.transfer import LOADS, STORES, Transfer, land, taken
 from expctl.gfx11.waits import Counter, Operation
 from expctl.gfx11.wave import SCALAR_KEY, Wave
 
@@ -32,12 +32,17 @@ assert OUTSIDE == 0  # noqa: S101  so that all() means inside
 CACHE_POLICY = frozenset(("glc", "slc", "dlc"))
 """Which caches an access may use: no effect on the values in a memory that has none."""
 _NAME = re.compile(r"^(?P<where>global|scratch)_(?P<do>load|store)_(?P<suffix>\w+)$")
+NAMES = frozenset(
+    f"{where}_{name}"
+    for where in ("global", "scratch")
+    for name in (*(f"load_{suffix}" for suffix in LOADS), *(f"store_{suffix}" for suffix in STORES))
+)
 
 
 def decode_memory(instruction: Instruction) -> Run:
     """Raises Unsupported for atomics, flat and buffer accesses."""
     match = _NAME.match(instruction.mnemonic)
-    transfer = parse_transfer(match["suffix"], stores=match["do"] == "store") if match else None
+    transfer = (STORES if match["do"] == "store" else LOADS).get(match["suffix"]) if match else None
     fields = instruction.fields()
     if match is None or transfer is None or len(fields.operands) != 3:
         raise instruction.unsupported("unknown opcode")
@@ -154,7 +159,7 @@ def _load(instruction: Instruction, first: int, transfer: Transfer, addresses: S
         log = group.device.log
         tag = log.begin(group.access(line, wave), writes=False)
         _report(wave, line, log.read(tag, where.reshape(-1), ordered=False), where, "reads")
-        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys))
+        wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, tags=[tag]))
 
     return run
 
@@ -182,7 +187,7 @@ def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: 
         log = group.device.log
         tag = log.begin(group.access(line, wave), writes=True)
         _report(wave, line, log.write(tag, where.reshape(-1), ordered=False), where, "writes")
-        wave.begin(Operation(line=line, counter=Counter.VS))
+        wave.begin(Operation(line=line, counter=Counter.VS, tags=[tag]))
 
     return run
 
@@ -192,7 +197,11 @@ def _report(wave: Wave, line: int, others: list[Access], where: Indices, does: s
         place = wave.group.memory.place_of(int(where.min()) + BASE)
         most = wave.group.most_waves
         met = f"workgroup {other.group}, wave {other.agent % most}"
-        wave.fault(FaultKind.RACE, line, f"{place} is what it {does}, and {met} too, in no order", other_line=other.line)
+        if other.group == wave.group.index and other.begun < wave.group.epoch:
+            what = f"{place} is what it {does}: that of {met} may outlast the barrier, nothing waits for it (vmcnt, vscnt)"
+            wave.fault(FaultKind.MISSING_WAIT, line, what, other_line=other.line)
+        else:
+            wave.fault(FaultKind.RACE, line, f"{place} is what it {does}, and {met} too, in no order", other_line=other.line)
 
 
 def _private_load(instruction: Instruction, first: int, transfer: Transfer, addresses: Source) -> Run:

@@ -16,12 +16,17 @@ from expctl.gfx11.lds import Plan
 from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.program import Instruction
 from expctl.gfx11.step import Run
-from expctl.gfx11.transfer import Transfer, land, parse_transfer, taken
+from expctl.gfx11.transfer import LDS_LOADS, LDS_STORES, Transfer, land, taken
 from expctl.gfx11.waits import Counter, Operation
 from expctl.gfx11.wave import Wave
 
 _TWO = re.compile(r"^ds_(?P<do>load|store)_2addr_(?P<far>stride64_)?b(?P<bits>32|64)$")
 _ONE = re.compile(r"^ds_(?P<do>load|store)_(?P<suffix>\w+)$")
+NAMES = frozenset((
+    *(f"ds_load_{suffix}" for suffix in LDS_LOADS),
+    *(f"ds_store_{suffix}" for suffix in LDS_STORES),
+    *(f"ds_{do}_2addr_{far}b{bits}" for do in ("load", "store") for far in ("", "stride64_") for bits in (32, 64)),
+))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,29 +52,30 @@ def decode_lds(instruction: Instruction) -> Run:
         scale = width * (64 if two["far"] else 1)
         names: Sequence[str] = ("offset0", "offset1")
     else:
-        transfer, scale, names = parse_transfer(match["suffix"], stores=stores), 1, ("offset",)
+        transfer, scale, names = (LDS_STORES if stores else LDS_LOADS).get(match["suffix"]), 1, ("offset",)
     if transfer is None:
         raise instruction.unsupported("unknown opcode")
-    offsets = [_offset(instruction, fields.modifiers.pop(name, "0"), 255 if two else 65535) * scale for name in names]
+    offsets = [lds_offset(instruction, fields.modifiers.pop(name, "0"), 255 if two else 65535) * scale for name in names]
     if fields.modifiers:
         raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)}")
     operands = list(fields.operands)
     if stores:
         if len(operands) != 1 + len(offsets):
             raise instruction.unsupported(f"{len(operands)} operands")
-        address, data = operands[0], [_vector(instruction, x, transfer.registers) for x in operands[1:]]
+        address, data = operands[0], [vector_index(instruction, x, transfer.registers) for x in operands[1:]]
     else:
         if len(operands) != 2:
             raise instruction.unsupported(f"{len(operands)} operands")
         address = operands[1]
-        first = _vector(instruction, operands[0], transfer.registers * len(offsets))
+        first = vector_index(instruction, operands[0], transfer.registers * len(offsets))
         data = [first + i * transfer.registers for i in range(len(offsets))]
-    base = _vector(instruction, address, 1)
+    base = vector_index(instruction, address, 1)
     parts = [Part(offset=offset, register=n, transfer=transfer) for offset, n in zip(offsets, data, strict=True)]
     return _store(instruction, base, parts) if stores else _load(instruction, base, parts)
 
 
-def _offset(instruction: Instruction, text: str, most: int) -> int:
+def lds_offset(instruction: Instruction, text: str, most: int) -> int:
+    """Raises Unsupported if it is no number or too large for its field."""
     try:
         offset = int(text, 0)
     except ValueError:
@@ -79,7 +85,8 @@ def _offset(instruction: Instruction, text: str, most: int) -> int:
     return offset
 
 
-def _vector(instruction: Instruction, operand: Operand, count: int) -> int:
+def vector_index(instruction: Instruction, operand: Operand, count: int) -> int:
+    """The first of `count` vector registers. Raises Unsupported for another operand."""
     if operand.kind is not Kind.VECTOR or operand.count != count or operand.negated or operand.absolute:
         raise instruction.unsupported(f"an operand of {count} vector register(s) is needed")
     return operand.index
@@ -174,24 +181,4 @@ def _report(wave: Wave, line: int, others: list[Access], does: str, plan: Plan) 
             what = f"{whom}: the access of wave {met} may outlast the barrier, nothing waits for it (lgkmcnt)"
             wave.fault(FaultKind.MISSING_WAIT, line, what, other_line=other.line)
         else:
-            wave.fault(FaultKind.RACE, line, f"{whom}, and wave {met} too, with no barrier between", other_line=other.line)
-
-
-def decode_bpermute(instruction: Instruction) -> Run:
-    """Lane i gets the value of the active lane that its address / 4 names, modulo 32; of an inactive one, 0."""
-    fields = instruction.fields()
-    if len(fields.operands) != 3 or fields.modifiers:
-        raise instruction.unsupported("not of the form v, v, v")
-    d, base, data = (_vector(instruction, x, 1) for x in fields.operands)
-    line = instruction.line
-
-    def run(wave: Wave) -> None:
-        _check(wave, line, base, (d, data))
-        lanes = (wave.u32[base] >> np.uint32(2)) & np.uint32(31)
-        source = np.where(wave.lanes, wave.u32[data], np.uint32(0))[lanes]
-        undefined = np.where(wave.lanes, wave.vector_undefined[data], np.uint32(0))[lanes]
-        np.copyto(wave.u32[d], source, where=wave.lanes)
-        wave.mark_vector(d, undefined)
-        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=(d,)))
-
-    return run
+            wave.fault(FaultKind.RACE, line, f"{whom} and wave {met} touches, with no barrier between", other_line=other.line)

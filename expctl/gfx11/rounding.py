@@ -32,15 +32,27 @@ def _odd_sum(x: Anything, y: Anything) -> Anything:
 
 
 def maximum(a: Anything, b: Anything) -> Anything:
-    """IEEE maxNum: of a number and a NaN the number; +0 above -0."""
+    """IEEE maxNum: of a number and a quiet NaN the number, of a signalling one a NaN (ieee_mode); +0 above -0."""
     same = np.where(np.signbit(a), b, a)
-    return np.where(a == b, same, np.fmax(a, b))
+    return _unless_signalling(a, b, np.where(a == b, same, np.fmax(a, b)))
 
 
 def minimum(a: Anything, b: Anything) -> Anything:
-    """IEEE minNum, -0 below +0."""
+    """IEEE minNum, likewise; -0 below +0."""
     same = np.where(np.signbit(a), a, b)
-    return np.where(a == b, same, np.fmin(a, b))
+    return _unless_signalling(a, b, np.where(a == b, same, np.fmin(a, b)))
+
+
+def _unless_signalling(a: Anything, b: Anything, result: Anything) -> Anything:
+    if not (np.isnan(a) | np.isnan(b)).any():
+        return result
+    return np.where(_is_signalling(a) | _is_signalling(b), a.dtype.type(np.nan), result)
+
+
+def _is_signalling(a: Anything) -> Anything:
+    """A NaN whose highest bit of mantissa is 0."""
+    quiet = np.float16(np.nan).view(np.uint16) if a.dtype == np.float16 else np.float32(np.nan).view(np.uint32)
+    return np.isnan(a) & ((a.view(quiet.dtype) & quiet) != quiet)
 
 
 def to_integer(values: Anything, low: int, high: int) -> Anything:

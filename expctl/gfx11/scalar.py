@@ -19,7 +19,7 @@ def decode_scalar(instruction: Instruction) -> Run:
     name, fields = instruction.mnemonic, instruction.fields()
     if fields.modifiers:
         raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)}")
-    if name.endswith("_saveexec_b32"):
+    if name in _SAVE_EXEC:
         return _save_exec(instruction, fields)
     if name in _SHORT:
         return _with_short(instruction, fields)
@@ -94,11 +94,10 @@ def _undefined(op: ScalarOp, values: list[int], bits: list[int]) -> int:
 
 def _save_exec(instruction: Instruction, fields: Fields) -> Run:
     """D = EXEC; EXEC = S op EXEC; SCC says whether any lane is left. `not0` negates EXEC instead of S."""
-    name = instruction.mnemonic.removeprefix("s_").removesuffix("_saveexec_b32")
-    swapped = {"and_not0": "and_not1", "or_not0": "or_not1"}.get(name)
-    function = LOGIC.get(swapped or name)
-    if function is None or len(fields.operands) != 2:
-        raise instruction.unsupported("unknown opcode")
+    logic, swapped = _SAVE_EXEC[instruction.mnemonic]
+    function = LOGIC[logic]
+    if len(fields.operands) != 2:
+        raise instruction.unsupported("not of the form register, register or number")
     target = scalar_target(instruction, fields.operands[0])
     mask, line = scalar_source(instruction, fields.operands[1]), instruction.line
     keys = frozenset((*target.keys, *mask.keys, EXEC_KEY, SCC_KEY))
@@ -113,7 +112,7 @@ def _save_exec(instruction: Instruction, fields: Fields) -> Run:
 
     def careful(wave: Wave) -> None:
         wave.check_waited(line, (*mask.keys, *target.keys))
-        undefined = mask.undefined(wave) & (wave.exec if name == "and" else ALL_BITS)
+        undefined = mask.undefined(wave) & (wave.exec if logic == "and" else ALL_BITS)
         plain(wave)
         target.mark(wave, 0)
         wave.mark_scalar(SCC, 0)
@@ -131,6 +130,14 @@ _SHORT: dict[str, tuple[str, bool]] = {
     **{f"s_cmpk_{name}_u32": (f"s_cmp_{name}_u32", False) for name in ("eq", "lg", "gt", "ge", "lt", "le")},
 }
 """With a 16-bit constant: the operation that it stands for, and whether the destination is the first source."""
+
+
+_SAVE_EXEC: dict[str, tuple[str, bool]] = {
+    **{f"s_{name}_saveexec_b32": (name, False) for name in LOGIC},
+    **{f"s_{name}0_saveexec_b32": (f"{name}1", True) for name in ("and_not", "or_not")},
+}
+"""The logic of EXEC and a mask, and whether EXEC comes first."""
+NAMES = frozenset((*OPS, *_SHORT, *_SAVE_EXEC))
 
 
 def _with_short(instruction: Instruction, fields: Fields) -> Run:

@@ -17,6 +17,7 @@ from expctl.gfx11.waits import Counter, Operation
 from expctl.gfx11.wave import SCALAR_KEY, Wave
 
 _NAME = re.compile(r"^s_load_b(32|64|128|256|512)$")
+NAMES = frozenset(f"s_load_b{bits}" for bits in (32, 64, 128, 256, 512))
 
 
 def decode_scalar_load(instruction: Instruction) -> Run:

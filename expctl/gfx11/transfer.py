@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +9,7 @@ import numpy as np
 from expctl.gfx11.arrays import ALL_BITS, Anything, Bytes, Flags, Words
 from expctl.gfx11.wave import Wave
 
-_WORDS = re.compile(r"^b(32|64|96|128)$")
-_PART = re.compile(r"^(?P<d16>d16_(?P<hi>hi_)?)?(?P<sign>[uib])(?P<bits>8|16)$")
-_LDS_PART = re.compile(r"^(?P<sign>[uib])(?P<bits>8|16)(?P<d16>_d16(?P<hi>_hi)?)?$")
+_LOW, _HIGH = 0xFFFF, 0xFFFF0000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,17 +23,37 @@ class Transfer:
     bits: int = ALL_BITS
 
 
-def parse_transfer(suffix: str, *, stores: bool) -> Transfer | None:
-    """Of what follows global_load_, scratch_store_, ds_load_, ...: `b128`, `u8`, `d16_hi_b16`, `u8_d16_hi`. None if unknown."""
-    if words := _WORDS.match(suffix):
-        return Transfer(width=int(words[1]) // 8, registers=int(words[1]) // 32)
-    part = _PART.match(suffix) or _LDS_PART.match(suffix)
-    if part is None or (stores and (part["sign"] != "b" or (part["d16"] and not part["hi"]))):
-        return None
-    if not stores and part["sign"] == "b" and not (part["d16"] and part["bits"] == "16"):
-        return None
-    bits = ALL_BITS if not part["d16"] else 0xFFFF0000 if part["hi"] else 0xFFFF
-    return Transfer(width=int(part["bits"]) // 8, registers=1, is_signed=part["sign"] == "i", bits=bits)
+def _part(kind: str, bits: int = ALL_BITS) -> Transfer:
+    """Of `u8`, `i16`, `b8`, ..."""
+    return Transfer(width=int(kind[1:]) // 8, registers=1, is_signed=kind[0] == "i", bits=bits)
+
+
+_WORDS = {f"b{n}": Transfer(width=n // 8, registers=n // 32) for n in (32, 64, 96, 128)}
+_WHOLE = {kind: _part(kind) for kind in ("u8", "i8", "u16", "i16")}
+LOADS: dict[str, Transfer] = {
+    **_WORDS,
+    **_WHOLE,
+    **{f"d16_{kind}": _part(kind, _LOW) for kind in ("u8", "i8", "b16")},
+    **{f"d16_hi_{kind}": _part(kind, _HIGH) for kind in ("u8", "i8", "b16")},
+}
+STORES: dict[str, Transfer] = {
+    **_WORDS,
+    **{kind: _part(kind) for kind in ("b8", "b16")},
+    **{f"d16_hi_{kind}": _part(kind, _HIGH) for kind in ("b8", "b16")},
+}
+"""By what follows global_load_, scratch_store_, ..."""
+LDS_LOADS: dict[str, Transfer] = {
+    **_WORDS,
+    **_WHOLE,
+    **{f"{kind}_d16": _part(kind, _LOW) for kind in ("u8", "i8", "u16")},
+    **{f"{kind}_d16_hi": _part(kind, _HIGH) for kind in ("u8", "i8", "u16")},
+}
+LDS_STORES: dict[str, Transfer] = {
+    **_WORDS,
+    **{kind: _part(kind) for kind in ("b8", "b16")},
+    **{f"{kind}_d16_hi": _part(kind, _HIGH) for kind in ("b8", "b16")},
+}
+"""By what follows ds_load_, ds_store_."""
 
 
 def land(wave: Wave, first: int, transfer: Transfer, data: Bytes, undefined: Bytes, lanes: Flags) -> None:

@@ -140,18 +140,10 @@ def _undefined(op: VectorOp, sources: list[Source]) -> Callable[[Wave], Bits]:
 
 
 def _finisher(instruction: Instruction, op: VectorOp, modifiers: dict[str, str]) -> Callable[[Anything], Anything] | None:
-    """Output modifiers: omod multiplies, clamp holds within 0..1 and makes a NaN 0 (dx10_clamp)."""
+    """The output modifier clamp: it holds the result within 0..1 and makes a NaN 0 (dx10_clamp). A multiplier (mul:2, div:2) is
+    refused: the machine ignores it in IEEE mode and where denormals are kept, so nobody can have meant it."""
     if not modifiers:
         return None
-    factor = {None: 1.0, "mul:2": 2.0, "mul:4": 4.0, "div:2": 0.5}.get(
-        next((f"{name}:{value}" for name, value in modifiers.items() if name != "clamp"), None)
-    )
-    if op.results[0] not in FLOATS or len(op.results) > 1 or factor is None or len(modifiers) > 2:
+    if op.results[0] not in FLOATS or len(op.results) > 1 or modifiers.keys() != {"clamp"}:
         raise instruction.unsupported(f"modifier {' '.join(modifiers)}")
-    clamp = "clamp" in modifiers
-
-    def finish(result: Anything) -> Anything:
-        scaled = result * result.dtype.type(factor)
-        return np.where(np.isnan(scaled), 0, np.clip(scaled, 0, 1)).astype(result.dtype) if clamp else scaled
-
-    return finish
+    return lambda result: np.where(np.isnan(result), 0, np.clip(result, 0, 1)).astype(result.dtype)

@@ -6,8 +6,8 @@ from expctl.gfx11.step import Run, guarded
 from expctl.gfx11.vector import bind
 from expctl.gfx11.wave import Wave
 
-_ALLOWED = frozenset(
-    f"v_{name}"
+NAMES = frozenset(
+    f"v_dual_{name}"
     for name in (
         "fmac_f32", "fmaak_f32", "fmamk_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32", "mov_b32", "cndmask_b32",
         "max_f32", "min_f32", "add_nc_u32", "lshlrev_b32", "and_b32",
@@ -20,7 +20,7 @@ def decode_dual(instruction: Instruction) -> Run:
     halves = []
     for half in instruction.halves():
         name = half.mnemonic.replace("v_dual_", "v_", 1)
-        if name not in _ALLOWED or not half.mnemonic.startswith("v_dual_"):
+        if half.mnemonic not in NAMES:
             raise instruction.unsupported(f"unknown dual operation {half.mnemonic}")
         if name == "v_cndmask_b32" and half.rest.count(",") == 2:
             half = Instruction(line=half.line, mnemonic=half.mnemonic, rest=f"{half.rest}, vcc_lo")  # noqa: PLW2901

@@ -1,8 +1,11 @@
 """Single-precision vector operations and conversions. Rounding is to nearest even and denormals are kept (descriptor.py).
 
 v_rcp, v_rsq, v_sqrt, v_exp, v_log, v_sin and v_cos are approximations in the machine, within one unit in the last place or so;
-here they are the correctly rounded result, so results that depend on them may differ from the machine in the last bits.
+here they are the correctly rounded result, so results that depend on them may differ from the machine in the last bits. All but
+v_sin and v_cos take a denormal for a zero, and give a zero for one, whatever the mode.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -24,11 +27,21 @@ from expctl.gfx11.vector_op import (
 _INT32, _UINT32 = (-(1 << 31), (1 << 31) - 1), (0, (1 << 32) - 1)
 
 
-def _exactly(function: object) -> object:
-    def through_double(a: Anything) -> Anything:
-        return function(a.astype(np.float64)).astype(np.float32)  # type: ignore[operator]
+def _flushed(a: Anything) -> Anything:
+    """Denormals made zeros of their sign."""
+    return np.where(np.abs(a) < np.float32(2.0**-126), np.copysign(np.float32(0), a), a)
 
-    return through_double
+
+def _sine(turns: Anything, quarter: int) -> Anything:
+    """sin(2 pi turns), `quarter` quarters of a turn further on; exact at the quarters, however many turns."""
+    quarters = np.fmod(turns.astype(np.float64), 1.0) * 4.0
+    whole = np.rint(quarters)
+    angle = (quarters - whole) * (np.pi / 2.0)
+    which = np.where(np.isfinite(whole), whole, 0.0).astype(np.int64) + quarter & 3
+    magnitude = np.where(which & 1, np.cos(angle), np.sin(angle))
+    # a whole number of turns is a zero: of the sign of a zero argument, else positive
+    result = np.where(which & 2, -magnitude, magnitude)
+    return np.where((result == 0) & (turns != 0), 0.0, result).astype(np.float32)
 
 
 def _to_i32(a: Anything) -> Anything:
@@ -106,8 +119,8 @@ def _byte(i: int) -> VectorOp:
     return unary(F32, U32, lambda a: ((a >> np.uint32(8 * i)) & np.uint32(0xFF)).astype(np.float32))
 
 
-def _approximate(function: object) -> VectorOp:
-    return unary(F32, F32, _exactly(function))  # type: ignore[arg-type]
+def _approximate(function: Callable[[Anything], Anything]) -> VectorOp:
+    return unary(F32, F32, lambda a: _flushed(function(_flushed(a).astype(np.float64)).astype(np.float32)))
 
 
 def _to_zero(a: Anything) -> Anything:
@@ -150,8 +163,8 @@ _DIVISION = {
     "v_sqrt_f32": _approximate(np.sqrt),
     "v_exp_f32": _approximate(np.exp2),
     "v_log_f32": _approximate(np.log2),
-    "v_sin_f32": _approximate(lambda a: np.sin(2.0 * np.pi * a)),
-    "v_cos_f32": _approximate(lambda a: np.cos(2.0 * np.pi * a)),
+    "v_sin_f32": unary(F32, F32, lambda a: _sine(a, 0)),
+    "v_cos_f32": unary(F32, F32, lambda a: _sine(a, 1)),
 }
 _ROUNDINGS = {
     "v_trunc_f32": unary(F32, F32, np.trunc),

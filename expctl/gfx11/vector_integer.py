@@ -4,11 +4,11 @@ Shift amounts are taken modulo the width. A name ending in "rev" has its first t
 """
 
 from collections.abc import Callable
-from functools import lru_cache
 
 import numpy as np
 
-from expctl.gfx11.arrays import LANES, Anything, Bytes
+from expctl.gfx11.arrays import LANES, Anything
+from expctl.gfx11.byte_permute import permute_bytes, permuted_undefined
 from expctl.gfx11.definedness import (
     and_or,
     bits_above,
@@ -53,46 +53,6 @@ def _signed_bit_field(a: Anything, offset: Anything, width: Anything) -> Anythin
     return np.where(up == 64, 0, (wide << (up & 63)) >> (up & 63)).astype(np.int32).view(np.uint32)
 
 
-def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:
-    """v_perm_b32. Of the eight bytes b (0..3) and a (4..7), byte i of the result is the one that byte i of the selector names.
-
-    8..11 repeat the sign of byte 1, 3, 5, 7; 12 is 0x00; 13 and above are 0xff.
-    """
-    where, picked, ones = _picks(selector.tobytes())
-    pool = np.empty((LANES, 2), dtype=np.uint32)
-    pool[:, 0] = b
-    pool[:, 1] = a
-    if where is None:
-        return _permute_signs(pool.view(np.uint8), selector)
-    return (pool.reshape(-1).view(np.uint8).take(where).view(np.uint32) & picked) | ones
-
-
-@lru_cache(maxsize=256)
-def _picks(selector: bytes) -> tuple[Anything, Anything, Anything]:
-    """For 32 selectors: places in the (32, 8) pool of bytes (None if a sign is asked for), a mask of bytes that come from there
-    and one of those that are 0xff. Nearly all selectors are constants in the text."""
-    names = np.frombuffer(selector, dtype=np.uint8).reshape(LANES, 4)
-    places = np.arange(LANES)[:, None] * 8 + np.minimum(names, 7)
-    picked = np.where(names < 8, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)
-    ones = np.where(names > 12, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)
-    has_signs = ((names >= 8) & (names < 12)).any()
-    return None if has_signs else places.reshape(-1), picked, ones
-
-
-def _permute_signs(pool: Bytes, selector: Anything) -> Anything:
-    signs = (pool[:, 1::2] >> 7) * np.uint8(0xFF)
-    constants = np.tile(np.array([0, 0xFF], dtype=np.uint8), (LANES, 1))
-    names = np.minimum(np.ascontiguousarray(selector).view(np.uint8).reshape(LANES, 4), 13)
-    everything = np.concatenate((pool, signs, constants), axis=1)
-    return np.take_along_axis(everything, names, axis=1).view(np.uint32).reshape(LANES)
-
-
-def _permuted_undefined(a: Anything, b: Anything, selector: Anything) -> Anything:
-    names = np.ascontiguousarray(selector).view(np.uint8)
-    not_constant = np.where(names < 12, 0xFF, 0).astype(np.uint8).view(np.uint32)
-    return permute_bytes(a, b, selector) & not_constant
-
-
 def _add_carry(a: Anything, b: Anything, carry: Anything) -> Anything:
     total = _wide(a) + b + carry
     return total.astype(np.uint32), total >> _32 != 0
@@ -109,9 +69,10 @@ def _multiply_add_64(a: Anything, b: Anything, c: Anything) -> Anything:
 
 
 def _multiply_add_i64(a: Anything, b: Anything, c: Anything) -> Anything:
+    """The mask has bit 64 of the exact sum: its sign."""
     product = a.astype(np.int64) * b
     total = product + c
-    return total, ((product < 0) & (c < 0)) | (((product < 0) | (c < 0)) & (total >= 0))
+    return total, np.where((product < 0) == (c < 0), product < 0, total < 0)
 
 
 def _count_leading(a: Anything) -> Anything:
@@ -147,6 +108,12 @@ def _shift_left(a: Anything, b: Anything) -> Anything:
 
 def _shift_right(a: Anything, b: Anything) -> Anything:
     return b >> (a & _31)
+
+
+def _count_below(a: Anything, b: Anything) -> Anything:
+    """v_mbcnt_lo: b and how many lanes below this one the mask a has."""
+    below = (np.uint32(1) << np.arange(LANES, dtype=np.uint32)) - np.uint32(1)
+    return np.bitwise_count(a & below).astype(np.uint32) + b
 
 
 def _carrying(evaluate: Callable[..., Anything], *, carry_in: bool) -> VectorOp:
@@ -186,9 +153,12 @@ OPS: dict[str, VectorOp] = {
     "v_bfm_b32": binary(U32, lambda a, b: ((np.uint32(1) << (a & _31)) - np.uint32(1)) << (b & _31)),
     "v_alignbit_b32": ternary(U32, _align_bits, moved_by(_align_bits, amount=2)),
     "v_alignbyte_b32": ternary(U32, _align_bytes, moved_by(_align_bytes, amount=2)),
-    "v_perm_b32": ternary(U32, permute_bytes, moved_by(_permuted_undefined, amount=2)),
+    "v_perm_b32": ternary(U32, permute_bytes, moved_by(permuted_undefined, amount=2)),
     "v_bfrev_b32": unary(U32, U32, _reversed),
     "v_bcnt_u32_b32": binary(U32, lambda a, b: np.bitwise_count(a).astype(np.uint32) + b),
+    "v_mbcnt_lo_u32_b32": binary(U32, _count_below),
+    # lanes 32..63 are below none of the 32
+    "v_mbcnt_hi_u32_b32": binary(U32, lambda a, b: b, lambda values, undefined: undefined[1]),
     "v_clz_i32_u32": unary(U32, U32, _count_leading),
     "v_ctz_i32_b32": unary(U32, U32, _count_trailing),
     "v_add_nc_u32": binary(U32, np.add, bits_above),

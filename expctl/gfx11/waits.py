@@ -33,7 +33,7 @@ class Operation:
     """Registers that it will write, as Wave keys."""
     in_order: bool = True
     tags: list[int] = field(default_factory=list)
-    """Its entries in the log of LDS accesses."""
+    """Its entries in the log of the memory that it touches: LDS if it counts in lgkmcnt, else global memory."""
     outlasts: bool = False
     """It may have been under way while its wave passed a barrier."""
 

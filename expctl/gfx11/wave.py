@@ -19,6 +19,7 @@ from expctl.gfx11.waits import Counter, Operation, Waits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from expctl.gfx11.accesses import AccessLog
     from expctl.gfx11.workgroup import Workgroup
 
 SCALAR_KEY = 1024
@@ -124,7 +125,7 @@ class Wave:
                     self.settle(key)
             if operation.outlasts:
                 for tag in operation.tags:
-                    self.group.lds.log.end(tag, self.group.epoch)
+                    self._log_of(counter).end(tag, self.group.epoch)
 
     def settle(self, key: int) -> None:
         """A register's load has ended, or its fault was reported once."""
@@ -177,9 +178,12 @@ class Wave:
         self.begin(operation)
 
     def pass_barrier(self) -> None:
-        """LDS accesses that nothing has waited for may still be under way beyond the barrier."""
-        log = self.group.lds.log
-        for operation in self.waits.under_way[Counter.LGKM]:
-            for tag in operation.tags:
-                log.extend(tag)
-            operation.outlasts = True
+        """Accesses that nothing has waited for may still be under way beyond the barrier."""
+        for counter, operations in self.waits.under_way.items():
+            for operation in operations:
+                for tag in operation.tags:
+                    self._log_of(counter).extend(tag)
+                operation.outlasts = True
+
+    def _log_of(self, counter: Counter) -> AccessLog:
+        return self.group.lds.log if counter is Counter.LGKM else self.group.device.log

@@ -1,5 +1,6 @@
 """Target gfx1151 without the hardware: the same clang compiles HIP to assembly, and the object is made from that text."""
 
+import hashlib
 import re
 from pathlib import Path
 
@@ -7,8 +8,11 @@ from expctl.domain.ports import Available, Unavailable
 from expctl.domain.protocol import Build, NumberKind
 from expctl.domain.record import Fact
 from expctl.targets import presence
-from expctl.targets.code_identity import code_hash
+from expctl.targets.code_object import CodeObject, parse_code_object
 from expctl.targets.device_compiler import wheel_flags
+
+LOOSE = "kernel.o"
+"""Relocatable: in a linked file, instructions that address data hold a distance, which depends on what else is there."""
 
 # Metadata key of clang's text -> our name, unit, and whether more is worse (the worst kernel of the build is reported).
 METADATA = (
@@ -36,7 +40,7 @@ class ZigGfxRecipe:
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
         """Three calls; text and code object both stay in the artifact's folder."""
         zig = ("{python}", "-m", "ziglang")
-        text, loose, code = (str(path) for path in (_text(out / build.artifact), out / "kernel.o", _code(out / build.artifact)))
+        text, loose, code = (str(path) for path in (_text(out / build.artifact), out / LOOSE, _code(out / build.artifact)))
         return (
             (
                 *zig,
@@ -54,8 +58,16 @@ class ZigGfxRecipe:
         )
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Identity of the code object, and the compiler's own figures for its worst kernel."""
-        return code_hash(_code(artifact)), compiler_facts(_text(artifact).read_text())
+        """Identity of the kernels, in whatever order, and the compiler's own figures for the worst of them."""
+        loose = artifact.parent / LOOSE
+        found = parse_code_object(loose.read_bytes(), str(loose))
+        return kernels_hash(found), compiler_facts(_text(artifact).read_text())
+
+
+def kernels_hash(found: CodeObject) -> str:
+    """SHA-256 over names and code of all kernels, sorted: the order in which the source defines them is not code."""
+    lines = sorted(f"{kernel.name} {code}\n" for kernel, code in zip(found.kernels, found.hashes, strict=True))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def compiler_facts(assembly: str) -> tuple[Fact, ...]:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from kernel.harness.library import Config, format_config
+
 SOURCE = Path(__file__).resolve().parents[1] / "hip"
 
 ZIG_CPP = (
@@ -23,6 +25,22 @@ ZIG_CPP = (
     "-nostdinc++",
     "-shared",
     "-fPIC",
+)
+
+ZIG_GFX1151 = (
+    sys.executable,
+    "-m",
+    "ziglang",
+    "clang",
+    "-x",
+    "hip",
+    "-std=c++17",
+    "--offload-arch=gfx1151",
+    "--cuda-device-only",
+    "--no-gpu-bundle-output",
+    "-nogpuinc",
+    "-nogpulib",
+    "-fuse-cuid=none",
 )
 
 
@@ -45,6 +63,17 @@ def command(target: str, library: Path, source: Path = SOURCE, march: str = "nat
         return [compiler, *flags, str(source / "host_cuda.cu"), "-o", str(library)]
     flags = ["--offload-arch=gfx1151", "-std=c++17", "-O3", "-fPIC", "-shared"]
     return [compiler, *flags, str(source / "host_hip.hip"), "-o", str(library)]
+
+
+def assembly(config: Config, folder: Path, source: Path = SOURCE) -> Path:
+    """gfx1151 machine code as text, by the wheel's clang: scaled_mm.s in `folder`. Raises BuildError with what clang said."""
+    text = folder / "scaled_mm.s"
+    flags = ("-O3", "-gline-tables-only", f"-DSCALED_MM_CONFIG={format_config(config)}")
+    argv = [*ZIG_GFX1151, *flags, "-S", str(source / "scaled_mm.hip"), "-o", str(text)]
+    ran = subprocess.run(argv, capture_output=True, text=True, check=False)
+    if ran.returncode != 0:
+        raise BuildError(f"the gfx1151 build failed:\n{ran.stderr[-4000:]}")
+    return text
 
 
 def build(target: str, folder: Path, source: Path = SOURCE, march: str = "native") -> Path:

@@ -29,6 +29,8 @@ struct Slices {
   } slice[kSlices];
 
   static_assert(sizeof(Slice) * kSlices <= 65536, "gfx11 gives one workgroup at most 64 KB of LDS");
+  static_assert(C::block_n * C::slice_k / kPieceBytes % kWaveLanes == 0,
+                "a wave copies 32 pieces of a slice or none: half a wave would write beyond the slice");
   static_assert((planes & (planes - 1)) == 0, "unroll_k must be a power of two: slots are planes with some bits inverted");
 
   // Its own inverse. Rows that lie 16 apart agree, which lets the fragments of a wave share one address.

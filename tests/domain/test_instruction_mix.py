@@ -79,6 +79,13 @@ def test_the_hot_loop_is_innermost_and_has_the_most_matrix_instructions() -> Non
     assert hot_loop(NESTED) == Loop(first=1, end=3)
 
 
+def test_among_loops_with_as_many_matrix_instructions_it_is_the_one_with_the_fewest_others() -> None:
+    edge_first = body("edge:\nv_add v0\nv_wmma_f32 v0\ns_cbranch_scc1 edge\nwhole:\nv_wmma_f32 v0\ns_cbranch_scc1 whole")
+    edge_last = body("whole:\nv_wmma_f32 v0\ns_cbranch_scc1 whole\nedge:\nv_add v0\nv_wmma_f32 v0\ns_cbranch_scc1 edge")
+    assert hot_loop(edge_first) == Loop(first=3, end=5)
+    assert hot_loop(edge_last) == Loop(first=0, end=2)
+
+
 def test_without_matrix_instructions_it_is_the_longest_innermost_one() -> None:
     plain = body("a:\nv_add v0\ns_cbranch_scc1 a\nb:\nv_add v0\nv_add v0\ns_cbranch_scc1 b")
     assert hot_loop(plain) == Loop(first=2, end=5)

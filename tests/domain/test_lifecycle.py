@@ -391,3 +391,23 @@ def test_a_kept_guard_is_profiled_on_both_sides() -> None:
         events = (*events, event)
     assert wanted == ["profile b", "profile c", "profile gfx b", "profile gfx c"]
     assert said(next_action(run_of(events, course=course))) == "settle KEEP"
+
+
+def test_a_guard_whose_code_alone_changed_is_tested_and_profiled_and_leaves_the_question_open() -> None:
+    same = (BUILDS[0], replace(BUILDS[1], artifact=BUILDS[0].artifact), *BUILDS[2:])
+    course = replace(GUARDED, limits={})
+    events: tuple[Event, ...] = (BEGUN, PINNED, *same)
+    wanted = []
+    for event in (
+        TESTED,
+        replace(TESTED, target="gfx"),
+        replace(profiled(B), target="gfx"),
+        replace(profiled(C), target="gfx"),
+    ):
+        wanted.append(said(next_action(run_of(events, course=course))))
+        events = (*events, event)
+    assert wanted == ["test", "test gfx", "profile gfx b", "profile gfx c"]
+    assert said(next_action(run_of(events, course=course))) == "settle INCONCLUSIVE"
+    assert "gfx" in decision_of(run_of(events, course=course)).reasons[0]
+    raced = replace(TESTED, target="gfx", ok=False, summary="race")
+    assert "test of gfx: race" in decision_of(run_of((*events[:6], TESTED, raced), course=course)).reasons[0]

@@ -94,7 +94,7 @@ class Foreign:
     def expctl(self, *words: str, cwd: Path | None = None) -> Answer:
         """One command, to its end."""
         ended = subprocess.run(
-            [EXPCTL, *words], cwd=cwd or self.root, env=self.environment, capture_output=True, text=True, timeout=60
+            [EXPCTL, *words], cwd=cwd or self.root, env=self.environment, capture_output=True, text=True, timeout=200
         )
         return Answer(ended.returncode, ended.stdout, ended.stderr)
 

@@ -210,6 +210,19 @@ def test_a_guard_whose_baseline_does_not_build_is_a_note() -> None:
     assert record.notes == ("guard guards nothing: its baseline does not build: asm",)
 
 
+def test_where_only_a_guards_code_changed_nothing_is_timed_and_another_target_may_still_decide() -> None:
+    stage = staged("slow 1000000 // slow 900000 at home")
+    record = run(stage).record
+    assert (record.verdict, record.estimates, record.samples_sha256) == (Verdict.INCONCLUSIVE, (), "")
+    assert record.reasons == ("the same code on cpu, which can't decide; other code on guard; nothing was timed",)
+    assert record.profile == ("guard: bytes 12 -> 35 (+191.7 %)",)
+    assert stage.kernel() == "slow 1000000"
+    assert not run(stage).measured
+    again = run(stage, target="other")
+    assert again.measured
+    assert (again.record.target, again.record.attempts, again.record.replications) == ("other", 2, ())
+
+
 def test_the_next_target_decides_where_the_first_is_absent() -> None:
     stage = staged("slow 900000")
     stage.toolchains.absent["cpu"] = Unavailable(reason="no clang", hint="install it")

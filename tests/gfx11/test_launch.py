@@ -1,22 +1,17 @@
 from __future__ import annotations
 
-import os
-import random
-from itertools import product
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from gfx11.scaled_mm import BASELINE, SMALL, Config, scaled_mm
+from launches import BASELINE, SMALL, scaled_mm
 
-from expctl.gfx11.arguments import Unwritten
+from expctl.gfx11.arguments import KERNARG, Unwritten, place
 from expctl.gfx11.counts import Class
+from expctl.gfx11.descriptor import Argument, parse_descriptor
 from expctl.gfx11.errors import BadLaunch, Runaway, Unsupported
 from expctl.gfx11.launch import interpret
 from kernel.harness.formats import Fp8
-
-SOURCE = Path(__file__).parents[2] / "kernel/hip/scaled_mm.hip"
-LONG = pytest.mark.skipif(not os.environ.get("EXPCTL_LONG"), reason="minutes: set EXPCTL_LONG=1")
 
 
 @pytest.mark.parametrize("fp8", Fp8)
@@ -93,6 +88,21 @@ def test_wrong_launches_are_refused(small: str) -> None:
         interpret(small, "scaled_mm", (1, 1, 1), (128, 1, 1), {}, order_seed=0)
 
 
+@pytest.mark.parametrize(
+    ("value", "size", "wanted"),
+    [
+        (np.float16(-1.5), 2, "00be"), (1.5, 2, "003e"), (np.float32(1.5), 4, "0000c03f"), (np.float16(1.5), 4, "0000c03f"),
+        (np.float64(1.5), 8, "000000000000f83f"), (-2, 2, "feff"), (np.int8(-2), 4, "feffffff"), (np.bool_(True), 1, "01"),
+    ],
+)  # fmt: skip
+def test_numbers_are_laid_out_as_their_type_and_size_say(small: str, value: object, size: int, wanted: str) -> None:
+    descriptor = replace(
+        parse_descriptor(small, "scaled_mm_e5m2_2_2_2_2_2_2"), arguments=(Argument(offset=8, size=size, kind="by_value"),)
+    )
+    memory = place(descriptor, {"x": value}, (1, 1, 1), (32, 1, 1))
+    assert memory.contents(KERNARG).tobytes()[8 : 8 + size].hex() == wanted
+
+
 def test_an_endless_loop_is_stopped(small: str) -> None:
     endless = small.replace("\ts_endpgm", "\ts_branch .Lhere", 1).replace("\ts_clause", ".Lhere:\n\ts_clause", 1)
     arguments = {"a": np.zeros(4, "e"), "b": np.zeros(16, "u1"), "bias": None, "c": Unwritten(shape=(1,), dtype="e")}
@@ -101,28 +111,3 @@ def test_an_endless_loop_is_stopped(small: str) -> None:
             endless, "scaled_mm_e5m2_2_2_2_2_2_2", (1, 1, 1), (128, 1, 1),
             {**arguments, "scale": 1.0, "m": 1, "n": 1, "k": 1}, order_seed=0, most_instructions=50_000,
         )  # fmt: skip
-
-
-def possible_configs() -> list[Config]:
-    """What config.h accepts."""
-    found: list[Config] = []
-    for wm, wn, uk, rm, rn in product((1, 2, 4, 8), (1, 2, 4, 8), (2, 4, 8), (1, 2, 4, 8), (1, 2, 4, 8)):
-        threads, block_m, block_n, chunk = 32 * wm * wn, 16 * wm * rm, 16 * wn * rn, 16 * uk
-        even = block_m * chunk // 8 % threads == 0 and block_n * chunk // 16 % threads == 0
-        if threads <= 1024 and rm * rn <= 16 and block_m <= 256 and even and (2 * block_m + block_n) * chunk < 50_000:
-            found.append((wm, wn, uk, 2, rm, rn))
-    return found
-
-
-@LONG
-@pytest.mark.parametrize("config", random.Random(5).sample(possible_configs(), 24), ids=str)
-@pytest.mark.parametrize("level", ["-O1", "-O3"])
-def test_other_configs(compile_hip, config: Config, level: str) -> None:  # type: ignore[no-untyped-def]
-    text = compile_hip(SOURCE, level, f"-DSCALED_MM_CONFIG={','.join(map(str, config))}")
-    block_m, block_n, chunk = 16 * config[0] * config[4], 16 * config[1] * config[5], 16 * config[2]
-    for fp8, seed in product(Fp8, range(5)):
-        whole = scaled_mm(text, config, fp8, block_m, block_n, 2 * chunk, seed=seed)
-        assert (whole.faults, whole.failure) == ([], None)
-        assert whole.result.counts.summary().matrix == block_m * block_n * 2 * chunk // 4096
-        edge = scaled_mm(text, config, fp8, 17, block_n // 2 + 3, chunk + 9, seed=seed)
-        assert (edge.faults, edge.failure) == ([], None)

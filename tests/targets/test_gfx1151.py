@@ -77,3 +77,13 @@ def test_the_worst_kernel_of_a_build_is_reported() -> None:
 
 def test_a_text_without_kernels_has_no_facts() -> None:
     assert compiler_facts("\t.text\n") == ()
+
+
+def test_the_order_of_the_kernels_is_not_code_and_an_instruction_is(tmp_path: Path, zig_cache: Path) -> None:
+    head, body = KERNEL.split('extern "C"')
+    first, second = f'extern "C"{body}', f'extern "C"{body}'.replace("scale(", "other(").replace("2.0f", "5.0f")
+    recipe = ZigGfxRecipe()
+    code, _ = recipe.describe(build(tmp_path / "one", zig_cache, head + first + second))
+    assert recipe.describe(build(tmp_path / "two", zig_cache, head + second + first))[0] == code
+    changed = second.replace("255 - i", "254 - i")
+    assert recipe.describe(build(tmp_path / "six", zig_cache, head + first + changed))[0] != code

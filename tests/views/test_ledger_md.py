@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ledger import ledger_of
-from expctl.domain.protocol import Benchmark, Build, Protocol, Size, Step, Style, Target, Toolchain
+from expctl.domain.protocol import Benchmark, Build, Protocol, ResourceLimits, Size, Step, Style, Target, Toolchain
 from expctl.domain.record import Estimate, Finding, History, Origin, Record, Replication, Rule
 from expctl.views.escape import Markdown, code_text, markdown_text, plain_text
 from expctl.views.ledger_md import render
@@ -36,7 +36,10 @@ PROTOCOL = Protocol(
             ),
         ),
         "gfx1151-static": Target(
-            build=Build(toolchain=Toolchain.ZIG_GFX, source="kernel/hip/scaled_mm.hip", arch="gfx1151"), stands_for="gfx1151"
+            build=Build(toolchain=Toolchain.ZIG_GFX, source="kernel/hip/scaled_mm.hip", arch="gfx1151"),
+            stands_for="gfx1151",
+            limits=ResourceLimits(most={"scratch": 0, "vgpr": 256}, may_fall={"occupancy": 2}),
+            test=Step(argv=("python", "kernel/harness/emulate.py"), timeout_s=60),
         ),
     },
 )

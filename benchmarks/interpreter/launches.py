@@ -18,15 +18,19 @@ SMALL: Config = (2, 2, 2, 2, 2, 2)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
+    """A launch, and the gate that its result fails, or None."""
+
     result: Interpretation
     failure: str | None
 
     @property
     def faults(self) -> list[str]:
+        """In words."""
         return [str(fault) for fault in self.result.faults]
 
     @property
     def kinds(self) -> set[str]:
+        """Of the faults."""
         return {fault.kind.value for fault in self.result.faults}
 
 
@@ -42,6 +46,7 @@ def scaled_mm(
     bias: bool = True,
     more_blocks: tuple[int, int] = (0, 0),
 ) -> Run:
+    """The kernel's C (m, n), on the same inputs every time. `seed` orders the waves, `more_blocks` (x, y) lie beyond it."""
     inputs = draw(np.random.default_rng(7), fp8, m, n, k, scale=0.5, bias=bias)
     block_m, block_n = 16 * config[0] * config[4], 16 * config[1] * config[5]
     grid = (-(-n // block_n) + more_blocks[0], -(-m // block_m) + more_blocks[1], 1)

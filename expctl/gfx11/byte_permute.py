@@ -1,0 +1,48 @@
+"""v_perm_b32: four bytes chosen from eight."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from expctl.gfx11.arrays import LANES, Anything, Bytes
+
+
+def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:
+    """v_perm_b32. Of the eight bytes b (0..3) and a (4..7), byte i of the result is the one that byte i of the selector names.
+
+    8..11 repeat the sign of byte 1, 3, 5, 7; 12 is 0x00; 13 and above are 0xff.
+    """
+    where, picked, ones = _picks(selector.tobytes())
+    pool = np.empty((LANES, 2), dtype=np.uint32)
+    pool[:, 0] = b
+    pool[:, 1] = a
+    if where is None:
+        return _permute_signs(pool.view(np.uint8), selector)
+    return (pool.reshape(-1).view(np.uint8).take(where).view(np.uint32) & picked) | ones
+
+
+@lru_cache(maxsize=256)
+def _picks(selector: bytes) -> tuple[Anything, Anything, Anything]:
+    """For 32 selectors: places in the (32, 8) pool of bytes (None if a sign is asked for), a mask of bytes that come from there
+    and one of those that are 0xff. Nearly all selectors are constants in the text."""
+    names = np.frombuffer(selector, dtype=np.uint8).reshape(LANES, 4)
+    places = np.arange(LANES)[:, None] * 8 + np.minimum(names, 7)
+    picked = np.where(names < 8, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)
+    ones = np.where(names > 12, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)
+    has_signs = ((names >= 8) & (names < 12)).any()
+    return None if has_signs else places.reshape(-1), picked, ones
+
+
+def _permute_signs(pool: Bytes, selector: Anything) -> Anything:
+    signs = (pool[:, 1::2] >> 7) * np.uint8(0xFF)
+    constants = np.tile(np.array([0, 0xFF], dtype=np.uint8), (LANES, 1))
+    names = np.minimum(np.ascontiguousarray(selector).view(np.uint8).reshape(LANES, 4), 13)
+    everything = np.concatenate((pool, signs, constants), axis=1)
+    return np.take_along_axis(everything, names, axis=1).view(np.uint32).reshape(LANES)
+
+
+def permuted_undefined(a: Anything, b: Anything, selector: Anything) -> Anything:
+    """The undefined bits of the result, from those of a and b; a byte that is a constant has none."""
+    names = np.ascontiguousarray(selector).view(np.uint8)
+    not_constant = np.where(names < 12, 0xFF, 0).astype(np.uint8).view(np.uint32)
+    return permute_bytes(a, b, selector) & not_constant

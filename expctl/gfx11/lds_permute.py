@@ -1,0 +1,55 @@
+"""ds_permute and ds_bpermute: lanes exchange values through the crossbar of the LDS, not through its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from expctl.gfx11.arrays import LANES, Anything, Words
+from expctl.gfx11.lds_access import lds_offset, vector_index
+from expctl.gfx11.program import Instruction
+from expctl.gfx11.step import Run
+from expctl.gfx11.waits import Counter, Operation
+from expctl.gfx11.wave import Wave
+
+_MOST_OFFSET = 65535
+
+
+def decode_permute(instruction: Instruction) -> Run:
+    """`v, v, v offset:n`. The lane that an address names is (address + n) / 4 modulo 32. Raises Unsupported."""
+    fields = instruction.fields()
+    modifiers = dict(fields.modifiers)
+    offset = np.uint32(lds_offset(instruction, modifiers.pop("offset", "0"), _MOST_OFFSET))
+    if len(fields.operands) != 3 or modifiers:
+        raise instruction.unsupported("not of the form v, v, v offset:n")
+    d, base, data = (vector_index(instruction, x, 1) for x in fields.operands)
+    line, move = instruction.line, _MOVES[instruction.mnemonic]
+
+    def run(wave: Wave) -> None:
+        wave.check_waited(line, (base, d, data))
+        wave.check_address(line, base)
+        named = ((wave.u32[base] + offset) >> np.uint32(2)) & np.uint32(LANES - 1)
+        value, undefined = (move(named, rows[data], wave.lanes) for rows in (wave.vector, wave.vector_undefined))
+        np.copyto(wave.u32[d], value, where=wave.lanes)
+        wave.mark_vector(d, undefined)
+        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=(d,)))
+
+    return run
+
+
+def _pulled(named: Words, values: Words, active: Anything) -> Words:
+    """Each lane gets the value of the lane that it names; of an inactive one, 0."""
+    return np.where(active, values, np.uint32(0))[named]
+
+
+def _pushed(named: Words, values: Words, active: Anything) -> Words:
+    """Each active lane sends its value to the lane that it names; the highest of several senders wins, without one it is 0."""
+    sent: Words = np.zeros(LANES, dtype=np.uint32)
+    for lane in np.flatnonzero(active):
+        sent[named[lane]] = values[lane]
+    return sent
+
+
+_MOVES: dict[str, Callable[[Words, Words, Anything], Words]] = {"ds_bpermute_b32": _pulled, "ds_permute_b32": _pushed}
+NAMES = frozenset(_MOVES)

@@ -1,0 +1,36 @@
+"""Every opcode that the interpreter takes. Any other is refused before a table is asked, so this can not fall behind them."""
+
+from __future__ import annotations
+
+from expctl.gfx11 import (
+    control,
+    global_access,
+    lds_access,
+    lds_permute,
+    matrix,
+    scalar,
+    scalar_load,
+    vector,
+    vector_dual,
+    vector_lane,
+    vector_packed,
+)
+from expctl.gfx11.program import Instruction
+
+VECTOR = frozenset((*vector.TABLE, *vector_packed.NAMES, *vector_lane.DECODERS))
+"""Without _e32 and _e64; the suffix is optional in the text."""
+OPCODES = frozenset((
+    *VECTOR, *vector_dual.NAMES, matrix.NAME, *scalar.NAMES, *scalar_load.NAMES, *global_access.NAMES, *lds_access.NAMES,
+    *lds_permute.NAMES, *control.NAMES, *control.LEAVES,
+))  # fmt: skip
+
+
+def opcode_of(instruction: Instruction) -> str:
+    """One of OPCODES; raises Unsupported for any other."""
+    name = instruction.mnemonic
+    if name in OPCODES:
+        return name
+    base = vector.base_name(name)
+    if base not in VECTOR:
+        raise instruction.unsupported("unknown opcode")
+    return base

@@ -1,0 +1,157 @@
+"""What moves between lanes, works on all of them at once, or is two instructions in one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+
+from gfx11.cases.case import Case
+from gfx11.cases.float_cases import CASES as FLOATS
+from gfx11.cases.integer_cases import CASES as INTEGERS
+from gfx11.cases.procedure import Procedure, kinds
+from gfx11.cases.tables import case
+from gfx11.exact import HALF, SINGLE
+
+from expctl.gfx11.operand import M0
+from expctl.gfx11.single import execute, fresh_wave
+
+_LANES = range(32)
+_VALUES = [0x1000 + 7 * lane for lane in _LANES]
+_ACTIVE = 0x0F0F_FF3C
+
+
+def is_active(lane: int) -> bool:
+    return bool(_ACTIVE >> lane & 1)
+
+
+def check_exchange(text: str, offset: int, pull: bool) -> None:
+    """Addresses count bytes and go around; inactive lanes send nothing and get nothing; of two senders the higher wins."""
+    addresses = [4 * (5 * lane % 29) + lane % 4 + (128 if lane % 3 else 0) for lane in _LANES]
+    wave = execute(fresh_wave(lanes=_ACTIVE), text, vectors={0: [0xBAD], 1: addresses, 2: _VALUES})
+    named = [(address + offset) // 4 % 32 for address in addresses]
+    if pull:
+        wanted = [_VALUES[n] if is_active(n) else 0 for n in named]
+    else:
+        wanted = [0] * 32
+        for lane in filter(is_active, _LANES):
+            wanted[named[lane]] = _VALUES[lane]
+    assert wave.u32[0].tolist() == [value if is_active(lane) else 0xBAD for lane, value in enumerate(wanted)]
+    assert kinds(wave) == []
+
+
+def check_first_lane() -> None:
+    for lanes, wanted in ((0b1100, 2), (0x8000_0000, 31), (0, 0), (0xFFFF_FFFF, 0)):
+        wave = execute(fresh_wave(lanes=lanes), "v_readfirstlane_b32 s0, v1", vectors={1: _VALUES})
+        assert wave.scalar[0] == _VALUES[wanted]
+
+
+def check_read_lane() -> None:
+    """An inactive lane too; the number is taken modulo 32."""
+    for number in (0, 5, 31, 32, 37, 0xFFFFFFFF):
+        wave = execute(fresh_wave(lanes=1), "v_readlane_b32 s0, v1, s2", vectors={1: _VALUES}, scalars={2: number})
+        assert wave.scalar[0] == _VALUES[number % 32]
+
+
+def check_write_lane() -> None:
+    for number in (0, 5, 31, 33):
+        wave = fresh_wave(lanes=1)
+        execute(wave, "v_writelane_b32 v1, s3, s2", vectors={1: _VALUES}, scalars={2: number, 3: 0xBEEF})
+        assert wave.u32[1].tolist() == [0xBEEF if lane == number % 32 else _VALUES[lane] for lane in _LANES]
+
+
+def check_moved_register() -> None:
+    for m0 in (0, 1, 3):
+        vectors = {0: [9], **{4 + i: [100 * i + lane for lane in _LANES] for i in range(4)}}
+        wave = execute(fresh_wave(lanes=0xFFFF), "v_movrels_b32 v0, v4", vectors=vectors, scalars={M0: m0})
+        assert wave.u32[0].tolist() == [100 * m0 + lane if lane < 16 else 9 for lane in _LANES]
+
+
+def half_of(number: Fraction) -> int:
+    return HALF.nearest(number)
+
+
+def check_matrix(text: str, corner: Callable[[int, int], Fraction], *, zero: bool) -> None:
+    """Row i of A in lanes i and i + 16, two k in a register; register r of lane l has C at row 2 r + l / 16, column l % 16."""
+    a = [[corner(i, k) for k in range(16)] for i in range(16)]
+    b = [[corner(3 * j + 1, 5 * k + 2) for k in range(16)] for j in range(16)]
+    c = [[Fraction(0) if zero else Fraction(7 * i - 3 * j, 4) for j in range(16)] for i in range(16)]
+    vectors = {}
+    for r in range(8):
+        for first, matrix in ((8, a), (16, b)):
+            vectors[first + r] = [half_of(matrix[n % 16][2 * r]) | half_of(matrix[n % 16][2 * r + 1]) << 16 for n in _LANES]
+        vectors[r] = [SINGLE.nearest(c[2 * r + n // 16][n % 16]) for n in _LANES]
+    wave = execute(fresh_wave(lanes=0x1), text, vectors=vectors)  # whatever EXEC says
+    for r in range(8):
+        for n in _LANES:
+            i, j = 2 * r + n // 16, n % 16
+            exact = c[i][j] + sum(x * y for x, y in zip(a[i], b[j], strict=True))
+            assert int(wave.u32[r][n]) == SINGLE.nearest(exact), (i, j)
+    assert kinds(wave) == []
+
+
+def small(i: int, k: int) -> Fraction:
+    return Fraction((5 * i + 3 * k) % 17 - 8, 4)
+
+
+def large(i: int, k: int) -> Fraction:
+    """65504 and the smallest denormal meet nothing but zeros and ones."""
+    return Fraction((65504, 1, 0, Fraction(1, 1 << 24), -2)[(i + k) % 5]) if k in (i % 16, 5) else Fraction(0)
+
+
+def dot(a: int, b: int, c: int) -> int | None:
+    total = Fraction(0)
+    for s in (0, 16):
+        x, y = HALF.value(a >> s & 0xFFFF), HALF.value(b >> s & 0xFFFF)
+        if not isinstance(x, Fraction) or not isinstance(y, Fraction):
+            return None
+        total += x * y
+    value = SINGLE.value(c)
+    assert isinstance(value, Fraction)
+    return SINGLE.nearest(total + value)
+
+
+_HALVES = (0x3C00, 0xBC01, 0x3555, 0x4900, 0xC2FF, 0x2C01)
+_DOTS = tuple((x | y << 16, y | z << 16, c) for x in _HALVES for y in _HALVES[::2] for z in _HALVES[1::2]
+              for c in (0, 0x3F800001, 0xC2F6E979))  # fmt: skip
+_Y_ALONE = ("add_nc_u32", "lshlrev_b32", "and_b32")
+_DUAL = ("fmac_f32", "fmaak_f32", "fmamk_f32", "mul_f32", "add_f32", "sub_f32", "subrev_f32", "mov_b32", "cndmask_b32",
+"max_f32",
+         "min_f32", *_Y_ALONE)  # fmt: skip
+
+
+def duals() -> list[Case]:
+    """The same IR as the plain instruction's, beside a move; as the second operation, and as the first where that may be."""
+    plain: dict[str, Case] = {}
+    for each in (*INTEGERS, *FLOATS):
+        if each.ir:
+            plain.setdefault(each.opcode, each)
+    found = []
+    for name in _DUAL:
+        of = plain[f"v_{name}"]
+        half = of.text.replace("v_", "v_dual_", 1).removesuffix(", s8")
+        move = "v_dual_mov_b32 v1, v5"
+        places = " ".join(("v4", "v6", "vcc")) if name == "cndmask_b32" else " ".join(of.places)
+        for text in (f"{move} :: {half}", f"{half} :: {move}")[: 1 if name in _Y_ALONE else 2]:
+            setup = text if "v5" not in of.places else ""
+            found.append(case(f"v_dual_{name}", " ".join(of.sources), "".join(of.results), of.ir, text=setup, places=places))
+    return found
+
+
+CASES: tuple[Case | Procedure, ...] = (
+    *(Procedure(opcode=opcode, text=f"{opcode} v0, v1, v2{tail}",
+      check=partial(check_exchange, f"{opcode} v0, v1, v2{tail}", offset, pull))
+      for opcode, pull in (("ds_bpermute_b32", True), ("ds_permute_b32", False)) for tail,
+      offset in (("", 0), (" offset:12", 12), (" offset:65532", 65532))),
+    Procedure(opcode="v_readfirstlane_b32", text="v_readfirstlane_b32 s0, v1", check=check_first_lane),
+    Procedure(opcode="v_readlane_b32", text="v_readlane_b32 s0, v1, s2", check=check_read_lane),
+    Procedure(opcode="v_writelane_b32", text="v_writelane_b32 v1, s3, s2", check=check_write_lane),
+    Procedure(opcode="v_movrels_b32", text="v_movrels_b32 v0, v4", check=check_moved_register),
+    *(Procedure(opcode="v_wmma_f32_16x16x16_f16", text=f"v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], {c}",
+                check=partial(check_matrix, f"v_wmma_f32_16x16x16_f16 v[0:7], v[8:15], v[16:23], {c}", corner, zero=c == "0"))
+      for c, corner in (("v[0:7]", small), ("0", large))),
+    case("v_dot2_f32_f16", "v2f16 v2f16 f32", "f32", exact=dot, rows=_DOTS),
+    case("v_dot2acc_f32_f16", "v2f16 v2f16 f32", "f32", exact=dot, rows=_DOTS, text="v_dot2acc_f32_f16 v0, v4, v6",
+        places="v4 v6 v0"),
+    *duals(),
+)  # fmt: skip

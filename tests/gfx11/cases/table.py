@@ -1,0 +1,25 @@
+"""All cases."""
+
+from gfx11.cases import (
+    compare_cases,
+    control_cases,
+    division_cases,
+    float_cases,
+    half_cases,
+    integer_cases,
+    lane_cases,
+    memory_cases,
+    scalar_cases,
+)
+from gfx11.cases.case import Case
+from gfx11.cases.procedure import Procedure
+
+CASES: tuple[Case | Procedure, ...] = (
+    *integer_cases.CASES, *float_cases.CASES, *division_cases.CASES, *half_cases.CASES, *compare_cases.CASES,
+    *scalar_cases.CASES,
+    *lane_cases.CASES, *memory_cases.CASES, *control_cases.CASES,
+)  # fmt: skip
+FOLDED = tuple(case for case in CASES if isinstance(case, Case) and case.ir)
+"""LLVM must fold every one of these, on every operand set."""
+EXACT = tuple(case for case in CASES if isinstance(case, Case) and not case.ir)
+PROCEDURES = tuple(case for case in CASES if isinstance(case, Procedure))
