@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from expctl.domain.kernel_signs import CYCLES
 from expctl.domain.profile import Device, Extent, GridUnit, Source
 from expctl.profiling import refusals
 from expctl.profiling.csv_table import Row, Table
@@ -27,8 +28,14 @@ _DETAILS: Mapping[tuple[str, str], str] = {
     ("Achieved Occupancy", "%"): "sm__warps_active.avg.pct_of_peak_sustained_active",
     ("Theoretical Occupancy", "%"): "sm__maximum_warps_per_active_cycle_pct",
     ("Local Memory Spilling Requests", ""): "derived__local_spilling_requests",
+    ("Elapsed Cycles", ""): "gpc__cycles_elapsed.max",
+    ("Executed Instructions", ""): "smsp__inst_executed.sum",
+    ("Issued Instructions", ""): "smsp__inst_issued.sum",
+    ("Warp Cycles Per Issued Instruction", ""): "smsp__average_warp_latency_per_inst_issued.ratio",
 }
 _OTHER_DURATIONS = ("gpu__time_duration.avg", "gpu__time_duration.max", "gpu__time_duration")
+_CLOCK = "gpc__cycles_elapsed.avg.per_second"
+_CYCLES = ("gpc__cycles_elapsed.avg", "gpc__cycles_elapsed.max")
 _CLOCK_KHZ = "device__attribute_clock_rate"
 _PRODUCT = "device__attribute_display_name"
 _NOT_COUNTERS = re.compile(
@@ -120,6 +127,11 @@ def _kernel(found: Gathered, table: Table, row: Row, texts: Mapping[str, tuple[s
     for name, value in values.items():
         if "__" in name and not _NOT_COUNTERS.search(name):
             found.count(launch.kernel, name, value)
+    cycles = next((values[name] for name in _CYCLES if name in values), None)
+    if cycles is None and _CLOCK in values and duration is not None:
+        cycles = values[_CLOCK] * duration / 1e9  # call by call: the means of clock and time don't multiply to it
+    if cycles is not None:
+        found.count(launch.kernel, CYCLES, cycles)
 
 
 def _finished(found: Gathered, table: Table) -> Gathered:
