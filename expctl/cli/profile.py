@@ -2,9 +2,11 @@
 
 import typer
 
-from expctl.cli import profile_decode, profile_show
+from expctl.cli import profile_decode, profile_diff, profile_show
 
-app = typer.Typer(help="Reads profiles of GPU kernels, and the names of kernels.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Reads and compares profiles of GPU kernels, and the names of kernels.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.callback()
@@ -13,4 +15,5 @@ def profile() -> None:
 
 
 app.command("show")(profile_show.show)
+app.command("diff")(profile_diff.diff)
 app.command("decode")(profile_decode.decode)

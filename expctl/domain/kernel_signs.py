@@ -4,6 +4,7 @@ Metric names are those of Nsight Compute 2024 and later and of rocprofv3 (gfx9 t
 doesn't hold it. NVIDIA's percentages of a pipe's peak times cycles count its instructions, up to a constant factor.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -34,13 +35,22 @@ PIPES = {
     "lsu": "loads and stores",
 }
 PIPE = "sm__inst_executed_pipe_{}.avg.pct_of_peak_sustained_active"
+TENSOR = "sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_elapsed"
+TENSOR_PERCENT = 1.0
+"""Less is a handful of instructions that every kernel seems to have."""
+PRODUCTS = "smsp__sass_thread_inst_executed_op_{}fma_pred_on.sum.per_cycle_elapsed"
+BYTES_USED = "smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.ratio"
 _INSTRUCTIONS = ("SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SMEM", "SQ_INSTS_LDS")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signs:
-    """Means per call. `stored` counts what is written to global memory; `waits` are warp-cycles by reason, `warp_cycles` all
-    of them; `pipes` is how busy each is, in percent; `waves_percent` is measured, `resident_percent` what fits."""
+    """Means per call; None is what the profile doesn't hold.
+
+    `work` counts what the problem itself asks for, in a unit that only compares with itself. `bytes_used` are of the 32 of a
+    sector that is loaded. `waits` are warp-cycles by reason, `warp_cycles` all of them. `pipes` is how busy each is, in percent;
+    `waves_percent` is measured, `resident_percent` what fits.
+    """
 
     time_ns: float | None
     deviation_ns: float | None
@@ -59,9 +69,10 @@ class Signs:
     waves_percent: float | None = None
     resident_percent: float | None = None
     limiter: str = ""
-    stored: float | None = None
+    work: float | None = None
     load_requests: float | None = None
     load_sectors: float | None = None
+    bytes_used: float | None = None
     shared_requests: float | None = None
     shared_wavefronts: float | None = None
     conflicts: float | None = None
@@ -98,11 +109,12 @@ def signs_of(kernel: Kernel) -> Signs:
         waves_percent=counters.get("sm__warps_active.avg.pct_of_peak_sustained_active"),
         resident_percent=resident.percent if resident else None,
         limiter=resident.limiter if resident else "",
-        stored=_first(counters, "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum", "WRITE_SIZE"),
+        work=_work(counters, cycles),
         load_requests=_first(
             counters, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "SQ_INSTS_VMEM_RD", "SQ_INSTS_TEX_LOAD"
         ),
         load_sectors=counters.get("l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"),
+        bytes_used=counters.get(BYTES_USED.format("ld")) or None,
         shared_requests=_sum(counters, "sass__inst_executed_shared_loads", "sass__inst_executed_shared_stores")
         or counters.get("SQ_INSTS_LDS"),
         shared_wavefronts=_first(counters, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "SQ_LDS_IDX_ACTIVE"),
@@ -122,6 +134,18 @@ def _clock(kernel: Kernel, cycles: float | None) -> float | None:
         return cycles / kernel.mean_ns * 1e3
     sampled = kernel.counters.get(CLOCK)
     return sampled / 1e6 if sampled else None
+
+
+def _work(counters: Mapping[str, float], cycles: float | None) -> float | None:
+    """Bytes stored, else matrix instructions, else multiply-adds: the same problem needs as many, however it is tiled."""
+    sectors = counters.get("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum")
+    if sectors and (used := counters.get(BYTES_USED.format("st"))):
+        return sectors * used
+    matrix = counters.get(TENSOR, 0.0)
+    if cycles and matrix >= TENSOR_PERCENT:
+        return matrix * cycles
+    products = math.fsum(counters.get(PRODUCTS.format(kind), 0.0) for kind in "fhd")
+    return products * cycles if cycles and products else counters.get("WRITE_SIZE")
 
 
 def _first(counters: Mapping[str, float], *names: str) -> float | None:

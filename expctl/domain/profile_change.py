@@ -3,13 +3,13 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from expctl.domain.kernel_signs import Signs, signs_of
 from expctl.domain.profile import Kernel
 from expctl.domain.profile_cause import Cause, CauseKind, cause_of
 from expctl.domain.profile_noise import differs, ratio, slowdown
-from expctl.domain.profile_pairs import By, Pair, pair_up
+from expctl.domain.profile_pairs import By, Pair, pair_up, short_name
 from expctl.domain.profile_words import percent_text
 from expctl.domain.quantities import time_text
 from expctl.domain.text import one_line
@@ -59,22 +59,16 @@ def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel]) -> RunChange
     changes = tuple(_change(pair) for pair in paired.pairs)
     passes = _passes(changes)
     if passes is None:
-        return RunChange(
-            changes=changes, missing=paired.missing, extra=paired.extra, before_ns=None, after_ns=None, why=None
-        )
-    totals = [math.fsum(each.total_ns or 0 for each in side) / count for side, count in zip((before, after), passes, strict=True)]
+        return RunChange(changes=changes, missing=paired.missing, extra=paired.extra, before_ns=None, after_ns=None, why=None)
     found = RunChange(
         changes=changes,
         missing=paired.missing,
         extra=paired.extra,
-        before_ns=totals[0],
-        after_ns=totals[1],
+        before_ns=math.fsum(each.total_ns or 0 for each in before) / passes[0],
+        after_ns=math.fsum(each.total_ns or 0 for each in after) / passes[1],
         why=None,
     )
-    why = _why(found, passes)
-    return RunChange(
-        changes=changes, missing=paired.missing, extra=paired.extra, before_ns=totals[0], after_ns=totals[1], why=why
-    )
+    return replace(found, why=_why(found, passes))
 
 
 def _change(pair: Pair) -> KernelChange:
@@ -82,18 +76,18 @@ def _change(pair: Pair) -> KernelChange:
     cause = cause_of(before, after)
     slower = slowdown(before, after) or (ratio(before.time_ns, after.time_ns) if cause else None)
     if pair.by is By.ROLE and slower is not None and not _is_same_work(before, after):
-        cause = Cause(kind=CauseKind.KERNEL, words=f"it stands in place of {one_line(pair.before.name, NAME_SHOWN)}")
+        cause = Cause(kind=CauseKind.KERNEL, words=f"it stands in place of {one_line(short_name(pair.before), NAME_SHOWN)}")
     return KernelChange(pair=pair, before=before, after=after, slower=slower, cause=cause)
 
 
 def _is_same_work(before: Signs, after: Signs) -> bool:
-    """Is a kernel of another name still the same program, or at least known to store as much?"""
+    """Is a kernel of another name still the same program, or at least one whose work is measured?"""
     same_code = before.vgpr is not None and (before.vgpr, before.lds_bytes, before.workgroup) == (
         after.vgpr,
         after.lds_bytes,
         after.workgroup,
     )
-    return same_code or (before.stored is not None and after.stored is not None)
+    return same_code or (before.work is not None and after.work is not None)
 
 
 def _passes(changes: Sequence[KernelChange]) -> tuple[int, int] | None:
@@ -109,25 +103,24 @@ def _passes(changes: Sequence[KernelChange]) -> tuple[int, int] | None:
 
 def _why(found: RunChange, passes: tuple[int, int]) -> Why | None:
     """The cause of what changed most, if it changed the total, the same way, and by most of it."""
-    moved = [
-        (_per_pass(each.pair.after, passes[1]) - _per_pass(each.pair.before, passes[0]), each) for each in found.changes
-    ]
+    moved = [(_per_pass(each.pair.after, passes[1]) - _per_pass(each.pair.before, passes[0]), each) for each in found.changes]
     added = [(_per_pass(each, passes[1]), each) for each in found.extra]
     gone = [(-_per_pass(each, passes[0]), each) for each in found.missing]
     everything = math.fsum(abs(delta) for delta, _ in (*moved, *added, *gone))
     total = (found.after_ns or 0.0) - (found.before_ns or 0.0)
     if not everything or not total:
         return None
-    delta, what = max((*moved, *added, *gone), key=lambda each: abs(each[0]))
+    parts: list[tuple[float, KernelChange | Kernel]] = [*moved, *added, *gone]
+    delta, what = max(parts, key=lambda each: abs(each[0]))
     if abs(delta) < MAIN_SHARE * everything or (delta > 0) != (total > 0):
         return None
     if isinstance(what, KernelChange):
         return _why_of_pair(what, passes)
     share = 100 * abs(delta) / max(found.before_ns or 0.0, found.after_ns or 0.0)
-    if share < KERNEL_PERCENT:
+    if share < KERNEL_PERCENT or abs(total) < abs(delta) / 3:
         return None
     word, kind = ("one more kernel", CauseKind.EXTRA) if delta > 0 else ("one kernel less", CauseKind.MISSING)
-    name = one_line(what.name, NAME_SHOWN)
+    name = one_line(short_name(what), NAME_SHOWN)
     sentence = (
         f"A pass is {time_text(abs(total))} {'longer' if total > 0 else 'shorter'} with {word}: {name} ({what.kind}),"
         f" {time_text(abs(delta))}, {share:.1f} % of the pass."
@@ -136,7 +129,7 @@ def _why(found: RunChange, passes: tuple[int, int]) -> Why | None:
 
 
 def _why_of_pair(change: KernelChange, passes: tuple[int, int]) -> Why | None:
-    name = one_line(change.pair.after.name, NAME_SHOWN)
+    name = one_line(short_name(change.pair.after), NAME_SHOWN)
     calls = [change.pair.before.calls / passes[0], change.pair.after.calls / passes[1]]
     if differs(ratio(*calls), KERNEL_PERCENT):
         words = f"{name} is called {calls[0]:.3g} -> {calls[1]:.3g} times per pass."

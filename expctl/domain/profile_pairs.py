@@ -40,7 +40,7 @@ class Pairing:
 def pair_up(before: Sequence[Kernel], after: Sequence[Kernel]) -> Pairing:
     """Both sequences with most time first, names unique in each."""
     left, right = list(before), list(after)
-    pairs = _take_named(left, right, _name, By.NAME) + _take_named(left, right, _short_name, By.SHORT_NAME)
+    pairs = _take_named(left, right, _name, By.NAME) + _take_named(left, right, short_name, By.SHORT_NAME)
     for kernel in tuple(left):
         if candidates := [each for each in right if _may_replace(kernel, each, left, right)]:
             rank = [each for each in left if each.kind is kernel.kind].index(kernel)
@@ -77,7 +77,7 @@ def _name(kernel: Kernel) -> str:
     return kernel.name
 
 
-def _short_name(kernel: Kernel) -> str:
+def short_name(kernel: Kernel) -> str:
     """Without return type, template arguments, parameters and the ending of a kernel descriptor."""
     plain = _ENDING.sub("", kernel.name.removeprefix("void "))
     return plain.split("<", 1)[0].split("(", 1)[0] or plain

@@ -12,7 +12,7 @@ def count_text(value: float | None) -> str:
     if value is None:
         return UNKNOWN
     unit = next((name for scale, name in _SCALES if abs(value) >= scale), "")
-    return f"{value / _DIVISORS[unit]:.3g} {unit}" if unit else f"{value:.0f}" if value == int(value) else f"{value:.3g}"
+    return f"{value / _DIVISORS[unit]:.3g} {unit}" if unit else f"{value:.4g}"
 
 
 def times_text(value: float) -> str:

@@ -10,7 +10,7 @@ from expctl.domain.profile_noise import COUNT_PERCENT, differs, is_about, ratio
 from expctl.domain.profile_words import count_text, times_text
 
 APART = 1.3
-"""Sectors per load: less is alignment, or a few loads of another kind."""
+"""Less is alignment, or a few loads of another kind."""
 NARROWER = 1.5
 INSTRUCTIONS_PERCENT = 5.0
 SAME_WORK_PERCENT = 5.0
@@ -23,14 +23,14 @@ BUSY_DRAM_PERCENT = 50.0
 
 
 def loads_apart(before: Signs, after: Signs, slower: float) -> str:
-    """Each load touches more sectors, and more are moved for it."""
-    each = (_per_load(before), _per_load(after))
-    spread, sectors = ratio(*each), ratio(before.load_sectors, after.load_sectors)
-    if spread is None or sectors is None or not _along(spread, slower, APART) or not _along(sectors, slower, APART):
+    """Less of each sector that is loaded is asked for, and so more sectors are."""
+    used, sectors = ratio(before.bytes_used, after.bytes_used), ratio(before.load_sectors, after.load_sectors)
+    if used is None or not _along(1 / used, slower, APART) or not _along(sectors, slower, APART):
         return ""
     return (
-        f"global loads touch {each[0]:.1f} -> {each[1]:.1f} sectors each and {times_text(sectors)} as many in all: neighbouring lanes"
-        f" read {'farther apart' if spread > 1 else 'closer together'}"
+        f"global loads use {before.bytes_used:.0f} -> {after.bytes_used:.0f} of the 32 B of each sector and move"
+        f" {times_text(sectors or 1.0)} the sectors: neighbouring lanes read"
+        f" {'farther apart' if used < 1 else 'closer together'}"
     )
 
 
@@ -40,8 +40,8 @@ def loads_narrow(before: Signs, after: Signs, slower: float) -> str:
     if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _along(requests, slower, NARROWER):
         return ""
     return (
-        f"{'narrower' if requests > 1 else 'wider'} global loads: {times_text(requests)} the load instructions for the same sectors,"
-        f" {_per_load(before):.1f} -> {_per_load(after):.1f} each"
+        f"{'narrower' if requests > 1 else 'wider'} global loads: {times_text(requests)} the load instructions for the same"
+        f" sectors, {_per_load(before):.1f} -> {_per_load(after):.1f} each"
     )
 
 
@@ -56,9 +56,10 @@ def shared_conflicts(before: Signs, after: Signs, slower: float) -> str:
     conflicts = (after.conflicts or 0.0) - (before.conflicts or 0.0)
     if conflicts / added < MOST:
         return ""
+    layout = f" ({before.lds_bytes} -> {after.lds_bytes} B of LDS)" if before.lds_bytes != after.lds_bytes else ""
     return (
-        f"bank conflicts in shared memory {count_text(before.conflicts)} -> {count_text(after.conflicts)} for the same accesses,"
-        f" which take {100 * (wavefronts - 1):+.1f} % turns"
+        f"bank conflicts in shared memory {count_text(before.conflicts)} -> {count_text(after.conflicts)}{layout} for the same"
+        f" accesses, which take {100 * (wavefronts - 1):+.1f} % turns"
     )
 
 
@@ -73,8 +74,8 @@ def barriers(before: Signs, after: Signs, slower: float) -> str:
     share = [100 * each.waits["barrier"] / each.warp_cycles for each in (before, after) if each.warp_cycles]
     shares = f" ({share[0]:.0f} -> {share[1]:.0f} % of their time)" if len(share) == 2 else ""
     return (
-        f"{'more' if count > 1 else 'fewer'} barriers: {times_text(count)} the instructions of the unit that runs them, and warps wait"
-        f" {times_text(wait)} as long at them{shares}"
+        f"{'more' if count > 1 else 'fewer'} barriers: {times_text(count)} the instructions of the unit that runs them, and"
+        f" warps wait {times_text(wait)} as long at them{shares}"
     )
 
 

@@ -52,17 +52,24 @@ def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> An
     peak = peak_of(device.arch, device.product, device.units, device.clock_mhz) if len(alike) == 1 else None
     if peak and problem.bandwidth_gbs:
         peak = replace(peak, bandwidth_gbs=problem.bandwidth_gbs)
-    arch = device.arch if len({each.arch for each in profile.devices}) == 1 else ""
-    main, occupancies = main_gemm(profile.kernels), Occupancies()
-    found = []
+    main = main_gemm(profile.kernels)
     positions = {}
     for kernel in kernels:
-        occupancy, note = occupancies.of(kernel.launch, arch)
-        found.append(replace(kernel, occupancy=occupancy, occupancy_note=note))
         if kernel.mean_ns:
             work = work_of(profile, kernel, problem, device, is_main=main is not None and kernel.name == main.name)
             positions[kernel.name] = position(work, peak)
-    return Analysis(kernels=tuple(found), positions=positions, peak=peak)
+    return Analysis(kernels=with_occupancy(profile, kernels), positions=positions, peak=peak)
+
+
+def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) -> tuple[Kernel, ...]:
+    """`kernels`, all of them unless given, with the occupancy of their main launches where one GPU ran them."""
+    arch = profile.devices[0].arch if len({each.arch for each in profile.devices}) == 1 else ""
+    occupancies = Occupancies()
+    found = []
+    for kernel in profile.kernels if kernels is None else kernels:
+        occupancy, note = occupancies.of(kernel.launch, arch)
+        found.append(replace(kernel, occupancy=occupancy, occupancy_note=note))
+    return tuple(found)
 
 
 def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, *, is_main: bool) -> Work:

@@ -29,17 +29,17 @@ def profile_data(
         "source": profile.source.value,
         "files": profile.files,
         "grid_unit": profile.grid_unit.value,
-        "devices": [_fields(device) for device in profile.devices],
+        "devices": [plain_fields(device) for device in profile.devices],
         "calls": profile.calls,
         "kernel_count": len(profile.kernels),
         "total_ns": profile.total_ns if any(kernel.total_ns is not None for kernel in profile.kernels) else None,
-        "classes": [_fields(share) | {"class": share.kind.value} for share in class_shares(totals, profile.total_ns)],
+        "classes": [plain_fields(share) | {"class": share.kind.value} for share in class_shares(totals, profile.total_ns)],
         "timelines": [
-            _fields(each) | {"idle_ns": each.idle_ns, "idle_percent": each.idle_percent} for each in profile.timelines
+            plain_fields(each) | {"idle_ns": each.idle_ns, "idle_percent": each.idle_percent} for each in profile.timelines
         ],
         "kernels": [_kernel(kernel, positions.get(kernel.name)) for kernel in kernels],
-        "copies": [_fields(copy) for copy in profile.copies],
-        "pipeline": _fields(pipeline) if pipeline else None,
+        "copies": [plain_fields(copy) for copy in profile.copies],
+        "pipeline": plain_fields(pipeline) if pipeline else None,
         "notes": profile.notes,
         "missing": profile.missing,
     }
@@ -81,15 +81,15 @@ def _kernel(kernel: Kernel, place: Position | None) -> dict[str, Any]:
         "sd_ns": kernel.sd_ns,
         "share_percent": kernel.share_percent,
         **own,
-        "launches": [_fields(each) for each in kernel.launches],
+        "launches": [plain_fields(each) for each in kernel.launches],
         "counters": dict(kernel.counters),
         "occupancy": kernel.occupancy,
         "occupancy_note": kernel.occupancy_note,
-        "roofline": _fields(place) if place else None,
+        "roofline": plain_fields(place) if place else None,
     }
 
 
-def _fields(value: Any) -> dict[str, Any]:
+def plain_fields(value: Any) -> dict[str, Any]:
     """All fields of a slotted dataclass, those at their default too."""
     return {name: _plain(getattr(value, name)) for name in value.__slots__}
 
@@ -97,4 +97,4 @@ def _fields(value: Any) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
-    return _fields(value) if hasattr(type(value), "__dataclass_fields__") else value
+    return plain_fields(value) if hasattr(type(value), "__dataclass_fields__") else value
