@@ -31,9 +31,8 @@ def diff(
     chosen = _pattern(kernel)
     mine, its = read_profile(before, arch=arch), read_profile(after, arch=arch)
     sides = [tuple(each for each in with_occupancy(profile) if chosen.search(each.name)) for profile in (mine, its)]
-    if not all(sides):
-        empty = before if not sides[0] else after
-        raise Misused("no kernel is left to compare", expected="kernels in both profiles", found=f"none in {empty}")
+    if not any(sides):
+        raise Misused("no kernel is left to compare", expected="one with this in its name", found=kernel)
     found = compare_runs(*sides)
     if as_json:
         print_json(diff_data(mine, its, found))

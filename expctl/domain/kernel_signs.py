@@ -48,8 +48,8 @@ class Signs:
     """Means per call; None is what the profile doesn't hold.
 
     `work` counts what the problem itself asks for, in a unit that only compares with itself. `bytes_used` are of the 32 of a
-    sector that is loaded. `waits` are warp-cycles by reason, `warp_cycles` all of them. `pipes` is how busy each is, in percent;
-    `waves_percent` is measured, `resident_percent` what fits.
+    sector that is loaded. `waits` are warp-cycles by reason, `warp_cycles` all of them. `pipes` is how busy each is, in
+    percent; `waves_percent` is measured, `resident_percent` what fits.
     """
 
     time_ns: float | None

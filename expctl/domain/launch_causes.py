@@ -11,7 +11,7 @@ from expctl.domain.profile_words import bytes_text, count_text, extent_text, tim
 
 GROUPS_PERCENT = 10.0
 WORK_PERCENT = 5.0
-"""Tiles of one problem multiply alike to within 0.7 % (the captures); a padded edge may add some."""
+"""Tiles of one problem store the same bytes, and multiply alike to within 0.7 % (the captures); a padded edge may add some."""
 
 
 def size(before: Signs, after: Signs, slower: float) -> str:
@@ -27,8 +27,8 @@ def size(before: Signs, after: Signs, slower: float) -> str:
         return ""
     more = f", {times_text(instructions)} the instructions" if instructions is not None else ""
     return (
-        f"a {'larger' if groups > 1 else 'smaller'} problem: {extent_text(before.grid)} -> {extent_text(after.grid)} in the grid"
-        f" of the same code{more}"
+        f"a {'larger' if groups > 1 else 'smaller'} problem: {extent_text(before.grid)} -> {extent_text(after.grid)} in the"
+        f" grid of the same code{more}"
     )
 
 
@@ -53,7 +53,7 @@ def tile(before: Signs, after: Signs, _slower: float) -> str:
         [f"{times_text(loads)} the loads from global memory"] if loads is not None and differs(loads, GROUPS_PERCENT) else []
     )
     return f"a {'smaller' if groups > 1 else 'larger'} tile: {', '.join(parts)}" + (
-        " for the same arithmetic" if work is not None else ""
+        " for the same output" if work is not None else ""
     )
 
 

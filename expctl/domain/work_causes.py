@@ -20,6 +20,7 @@ WAVEFRONTS_PERCENT = 2.0
 MOST = 0.6
 """One reason must make up this much of all added waiting to be called the reason."""
 BUSY_DRAM_PERCENT = 50.0
+MEMORY = "long_scoreboard"
 
 
 def loads_apart(before: Signs, after: Signs, slower: float) -> str:
@@ -108,7 +109,10 @@ def traffic(before: Signs, after: Signs, slower: float) -> str:
 
 
 def waiting(before: Signs, after: Signs, slower: float) -> str:
-    """The same work at the same occupancy, and one kind of waiting makes up most of what was added."""
+    """The same work at the same occupancy, and waiting for global memory makes up most of what was added.
+
+    Other reasons to wait are symptoms: of conflicts, of dependent arithmetic, of whatever else a busy unit has to do.
+    """
     same = (
         ratio(before.instructions, after.instructions),
         ratio(before.waves_percent, after.waves_percent),
@@ -117,14 +121,13 @@ def waiting(before: Signs, after: Signs, slower: float) -> str:
     if not all(is_about(each, SAME_WORK_PERCENT) for each in same) or not before.warp_cycles or not after.warp_cycles:
         return ""
     added = after.warp_cycles - before.warp_cycles
-    changes = {name: after.waits[name] - before.waits[name] for name in before.waits if name in after.waits}
-    if (added > 0) != (slower > 1) or not changes:
+    mine, its = before.waits.get(MEMORY), after.waits.get(MEMORY)
+    if mine is None or its is None or (added > 0) != (slower > 1):
         return ""
-    name = max(changes, key=lambda each: changes[each] / added)
-    if changes[name] / added < MOST or not _along(ratio(before.waits[name], after.waits[name]), slower, MORE_WAITING):
+    if (its - mine) / added < MOST or not _along(ratio(mine, its), slower, MORE_WAITING):
         return ""
-    share = [100 * each.waits[name] / (each.warp_cycles or 1.0) for each in (before, after)]
-    return f"the same work, but warps wait for {STALLS[name]} {share[0]:.0f} -> {share[1]:.0f} % of their time"
+    share = [100 * mine / before.warp_cycles, 100 * its / after.warp_cycles]
+    return f"the same work, but warps wait for {STALLS[MEMORY]} {share[0]:.0f} -> {share[1]:.0f} % of their time"
 
 
 def _along(value: float | None, slower: float, least: float) -> bool:

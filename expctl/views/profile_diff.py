@@ -49,7 +49,7 @@ def diff_data(before: Profile, after: Profile, found: RunChange) -> dict[str, An
         "pairs": [_pair_data(change) for change in found.changes],
         "only_before": [{"name": each.name, "class": each.kind.value, "total_ns": each.total_ns} for each in found.missing],
         "only_after": [{"name": each.name, "class": each.kind.value, "total_ns": each.total_ns} for each in found.extra],
-        "why": {"cause": why.kind.value, "kernel": why.kernel, "sentence": found.why.sentence} if found.why else None,
+        "why": {"cause": why.kind.value, "kernel": why.kernel, "sentence": why.sentence} if why else None,
     }
 
 

@@ -13,7 +13,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """How `expctl profile show` ended."""
+    """How `expctl profile` ended."""
 
     status: int
     out: str
@@ -36,7 +36,17 @@ def golden(tmp_path: Path) -> Callable[[str], Path]:
 
 @pytest.fixture
 def show(capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
-    """Runs the command behind the same error boundary as the real one."""
+    """Runs `profile show` behind the same error boundary as the real one."""
+    return _command("show", capsys)
+
+
+@pytest.fixture
+def diff(capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
+    """Runs `profile diff`."""
+    return _command("diff", capsys)
+
+
+def _command(verb: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # typer imports what click is about to drop
         import click
@@ -47,7 +57,7 @@ def show(capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
     def run(*words: str | Path) -> Shown:
         def command() -> None:
             try:
-                app(["profile", "show", *map(str, words)], standalone_mode=False)
+                app(["profile", verb, *map(str, words)], standalone_mode=False)
             except click.ClickException as error:
                 raise AssertionError(error.format_message()) from error
 
