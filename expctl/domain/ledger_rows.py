@@ -156,11 +156,16 @@ def _row(record: Record) -> Row:
         effect=next((estimate for estimate in record.estimates if estimate.size == OBJECTIVE), None),
         measured=_measured(record),
         given=history.result if history else "",
-        why=(history.why,) if history and record.origin is Origin.IMPORTED else record.reasons,
+        why=(history.why,) if history and record.origin is Origin.IMPORTED else _why(record),
         flags=tuple(flag for flag in record.flags if not flag.startswith(UNMEASURED)),
         corrected=bool(history and history.corrections),
         again=record.replications,
     )
+
+
+def _why(record: Record) -> tuple[str, ...]:
+    """The reasons of the verdict, and what the profiles say made the difference."""
+    return (*record.reasons, record.explanation) if record.explanation else record.reasons
 
 
 def _in_order(records: Sequence[Record]) -> list[Record]:

@@ -10,6 +10,8 @@ from expctl.domain.events import BuildFailed, Built, Event, Measured, MeasureFai
 from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed, TestReport
+from expctl.domain.profiler_passes import passes_of, profiler_of
+from expctl.domain.protocol import Step
 from expctl.flow import preflight
 from expctl.flow.desk import Desk
 from expctl.flow.messages import candidate_message
@@ -155,18 +157,42 @@ class Bench:
         self._desk.equipment.steps.close()
         progress.working("profile", f"{side}, {name}")
         started = clock.monotonic_s()
-        found = self._desk.equipment.steps.profile(
-            step,
-            cwd=self._check_out(Side.BASELINE, run),
-            tree=self._check_out(side, run),
-            artifact=self._artifact(side, run, name),
-            progress=progress,
-        )
+        seen = self._seen(step, side, name, run)
         duration_s = round(clock.monotonic_s() - started, 3)
-        if isinstance(found, Failed):
-            progress.step("profile", f"{name}, {side}: nothing: {found.reason}", duration_s)
-            return Profiled(side=side, facts=(), failure=found.reason, duration_s=duration_s, target=name)
-        return Profiled(side=side, facts=found, failure="", duration_s=duration_s, target=name)
+        if seen.failure or seen.remark:
+            nothing = "nothing: " if seen.failure else ""
+            progress.step("profile", f"{name}, {side}: {nothing}{seen.failure or seen.remark}", duration_s)
+        return replace(seen, duration_s=duration_s)
+
+    def _seen(self, step: Step, side: Side, name: str, run: Run) -> Profiled:
+        """Every pass in turn; a pass of counters that fails ends them, since the device then bears no counters."""
+        equipment, arch = self._desk.equipment, self._desk.protocol.targets[name].build.arch
+        out = equipment.profiles.fresh(name, side)
+        seen = Profiled(side=side, facts=(), failure="", duration_s=0.0, target=name)
+        for number, each in enumerate(passes_of(step)):
+            found = equipment.steps.profile(
+                each,
+                cwd=self._check_out(Side.BASELINE, run),
+                tree=self._check_out(side, run),
+                artifact=self._artifact(side, run, name),
+                out=out / str(number),
+                progress=self._world.progress,
+            )
+            if isinstance(found, Failed) and not number:
+                return replace(seen, failure=found.reason)
+            if isinstance(found, Failed):
+                seen = replace(seen, remark=f"no counters from pass {number} on: {found.reason}")
+                equipment.profiles.drop(name, side, number)
+                break
+            seen = replace(seen, facts=seen.facts or found)
+        read = equipment.profiles.facts(name, side, arch)
+        profiler = profiler_of(step)
+        if isinstance(read, Failed):
+            return replace(seen, remark=f"what {profiler or 'the step'} wrote is left out: {read.reason}")
+        if profiler and not read:
+            return replace(seen, remark=f"{profiler} wrote nothing")
+        why = equipment.profiles.why(name, arch) if side is Side.CANDIDATE else ""
+        return replace(seen, facts=(*seen.facts, *read), why=why)
 
     # ------------------------------------------------------------------ what the steps stand on
 

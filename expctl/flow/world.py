@@ -5,17 +5,18 @@ from dataclasses import dataclass
 
 from expctl.domain.ledger import Ledger
 from expctl.domain.measurement import Sample
-from expctl.domain.ports import Calibrations, Clock, Gate, Journal, Library, Locks, Progress, Steps, Toolchains, Workspace
+from expctl.domain.ports import Calibrations, Clock, Gate, Journal, Library, Locks, Profiles, Progress, Steps, Toolchains, Workspace
 from expctl.domain.protocol import Protocol
 from expctl.domain.record import Fact, Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equipment:
-    """What depends on the protocol of the baseline: toolchains, steps and gate of one run."""
+    """What depends on the protocol of the baseline: toolchains, steps, profiles and gate of one run."""
 
     toolchains: Toolchains
     steps: Steps
+    profiles: Profiles
     gate: Gate
 
 
