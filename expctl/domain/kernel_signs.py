@@ -40,6 +40,8 @@ TENSOR_PERCENT = 1.0
 """Less is a handful of instructions that every kernel seems to have."""
 PRODUCTS = "smsp__sass_thread_inst_executed_op_{}fma_pred_on.sum.per_cycle_elapsed"
 BYTES_USED = "smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.ratio"
+_TURNS = ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "SQ_LDS_IDX_ACTIVE", "SQC_LDS_IDX_ACTIVE")
+_CONFLICTS = ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "SQ_LDS_BANK_CONFLICT", "SQC_LDS_BANK_CONFLICT")
 _INSTRUCTIONS = ("SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SMEM", "SQ_INSTS_LDS")
 
 
@@ -117,8 +119,12 @@ def signs_of(kernel: Kernel) -> Signs:
         bytes_used=counters.get(BYTES_USED.format("ld")) or None,
         shared_requests=_sum(counters, "sass__inst_executed_shared_loads", "sass__inst_executed_shared_stores")
         or counters.get("SQ_INSTS_LDS"),
-        shared_wavefronts=_first(counters, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "SQ_LDS_IDX_ACTIVE", "SQC_LDS_IDX_ACTIVE"),
-        conflicts=_first(counters, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "SQ_LDS_BANK_CONFLICT", "SQC_LDS_BANK_CONFLICT"),
+        shared_wavefronts=_first(
+            counters, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "SQ_LDS_IDX_ACTIVE", "SQC_LDS_IDX_ACTIVE"
+        ),
+        conflicts=_first(
+            counters, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "SQ_LDS_BANK_CONFLICT", "SQC_LDS_BANK_CONFLICT"
+        ),
         barrier_pipe=barrier_share * cycles if barrier_share is not None and cycles else None,
         dram_bytes=_sum(counters, "dram__bytes_read.sum", "dram__bytes_write.sum") or _kib(counters),
         dram_percent=counters.get("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"),

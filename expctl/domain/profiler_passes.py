@@ -1,11 +1,15 @@
 """The commands of a profile step: the one of the protocol, and further ones that count what a single pass can't hold."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
-from expctl.domain.protocol import Step
+if TYPE_CHECKING:
+    from expctl.domain.protocol import Step
 
 ROCPROF, NCU = "rocprofv3", "ncu"
 COUNTERS_PER_PASS = 6
@@ -38,7 +42,9 @@ def counter_faults(step: Step) -> list[str]:
     """What a protocol must not say about counters."""
     if not step.counters:
         return []
-    found = [f"counters: expected the name of a counter, found {each!r}" for each in step.counters if not COUNTER.fullmatch(each)]
+    found = [
+        f"counters: expected the name of a counter, found {each!r}" for each in step.counters if not COUNTER.fullmatch(each)
+    ]
     if not profiler_of(step):
         found.append(f"counters: expected {ROCPROF} or {NCU} as the first word of argv, found {' '.join(step.argv[:1])!r}")
     elif profiler_of(step) == ROCPROF and "--" not in step.argv:

@@ -160,17 +160,31 @@ class Bench:
         seen = self._seen(step, side, name, run)
         duration_s = round(clock.monotonic_s() - started, 3)
         if seen.failure or seen.remark:
-            nothing = "nothing: " if seen.failure else ""
-            progress.step("profile", f"{name}, {side}: {nothing}{seen.failure or seen.remark}", duration_s)
+            said = f"nothing: {seen.failure}" if seen.failure else seen.remark
+            progress.step("profile", f"{name}, {side}: {said}", duration_s)
         return replace(seen, duration_s=duration_s)
 
     def _seen(self, step: Step, side: Side, name: str, run: Run) -> Profiled:
-        """Every pass in turn; a pass of counters that fails ends them, since the device then bears no counters."""
-        equipment, arch = self._desk.equipment, self._desk.protocol.targets[name].build.arch
-        out = equipment.profiles.fresh(name, side)
+        """What the passes of one side say. The candidate's is held against the baseline's, if that is still there."""
+        profiles, arch = self._desk.equipment.profiles, self._desk.protocol.targets[name].build.arch
+        seen = self._passes(step, side, name, run)
+        if not seen.failure:
+            read = profiles.facts(name, side, arch)
+            silent = profiler_of(step) and not read and not seen.remark
+            remark = f"{profiler_of(step)} wrote nothing" if silent else seen.remark
+            seen = replace(seen, facts=(*seen.facts, *read), remark=remark)
+        if side is Side.CANDIDATE:
+            seen = replace(seen, why="" if seen.failure else profiles.why(name, arch))
+            profiles.forget(name)
+        return seen
+
+    def _passes(self, step: Step, side: Side, name: str, run: Run) -> Profiled:
+        """Every pass in turn. One that fails leaves nothing behind; one of counters ends them: this device bears none."""
+        profiles = self._desk.equipment.profiles
+        out = profiles.fresh(name, side)
         seen = Profiled(side=side, facts=(), failure="", duration_s=0.0, target=name)
         for number, each in enumerate(passes_of(step)):
-            found = equipment.steps.profile(
+            found = self._desk.equipment.steps.profile(
                 each,
                 cwd=self._check_out(Side.BASELINE, run),
                 tree=self._check_out(side, run),
@@ -178,21 +192,15 @@ class Bench:
                 out=out / str(number),
                 progress=self._world.progress,
             )
-            if isinstance(found, Failed) and not number:
-                return replace(seen, failure=found.reason)
-            if isinstance(found, Failed):
-                seen = replace(seen, remark=f"no counters from pass {number} on: {found.reason}")
-                equipment.profiles.drop(name, side, number)
-                break
-            seen = replace(seen, facts=seen.facts or found)
-        read = equipment.profiles.facts(name, side, arch)
-        profiler = profiler_of(step)
-        if isinstance(read, Failed):
-            return replace(seen, remark=f"what {profiler or 'the step'} wrote is left out: {read.reason}")
-        if profiler and not read:
-            return replace(seen, remark=f"{profiler} wrote nothing")
-        why = equipment.profiles.why(name, arch) if side is Side.CANDIDATE else ""
-        return replace(seen, facts=(*seen.facts, *read), why=why)
+            failure = found.reason if isinstance(found, Failed) else ""
+            damage = failure or profiles.unreadable(name, side, number)
+            if damage:
+                profiles.drop(name, side, number)
+            if isinstance(found, tuple) and not number:
+                seen = replace(seen, facts=found, remark=f"its output is left out: {damage}" if damage else "")
+            if damage:
+                return replace(seen, remark=f"no counters: {damage}") if number else replace(seen, failure=failure)
+        return seen
 
     # ------------------------------------------------------------------ what the steps stand on
 

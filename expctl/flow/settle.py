@@ -176,8 +176,8 @@ def _profile_changes(run: Run) -> tuple[str, ...]:
             continue
         failures = [f"profile of the {side}: nothing: {each.failure}" for side, each in found.items() if each.failure]
         remarks = [f"profile of the {side}: {each.remark}" for side, each in found.items() if each.remark]
-        changes = [*failures, *remarks] if failures else [
-            *remarks, *fact_changes(found[Side.BASELINE].facts, found[Side.CANDIDATE].facts)]
+        facts = () if failures else fact_changes(found[Side.BASELINE].facts, found[Side.CANDIDATE].facts)
+        changes = [*failures, *remarks, *facts]
         lines += changes if target == run.begun().target else [f"{target}: {', '.join(changes)}"]
     return tuple(lines)
 

@@ -5,7 +5,19 @@ from dataclasses import dataclass
 
 from expctl.domain.ledger import Ledger
 from expctl.domain.measurement import Sample
-from expctl.domain.ports import Calibrations, Clock, Gate, Journal, Library, Locks, Profiles, Progress, Steps, Toolchains, Workspace
+from expctl.domain.ports import (
+    Calibrations,
+    Clock,
+    Gate,
+    Journal,
+    Library,
+    Locks,
+    Profiles,
+    Progress,
+    Steps,
+    Toolchains,
+    Workspace,
+)
 from expctl.domain.protocol import Protocol
 from expctl.domain.record import Fact, Record
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.measurement import Side
-from expctl.domain.ports import Failed
 from expctl.domain.profile import Kernel
 from expctl.domain.profile_change import compare_runs
 from expctl.domain.record import Fact
@@ -30,37 +29,44 @@ class StepProfiles:
         folder.mkdir(parents=True)
         return folder
 
+    def unreadable(self, target: str, side: Side, number: int) -> str:
+        """Why what a pass wrote is no profile; empty if it is one, or wrote nothing."""
+        folder = self._pass(target, side, number)
+        try:
+            if _has_files(folder):
+                read_profile(folder)
+        except Refused as refusal:
+            return one_line(f"{refusal.message}: {refusal.found}", 300)
+        return ""
+
     def drop(self, target: str, side: Side, number: int) -> None:
         """Forget what a pass wrote before it failed."""
-        shutil.rmtree(self._folder / target / side / str(number), ignore_errors=True)
+        shutil.rmtree(self._pass(target, side, number), ignore_errors=True)
 
-    def facts(self, target: str, side: Side, arch: str) -> tuple[Fact, ...] | Failed:
-        """Facts of what was written; none where nothing was."""
-        try:
-            return facts_of(self._kernels(target, side, arch))
-        except Refused as refusal:
-            return Failed(reason=one_line(f"{refusal.message}: {refusal.found}", 300), fault=True)
+    def facts(self, target: str, side: Side, arch: str) -> tuple[Fact, ...]:
+        """Facts of what was written; none where nothing was. Raises Refused for what `unreadable` names."""
+        return facts_of(self._kernels(target, side, arch))
 
     def why(self, target: str, arch: str) -> str:
         """One sentence about the candidate against the baseline; empty where the profiles support none."""
-        try:
-            sides = [self._kernels(target, side, arch) for side in (Side.BASELINE, Side.CANDIDATE)]
-        except Refused:
-            return ""
+        sides = [self._kernels(target, side, arch) for side in (Side.BASELINE, Side.CANDIDATE)]
         found = compare_runs(*sides) if all(sides) else None
         return found.why.sentence if found and found.why else ""
 
-    def close(self) -> None:
+    def forget(self, target: str) -> None:
         """Databases are large, and what they say stands in the record."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self._folder / target, ignore_errors=True)
+
+    def _pass(self, target: str, side: Side, number: int) -> Path:
+        return self._folder / target / side / str(number)
 
     def _kernels(self, target: str, side: Side, arch: str) -> tuple[Kernel, ...]:
-        """Kernels of the first pass with the counters of all. Raises Refused."""
-        first, *others = sorted((self._folder / target / side).glob("*"), key=lambda path: int(path.name)) or [self._folder]
-        if not _has_files(first):
+        """Kernels of the first pass with the counters of all."""
+        if not _has_files(self._pass(target, side, 0)):
             return ()
-        profile = read_profile(first, arch=arch)
-        counted = [read_profile(path, arch=arch).kernels for path in others if _has_files(path)]
+        profile = read_profile(self._pass(target, side, 0), arch=arch)
+        others = [path for path in (self._folder / target / side).iterdir() if path.name != "0" and _has_files(path)]
+        counted = [read_profile(path, arch=arch).kernels for path in others]
         return with_occupancy(profile, [_joined(kernel, counted) for kernel in profile.kernels])
 
 
