@@ -10,10 +10,9 @@ from expctl.domain.events import BuildFailed, Built, Event, Measured, MeasureFai
 from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed, TestReport
-from expctl.domain.profiler_passes import passes_of, profiler_of
-from expctl.domain.protocol import Step
 from expctl.flow import preflight
 from expctl.flow.desk import Desk
+from expctl.flow.look import look
 from expctl.flow.messages import candidate_message
 from expctl.flow.noise import noise_line
 from expctl.flow.round import measure_round
@@ -157,50 +156,20 @@ class Bench:
         self._desk.equipment.steps.close()
         progress.working("profile", f"{side}, {name}")
         started = clock.monotonic_s()
-        seen = self._seen(step, side, name, run)
+        seen = look(
+            self._desk,
+            step,
+            side=side,
+            target=name,
+            cwd=self._check_out(Side.BASELINE, run),
+            tree=self._check_out(side, run),
+            artifact=self._artifact(side, run, name),
+        )
         duration_s = round(clock.monotonic_s() - started, 3)
         if seen.failure or seen.remark:
             said = f"nothing: {seen.failure}" if seen.failure else seen.remark
             progress.step("profile", f"{name}, {side}: {said}", duration_s)
         return replace(seen, duration_s=duration_s)
-
-    def _seen(self, step: Step, side: Side, name: str, run: Run) -> Profiled:
-        """What the passes of one side say. The candidate's is held against the baseline's, if that is still there."""
-        profiles, arch = self._desk.equipment.profiles, self._desk.protocol.targets[name].build.arch
-        seen = self._passes(step, side, name, run)
-        if not seen.failure:
-            read = profiles.facts(name, side, arch)
-            silent = profiler_of(step) and not read and not seen.remark
-            remark = f"{profiler_of(step)} wrote nothing" if silent else seen.remark
-            seen = replace(seen, facts=(*seen.facts, *read), remark=remark)
-        if side is Side.CANDIDATE:
-            seen = replace(seen, why="" if seen.failure else profiles.why(name, arch))
-            profiles.forget(name)
-        return seen
-
-    def _passes(self, step: Step, side: Side, name: str, run: Run) -> Profiled:
-        """Every pass in turn. One that fails leaves nothing behind; one of counters ends them: this device bears none."""
-        profiles = self._desk.equipment.profiles
-        out = profiles.fresh(name, side)
-        seen = Profiled(side=side, facts=(), failure="", duration_s=0.0, target=name)
-        for number, each in enumerate(passes_of(step)):
-            found = self._desk.equipment.steps.profile(
-                each,
-                cwd=self._check_out(Side.BASELINE, run),
-                tree=self._check_out(side, run),
-                artifact=self._artifact(side, run, name),
-                out=out / str(number),
-                progress=self._world.progress,
-            )
-            failure = found.reason if isinstance(found, Failed) else ""
-            damage = failure or profiles.unreadable(name, side, number)
-            if damage:
-                profiles.drop(name, side, number)
-            if isinstance(found, tuple) and not number:
-                seen = replace(seen, facts=found, remark=f"its output is left out: {damage}" if damage else "")
-            if damage:
-                return replace(seen, remark=f"no counters: {damage}") if number else replace(seen, failure=failure)
-        return seen
 
     # ------------------------------------------------------------------ what the steps stand on
 

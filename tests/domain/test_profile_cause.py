@@ -121,6 +121,15 @@ def test_more_passes_are_no_difference() -> None:
 def test_changes_that_outweigh_each_other_have_no_single_reason() -> None:
     spilling = replace(BASE, scratch_bytes=64)
     assert why([kernel(40.0), cast(5.0)], [kernel(44.0, spilling), cast(1.0)]) is None
+    assert why([kernel(40.0)], [kernel(39.1), cast(1.0)]) is None
+
+
+def test_of_several_changes_one_must_be_most() -> None:
+    spilling = replace(BASE, scratch_bytes=64)
+    others = [kernel(5.0, name="a", kind=KernelClass.REDUCTION), kernel(5.0, name="b", kind=KernelClass.ATTENTION)]
+    slower = [kernel(6.9, name="a", kind=KernelClass.REDUCTION), kernel(6.9, name="b", kind=KernelClass.ATTENTION)]
+    assert why([kernel(40.0), *others], [kernel(42.0, spilling), *slower]) is None
+    assert why([kernel(40.0), *others], [kernel(42.0, spilling), *others]) is CauseKind.SPILL
 
 
 def test_another_kernel_in_its_place() -> None:
