@@ -16,6 +16,7 @@ from expctl.domain.text import one_line
 
 MAIN_SHARE = 0.5
 """What is named as the cause makes up at least this much of all that changed."""
+AGREED_SHARE = 0.4
 KERNEL_PERCENT = 1.0
 """An added or missing kernel below this share of a pass isn't worth a sentence."""
 NAME_SHOWN = 60
@@ -57,15 +58,15 @@ def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel]) -> RunChange
     """Both with most time first, and occupancies worked out."""
     paired = pair_up(before, after)
     changes = tuple(_change(pair) for pair in paired.pairs)
-    passes = _passes(changes)
+    passes = _passes(changes, before, after)
     if passes is None:
         return RunChange(changes=changes, missing=paired.missing, extra=paired.extra, before_ns=None, after_ns=None, why=None)
     found = RunChange(
         changes=changes,
         missing=paired.missing,
         extra=paired.extra,
-        before_ns=math.fsum(each.total_ns or 0 for each in before) / passes[0],
-        after_ns=math.fsum(each.total_ns or 0 for each in after) / passes[1],
+        before_ns=_total(before) / passes[0],
+        after_ns=_total(after) / passes[1],
         why=None,
     )
     return replace(found, why=_why(found, passes))
@@ -90,15 +91,26 @@ def _is_same_work(before: Signs, after: Signs) -> bool:
     return same_code or (before.work is not None and after.work is not None)
 
 
-def _passes(changes: Sequence[KernelChange]) -> tuple[int, int] | None:
-    """Passes of each run: the calls of the first pair, unless most others say that a pass now calls it more often."""
+def _passes(changes: Sequence[KernelChange], before: Sequence[Kernel], after: Sequence[Kernel]) -> tuple[int, int] | None:
+    """Passes of each run: the calls of the pair with the most time, times the factor that most pairs' calls grew by.
+
+    None where pairs of that factor make up less than AGREED_SHARE of either run: these are two programs, or two phases of one.
+    """
     timed = [each.pair for each in changes if each.pair.before.total_ns and each.pair.after.total_ns]
     if not timed:
         return None
     factors = Counter(pair.after.calls / pair.before.calls for pair in timed)
     most = max(factors.values())
     factor = 1.0 if factors.get(1.0) == most else next(each for each, count in factors.items() if count == most)
-    return timed[0].before.calls, max(1, round(timed[0].before.calls * factor))
+    agreed = [pair for pair in timed if pair.after.calls / pair.before.calls == factor]
+    sides = (([pair.before for pair in agreed], before), ([pair.after for pair in agreed], after))
+    if any(_total(kernels) < AGREED_SHARE * _total(everything) for kernels, everything in sides):
+        return None
+    return agreed[0].before.calls, agreed[0].after.calls
+
+
+def _total(kernels: Sequence[Kernel]) -> int:
+    return sum(each.total_ns or 0 for each in kernels)
 
 
 def _why(found: RunChange, passes: tuple[int, int]) -> Why | None:

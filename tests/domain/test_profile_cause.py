@@ -118,6 +118,14 @@ def test_more_passes_are_no_difference() -> None:
     assert (found.before_ns, found.after_ns, found.why) == (41e6, 41e6, None)
 
 
+def test_two_programs_have_no_common_pass() -> None:
+    small = kernel(0.01, replace(BASE, vgpr=8), name="copy", kind=KernelClass.COPY, calls=733)
+    fewer = kernel(0.01, replace(BASE, vgpr=8), name="copy", kind=KernelClass.COPY, calls=4)
+    other = kernel(80.0, name="attend", kind=KernelClass.ATTENTION, share=40.0)
+    found = compare_runs([kernel(40.0), small], [fewer, other])
+    assert (found.before_ns, found.why) == (None, None)
+
+
 def test_changes_that_outweigh_each_other_have_no_single_reason() -> None:
     spilling = replace(BASE, scratch_bytes=64)
     assert why([kernel(40.0), cast(5.0)], [kernel(44.0, spilling), cast(1.0)]) is None
