@@ -11,10 +11,19 @@ from expctl.adapters.library import GitLibrary
 DEVICE = "machine"
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from expctl.adapters.calibrations import FileCalibrations
+    from expctl.adapters.digests import CachedDigests
+    from expctl.adapters.findings_file import FindingsPen
+    from expctl.adapters.notifier import Notifier
     from expctl.adapters.pictures import Pictures
     from expctl.adapters.process_gate import ProcessGate
+    from expctl.adapters.rulebook import GitRulebook
     from expctl.domain.ports import Progress, Recipe
     from expctl.domain.protocol import Protocol
+    from expctl.flow.autopilot import Exhausted, Unproposed
+    from expctl.flow.propose import Proposed
     from expctl.flow.status import Running
     from expctl.flow.world import Equipment, World
 
@@ -41,6 +50,63 @@ def pictures(place: Place, git: GitReader) -> "Pictures":
     return Pictures(GitLibrary(git), git.head(), place.state / "journal")
 
 
+def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None) -> "GitRulebook":
+    """The do-not-repeat rules, and what their conditions are held against."""
+    from expctl.adapters.probes import KeptProbes
+    from expctl.adapters.rulebook import GitRulebook
+
+    probes = KeptProbes(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
+    return GitRulebook(git, place.state, tool=_version, probe=probes, assumed=assumed)
+
+
+def _version(tool: str) -> str:
+    from expctl.targets.presence import version_of
+
+    return version_of(tool)
+
+
+def _device_compiler() -> str:
+    """What `_assemble` would compile with; empty when there is none."""
+    return next((f"{tool} {version}" for tool in ("hipcc", "ziglang") if (version := _version(tool))), "")
+
+
+def _assemble(source: Path, arch: str) -> str:
+    from expctl.targets.device_compiler import Options, compile_source
+
+    return compile_source(source, Options(arch=arch)).assembly
+
+
+def _interpret(assembly: str) -> None:
+    """Raises Refused for the first instruction that the interpreter doesn't know."""
+    from expctl.gfx11.launch import load
+    from expctl.targets.assembly_text import kernel_names
+
+    for name in kernel_names(assembly):
+        load(assembly, name)
+
+
+def digests(place: Place, git: GitReader) -> "CachedDigests":
+    """Every record in short."""
+    from expctl.adapters.digests import CachedDigests
+
+    return CachedDigests(git, place.state / "digests.json")
+
+
+def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
+    """What is known of the noise of this machine."""
+    from expctl.adapters.calibrations import FileCalibrations, state_folder
+    from expctl.adapters.environment import noise_fingerprint
+
+    return FileCalibrations(state_folder(), noise_fingerprint(machine))
+
+
+def findings_pen() -> "FindingsPen":
+    """Writes experiments/findings.yaml."""
+    from expctl.adapters.findings_file import FindingsPen
+
+    return FindingsPen()
+
+
 def mark_of(place: Place) -> str:
     """What our children carry, so that a later run of the same repository finds survivors."""
     return hashlib.sha256(str(place.state).encode()).hexdigest()[:16]
@@ -58,11 +124,37 @@ def running(place: Place) -> "tuple[Running, ...]":
     return tuple(Running(experiment=name, step="interrupted", pid=0, alive=False) for name in left)
 
 
+def machine() -> "dict[str, str]":
+    """Facts of this machine, as a record has them."""
+    from expctl.adapters.environment import machine_facts
+
+    return machine_facts()
+
+
 def gate(place: Place, patterns: tuple[str, ...]) -> "ProcessGate":
     """The process gate of this machine."""
     from expctl.adapters.process_gate import ProcessGate
 
     return ProcessGate(patterns=patterns, mark=mark_of(place), device=DEVICE)
+
+
+def asking(place: Place) -> "Callable[[World, str], Proposed | Unproposed | Exhausted]":
+    """Asks the proposer of protocol.yaml."""
+    from expctl.adapters.proposal_file import proposal_bytes
+    from expctl.adapters.proposer_command import ProposerCommand
+    from expctl.adapters.searches import search_of
+    from expctl.flow.proposing import Agency, ask_proposer
+
+    command = ProposerCommand(place.state / "proposer", mark=mark_of(place))
+    agency = Agency(proposers=command, digests=digests(place, reader(place)), search=search_of, write=proposal_bytes)
+    return lambda world, target: ask_proposer(world, agency, target)
+
+
+def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
+    """Tells `argv` about outcomes."""
+    from expctl.adapters.notifier import Notifier
+
+    return Notifier(argv, place.state / "notify", mark=mark_of(place))
 
 
 def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "World":
@@ -75,7 +167,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.environment import machine_facts, noise_fingerprint
     from expctl.adapters.git_workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
-    from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes
+    from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.repository_lock import RepositoryLock
     from expctl.flow.world import World
     from expctl.views.ledger_md import render
@@ -86,6 +178,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     return World(
         workspace=workspace,
         library=GitLibrary(workspace),
+        rulebook=rulebook(place, workspace),
         journal=FileJournal(place.state / "journal"),
         locks=RepositoryLock(place.state),
         clock=SystemClock(),
@@ -98,6 +191,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         record_bytes=record_bytes,
         samples_bytes=samples_bytes,
         profile_bytes=profile_bytes,
+        ticket_bytes=ticket_bytes,
         render=render,
     )
 

@@ -2,21 +2,48 @@
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from expctl.adapters.record_codec import profile_bytes, record_bytes, record_of, samples_bytes
+from expctl.adapters.findings_file import findings_of
+from expctl.adapters.proposal_file import proposal_of
+from expctl.adapters.record_codec import (
+    profile_bytes,
+    profile_of,
+    record_bytes,
+    record_of,
+    samples_bytes,
+    ticket_bytes,
+    typed_json,
+)
 from expctl.domain.calibration import Calibration
-from expctl.domain.errors import Busy
+from expctl.domain.change_identity import ChangeIdentity
+from expctl.domain.digest import Digest, digest_of
+from expctl.domain.errors import Busy, Refused
 from expctl.domain.events import Event
-from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.ledger import Ledger
 from expctl.domain.measurement import Sample, Side
-from expctl.domain.ports import Available, ChangedFile, Failed, Foreign, Queued, TestReport, Unavailable, Uncalibrated
-from expctl.domain.protocol import Benchmark, Build, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.ports import (
+    Available,
+    ChangedFile,
+    Draft,
+    Failed,
+    Foreign,
+    ProbeAnswer,
+    Queued,
+    TestReport,
+    Unavailable,
+    Uncalibrated,
+)
+from expctl.domain.proposer import Proposer, Refusal
+from expctl.domain.protocol import Benchmark, Build, Environment, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.record import Artifact, Fact, Finding, Record
+from expctl.domain.result import Profile
+from expctl.domain.rules import Candidate, changed_codes, keys_for, keys_of
+from expctl.domain.ticket import Filing, Ticket, content_of
 from expctl.flow.world import Equipment, World
 
 Files = dict[str, bytes]
@@ -143,6 +170,18 @@ class FakeWorkspace:
                 files[path] = text.encode()
         return self.add("", files, "tree")
 
+    def read_file(self, commit: str, path: str) -> bytes | None:
+        return self.commits[commit].files.get(path)
+
+    def difference(self, old: str, new: str) -> bytes:
+        changed = {file.path: self.commits[new].files[file.path].decode() for file in self.changed_files(old, new)}
+        return json.dumps(changed).encode()
+
+    def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed:
+        """`was:OLD:NEW` merges where the file is OLD still; whatever else is written over."""
+        assert not origin or origin in self.commits
+        return self.candidate_tree(base, patch)
+
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
         old, new = self.commits[base].files, self.commits[tree].files
         return tuple(
@@ -157,6 +196,26 @@ class FakeWorkspace:
     def pin(self, *, base: str, tree: str, message: str, ref: str) -> str:
         self.refs[ref] = self.add(base, self.commits[tree].files, message)
         return self.refs[ref]
+
+    def commit_tree(self, *, base: str, tree: str, message: str) -> str:
+        return self.add(base, self.commits[tree].files, message)
+
+    def reverted_tree(self, head: str, commit: str, paths: Sequence[str]) -> str | Failed:
+        """Only what nothing has changed since reverts."""
+        files, parent = dict(self.commits[head].files), self.commits[self.commits[commit].parent].files
+        for file in self.changed_files(self.commits[commit].parent, commit):
+            if file.path.startswith(tuple(paths)):
+                if files.get(file.path) != self.commits[commit].files.get(file.path):
+                    return Failed(reason=f"conflict in {file.path}")
+                files[file.path] = parent[file.path]
+        return self.add("", files, "tree")
+
+    def commits_touching(self, old: str, new: str, paths: Sequence[str]) -> tuple[str, ...]:
+        found = []
+        while new != old:
+            found += [new] if self.differs(self.commits[new].parent, new, paths) else []
+            new = self.commits[new].parent
+        return tuple(reversed(found))
 
     def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str:
         return self.add(parent, {**self.commits[parent].files, **files}, f"{message}{date}")
@@ -174,6 +233,9 @@ class FakeWorkspace:
 
     def finish_publication(self) -> None:
         """Nothing is ever half done here; adapters/test_git_publication.py is about that."""
+
+    def is_commit(self, name: str) -> bool:
+        return name in self.commits
 
     def is_ancestor(self, old: str, new: str) -> bool:
         commit = self.refs.get(new, new)
@@ -223,14 +285,28 @@ class FakeLibrary:
         assert commit in self.workspace.commits
         return self.given_protocol
 
+    def identity(self, commit: str, paths: Sequence[str]) -> str:
+        return self.workspace.protocol_identity(commit, paths)
+
     def queued(self, commit: str, experiment: str) -> Queued:
         assert commit in self.workspace.commits
-        proposal, patch = self.queue[experiment]
-        return Queued(proposal=proposal, patch=patch, content=hashlib.sha256(patch).hexdigest())
+        proposal, patch = self._given(commit)[experiment]
+        filing = self.filings(commit, [experiment])[experiment]
+        return Queued(proposal=proposal, patch=patch, content=filing.content, ticket=filing.ticket)
 
     def proposals(self, commit: str) -> tuple[Proposal, ...]:
         assert commit in self.workspace.commits
-        return tuple(proposal for proposal, _ in self.queue.values())
+        return tuple(proposal for proposal, _ in self._given(commit).values())
+
+    def _given(self, commit: str) -> dict[str, tuple[Proposal, bytes]]:
+        """What a test queued, and what the flow committed."""
+        files = self.workspace.commits[commit].files
+        folders = [path.removesuffix("/experiment.yaml") for path in files if path.endswith("/experiment.yaml")]
+        made = {
+            each.split("/")[1]: (proposal_of(files[f"{each}/experiment.yaml"], each), files[f"{each}/change.patch"])
+            for each in folders
+        }
+        return {**self.queue, **made}
 
     def record(self, commit: str, experiment: str) -> Record | None:
         return next((record for record in self.records(commit) if record.id == experiment), None)
@@ -239,25 +315,127 @@ class FakeLibrary:
         files = self.workspace.commits[commit].files
         return tuple(record_of(files[path], where=path) for path in sorted(files) if path.endswith("/record.json"))
 
+    def filings(self, commit: str, experiments: Iterable[str]) -> dict[str, Filing]:
+        files, found = self.workspace.commits[commit].files, {}
+        for name in experiments:
+            text = files.get(f"experiments/{name}/queued.json")
+            ticket = typed_json(text, Ticket, where=name) if text else None
+            written = files.get(f"experiments/{name}/experiment.yaml")
+            patch = self._given(commit)[name][1]
+            content = content_of(written, patch) if written else hashlib.sha256(patch).hexdigest()
+            found[name] = Filing(ticket=ticket, content=content)
+        return found
+
+    def profiles(self, commit: str, experiments: Iterable[str]) -> dict[str, Profile]:
+        files = self.workspace.commits[commit].files
+        paths = {name: f"experiments/{name}/profile.json" for name in experiments}
+        return {name: profile_of(files[path], where=path) for name, path in paths.items() if path in files}
+
     def findings(self, commit: str) -> tuple[Finding, ...]:
-        assert commit in self.workspace.commits
-        return ()
+        return findings_of(self.findings_text(commit), where="findings.yaml")
+
+    def findings_text(self, commit: str) -> bytes:
+        return self.workspace.commits[commit].files.get("experiments/findings.yaml", b"")
+
+
+@dataclass
+class FakeDigests:
+    """Digests of the records in the fake repository."""
+
+    library: "FakeLibrary"
+
+    def all(self, commit: str) -> tuple[Digest, ...]:
+        return tuple(digest_of(record) for record in self.library.records(commit))
+
+    def waiting(self, commit: str) -> tuple[str, ...]:
+        told = {each.id for each in self.library.records(commit) if each.verdict is not Verdict.INVALID}
+        return tuple(each.id for each in self.library.proposals(commit) if each.id not in told)
+
+    def proposals(self, commit: str, ids: Sequence[str]) -> tuple[Proposal, ...]:
+        known = {each.id: each for each in self.library.proposals(commit)}
+        return tuple(known[name] for name in ids)
+
+
+@dataclass
+class FakeCircumstances:
+    """Nothing has changed, but for what is said here. A file that isn't named has every item."""
+
+    versions: dict[str, str] = field(default_factory=dict)
+    judges: frozenset[str] = frozenset({"cpu"})
+    now_epoch: str = ""
+    keys: dict[str, frozenset[str]] = field(default_factory=dict)
+    shapes: dict[str, str] = field(default_factory=dict)
+    passing: dict[Probe, str] = field(default_factory=dict)
+    probed: list[Probe] = field(default_factory=list)
+
+    def architectures(self) -> frozenset[str]:
+        return self.judges
+
+    def version(self, tool: str) -> str:
+        return self.versions.get(tool, "")
+
+    def epoch(self) -> str:
+        return self.now_epoch
+
+    def item_keys(self, path: str) -> frozenset[str]:
+        return self.keys.get(path, frozenset())
+
+    def shape(self, path: str) -> str:
+        return self.shapes.get(path, "")
+
+    def probe(self, probe: Probe) -> ProbeAnswer:
+        self.probed.append(probe)
+        return ProbeAnswer(passes=probe in self.passing, said=self.passing.get(probe, "fails"))
+
+
+@dataclass
+class FakeRulebook:
+    """Rules of the records in the fake repository. A change is known by its text, without a comment after #."""
+
+    library: "FakeLibrary"
+    now: FakeCircumstances = field(default_factory=FakeCircumstances)
+
+    def identity(self, commit: str, patch: bytes) -> ChangeIdentity:
+        assert commit in self.library.workspace.commits
+        if not patch:
+            return ChangeIdentity()
+        changes = {path: text.split("#")[0].strip() for path, text in json.loads(patch).items() if text is not None}
+        return ChangeIdentity(
+            patch_id=self.library.workspace.patch_identity(patch),
+            change=hashlib.sha256(json.dumps(changes).encode()).hexdigest(),
+            added=tuple(changes.values()),
+        )
+
+    def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
+        wanted = {*keys_for(candidate)}
+        ruled = [(record, record.rule) for record in self.ruled(commit) if record.rule is not None]
+        return tuple(r for r, rule in ruled if rule.forbids or wanted & {*keys_of(rule, changed_codes(r).values())})
+
+    def ruled(self, commit: str) -> tuple[Record, ...]:
+        return tuple(record for record in self.library.records(commit) if record.rule or record.waivers)
+
+    def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> FakeCircumstances:
+        assert commit in self.library.workspace.commits
+        return self.now if architectures is None else replace(self.now, judges=architectures)
 
 
 @dataclass
 class FakeJournal:
-    """Events in memory. Dies around the `crash_at`-th append (from 1), after or before it took effect."""
+    """Events in memory. Dies around the `crash_at`-th append (from 1), after or before it took effect; `before_append` may
+    raise."""
 
     events: dict[str, tuple[Event, ...]] = field(default_factory=dict)
     appends: int = 0
     crash_at: int = 0
     crash_before: bool = False
+    before_append: Callable[[int], None] = lambda _number: None
 
     def read(self, experiment: str) -> tuple[Event, ...]:
         return self.events.get(experiment, ())
 
     def append(self, experiment: str, event: Event) -> None:
         self.appends += 1
+        self.before_append(self.appends)
         if self.appends == self.crash_at and self.crash_before:
             raise Crash
         self.events[experiment] = (*self.read(experiment), event)
@@ -439,6 +617,30 @@ class FakeCalibrations:
         return Path("/state") / calibration.target
 
 
+@dataclass
+class FakeProposers:
+    """Gives its answers in turn, raising those that are refusals, and keeps what it is asked with and told."""
+
+    answers: list[Draft | Failed | Refused | None] = field(default_factory=list)
+    briefs: list[object] = field(default_factory=list)
+    told: list[Refusal | None] = field(default_factory=list)
+    meanwhile: Callable[[], object] = lambda: None
+
+    def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None:
+        assert proposer.argv
+        assert cwd
+        assert environment == Environment()
+        self.briefs.append(brief)
+        self.meanwhile()
+        answer = self.answers.pop(0)
+        if isinstance(answer, Refused):
+            raise answer
+        return answer
+
+    def tell(self, refusal: Refusal | None) -> None:
+        self.told.append(refusal)
+
+
 STEP = Step(argv=("run",), timeout_s=1)
 PROTOCOL = Protocol(
     version=1,
@@ -493,6 +695,7 @@ class Stage:
     steps: FakeSteps = field(default_factory=FakeSteps)
     gate: FakeGate = field(default_factory=FakeGate)
     calibrations: FakeCalibrations = field(default_factory=FakeCalibrations)
+    circumstances: FakeCircumstances = field(default_factory=FakeCircumstances)
     stops_after: int = -1
     survivors_ended: int = 0
 
@@ -501,6 +704,8 @@ class Stage:
         first = self.workspace.add("", files, "first")
         self.workspace.refs["refs/heads/main"] = first
         self.library = FakeLibrary(self.workspace, PROTOCOL)
+        judges = ("protocol.yaml", *PROTOCOL.harness)
+        self.circumstances.now_epoch = self.workspace.protocol_identity(first, judges)
         self.toolchains = FakeToolchains(self.workspace)
 
     def queue(self, id: str, kernel: str, *, patch: bytes | None = None, **changes: object) -> None:
@@ -518,6 +723,7 @@ class Stage:
         return World(
             workspace=self.workspace,
             library=self.library,
+            rulebook=FakeRulebook(self.library, self.circumstances),
             journal=self.journal,
             locks=self.locks,
             clock=self.clock,
@@ -530,6 +736,7 @@ class Stage:
             record_bytes=record_bytes,
             samples_bytes=samples_bytes,
             profile_bytes=profile_bytes,
+            ticket_bytes=ticket_bytes,
             render=ledger_text,
         )
 

@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 from expctl.domain.text import plain_text
 
@@ -38,6 +39,16 @@ class Gone(Exception):
     """The child ended or closed its result channel before it answered."""
 
 
+@contextlib.contextmanager
+def _opened(file: Path | None) -> Iterator[IO[bytes] | int]:
+    """The file, or what makes Popen open a pipe."""
+    if file is None:
+        yield subprocess.PIPE
+        return
+    with open(file, "rb") as given:
+        yield given
+
+
 def become_subreaper() -> None:
     """Orphaned grandchildren become ours, so that they can be found and ended."""
     _libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
@@ -45,13 +56,16 @@ def become_subreaper() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """What to start: argv (no shell), where, with which environment, pinned to which core, logging where."""
+    """What to start: argv (no shell), where, with which environment, pinned to which core, logging where. `input` is a file
+    for its standard input; without one that is a pipe of ours.
+    """
 
     argv: Sequence[str]
     cwd: Path
     environment: Mapping[str, str]
     log: Path
     core: int | None = None
+    input: Path | None = None
 
 
 class Child:
@@ -72,12 +86,12 @@ class Child:
                 os.sched_setaffinity(0, {launch.core})
 
         try:
-            with open(launch.log, "ab") as log:
+            with open(launch.log, "ab") as log, _opened(launch.input) as given:
                 self._process = subprocess.Popen(
                     list(launch.argv),
                     cwd=launch.cwd,
                     env={**launch.environment, RESULT_FD: str(writing)},
-                    stdin=subprocess.PIPE,
+                    stdin=given,
                     stdout=log,
                     stderr=subprocess.STDOUT,
                     pass_fds=(writing,),

@@ -6,6 +6,8 @@ import platform
 from collections.abc import Mapping
 from pathlib import Path
 
+from expctl.adapters.clock_policy import clock_policy, driver
+
 
 def machine_facts() -> dict[str, str]:
     """CPU model and features, cores, memory, GPUs, kernel and Python versions. No host name, no paths."""
@@ -21,8 +23,8 @@ def machine_facts() -> dict[str, str]:
         "architecture": platform.machine(),
         "python": platform.python_version(),
     }
-    if gpus := _gpu_models():
-        facts["gpu"] = gpus
+    found = {"gpu": _gpu_models(), "driver": driver(), "clock_policy": clock_policy()}
+    facts |= {name: text for name, text in found.items() if text}
     fingerprint = "\n".join(f"{key}={facts[key]}" for key in ("cpu", "vector", "cores", "architecture"))
     return {**facts, "machine": hashlib.sha256(fingerprint.encode()).hexdigest()[:12]}
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from expctl.adapters.patch_header import with_headers
 from expctl.domain.errors import Refused
 
 # Hooks, monitors, external diffs and user configuration can run code or change bytes; none of them may.
@@ -137,6 +138,12 @@ class GitReader:
         entries = (line.split("\t", 1) for line in answer.stdout.decode(errors="surrogateescape").split("\0") if line)
         return {path: head.split()[2] for head, path in entries}
 
+    def list_folders(self, commit: str, folder: str) -> dict[str, str]:
+        """Name -> tree id of every folder right below `folder` in `commit`."""
+        answer = _git(self.place.root, ["ls-tree", "-z", commit, "--", folder])
+        entries = (line.split("\t", 1) for line in answer.stdout.decode(errors="surrogateescape").split("\0") if line)
+        return {path.rpartition("/")[2]: head[12:] for head, path in entries if head.startswith("040000 tree ")}
+
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
         """The contents of many blobs (or `commit:path` names) by one process; absent ones are left out."""
         names = list(dict.fromkeys(blobs))
@@ -148,6 +155,23 @@ class GitReader:
     def read_file(self, commit: str, path: str) -> bytes | None:
         """One file of a commit, or None when it isn't there."""
         return self.read_blobs([f"{commit}:{path}"]).get(f"{commit}:{path}")
+
+    def tree_of(self, commit: str, folder: str) -> str:
+        """The tree id of a folder of a commit; empty when there is none."""
+        answer = _git(self.place.root, ["rev-parse", "--verify", "-q", f"{commit}:{folder}"])
+        return answer.stdout.decode().strip()
+
+    def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
+        """A hash of everything that judges: the tree entries of `paths` in `commit`."""
+        import hashlib
+
+        listing = _git(self.place.root, ["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
+        return hashlib.sha256(listing.strip()).hexdigest()
+
+    def patch_identity(self, patch: bytes) -> str:
+        """git's stable patch id: the same for the same change, whatever its line numbers and white space."""
+        words = _git(self.place.root, ["patch-id", "--stable"], stdin=with_headers(patch)).stdout.decode().split()
+        return words[0] if words else ""
 
 
 def _batch(output: bytes, names: Sequence[str]) -> Iterable[tuple[str, bytes]]:

@@ -15,6 +15,11 @@ from expctl.domain.ports import ChangedFile, Failed
 
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"
+# Whatever the repository's configuration says, a patch that git can apply again.
+PLAIN_DIFF = (
+    *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"),
+    *("--src-prefix=a/", "--dst-prefix=b/"),
+)
 
 
 class GitWorkspace(GitPlumbing):
@@ -62,6 +67,10 @@ class GitWorkspace(GitPlumbing):
         }
         return next((name for mark, name in marks.items() if (self.place.git_dir / mark).exists()), "")
 
+    def is_commit(self, name: str) -> bool:
+        """Does `name` (hex digits) lead to exactly one commit?"""
+        return bool(self.ref(name))
+
     def is_ancestor(self, old: str, new: str) -> bool:
         """Is `old` in the history of `new` (or the same)?"""
         return self.call(["merge-base", "--is-ancestor", old, new])[0] == 0
@@ -69,13 +78,6 @@ class GitWorkspace(GitPlumbing):
     def differs(self, old: str, new: str, paths: Sequence[str]) -> bool:
         """Do two commits differ below `paths`?"""
         return self.call(["diff-tree", "--quiet", "-r", old, new, "--", *paths])[0] != 0
-
-    def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
-        """A hash of everything that judges: the tree entries of `paths` in `commit`."""
-        import hashlib
-
-        listing = self.must(["ls-tree", "-r", "-z", commit, "--", *paths])
-        return hashlib.sha256(listing.encode(errors="surrogateescape")).hexdigest()
 
     def source_identity(self, commit: str) -> str:
         """A hash of everything in `commit` that a build could read: all but experiments and ledger."""
@@ -89,11 +91,6 @@ class GitWorkspace(GitPlumbing):
         """The first parent of a commit."""
         return self.must(["rev-parse", f"{commit}^"])
 
-    def patch_identity(self, patch: bytes) -> str:
-        """git's stable patch id: the same for the same change, whatever its line numbers and white space."""
-        words = self.must(["patch-id", "--stable"], stdin=patch).split()
-        return words[0] if words else ""
-
     # ------------------------------------------------------------------ pinning
 
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed:
@@ -103,6 +100,45 @@ class GitWorkspace(GitPlumbing):
         if status:
             return Failed(reason=said.splitlines()[0].removeprefix("error: ") if said else "git apply refused it")
         return self.must(["write-tree"], env=env)
+
+    def rebased_tree(self, base: str, patch: bytes, *, origin: str) -> str | Failed:
+        """As `candidate_tree`, by three-way merge with the commit that the patch was made on: `origin`, or where that is
+        empty or gone the blobs that the patch names.
+        """
+        known = bool(origin) and self.call(["cat-file", "-e", f"{origin}^{{commit}}"])[0] == 0
+        if known:
+            made = self.candidate_tree(origin, patch)
+            if isinstance(made, Failed):
+                return made
+            patch = self.difference(origin, made)
+        env = self._fresh_index(base)
+        status, _, said = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-"], stdin=patch, env=env)
+        if status:
+            return Failed(reason=_conflict(said) or "git apply --3way refused it")
+        return self.must(["write-tree"], env=env)
+
+    def difference(self, old: str, new: str) -> bytes:
+        """What turns one tree into another, as a patch that `candidate_tree` applies."""
+        return self.call(["diff-tree", "-p", *PLAIN_DIFF, old, new])[1]
+
+    def reverted_tree(self, head: str, commit: str, paths: Sequence[str]) -> str | Failed:
+        """The tree of `head` with what `commit` changed below `paths` taken back, merged three ways."""
+        diff = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"]
+        status, patch, said = self.call([*diff, f"{commit}^", commit, "--", *paths])
+        if status:
+            raise RuntimeError(f"git diff failed: {said}")
+        env = self._fresh_index(head)
+        status, _, said = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-R", "-"], stdin=patch, env=env)
+        if status:
+            return Failed(reason=_first_fault(said))
+        tree = self.must(["write-tree"], env=env)
+        same = tree == self.must(["rev-parse", f"{head}^{{tree}}"])
+        return Failed(reason="nothing of it is left in HEAD") if same else tree
+
+    def commits_touching(self, old: str, new: str, paths: Sequence[str]) -> tuple[str, ...]:
+        """The commits after `old` up to `new`, along first parents and oldest first, that changed something below `paths`."""
+        found = self.must(["log", "--first-parent", "--reverse", "--format=%H", f"{old}..{new}", "--", *paths])
+        return tuple(found.split())
 
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
         """What differs between two trees, with sizes in bytes."""
@@ -121,10 +157,14 @@ class GitWorkspace(GitPlumbing):
 
         The date is the baseline's own, so that time doesn't enter the identity.
         """
-        date = self.must(["show", "-s", "--format=%ct +0000", base])
-        commit = self._commit(tree=tree, parent=base, message=message, date=date)
+        commit = self.commit_tree(base=base, tree=tree, message=message)
         self.must(["update-ref", ref, commit])
         return commit
+
+    def commit_tree(self, *, base: str, tree: str, message: str) -> str:
+        """As `pin`, without a ref: git may forget the commit when it collects garbage."""
+        date = self.must(["show", "-s", "--format=%ct +0000", base])
+        return self._commit(tree=tree, parent=base, message=message, date=date)
 
     def commit_files(self, *, parent: str, files: Mapping[str, bytes], message: str, date: str) -> str:
         """A commit on `parent` that changes exactly `files` (path -> contents). No ref moves."""
@@ -164,8 +204,7 @@ class GitWorkspace(GitPlumbing):
         env = self._fresh_index("HEAD")
         known = [path for path in paths if (self.root / path).exists() or self.list_files("HEAD", path)]
         self.must(["add", "-A", "--", *known], env=env)
-        diff = ["diff", "--cached", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"]
-        status, out, said = self.call([*diff, "--src-prefix=a/", "--dst-prefix=b/", "HEAD", "--", *paths], env=env)
+        status, out, said = self.call(["diff", "--cached", *PLAIN_DIFF, "HEAD", "--", *paths], env=env)
         if status:
             raise RuntimeError(f"git diff failed: {said}")
         return out
@@ -225,3 +264,20 @@ class GitWorkspace(GitPlumbing):
             if worktree.parent == folder:
                 found[worktree] = mark.parent
         return found
+
+
+def _conflict(said: str) -> str:
+    """The files in which both sides changed the same lines, from what `git apply --3way` says; else its first complaint."""
+    lines = said.splitlines()
+    files = [line.partition("Applied patch to '")[2].partition("'")[0] for line in lines if line.endswith("with conflicts.")]
+    if files:
+        return f"the same lines of {', '.join(files)} changed meanwhile"
+    return next((line.removeprefix("error: ") for line in lines if line.startswith("error: ")), "")
+
+
+def _first_fault(said: str) -> str:
+    """What of git's words names the conflict."""
+    lines = [line.removeprefix("error: ") for line in said.splitlines()]
+    return next(
+        (line for line in lines if "conflict" in line or "does not apply" in line), lines[-1] if lines else "a conflict"
+    )

@@ -1,20 +1,28 @@
 """Protocol, proposals, findings and records as they stand in a commit of the repository."""
 
-import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from expctl.adapters import strict_yaml
+from expctl.adapters.findings_file import findings_of
 from expctl.adapters.git_reader import GitReader
-from expctl.adapters.record_codec import record_of
+from expctl.adapters.proposal_file import proposal_of
+from expctl.adapters.record_codec import profile_of, record_of, typed_json
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN, Proposal, check_id, id_order
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol, inconsistencies
-from expctl.domain.record import Finding, FindingsFile, Record
+from expctl.domain.record import Finding, Record
+from expctl.domain.result import Profile
+from expctl.domain.ticket import Filing, Ticket, content_of
 
 PROTOCOL = "protocol.yaml"
 EXPERIMENTS = "experiments"
+PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
 FINDINGS = f"{EXPERIMENTS}/findings.yaml"
+PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
 
 
 class GitLibrary:
@@ -42,11 +50,16 @@ class GitLibrary:
             )
         return protocol
 
+    def identity(self, commit: str, paths: Sequence[str]) -> str:
+        """A hash of `paths` (files or folders) as they stand in `commit`."""
+        return self._git.protocol_identity(commit, paths)
+
     def queued(self, commit: str, experiment: str) -> Queued:
         """One proposal with its patch. Raises Refused when it isn't committed or not well formed."""
         folder = f"{EXPERIMENTS}/{check_id(experiment)}"
-        proposal_text = self._git.read_file(commit, f"{folder}/experiment.yaml")
-        patch = self._git.read_file(commit, f"{folder}/change.patch")
+        names = {name: f"{commit}:{folder}/{name}" for name in PROPOSAL}
+        found = self._git.read_blobs(names.values())
+        proposal_text, patch, ticket = (found.get(name) for name in names.values())
         if proposal_text is None or patch is None:
             missing = "experiment.yaml" if proposal_text is None else "change.patch"
             on_disk = (self._git.place.root / folder / missing).exists()
@@ -59,13 +72,21 @@ class GitLibrary:
                 if on_disk
                 else "expctl status lists what can be run; expctl new --help says how to propose",
             )
-        proposal = self._proposal(proposal_text, folder)
-        content = hashlib.sha256(proposal_text + b"\0" + patch).hexdigest()
-        return Queued(proposal=proposal, patch=patch, content=content)
+        return Queued(
+            proposal=self._with_probe(commit, proposal_of(proposal_text, folder), folder),
+            patch=patch,
+            content=content_of(proposal_text, patch),
+            ticket=_ticket(ticket, folder),
+        )
 
     def proposals(self, commit: str) -> tuple[Proposal, ...]:
         """Every proposal, in order of id."""
-        return tuple(self._proposal(text, folder) for folder, text in self._read_all(commit, "experiment.yaml"))
+        return tuple(proposal_of(text, folder) for folder, text in self._read_all(commit, "experiment.yaml"))
+
+    def some_proposals(self, commit: str, ids: Sequence[str]) -> tuple[Proposal, ...]:
+        """The proposals of these ids, which are there, in this order."""
+        folders = {f"{commit}:{EXPERIMENTS}/{name}/experiment.yaml": f"{EXPERIMENTS}/{name}" for name in ids}
+        return tuple(proposal_of(text, folders[path]) for path, text in self._git.read_blobs(folders).items())
 
     def record(self, commit: str, experiment: str) -> Record | None:
         """The record of one experiment, if it has concluded."""
@@ -84,9 +105,30 @@ class GitLibrary:
         return tuple(found)
 
     def findings(self, commit: str) -> tuple[Finding, ...]:
-        """experiments/findings.yaml; empty when there is none."""
-        text = self._git.read_file(commit, FINDINGS)
-        return () if text is None else strict_yaml.load(text, FindingsFile, where=FINDINGS).findings
+        """experiments/findings.yaml, each with its id; empty when there is none."""
+        return findings_of(self.findings_text(commit), where=FINDINGS)
+
+    def findings_text(self, commit: str) -> bytes:
+        """The bytes of experiments/findings.yaml; empty when there is none."""
+        return self._git.read_file(commit, FINDINGS) or b""
+
+    def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Filing]:
+        """Ticket and content of those of `experiments` that are proposals in `commit`."""
+        names = {each: tuple(f"{commit}:{EXPERIMENTS}/{each}/{name}" for name in PROPOSAL) for each in experiments}
+        found = self._git.read_blobs(path for paths in names.values() for path in paths)
+        return {
+            each: Filing(
+                ticket=_ticket(found.get(ticket), f"{EXPERIMENTS}/{each}"),
+                content=content_of(found.get(text, b""), found.get(patch, b"")),
+            )
+            for each, (text, patch, ticket) in names.items()
+        }
+
+    def profiles(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Profile]:
+        """profile.json of those of `experiments` that have one."""
+        paths = {f"{commit}:{EXPERIMENTS}/{each}/profile.json": each for each in experiments}
+        found = self._git.read_blobs(paths)
+        return {paths[name]: profile_of(text, where=name.partition(":")[2]) for name, text in found.items()}
 
     def samples(self, commit: str, experiment: str, file: str = "samples.jsonl") -> bytes | None:
         """samples.jsonl, or that of a replication, as it was committed."""
@@ -115,18 +157,23 @@ class GitLibrary:
         )
         return [(folder, text) for folder, text in folders if ID_PATTERN.fullmatch(PurePosixPath(folder).name)]
 
-    @staticmethod
-    def _proposal(text: bytes, folder: str) -> Proposal:
-        where = f"{folder}/experiment.yaml"
-        proposal = strict_yaml.load(text, Proposal, where=where)
-        name = PurePosixPath(folder).name
-        faults = [f"id: expected {name}, the name of its folder, found {proposal.id!r}"] if proposal.id != name else []
-        faults += [
-            f"depends_on: {other!r} is not an experiment id" for other in proposal.depends_on if not ID_PATTERN.fullmatch(other)
-        ]
-        faults += [f"{key}: expected some words" for key in ("title", "hypothesis") if not getattr(proposal, key).strip()]
-        if faults:
+    def _with_probe(self, commit: str, proposal: Proposal, folder: str) -> Proposal:
+        """Its probe with the source in place of a file's name. Raises Refused when that file is not committed."""
+        probe = proposal.probe
+        if probe is None or not PROBE_FILE.fullmatch(probe.source.strip()):
+            return proposal
+        path = probe.source.strip()
+        text = self._git.read_file(commit, path)
+        if text is None:
             raise Refused(
-                f"{where} contradicts itself", found="\n".join(faults), where=where, hint=f"edit {where} and commit it"
+                f"the probe of {proposal.id} is not there",
+                expected=f"{path} in the baseline commit, or the snippet itself",
+                found="no such file",
+                where=f"{folder}/experiment.yaml, probe.source",
+                hint=f"git add {path} and commit it",
             )
-        return proposal
+        return replace(proposal, probe=replace(probe, source=text.decode(errors="replace")))
+
+
+def _ticket(text: bytes | None, folder: str) -> Ticket | None:
+    return None if text is None else typed_json(text, Ticket, where=f"{folder}/queued.json")

@@ -1,8 +1,14 @@
-"""experiment.yaml as `expctl new` writes it."""
+"""experiment.yaml as `expctl new` writes it, and as anybody may have written it."""
 
 import json
+from pathlib import PurePosixPath
 
+from expctl.adapters.strict_yaml import load
 from expctl.adapters.typed import DECIMAL
+from expctl.domain.condition import Unparsable, parse
+from expctl.domain.errors import Refused
+from expctl.domain.experiment import Proposal
+from expctl.domain.rules import pattern_fault
 
 
 def proposal_text(
@@ -33,6 +39,40 @@ def proposal_text(
     lines += [f"depends_on: [{', '.join(_quoted(other) for other in depends_on)}]"] if depends_on else []
     lines += [f"precondition: {_quoted(precondition)}"] if precondition else []
     return ("\n".join(lines) + "\n").encode(errors="surrogateescape")
+
+
+def proposal_bytes(proposal: Proposal) -> bytes:
+    """The file of a proposal that we made ourselves; it reads back as the same."""
+    gain = proposal.prediction.gain_percent
+    return proposal_text(
+        proposal.id,
+        title=proposal.title,
+        hypothesis=proposal.hypothesis,
+        kind=proposal.kind,
+        mode=proposal.mode,
+        expect=proposal.prediction.verdict,
+        gain=",".join(f"{end:g}" for end in gain) if gain else "",
+        depends_on=proposal.depends_on,
+        precondition=proposal.precondition,
+    )
+
+
+def proposal_of(text: bytes, folder: str) -> Proposal:
+    """Read experiments/ID/experiment.yaml. Raises Refused with every problem in it."""
+    where = f"{folder}/experiment.yaml"
+    proposal = load(text, Proposal, where=where)
+    name = PurePosixPath(folder).name
+    faults = [f"id: expected {name}, the name of its folder, found {proposal.id!r}"] if proposal.id != name else []
+    for condition in proposal.depends_on:
+        try:
+            parse(condition)
+        except Unparsable as error:
+            faults.append(f"depends_on: {condition[:60]!r}: {error}")
+    faults += [f"{key}: expected some words" for key in ("title", "hypothesis") if not getattr(proposal, key).strip()]
+    faults += [f"forbids: {fault}" for pattern in proposal.forbids if (fault := pattern_fault(pattern))]
+    if faults:
+        raise Refused(f"{where} contradicts itself", found="\n".join(faults), where=where, hint=f"edit {where} and commit it")
+    return proposal
 
 
 def _quoted(text: str) -> str:

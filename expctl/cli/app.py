@@ -4,7 +4,28 @@ import sys
 
 import typer
 
-from expctl.cli import calibrate, compare, gate, init, inspect, ledger, new, occupancy, replay, run, show, status
+from expctl.cli import (
+    audit,
+    brief,
+    calibrate,
+    compare,
+    finding,
+    gate,
+    import_ledger,
+    init,
+    inspect,
+    ledger,
+    new,
+    occupancy,
+    profile,
+    queue,
+    replay,
+    rules,
+    run,
+    show,
+    status,
+    withdraw,
+)
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
 
@@ -19,15 +40,23 @@ app = typer.Typer(
 )
 app.command()(run.run)
 app.command()(calibrate.calibrate)
+app.command()(audit.audit)
 app.command()(status.status)
+app.command()(brief.brief)
 app.command()(new.new)
+app.command()(queue.queue)
+app.command()(withdraw.withdraw)
 app.command(cls=show.ShowCommand)(show.show)
 app.command()(ledger.ledger)
 app.command()(replay.replay)
+app.add_typer(rules.app, name="rules")
 app.command()(compare.compare)
 app.command()(inspect.inspect)
 app.command()(occupancy.occupancy)
+app.add_typer(profile.app, name="profile")
+app.add_typer(finding.finding, name="finding")
 app.command()(gate.gate)
+app.command("import")(import_ledger.import_ledger)
 app.command()(init.init)
 
 

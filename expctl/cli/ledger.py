@@ -13,19 +13,14 @@ def ledger(
     from expctl import wiring
     from expctl.adapters import durable
     from expctl.cli.output import print_json, print_lines
+    from expctl.domain.books import Books
     from expctl.domain.errors import Refused
-    from expctl.domain.ledger import ledger_of
     from expctl.views.ledger_md import render
 
     place = wiring.here()
     git = wiring.reader(place)
     library, head = wiring.library(git), git.head()
-    view = ledger_of(
-        protocol=library.protocol(head),
-        proposals=library.proposals(head),
-        records=library.records(head),
-        findings=library.findings(head),
-    )
+    view = Books.open(library, head).ledger()
     file, text = place.root / "ledger.md", render(view).encode()
     on_disk = file.read_bytes() if file.is_file() and not file.is_symlink() else None
     # By blob id: git may keep other line ends on disk.

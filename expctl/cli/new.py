@@ -20,7 +20,10 @@ def new(
     mode: Annotated[str, typer.Option(help="gain, gain-costly (pays for complex code) or simplify (may cost a little).")] = "",
     expect: Annotated[str, typer.Option(help="The verdict you predict: KEEP, REJECT, ...")] = "KEEP",
     gain: Annotated[str, typer.Option(metavar="LOW,HIGH", help="The gain of the objective that you predict, in percent.")] = "",
-    depends_on: Annotated[list[str] | None, typer.Option(metavar="ID", help="An experiment that must be kept first.")] = None,
+    depends_on: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CONDITION", help="P15 (it must be kept first), or P15.build.vgpr <= 128, ... (docs/QUEUE.md)."),
+    ] = None,
     precondition: Annotated[str, typer.Option(help="What is new, when a do-not-repeat rule forbids the change.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
@@ -28,11 +31,10 @@ def new(
     import sys
 
     from expctl import wiring
-    from expctl.adapters.proposal_file import proposal_text
-    from expctl.adapters.strict_yaml import load
+    from expctl.adapters.proposal_file import proposal_of, proposal_text
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused, Refused
-    from expctl.domain.experiment import Proposal, check_id
+    from expctl.domain.experiment import check_id
     from expctl.domain.text import one_line
     from expctl.flow.propose import propose
     from expctl.views.console import ConsoleProgress
@@ -72,7 +74,7 @@ def new(
         depends_on=tuple(depends_on or ()),
         precondition=precondition,
     )
-    proposal = load(text, Proposal, where=f"experiments/{experiment}/experiment.yaml")
+    proposal = proposal_of(text, f"experiments/{experiment}")
     made = propose(wiring.world(place, ConsoleProgress(sys.stderr)), proposal, text, contents)
     if as_json:
         print_json(made)

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from expctl.flow.run import Outcome
+    from collections.abc import Callable, Iterator
+
+    from expctl.adapters.git_reader import Place
+    from expctl.flow.autopilot import Budget, Step
     from expctl.flow.world import World
 
 
@@ -16,6 +19,11 @@ def run(
     again: Annotated[bool, typer.Option("--again", help="Replicate a concluded experiment as evidence.")] = False,
     max_experiments: Annotated[int, typer.Option(min=0, help="With --all: stop after so many verdicts.")] = 0,
     max_hours: Annotated[float, typer.Option(min=0, help="With --all: start nothing after so many hours.")] = 0.0,
+    stop_after: Annotated[int, typer.Option(min=0, help="With --all: stop after so many REJECTs without a KEEP between.")] = 0,
+    propose: Annotated[
+        int, typer.Option(min=0, metavar="N", help="With --all: ask the proposer up to N times when nothing else can run.")
+    ] = 0,
+    notify: Annotated[str, typer.Option(metavar="CMD", help="Run CMD (no shell) after each outcome, JSON on its input.")] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON; progress goes to standard error.")] = False,
 ) -> None:
     """Run or resume experiments: gate, build, test, benchmark, profile, verdict, record."""
@@ -23,9 +31,11 @@ def run(
 
     from expctl import wiring
     from expctl.adapters.interruption import Interruption
+    from expctl.cli.steps import facts, teller
     from expctl.domain.errors import Misused
     from expctl.domain.experiment import check_id
-    from expctl.flow.run import run_experiment
+    from expctl.flow.autopilot import Budget
+    from expctl.flow.run import Outcome
     from expctl.views.console import ConsoleProgress
 
     wanted = [check_id(experiment) for experiment in ids or []]
@@ -33,60 +43,56 @@ def run(
         raise Misused(
             "run what?", expected="one or more ids, or --all", found="both" if everything else "neither", hint="expctl status"
         )
+    budget = Budget(experiments=max_experiments, hours=max_hours, rejects=stop_after, proposals=propose)
+    if budget != Budget() and not everything:
+        raise Misused("a budget is for a queue", expected="--all with it", found=", ".join(wanted), hint="expctl run --all")
+    place = wiring.here()
+    say = teller(as_json, _notifier(place, notify))
     progress = ConsoleProgress(sys.stderr if as_json else sys.stdout)
+    done: list[object] = []
     with Interruption() as interruption:
-        world = wiring.world(wiring.here(), progress, stop_requested=interruption.requested)
-        if everything:
-            outcomes = _run_queue(world, target, max_experiments, max_hours, as_json)
-        else:
-            _check_all(world, wanted)
-            outcomes = [_one(run_experiment(world, each, target=target, again=again), as_json) for each in wanted]
+        world = wiring.world(place, progress, stop_requested=interruption.requested)
+        steps = _queue(world, place, target, budget) if everything else _listed(world, wanted, target, again=again)
+        for step in steps:
+            say(step)
+            done.append(step if isinstance(step, Outcome) else facts(step))
     if as_json:
         from expctl.cli.output import print_json
 
-        print_json(outcomes)
+        print_json(done)
 
 
-def _one(outcome: "Outcome", as_json: bool) -> "Outcome":
-    from expctl.cli.output import print_lines
-    from expctl.views.report import verdict_lines
-
-    if not as_json:
-        record = outcome.record
-        lines = verdict_lines(record)
-        if not outcome.measured:
-            lines.insert(0, f"{record.id}  concluded on {record.date or 'an unknown day'}; --again replicates it")
-        elif outcome.head_before != outcome.head_after:
-            lines.append(f"  {outcome.branch:<10} {outcome.head_before[:7]} -> {outcome.head_after[:7]}, ledger.md updated")
-        print_lines(lines)
-    return outcome
-
-
-def _check_all(world: "World", wanted: list[str]) -> None:
+def _listed(world: "World", wanted: list[str], target: str, *, again: bool) -> "Iterator[Step]":
     """Raises Refused when one of several ids is not there, before the first runs."""
+    from expctl.flow.run import run_experiment
+
     head = world.workspace.head()
     for experiment in wanted[1:]:
         if world.library.record(head, experiment) is None:
             world.library.queued(head, experiment)
+    for experiment in wanted:
+        yield run_experiment(world, experiment, target=target, again=again)
 
 
-def _run_queue(world: "World", target: str, max_experiments: int, max_hours: float, as_json: bool) -> "list[object]":
-    import sys
-
-    from expctl.cli.console_errors import explain
+def _queue(world: "World", place: "Place", target: str, budget: "Budget") -> "Iterator[Step]":
+    from expctl import wiring
     from expctl.domain.errors import Interrupted
-    from expctl.flow.autopilot import Budget, Skipped, run_all
+    from expctl.flow.autopilot import run_all
 
-    outcomes: list[object] = []
-    for outcome in run_all(world, target=target, budget=Budget(experiments=max_experiments, hours=max_hours)):
-        if isinstance(outcome, Skipped):
-            print(f"{outcome.id}  not run", file=sys.stderr)
-            explain(outcome.refusal)
-            outcomes.append({"id": outcome.id, "skipped": outcome.refusal.message})
-        else:
-            outcomes.append(_one(outcome, as_json))
-    if not outcomes and not as_json:
-        print("the queue is empty; expctl new ID --from-diff fills it")
+    yield from run_all(world, target=target, budget=budget, ask=wiring.asking(place))
     if world.stop_requested():
         raise Interrupted("the queue was stopped; expctl run --all goes on from there")
-    return outcomes
+
+
+def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":
+    """Raises Misused when `command` can't be split into words."""
+    import shlex
+
+    from expctl import wiring
+    from expctl.domain.errors import Misused
+
+    try:
+        argv = tuple(shlex.split(command))
+    except ValueError as error:
+        raise Misused("--notify can't be split into words", found=str(error), hint="close the quotes") from error
+    return wiring.notifier(place, argv).tell if argv else None

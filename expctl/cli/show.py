@@ -9,9 +9,13 @@ from typer.core import TyperCommand
 from expctl.domain.experiment import ID_PATTERN
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import click
 
+    from expctl.domain.digest import Digest
     from expctl.domain.picture import Picture
+    from expctl.domain.record import Record
 
 SUFFIXES = ("png", "svg")
 TERMINAL = "-"
@@ -68,7 +72,9 @@ def show(
         elif as_json:
             print_json(record)
         else:
-            print_lines(record_lines(record, library.protocol(head).references))
+            print_lines(
+                record_lines(record, library.protocol(head).references, _placed(wiring.digests(place, git).all(head), record))
+            )
         return
     proposals = {each.id: each for each in library.proposals(head)}
     if experiment not in proposals:
@@ -84,6 +90,17 @@ def show(
         print_json(proposals[experiment])
     else:
         print_lines(proposal_lines(proposals[experiment], library.protocol(head).references))
+
+
+def _placed(digests: "Sequence[Digest]", record: "Record") -> list[str]:
+    """Where a record stands among all: its epoch, and how often predictions have held so far."""
+    from expctl.domain.epochs import epochs_from
+    from expctl.domain.predictions import accuracy_of, accuracy_text
+    from expctl.views.report import epoch_lines, labelled
+
+    epoch = epochs_from(each for digest in digests for each in digest.measurings).of.get(record.id)
+    rate = accuracy_text(accuracy_of([each.forecast for each in digests if each.forecast]))
+    return [*(epoch_lines(epoch) if epoch else []), *(labelled("so far", rate) if record.prediction else [])]
 
 
 def _check_plot(plot: str) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from expctl.flow.status import Status
+    from expctl.flow.status import EpochNow, Status
 
 
 def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False) -> None:
@@ -21,6 +21,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
         head=git.head(),
         branch=git.branch(),
         running=wiring.running(place),
+        machine=wiring.machine(),
         foreign=lambda patterns: wiring.gate(place, patterns).foreign(),
     )
     if as_json:
@@ -44,6 +45,7 @@ def _lines(stock: "Status") -> list[str]:
         lines.append(f"  {baseline.target:<10} {figures}   {since}shown by {baseline.shown_by}")
     lines += [f"  {each.target:<10} {one_line(each.given, 110)}   imported, from {each.id}" for each in stock.imported]
     lines += [] if stock.baselines or stock.imported else ["  none measured yet"]
+    lines += ["epoch", *(_epoch(each) for each in stock.epochs)] if stock.epochs else []
     lines.append("running")
     for running in stock.running:
         who = f"pid {running.pid}" if running.alive else f"its runner is gone; expctl run {running.experiment} resumes it"
@@ -51,7 +53,7 @@ def _lines(stock: "Status") -> list[str]:
     lines += [] if stock.running else ["  nothing"]
     lines.append("queue")
     lines += [
-        f"  {each.id:<10} {one_line(each.title, 80)}" + (f"   after {', '.join(each.depends_on)}" if each.depends_on else "")
+        f"  {each.id:<10} {one_line(each.title, 80)}" + (f"   {each.state} {one_line(each.why, 160)}" if each.why else "")
         for each in stock.queue
     ] or ["  empty: expctl new ID --from-diff"]
     lines.append("last verdicts")
@@ -62,3 +64,11 @@ def _lines(stock: "Status") -> list[str]:
         lines += ["unmeasured at home", *(f"  {one_line(each)}" for each in stock.unmeasured_at_home)]
     lines += ["gate", *(foreign_lines(stock.blocking) or ["  quiet"])]
     return lines
+
+
+def _epoch(now: "EpochNow") -> str:
+    from expctl.domain.text import one_line
+
+    if now.since:
+        return f"  {now.target:<10} {now.number}, since {now.since} ({now.date})"
+    return f"  {now.target:<10} the next run begins {now.number}: {one_line('; '.join(now.begins), 300)}"

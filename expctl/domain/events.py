@@ -4,14 +4,15 @@ from dataclasses import dataclass
 
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.noise import Calibrated
-from expctl.domain.record import Artifact, Fact
+from expctl.domain.record import Artifact, Fact, Waiver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
     """The run was opened: on this baseline, for this target, with these guards, for this content of the proposal.
 
-    `simplify_used_percent` is what the simplifications of the epoch had cost by then, `calibrated` the noise that was known.
+    `simplify_used_percent` is what the simplifications of the epoch had cost by then, `calibrated` the noise that was known,
+    `waivers` the do-not-repeat rules that let the patch pass.
     """
 
     id: str
@@ -25,6 +26,7 @@ class Begun:
     date: str
     simplify_used_percent: float = 0.0
     calibrated: Calibrated | None = None
+    waivers: tuple[Waiver, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """A proposal: what somebody wants to try, before anything was measured."""
 
+import functools
 import re
 from dataclasses import dataclass
 from enum import StrEnum
@@ -49,9 +50,32 @@ class Prediction:
     text: str = ""
 
 
+class Until(StrEnum):
+    """What a probe waits for."""
+
+    COMPILES = "compiles"
+    INTERPRETS = "interprets"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A snippet that fails for as long as the reason of a failure holds: `source` is HIP, or a file of the repository with it.
+
+    The rule that carries it is open again once it compiles for `arch`, or once the interpreter takes all of its machine code.
+    """
+
+    source: str
+    arch: str = "gfx1151"
+    until: Until = Until.COMPILES
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """experiment.yaml, typed. `depends_on` names experiments that must have ended in KEEP."""
+    """experiment.yaml, typed. `depends_on` names experiments that must have ended in KEEP.
+
+    What a REJECT of it shall forbid besides the patch itself: `forbids` are regular expressions over added lines, comments
+    left out; `probe` says when that is over.
+    """
 
     id: str
     title: str
@@ -61,6 +85,8 @@ class Proposal:
     mode: Mode = Mode.GAIN
     depends_on: tuple[str, ...] = ()
     precondition: str = ""
+    forbids: tuple[str, ...] = ()
+    probe: Probe | None = None
 
 
 def check_id(text: str) -> str:
@@ -75,6 +101,7 @@ def check_id(text: str) -> str:
     return text
 
 
+@functools.cache  # ten thousand ids are sorted many times
 def id_order(text: str) -> tuple[int, str]:
     """Sort key of ids by number, then by the rest: P2 < P6 < P6-A < P10."""
     digits = re.match(r"P(\d+)", text)

@@ -1,16 +1,20 @@
 """What a newcomer must know before anything else, as sentences that hold for these very records."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from expctl.domain.epochs import Epochs
 from expctl.domain.experiment import Verdict
+from expctl.domain.ground import Change
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
 from expctl.domain.ledger_rows import Debt, QueueItem, Remark, Row, RuleRow
 from expctl.domain.protocol import Protocol
 from expctl.domain.quantities import throughput_text, time_text
+from expctl.domain.queue import State
 
 NAMED_MAX = 12
+COMING = (State.READY, State.WAITING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +61,20 @@ def opening_facts(
         yield f"Baseline on {words.target}: only imported figures, those of {words.id} ({words.title}); see the table."
 
 
+def epoch_facts(standing: Sequence[Baseline], epochs: Epochs, pending: Mapping[str, Sequence[Change]]) -> Iterator[str]:
+    """The epoch that is under way on each target, and what will end it."""
+    for baseline in standing:
+        last, since = epochs.last.get(baseline.target), epochs.of.get(baseline.shown_by)
+        if last is None:
+            continue
+        old = since is not None and since.target == last.target and since.number != last.number
+        stale = f"; the baseline's figures are of epoch {since.number}" if old and since is not None else ""
+        yield f"Epoch on {baseline.target}: {last.number}, since {last.first.id} ({last.first.date[:10]}){stale}."
+    for target, changes in pending.items():
+        why = "; ".join(str(change) for change in changes)
+        yield f"The next run on {target} begins a new epoch, for protocol.yaml was changed ({why}): compare nothing with it."
+
+
 def reading_facts(fixes: Sequence[Remark], imported: int) -> Iterator[str]:
     """How to read the figures and the verdicts."""
     yield (
@@ -84,17 +102,26 @@ def reading_facts(fixes: Sequence[Remark], imported: int) -> Iterator[str]:
 def working_facts(rules: Sequence[RuleRow], owed: Sequence[Debt], queued: Sequence[QueueItem]) -> Iterator[str]:
     """What must not be tried, what is owed, what is next."""
     if rules:
-        reopened = [rule.id for rule in rules if rule.reopened_by]
-        again = f"; {_names(reopened)} may run again once the condition named there holds" if reopened else ""
+        reopened = [rule.id for rule in rules if rule.lapses]
+        waiting = [rule.id for rule in rules if rule.reopened_by and not rule.lapses]
+        again = f"; {_names(reopened)} may run again: a condition has changed" if reopened else ""
+        again += f"; {_names(waiting)} may run again once the condition named there holds" if waiting else ""
         noun = "rule" if len(rules) == 1 else "rules"
-        refused = "'expctl run' refuses a patch that was rejected before, unless its proposal names a new precondition"
+        refused = (
+            "'expctl run' refuses a repeat, also a disguised one, unless its proposal names a new precondition;"
+            " 'expctl rules' says which rules are open today"
+        )
         yield f"Do not repeat: {len(rules)} {noun}{again}. {refused}."
     if owed:
         yield f"Unmeasured at home: {_names([debt.id for debt in owed])} landed on the word of another target."
-    if queued:
-        yield f"Next: {_names([item.id for item in queued])}; 'expctl run {queued[0].id}' starts the first."
+    coming = [item.id for item in queued if item.state in COMING]
+    if coming:
+        yield f"Next: {_names(coming)}; 'expctl run {coming[0]}' starts the first."
     else:
-        yield "Next: the queue is empty; 'expctl new ID' adds a proposal."
+        yield f"Next: the queue {'holds nothing that can run' if queued else 'is empty'}; 'expctl new ID' adds a proposal."
+    stuck = [f"{item.id} ({item.state})" for item in queued if item.state not in COMING]
+    if stuck:
+        yield f"Without a verdict, and not next: {_names(stuck)}."
 
 
 def _by_verdict(rows: Sequence[Row]) -> tuple[tuple[Verdict, int], ...]:

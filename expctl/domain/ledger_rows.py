@@ -1,19 +1,22 @@
 """The lines of the ledger: experiments, corrections, rules, debts and the queue."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from expctl.domain.epochs import NONE_KNOWN, Epochs
 from expctl.domain.evidence import OBJECTIVE
-from expctl.domain.experiment import Kind, Mode, Prediction, Proposal, Verdict, id_order
-from expctl.domain.record import Estimate, Origin, Record, Replication
+from expctl.domain.experiment import Kind, Mode, Prediction, Verdict, id_order
+from expctl.domain.queue import Entry, State
+from expctl.domain.record import Estimate, Lapse, Origin, Record, Replication, Rule
+from expctl.domain.rule_states import Pass, levels_of, passes_by_rule
 
 UNMEASURED = "unmeasured at home"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One experiment. A measured one has an `effect` when it was timed, in `measured` when and on which baseline; an imported
-    one has what was `given`.
+    """One experiment. A measured one has an `effect` when it was timed, in `measured` when and on which baseline, and the
+    `epoch` of its target; an imported one has what was `given`, and epoch 0.
     """
 
     id: str
@@ -24,6 +27,7 @@ class Row:
     verdict: Verdict
     effect: Estimate | None
     measured: str
+    epoch: int
     given: str
     why: tuple[str, ...]
     flags: tuple[str, ...]
@@ -43,14 +47,18 @@ class Remark:
 class RuleRow:
     """What must not be repeated, the conditions (name, value) under which it failed, and where the evidence is.
 
-    `enforced`: expctl knows the patch or its machine code and refuses it by itself; else only readers can.
+    `known_by` are the levels at which expctl knows a repeat and refuses it by itself (none: only readers can). `lapses` are the
+    conditions that are recorded as changed, `waived` the experiments that a written reason let pass. What has changed on this
+    machine or in this commit is not here: the ledger is a function of records alone, `expctl rules` looks.
     """
 
     id: str
     text: str
     conditions: tuple[tuple[str, str], ...]
     reopened_by: str
-    enforced: bool
+    known_by: tuple[str, ...]
+    lapses: tuple[Lapse, ...]
+    waived: tuple[Pass, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +71,7 @@ class Debt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueItem:
-    """A proposal that nobody has run. `depends_on` pairs an id with its verdict, None while it has none."""
+    """A proposal without a verdict, where it stands and why. `depends_on` pairs a condition with what is known of it."""
 
     id: str
     title: str
@@ -72,12 +80,15 @@ class QueueItem:
     hypothesis: str
     prediction: Prediction
     precondition: str
-    depends_on: tuple[tuple[str, Verdict | None], ...]
+    depends_on: tuple[tuple[str, str], ...]
+    state: State = State.READY
+    why: str = ""
+    priority: int = 0
 
 
-def rows(records: Sequence[Record]) -> tuple[Row, ...]:
+def rows(records: Sequence[Record], epochs: Epochs = NONE_KNOWN) -> tuple[Row, ...]:
     """One row per record, in the order of ids."""
-    return tuple(_row(record) for record in _in_order(records))
+    return tuple(_row(record, epochs.number(record.id)) for record in _in_order(records))
 
 
 def corrections(records: Sequence[Record]) -> tuple[Remark, ...]:
@@ -105,17 +116,27 @@ def _remarks(said: Iterable[tuple[str, str]]) -> tuple[Remark, ...]:
 
 def rule_rows(records: Sequence[Record]) -> tuple[RuleRow, ...]:
     """Every do-not-repeat rule, in the order of ids; conditions in the order of their names."""
+    passes = passes_by_rule(_in_order(records))
     return tuple(
         RuleRow(
             id=record.id,
             text=record.rule.text,
-            conditions=tuple(sorted(record.rule.conditions.items())),
+            conditions=_conditions(record.rule),
             reopened_by=record.rule.reopened_by,
-            enforced=bool(record.rule.patch_id or record.rule.code),
+            known_by=levels_of(record),
+            lapses=record.rule.lapsed,
+            waived=tuple(each for each in passes.get(record.id, ()) if each.written),
         )
         for record in _in_order(records)
         if record.rule is not None
     )
+
+
+def _conditions(rule: Rule) -> tuple[tuple[str, str], ...]:
+    named = dict(rule.conditions)
+    named |= {"touched": ", ".join(sorted(rule.region))} if rule.region else {}
+    named |= {"probe": f"fails until it {rule.probe.until} for {rule.probe.arch}"} if rule.probe else {}
+    return tuple(sorted(named.items()))
 
 
 def debts(records: Sequence[Record]) -> tuple[Debt, ...]:
@@ -125,26 +146,27 @@ def debts(records: Sequence[Record]) -> tuple[Debt, ...]:
     )
 
 
-def queue(proposals: Sequence[Proposal], records: Sequence[Record]) -> tuple[QueueItem, ...]:
-    """The proposals that have no record, in the order of ids."""
-    verdicts = {record.id: record.verdict for record in records}
+def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
+    """What waits, in the order of the queue."""
     return tuple(
         QueueItem(
-            id=proposal.id,
-            title=proposal.title,
-            kind=proposal.kind,
-            mode=proposal.mode,
-            hypothesis=proposal.hypothesis,
-            prediction=proposal.prediction,
-            precondition=proposal.precondition,
-            depends_on=tuple((name, verdicts.get(name)) for name in proposal.depends_on),
+            id=entry.id,
+            title=entry.proposal.title,
+            kind=entry.proposal.kind,
+            mode=entry.proposal.mode,
+            hypothesis=entry.proposal.hypothesis,
+            prediction=entry.proposal.prediction,
+            precondition=entry.proposal.precondition,
+            depends_on=tuple((text, found.why) for text, found in entry.answers),
+            state=entry.state,
+            why=entry.why,
+            priority=entry.priority,
         )
-        for proposal in sorted(proposals, key=lambda proposal: id_order(proposal.id))
-        if proposal.id not in verdicts
+        for entry in entries
     )
 
 
-def _row(record: Record) -> Row:
+def _row(record: Record, epoch: int) -> Row:
     history = record.history
     return Row(
         id=record.id,
@@ -155,12 +177,19 @@ def _row(record: Record) -> Row:
         verdict=record.verdict,
         effect=next((estimate for estimate in record.estimates if estimate.size == OBJECTIVE), None),
         measured=_measured(record),
+        epoch=epoch,
         given=history.result if history else "",
         why=(history.why,) if history and record.origin is Origin.IMPORTED else record.reasons,
-        flags=tuple(flag for flag in record.flags if not flag.startswith(UNMEASURED)),
+        flags=(*(flag for flag in record.flags if not flag.startswith(UNMEASURED)), *_let_through(record)),
         corrected=bool(history and history.corrections),
         again=record.replications,
     )
+
+
+def _let_through(record: Record) -> Iterator[str]:
+    for waiver in record.waivers:
+        what = "for the written reason" if waiver.written else "because"
+        yield f"the rule of {waiver.rule} ({waiver.level}) let it pass {what}: {waiver.reason}"
 
 
 def _in_order(records: Sequence[Record]) -> list[Record]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from expctl.domain.boundaries import LOOKS, RESCUE
+from expctl.domain.proposer import Proposer, proposer_faults
 
 
 class Toolchain(StrEnum):
@@ -189,6 +190,7 @@ class Protocol:
     environment: Environment = Environment()
     patch: PatchLimits = PatchLimits()
     references: tuple[str, ...] = ()
+    proposer: Proposer | None = None
 
 
 def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
@@ -210,6 +212,8 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
         if name.startswith(("/", ".git")) or not {"", ".", ".."}.isdisjoint(name.rstrip("/").split("/")):
             found.append(f"scope and harness: expected a folder or file inside the repository, found {name!r}")
     found.extend(_overlaps(protocol))
+    swept = protocol.proposer.sweep.file if protocol.proposer is not None and protocol.proposer.sweep is not None else ""
+    found += proposer_faults(protocol.proposer, in_scope=inside(swept, protocol.scope), targets=tuple(protocol.targets))
     for name, target in protocol.targets.items():
         if target.stands_for and target.stands_for not in protocol.targets:
             found.append(f"targets.{name}.stands_for: {target.stands_for} is not among targets ({', '.join(protocol.targets)})")

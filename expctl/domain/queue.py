@@ -1,12 +1,164 @@
-"""What waits: proposals without a verdict about the idea."""
+"""The queue: which proposals wait, in which order they run, and why each one doesn't run now. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 
+from expctl.domain.condition import Comparison, comparisons, parse
 from expctl.domain.experiment import Proposal, Verdict, id_order
 from expctl.domain.record import Record
+from expctl.domain.result import Answer, Concluded, Hopeless, Pending, Profile, Result, Truth, answer
+from expctl.domain.ticket import Filing, Ticket
+
+INVALID_RETRIES = 2
+UNFILED = Filing(ticket=None, content="")
+
+
+class State(StrEnum):
+    """Where a proposal without a verdict stands. BLOCKED: its change doesn't apply to the baseline any more."""
+
+    READY = "ready"
+    WAITING = "waiting"
+    BLOCKED = "BLOCKED"
+    SKIPPED = "skipped"
+    CHANGED = "changed"
+    INVALID = "INVALID"
+    WITHDRAWN = "withdrawn"
+
+
+RANK = {state: number for number, state in enumerate(State)} | {State.WAITING: 0}  # what waits runs among what is ready
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One proposal in the queue. `answers` pairs each condition of `depends_on` with what is known of it."""
+
+    proposal: Proposal
+    ticket: Ticket | None
+    state: State
+    why: str
+    answers: tuple[tuple[str, Answer], ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The experiment."""
+        return self.proposal.id
+
+    @property
+    def priority(self) -> int:
+        """A larger one runs earlier."""
+        return self.ticket.priority if self.ticket else 0
 
 
 def waiting(proposals: Iterable[Proposal], records: Iterable[Record]) -> tuple[Proposal, ...]:
-    """Proposals that are still to be run, in order of id. An INVALID says nothing about the idea, so it waits again."""
+    """Proposals without a verdict about the idea, in order of id. An INVALID says nothing about it, so it waits again."""
     concluded = {record.id for record in records if record.verdict is not Verdict.INVALID}
     return tuple(sorted((each for each in proposals if each.id not in concluded), key=lambda each: id_order(each.id)))
+
+
+def asked_profiles(proposals: Iterable[Proposal]) -> frozenset[str]:
+    """Experiments whose profile some condition asks for."""
+    return frozenset(each.experiment for each in _asked(proposals) if each.names[0] == "profile")
+
+
+def line_up(
+    proposals: Sequence[Proposal],
+    records: Sequence[Record],
+    filings: Mapping[str, Filing],
+    profiles: Mapping[str, Profile],
+) -> tuple[Entry, ...]:
+    """Everything that waits: first what will run, in that order if all goes as hoped, then what can't."""
+    left = {each.id: each for each in waiting(proposals, records)}
+    asked = {each.experiment for each in _asked(left.values())} | left.keys()
+    by_id = {record.id: record for record in records if record.id in asked}
+    results: dict[str, Result] = {name: _result_of(each, profiles.get(name, {})) for name, each in by_id.items()}
+    filed = {name: filings.get(name, UNFILED) for name in left}
+    for name in left:
+        results[name] = _prospect(name, filed[name].ticket) or results.get(name, Pending(f"{name} has not run yet"))
+    _spread(left, results)
+    order = _run_order(left, filed, results)
+    for name in left.keys() - set(order):
+        if isinstance(results[name], Pending):
+            results[name] = Hopeless(f"{name} waits in a circle")
+    entries = [_entry(proposal, filed[name], by_id.get(name), results) for name, proposal in left.items()]
+    place = {name: number for number, name in enumerate(order)}
+    return tuple(sorted(entries, key=lambda each: (RANK[each.state], place.get(each.id, len(place)), id_order(each.id))))
+
+
+def _asked(proposals: Iterable[Proposal]) -> Iterator[Comparison]:
+    """Every comparison in their conditions."""
+    return (each for proposal in proposals for text in proposal.depends_on for each in comparisons(parse(text)))
+
+
+def _prospect(name: str, ticket: Ticket | None) -> Result | None:
+    if ticket is not None and ticket.withdrawn:
+        return Hopeless(f"{name} was withdrawn")
+    return Pending(f"{name} is BLOCKED") if ticket is not None and ticket.blocked else None
+
+
+def _result_of(record: Record, profile: Profile) -> Result:
+    if record.verdict is Verdict.INVALID:
+        return Pending(f"{record.id} is INVALID so far")
+    return Pending(f"{record.id} is undecided on {record.target}") if record.left_open else Concluded(record, profile)
+
+
+def _answers(proposal: Proposal, results: Mapping[str, Result]) -> tuple[tuple[str, Answer], ...]:
+    return tuple((text, answer(parse(text), results)) for text in proposal.depends_on)
+
+
+def _never(answers: Iterable[tuple[str, Answer]]) -> list[str]:
+    return [f"{text} can't hold any more: {found.why}" for text, found in answers if found.truth is Truth.NEVER]
+
+
+def _spread(left: Mapping[str, Proposal], results: dict[str, Result]) -> None:
+    """Whoever waits for what will never come is without hope too."""
+    dependent = [each for each in left.values() if each.depends_on]
+    found = True
+    while found:
+        found = False
+        for each in dependent:
+            if isinstance(results[each.id], Pending) and _never(_answers(each, results)):
+                results[each.id] = Hopeless(f"{each.id} is skipped")
+                found = True
+
+
+def _run_order(left: Mapping[str, Proposal], filed: Mapping[str, Filing], results: Mapping[str, Result]) -> list[str]:
+    """By priority, then id; whoever waits for somebody in the queue comes after them. Members of a circle have no place."""
+
+    def key(name: str) -> tuple[int, tuple[int, str]]:
+        ticket = filed[name].ticket
+        return (-(ticket.priority if ticket else 0), id_order(name))
+
+    unplaced = sorted((name for name in left if isinstance(results[name], Pending)), key=key)
+    seen: dict[str, Result] = {**results, **{name: Hopeless("comes later") for name in unplaced}}
+    order: list[str] = []
+    while unplaced:
+        placed = next((name for name in unplaced if not _never(_answers(left[name], seen))), None)
+        if placed is None:
+            break
+        order.append(placed)
+        unplaced.remove(placed)
+        seen[placed] = results[placed]
+    return order
+
+
+def _entry(proposal: Proposal, filing: Filing, record: Record | None, results: Mapping[str, Result]) -> Entry:
+    answers, ticket = _answers(proposal, results), filing.ticket
+    never, attempts = _never(answers), record.attempts if record else 0
+    itself = results[proposal.id]
+    open_ones = [f"{text}: {found.why}" for text, found in answers if found.truth is Truth.OPEN]
+    if ticket is not None and ticket.withdrawn:
+        state, why = State.WITHDRAWN, ticket.withdrawn
+    elif filing.was_changed:
+        state, why = State.CHANGED, "it is not what was queued under this id"
+    elif attempts > INVALID_RETRIES:
+        state, why = State.INVALID, f"tried {attempts} times: {record.reasons[0] if record and record.reasons else ''}"
+    elif never or isinstance(itself, Hopeless):
+        state, why = State.SKIPPED, "; ".join(never) or getattr(itself, "why", "")
+    elif ticket is not None and ticket.blocked:
+        state, why = State.BLOCKED, f"on {ticket.blocked_on[:7]}: {ticket.blocked}"
+    elif open_ones:
+        state, why = State.WAITING, f"for {'; '.join(open_ones)}"
+    else:
+        state, why = State.READY, f"INVALID {attempts} times so far" if attempts else ""
+    return Entry(proposal=proposal, ticket=ticket, state=state, why=why, answers=answers)

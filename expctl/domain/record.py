@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from expctl.domain.experiment import Kind, Mode, Prediction, Verdict
+from expctl.domain.experiment import Kind, Mode, Prediction, Probe, Verdict
 from expctl.domain.noise import Calibrated
 from expctl.domain.protocol import NumberKind
 
-SCHEMA = 2  # 2: with the procedure of the verdict
+SCHEMA = 3  # 2: with the procedure of the verdict; 3: rules know a change at four levels
 
 
 class Origin(StrEnum):
@@ -84,14 +84,47 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lapse:
+    """A condition of a rule that no longer holds: what it was when the experiment failed, what it is now, and who says so."""
+
+    condition: str
+    was: str
+    now: str
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A do-not-repeat rule: what was tried, and the conditions under which it failed."""
+    """A do-not-repeat rule: by what a repeat is known, and the conditions under which it failed (domain/conditions.py).
+
+    `change`, `settings`, `region` and `shapes` are those of change_identity.py; `code` is the machine code at home; `judged`
+    is the target on which it failed (the record's own where none is named). `lapsed` are changes that were verified once and
+    for all; everything else is looked at anew whenever somebody asks.
+    """
 
     text: str
     patch_id: str = ""
+    change: str = ""
     code: str = ""
+    judged: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    forbids: tuple[str, ...] = ()
     conditions: Mapping[str, str] = field(default_factory=dict)
+    region: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    shapes: Mapping[str, str] = field(default_factory=dict)
+    probe: Probe | None = None
+    lapsed: tuple[Lapse, ...] = ()
     reopened_by: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiver:
+    """A rule that matched and let the experiment pass: for a `reason` that its author wrote, or one that expctl verified."""
+
+    rule: str
+    level: str
+    reason: str
+    written: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +135,17 @@ class History:
     result: str
     why: str
     corrections: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Yardstick:
+    """What judged: `harness` is a hash of the harness' files, `kpi` and `build` say what is timed and how it is built, as
+    text that is equal when they are (see domain/yardstick.py). Records from before it have none.
+    """
+
+    harness: str
+    kpi: str
+    build: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,10 +180,12 @@ class Record:
     notes: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     rule: Rule | None = None
+    waivers: tuple[Waiver, ...] = ()
     history: History | None = None
     replications: tuple["Replication", ...] = ()
     procedure: Procedure | None = None
     samples_sha256: str = ""
+    yardstick: Yardstick | None = None
 
     @property
     def left_open(self) -> bool:
@@ -159,17 +205,38 @@ class Replication:
     environment: Mapping[str, str]
     procedure: Procedure | None = None
     samples_sha256: str = ""
+    yardstick: Yardstick | None = None
+
+
+class EvidenceKind(StrEnum):
+    """What a finding rests on: samples of expctl, a hand-kept ledger, the world outside, or what a compiler says."""
+
+    MEASURED = "measured"
+    IMPORTED = "imported"
+    EXTERNAL = "external"
+    STATIC = "static"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something learned that outlives the experiment that showed it."""
+    """Something learned that outlives the experiment that showed it.
+
+    `since` is a date, or the experiment of those days. `evidence` are experiments, commits or addresses. What superseded
+    or contradicts it is another finding, or evidence of the same sorts; a finding that has either no longer stands.
+    """
 
     text: str
     since: str
-    kind: str
+    kind: EvidenceKind
     evidence: tuple[str, ...] = ()
     superseded_by: str = ""
+    contradicted_by: str = ""
+    id: str = ""
+
+    @property
+    def stands(self) -> bool:
+        """Nothing newer replaced or contradicts it."""
+        return not (self.superseded_by or self.contradicted_by)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

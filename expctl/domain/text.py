@@ -27,6 +27,13 @@ def one_line(text: str, limit: int = 300) -> str:
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
+def has_unseen(text: str) -> bool:
+    """Does `text` hold anything, but line ends and tabs, that `plain_text` would take out?"""
+    return any(unicodedata.category(letter) in UNSEEN for letter in text if letter not in "\t\n") or bool(
+        VARIATION_SELECTORS.search(text)
+    )
+
+
 def _visible(letter: str) -> str:
     category = unicodedata.category(letter)
     if letter in "\t\n\r\v\f\x1c\x1d\x1e\x85" or category in ("Zl", "Zp", "Zs"):

@@ -2,59 +2,203 @@
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from expctl.domain.books import Books
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment import Verdict
-from expctl.domain.queue import waiting
+from expctl.domain.queue import Entry, State
+from expctl.flow.footing import check_ground, ending_in_words
+from expctl.flow.propose import Proposed
+from expctl.flow.queue import Rebased, rebase_queue
+from expctl.flow.recover import clear_the_deck
 from expctl.flow.run import Outcome, run_experiment
 from expctl.flow.world import World
 
-INVALID_RETRIES = 2
 BUSY_PAUSE_S = 5.0
+FAULTS_IN_A_ROW = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """When to stop: after so many concluded experiments, after so many hours. 0 is no limit."""
+    """When to stop: after so many concluded experiments, hours, or REJECTs without a KEEP between. 0 is no limit.
+
+    `proposals` is how often the proposer may be asked; 0 is never.
+    """
 
     experiments: int = 0
     hours: float = 0.0
+    rejects: int = 0
+    proposals: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A queued experiment that could not be run, and why. The queue goes on."""
+    """A queued experiment that was not run, and why. The queue goes on."""
 
     id: str
+    state: State
     refusal: Refused
 
 
-def run_all(
-    world: World, *, target: str, budget: Budget, pause: Callable[[float], None] = time.sleep
-) -> Iterator[Outcome | Skipped]:
-    """Run what is queued, oldest id first, reading the queue again after each. Busy is waited out, INVALID retried twice."""
-    started_s = world.clock.monotonic_s()
-    skipped: set[str] = set()
-    concluded = 0
-    while not world.stop_requested():
-        head = world.workspace.head()
-        records = world.library.records(head)
-        spent = {record.id for record in records if record.verdict is Verdict.INVALID and record.attempts > INVALID_RETRIES}
-        left = [each for each in waiting(world.library.proposals(head), records) if each.id not in skipped | spent]
-        spent_h = (world.clock.monotonic_s() - started_s) / 3600
-        if not left or (budget.experiments and concluded >= budget.experiments) or (budget.hours and spent_h >= budget.hours):
-            return
-        experiment = left[0].id
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unproposed:
+    """The proposer left nothing that can be queued. `fault`: it didn't do its work at all."""
+
+    refusal: Refused
+    fault: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exhausted:
+    """The proposer has nothing more to propose."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """Why the queue ended."""
+
+    why: str
+
+
+Step = Outcome | Skipped | Rebased | Proposed | Unproposed | Ended
+Ask = Callable[[World, str], Proposed | Unproposed | Exhausted]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Journey:
+    """What has happened since the queue was started. Told once is enough."""
+
+    world: World
+    target: str
+    budget: Budget
+    ask: Ask
+    started_s: float
+    concluded: int = 0
+    rejects: int = 0
+    asked: int = 0
+    faults: int = 0
+    exhausted: str = ""
+    rebased_on: str = ""
+    refused: set[str] = field(default_factory=set)
+    told: set[tuple[str, State]] = field(default_factory=set)
+
+    def spent(self) -> str:
+        """Which budget has ended; empty while none has."""
+        budget = self.budget
+        if budget.experiments and self.concluded >= budget.experiments:
+            return f"the budget of {budget.experiments} experiments is spent"
+        if budget.hours and (self.world.clock.monotonic_s() - self.started_s) / 3600 >= budget.hours:
+            return f"the budget of {budget.hours:g} hours is spent"
+        return f"{self.rejects} REJECTs in a row" if budget.rejects and self.rejects >= budget.rejects else ""
+
+    def look(self) -> tuple[Entry, ...]:
+        """The queue at the head of the branch, but what was refused on this baseline."""
+        queue = Books.open(self.world.library, self.world.workspace.head()).queue()
+        return tuple(each for each in queue if each.id not in self.refused)
+
+    def next_of(self, entries: tuple[Entry, ...]) -> str:
+        """Whose run was begun and not ended, else the first that is ready; empty when none is."""
+        ready = [each.id for each in entries if each.state is State.READY]
+        begun = set(self.world.journal.unfinished())
+        return next((name for name in ready if name in begun), ready[0] if ready else "")
+
+    def news(self, entries: tuple[Entry, ...], *states: State) -> Iterator[Skipped]:
+        """Those in one of `states` of which that was not told yet."""
+        for each in entries:
+            if each.state in states and (each.id, each.state) not in self.told:
+                self.told.add((each.id, each.state))
+                yield Skipped(id=each.id, state=each.state, refusal=Refused(f"{each.id} is {each.state}: {each.why}"))
+
+    def run(self, experiment: str) -> Outcome | Skipped:
+        """Run one. Raises Busy and Interrupted."""
         try:
-            outcome = run_experiment(world, experiment, target=target)
+            outcome = run_experiment(self.world, experiment, target=self.target)
         except Busy:
-            pause(BUSY_PAUSE_S)
-            continue
+            raise
         except Refused as refusal:
-            skipped.add(experiment)
-            yield Skipped(id=experiment, refusal=refusal)
-            continue
-        concluded += outcome.record.verdict is not Verdict.INVALID
-        skipped.clear()  # a KEEP may have met a dependency
-        yield outcome
+            with self.world.locks.repository(experiment=experiment):
+                check_ground(self.world, self.target)
+            self.refused.add(experiment)
+            return Skipped(id=experiment, state=State.READY, refusal=refusal)
+        verdict = outcome.record.verdict
+        self.concluded += verdict is not Verdict.INVALID
+        self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
+        if verdict is Verdict.KEEP:
+            self.refused.clear()  # another baseline is another question
+            self.rebased_on = self._scope()
+            self.told |= {(name, State.BLOCKED) for name in outcome.rebased.blocked} if outcome.rebased else set()
+        return outcome
+
+    def rebase(self) -> Rebased | None:
+        """Hold the queue against the baseline when that is new to us: a user, or a run that died, may have moved the branch."""
+        with self.world.locks.repository(experiment="queue"):
+            clear_the_deck(self.world)
+            check_ground(self.world, self.target)
+            if self.rebased_on == self._scope():
+                return None
+            rebased = rebase_queue(self.world)
+            self.rebased_on = self._scope()
+            self.told |= {(name, State.BLOCKED) for name in rebased.blocked} if rebased is not None else set()
+            return rebased
+
+    def _scope(self) -> str:
+        """What a patch applies to, as a hash."""
+        head = self.world.workspace.head()
+        return self.world.workspace.protocol_identity(head, self.world.library.protocol(head).scope)
+
+    def propose(self) -> Proposed | Unproposed | None:
+        """Ask the proposer, if it may be asked again."""
+        if self.exhausted or self.asked >= self.budget.proposals:
+            return None
+        self.asked += 1
+        answer = self.ask(self.world, self.target)
+        if isinstance(answer, Exhausted):
+            self.exhausted = answer.why
+            return None
+        self.faults = self.faults + 1 if isinstance(answer, Unproposed) and answer.fault else 0
+        if self.faults >= FAULTS_IN_A_ROW:
+            self.exhausted = f"the proposer failed {self.faults} times in a row"
+        return answer
+
+
+def run_all(
+    world: World, *, target: str, budget: Budget, ask: Ask, pause: Callable[[float], None] = time.sleep
+) -> Iterator[Step]:
+    """Run what is queued in the order of the queue, reading it again after each. Busy is waited out, INVALID retried twice.
+
+    When nothing is ready, the proposer is asked. Raises Refused when no experiment could run any more, and Interrupted.
+    """
+    journey = _Journey(world=world, target=target, budget=budget, ask=ask, started_s=world.clock.monotonic_s())
+    with ending_in_words():
+        while not world.stop_requested():
+            try:
+                rebased = journey.rebase()
+                if rebased is not None:
+                    yield rebased
+                entries = journey.look()
+                yield from journey.news(entries, State.BLOCKED, State.SKIPPED, State.CHANGED, State.INVALID)
+                ready = journey.next_of(entries)
+                spent = journey.spent()
+                if spent:
+                    yield Ended(why=spent)
+                    return
+                step = journey.run(ready) if ready else journey.propose()
+            except Busy:
+                pause(BUSY_PAUSE_S)
+                continue
+            if step is None:
+                yield from journey.news(entries, State.WAITING)
+                yield Ended(why=_end(entries, journey))
+                return
+            yield step
+
+
+def _end(entries: tuple[Entry, ...], journey: _Journey) -> str:
+    left = [each for each in entries if each.state is not State.WITHDRAWN]
+    states = [f"{sum(each.state is state for each in left)} {state}" for state in State if any(e.state is state for e in left)]
+    states += [f"{len(journey.refused)} refused"] if journey.refused else []
+    queue = f"nothing in the queue can run: {', '.join(states)}" if states else "the queue is empty"
+    return f"{queue}; {journey.exhausted}" if journey.exhausted else queue

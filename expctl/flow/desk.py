@@ -3,17 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from expctl.domain.books import Books
 from expctl.domain.errors import Refused
 from expctl.domain.events import Begun, Event
 from expctl.domain.plan import Plan
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Benchmark, Protocol, Target
-from expctl.domain.record import Origin, Record
+from expctl.domain.record import Origin, Record, Waiver
 from expctl.domain.simplify_budget import simplify_used_percent
 from expctl.domain.synchronisation import removed_synchronisation
 from expctl.domain.text import one_line
 from expctl.flow import preflight
 from expctl.flow.calibrate import known_noise
+from expctl.flow.ground import ground_here
+from expctl.flow.repeats import check_patch
+from expctl.flow.turn import check_binding, check_turn
 from expctl.flow.world import Equipment, World
 
 
@@ -115,15 +119,21 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
     queued = world.library.queued(head, experiment)
     equipment = world.equip(protocol, experiment)
     targets = preflight.choose_targets(protocol, equipment.toolchains, wanted)
-    preflight.check_patch(workspace, protocol, base, queued)
+    check_binding(queued)
     if earlier is None:
-        preflight.check_history(world.library.records(head), queued, workspace.patch_identity(queued.patch))
+        check_turn(Books.open(world.library, head), experiment)
+    preflight.check_patch(workspace, protocol, base, queued)
+    waivers: tuple[Waiver, ...] = ()
+    if earlier is None:
+        part, patch = (targets.deciding, *targets.guards), preflight.patch_on(workspace, base, queued)
+        waivers = check_patch(world.rulebook, protocol, queued.proposal, patch, commit=base, targets=part)
     _title(world, experiment, queued, protocol, base, targets.deciding)
+    for waiver in waivers:
+        world.progress.step("rule", f"{waiver.rule} matches ({waiver.level}) and lets it pass: {one_line(waiver.reason)}")
     waited_s = equipment.gate.wait_until_quiet(wait_s=protocol.gate.wait_s, quiet_s=protocol.gate.quiet_s)
     world.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
-    used = simplify_used_percent(
-        world.library.records(head), target=targets.deciding, protocol=_protocol_identity(world, protocol, base), but=experiment
-    )
+    ground = ground_here(world, equipment, protocol, base, targets.deciding)
+    used = simplify_used_percent(world.library.records(head), target=targets.deciding, ground=ground, but=experiment)
     noise = known_noise(world, equipment, protocol, base=base, target=targets.deciding)
     begun = Begun(
         id=experiment,
@@ -137,6 +147,7 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
         date=world.clock.date(),
         simplify_used_percent=used,
         calibrated=noise,
+        waivers=waivers,
     )
     return Desk(
         world=world, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
@@ -158,9 +169,5 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
 
 
 def _title(world: World, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
-    identity = _protocol_identity(world, protocol, base)
+    identity = world.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))
     world.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
-
-
-def _protocol_identity(world: World, protocol: Protocol, base: str) -> str:
-    return world.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))

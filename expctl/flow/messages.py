@@ -1,7 +1,9 @@
 """Commit messages. Fixed words and trailers, untrusted text in one line, so that nobody can plant a trailer."""
 
+from collections.abc import Sequence
+
 from expctl.domain.experiment import Proposal
-from expctl.domain.record import Record
+from expctl.domain.record import Finding, Record
 from expctl.domain.text import one_line
 
 
@@ -22,6 +24,22 @@ def record_message(record: Record) -> str:
     )
 
 
+def queue_message(what: str) -> str:
+    """Of a commit that changes tickets and nothing else."""
+    return f"Queue: {one_line(what, 100)}\n\nExpctl-Queue: changed\n"
+
+
 def proposal_message(proposal: Proposal) -> str:
     """Of the commit that queues a proposal."""
     return f"Propose {proposal.id}: {one_line(proposal.title, 60)}\n\nExpctl-Proposal: {proposal.id}\n"
+
+
+def import_message(file: str, ids: Sequence[str]) -> str:
+    """Of the commit that takes in a hand-kept ledger."""
+    named = ", ".join(ids[:40]) + (f" and {len(ids) - 40} more" if len(ids) > 40 else "")
+    return f"Import {len(ids)} experiments from {one_line(file, 60)}\n\n{named}\n\nExpctl-Import: {one_line(file, 60)}\n"
+
+
+def finding_message(finding: Finding, verb: str) -> str:
+    """Of the commit that adds or marks a finding. `verb` is its first word."""
+    return f"{verb} finding {finding.id}: {one_line(finding.text, 60)}\n\nExpctl-Finding: {finding.id}\n"

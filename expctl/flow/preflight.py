@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Verdict
 from expctl.domain.ports import Available, ChangedFile, Failed, Queued, Toolchains, Unavailable, Workspace
 from expctl.domain.protocol import PatchLimits, Protocol, inside
-from expctl.domain.record import Record
-from expctl.domain.rules import forbidding
 from expctl.domain.text import one_line
 
 REGULAR, FOLDER, DELETED = "100644", "040000", "000000"
@@ -25,12 +22,12 @@ class Targets:
     absent: tuple[str, ...]
 
 
-def check_workspace(workspace: Workspace, scope: tuple[str, ...], experiment: str) -> str:
+def check_workspace(workspace: Workspace, scope: tuple[str, ...], *experiments: str) -> str:
     """Return the branch. Raises Refused on a detached head, an unfinished operation or local changes in the way:
-    in `scope`, in the experiment's folder or in the ledger.
+    in `scope`, in the experiments' folders or in the ledger.
     """
     branch = check_branch(workspace)
-    dirty = workspace.dirty([*scope, f"experiments/{experiment}", "ledger.md"])
+    dirty = workspace.dirty([*scope, *(f"experiments/{experiment}" for experiment in experiments), "ledger.md"])
     in_scope = [path for path in dirty if inside(path, scope)]
     if in_scope:
         raise Refused(
@@ -43,7 +40,7 @@ def check_workspace(workspace: Workspace, scope: tuple[str, ...], experiment: st
     if dirty:
         raise Refused(
             "files that expctl writes have changes that are not committed",
-            expected=f"experiments/{experiment} and ledger.md as in HEAD",
+            expected=f"{', '.join((*(f'experiments/{experiment}' for experiment in experiments), 'ledger.md'))} as in HEAD",
             found=_listed(dirty),
             where=str(workspace.root),
             hint=f"git add {dirty[0]} && git commit -m 'Update {dirty[0]}'; or git checkout {dirty[0]} to drop the change",
@@ -131,7 +128,7 @@ def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Que
     name = queued.proposal.id
     where = f"experiments/{name}/change.patch" if proposed else "the patch that was given"
     again = f"expctl show {name}; make the change again on the new baseline and propose it under a new id"
-    tree = workspace.candidate_tree(base, queued.patch)
+    tree = tree_on(workspace, base, queued) if proposed else workspace.candidate_tree(base, queued.patch)
     if isinstance(tree, Failed):
         raise Refused(
             f"{name} is BLOCKED: its patch does not apply to the baseline" if proposed else "the patch does not apply",
@@ -151,6 +148,32 @@ def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Que
             hint="an experiment changes the kernel only; change harness or protocol in a commit of your own",
         )
     return tree
+
+
+def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
+    """The tree of the experiment's change on `base`: by three-way merge where it was made on another commit."""
+    origin = queued.ticket.base if queued.ticket is not None else ""
+    if origin and origin != base:
+        return workspace.rebased_tree(base, queued.patch, origin=origin)
+    tree = workspace.candidate_tree(base, queued.patch)
+    return workspace.rebased_tree(base, queued.patch, origin="") if isinstance(tree, Failed) and not origin else tree
+
+
+def patch_on(workspace: Workspace, base: str, queued: Queued) -> bytes:
+    """What the experiment changes on `base`: its patch, or the merge's where it was made on another commit."""
+    origin = queued.ticket.base if queued.ticket is not None else ""
+    tree = tree_on(workspace, base, queued) if origin not in ("", base) else None
+    return workspace.difference(base, tree) if isinstance(tree, str) else queued.patch
+
+
+def moved_meanwhile(workspace: Workspace, head: str) -> Refused:
+    """The branch is not where it was when the command began."""
+    return Refused(
+        f"{workspace.branch() or 'HEAD'} moved meanwhile",
+        expected=f"it to be at {head[:10]}",
+        found=workspace.head()[:10],
+        hint="run the same command again; your files were not touched",
+    )
 
 
 def tree_faults(
@@ -182,30 +205,6 @@ def tree_faults(
 def _folded(path: str) -> str:
     """How a file system that ignores case or normalises Unicode sees a name."""
     return unicodedata.normalize("NFC", path).casefold()
-
-
-def check_history(records: Sequence[Record], queued: Queued, patch_id: str) -> None:
-    """Raises Refused when a dependency isn't kept or a rule forbids this patch."""
-    proposal = queued.proposal
-    verdicts = {record.id: record.verdict for record in records}
-    waiting = [other for other in proposal.depends_on if verdicts.get(other) is not Verdict.KEEP]
-    if waiting:
-        raise Refused(
-            f"{proposal.id} waits for other experiments",
-            expected=f"KEEP for {', '.join(waiting)}",
-            found=", ".join(f"{other}: {verdicts.get(other, 'not run')}" for other in waiting),
-            where=f"experiments/{proposal.id}/experiment.yaml, depends_on",
-            hint=f"expctl run {waiting[0]}",
-        )
-    forbidden = forbidding(records, patch_id=patch_id, own_id=proposal.id)
-    if forbidden is not None and not proposal.precondition.strip():
-        raise Refused(
-            f"this change was tried before, as {forbidden.id}, and rejected",
-            expected="a change that no do-not-repeat rule forbids, or a new precondition",
-            found="; ".join(one_line(reason) for reason in forbidden.reasons),
-            where=f"experiments/{forbidden.id}/record.json",
-            hint=f"expctl show {forbidden.id}; if something has changed since, say what in experiment.yaml, `precondition:`",
-        )
 
 
 def _listed(paths: Sequence[str]) -> str:

@@ -1,17 +1,20 @@
 """Queueing a proposal: a patch and a hypothesis become experiments/<id>/ in a commit of their own."""
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from expctl.domain.books import Books
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import Proposal
-from expctl.domain.ledger import ledger_of
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol
+from expctl.domain.text import one_line
+from expctl.domain.ticket import Ticket, content_of
 from expctl.flow import preflight
 from expctl.flow.messages import proposal_message
 from expctl.flow.recover import clear_the_deck
+from expctl.flow.repeats import check_patch
+from expctl.flow.turn import check_conditions
 from expctl.flow.world import World
 
 
@@ -26,8 +29,9 @@ class Proposed:
     restored: tuple[str, ...]
 
 
-def propose(world: World, proposal: Proposal, text: bytes, patch: bytes | None) -> Proposed:
-    """Commit `text` (experiment.yaml) with `patch`, or with the local changes of the scope when it is None.
+def propose(world: World, proposal: Proposal, text: bytes, patch: bytes | None, *, by: str = "") -> Proposed:
+    """Commit `text` (experiment.yaml) with `patch`, or with the local changes of the scope when it is None, and with a ticket
+    that binds the id to both. `by` is the proposer; what a proposer makes is held against the rules at once.
 
     The commit comes first, the restoring second: a kill between leaves the change in both places, never in none.
     """
@@ -40,26 +44,32 @@ def propose(world: World, proposal: Proposal, text: bytes, patch: bytes | None) 
         preflight.check_tree(workspace, protocol, head)
         captured = workspace.dirty(protocol.scope) if patch is None else ()
         _check_sizes(world, protocol, captured)
+        check_conditions(proposal, protocol)
         contents = workspace.capture(protocol.scope) if patch is None else patch
-        queued = Queued(proposal=proposal, patch=contents, content=hashlib.sha256(contents).hexdigest())
+        ticket = Ticket(content=content_of(text, contents), base=head, date=world.clock.date(), by=by)
+        queued = Queued(proposal=proposal, patch=contents, content=ticket.content, ticket=ticket)
         tree = preflight.check_patch(workspace, protocol, head, queued, proposed=False)
-        files = {f"experiments/{proposal.id}/experiment.yaml": text, f"experiments/{proposal.id}/change.patch": contents}
-        files["ledger.md"] = _ledger(world, protocol, head, proposal)
+        books = Books.open(world.library, head)
+        if by:
+            check_repeats(world, books, queued)
+        files = {
+            f"experiments/{proposal.id}/experiment.yaml": text,
+            f"experiments/{proposal.id}/change.patch": contents,
+            f"experiments/{proposal.id}/queued.json": world.ticket_bytes(ticket),
+            "ledger.md": world.render(books.with_proposal(proposal, ticket).ledger()).encode(),
+        }
         commit = workspace.commit_files(parent=head, files=files, message=proposal_message(proposal), date=world.clock.date())
         if not workspace.publish(branch=branch, old=head, new=commit):
-            raise Refused(
-                f"{branch} moved meanwhile",
-                expected=f"{branch} at {head[:10]}",
-                found=workspace.head()[:10],
-                hint="run the same command again; your files were not touched",
-            )
+            raise preflight.moved_meanwhile(workspace, head)
         workspace.restore(captured, tree=tree)
         changed = tuple(file.path for file in workspace.changed_files(head, tree))
         return Proposed(id=proposal.id, title=proposal.title, commit=commit, files=changed, restored=tuple(captured))
 
 
 def reapply(world: World, experiment: str) -> Sequence[str]:
-    """Put the patch of a proposal into the work tree, on a clean scope. Returns the files that changed."""
+    """Put the change of a proposal, merged with what was kept since, into the work tree, on a clean scope. Returns the files
+    that changed.
+    """
     workspace = world.workspace
     with world.locks.repository(experiment=experiment):
         clear_the_deck(world)
@@ -68,7 +78,7 @@ def reapply(world: World, experiment: str) -> Sequence[str]:
         queued = world.library.queued(head, experiment)
         preflight.check_workspace(workspace, protocol.scope, experiment)
         tree = preflight.check_patch(workspace, protocol, head, queued)
-        workspace.apply(queued.patch)
+        workspace.apply(workspace.difference(head, tree))
         return tuple(file.path for file in workspace.changed_files(head, tree))
 
 
@@ -81,7 +91,7 @@ def _check(world: World, protocol: Protocol, experiment: str, head: str, *, capt
             f"{experiment} exists already",
             expected="an id that was never used: an id is bound to its content",
             found=f"experiments/{experiment}",
-            hint=f"expctl show {experiment}; expctl new P{_next_number(taken)} --from-diff",
+            hint=f"expctl show {experiment}; expctl new P{next_number(taken)} --from-diff",
         )
     dirty = workspace.dirty(protocol.scope)
     if captures and not dirty:
@@ -108,15 +118,23 @@ def _check_sizes(world: World, protocol: Protocol, paths: Sequence[str]) -> None
         )
 
 
-def _next_number(taken: set[str]) -> int:
+def check_repeats(world: World, books: Books, queued: Queued) -> None:
+    """Raises Refused when a rule forbids the change, or the same change waits already."""
+    patch_id = world.workspace.patch_identity(queued.patch)
+    targets = tuple(books.protocol.targets)
+    check_patch(world.rulebook, books.protocol, queued.proposal, queued.patch, commit=world.workspace.head(), targets=targets)
+    for entry in books.queue():
+        other = world.library.queued(world.workspace.head(), entry.id)
+        if world.workspace.patch_identity(other.patch) == patch_id:
+            raise Refused(
+                f"{entry.id} has the same change",
+                expected="a change that is not in the queue",
+                found=f"{entry.id} ({entry.state}): {one_line(entry.proposal.title, 80)}",
+                where=f"experiments/{entry.id}",
+                hint=f"expctl show {entry.id}",
+            )
+
+
+def next_number(taken: Iterable[str]) -> int:
+    """The number of an id that was never used."""
     return 1 + max((int("".join(c for c in name[1:].split("-")[0] if c.isdigit()) or 0) for name in taken), default=0)
-
-
-def _ledger(world: World, protocol: Protocol, head: str, proposal: Proposal) -> bytes:
-    ledger = ledger_of(
-        protocol=protocol,
-        proposals=(*world.library.proposals(head), proposal),
-        records=world.library.records(head),
-        findings=world.library.findings(head),
-    )
-    return world.render(ledger).encode()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from expctl.domain.actions import Nothing, Settle
+from expctl.domain.actions import Build, Nothing, Pin, Settle
 from expctl.domain.course import Course
 from expctl.domain.errors import Interrupted
 from expctl.domain.events import Begun, Event, Published
@@ -13,20 +13,23 @@ from expctl.domain.record import Record
 from expctl.flow import desk as opening
 from expctl.flow.bench import Bench
 from expctl.flow.desk import Desk
+from expctl.flow.queue import Rebased, rebase_queue
 from expctl.flow.recover import clear_the_deck
+from expctl.flow.repeats import Repeated, check_code
 from expctl.flow.settle import settle
 from expctl.flow.world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a run ended in. `measured` is False when the record was there already."""
+    """What a run ended in. `measured` is False when the record was there already; `rebased` is what a KEEP did to the queue."""
 
     record: Record
     branch: str
     head_before: str
     head_after: str
     measured: bool
+    rebased: Rebased | None = None
 
 
 def run_experiment(world: World, experiment: str, *, target: str = "", again: bool = False) -> Outcome:
@@ -45,7 +48,15 @@ def run_experiment(world: World, experiment: str, *, target: str = "", again: bo
         finally:
             world.workspace.remove_check_outs()
         after = world.workspace.branch_head(desk.begun.branch)
-        return Outcome(record=settled, branch=desk.begun.branch, head_before=before, head_after=after, measured=True)
+        lands = settled.verdict is Verdict.KEEP and world.workspace.differs(before, after, desk.protocol.scope)
+        return Outcome(
+            record=settled,
+            branch=desk.begun.branch,
+            head_before=before,
+            head_after=after,
+            measured=True,
+            rebased=rebase_queue(world) if lands else None,
+        )
 
 
 def _stands(record: Record, target: str) -> bool:
@@ -82,11 +93,25 @@ def _go_through(desk: Desk, holder: Holder, events: tuple[Event, ...]) -> Record
     return record
 
 
+def _refuse_known_code(desk: Desk, run: Run) -> None:
+    """Raises Repeated when the builds are those of a rejected experiment; the run is then as if it had never begun."""
+    world = desk.world
+    try:
+        check_code(world.rulebook, desk.protocol, desk.queued.proposal, run, world.machine.get("machine", ""))
+    except Repeated:
+        world.journal.forget(desk.id)
+        raise
+
+
 def _loop(desk: Desk, holder: Holder, run: Run) -> Published:
     world = desk.world
+    code_is_new = desk.earlier is not None
     with Bench(desk) as bench:
         while not isinstance(action := next_action(run), Nothing):
             holder.show(type(action).__name__.lower())
+            if not code_is_new and not isinstance(action, Pin | Build):
+                _refuse_known_code(desk, run)
+                code_is_new = True
             if isinstance(action, Settle):
                 bench.release_machine()
                 for event in settle(desk, run, action.decision):

@@ -8,22 +8,24 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 
+from expctl.domain.books import Books
 from expctl.domain.differences import build_changes, fact_changes
 from expctl.domain.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
 from expctl.domain.experiment import Kind, Verdict
 from expctl.domain.judgement import estimates_of
-from expctl.domain.ledger import ledger_of
 from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Side
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import Target
 from expctl.domain.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication
 from expctl.domain.record import Test as TestFacts
-from expctl.domain.rules import rule_of
 from expctl.domain.verdict import Decision
+from expctl.flow import preflight
 from expctl.flow.bench import CHECK_OUT
 from expctl.flow.desk import Desk
+from expctl.flow.ground import environment, tool_versions, yardstick
 from expctl.flow.messages import candidate_message, record_message
+from expctl.flow.ruling import rule_left, waivers_of
 
 LARGE_PERCENT = 20.0
 
@@ -62,7 +64,7 @@ def _follow(desk: Desk, run: Run, head: str, lands: bool) -> Pinned | Invalidate
         )
     if not lands:
         return None
-    tree = workspace.candidate_tree(head, desk.queued.patch)
+    tree = preflight.tree_on(workspace, head, desk.queued)
     if isinstance(tree, Failed):
         return Invalidated(reason=f"base moved: the patch no longer applies to {head[:10]}: {tree.reason}")
     message = candidate_message(desk.queued.proposal, desk.begun.target)
@@ -95,12 +97,14 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
             verdict=decision.verdict,
             reasons=decision.reasons,
             estimates=estimates,
-            environment=_environment(desk),
+            environment=environment(desk.world, desk.equipment, desk.begun.target, desk.target),
             procedure=decision.procedure,
             samples_sha256=samples_sha256,
+            yardstick=yardstick(desk.world, desk.protocol, desk.begun.base, desk.begun.target),
         )
         return replace(desk.earlier, replications=(*desk.earlier.replications, replication))
     artifacts = _artifacts(run)
+    home = _home_code(desk, artifacts)
     proposal, patch_id = desk.queued.proposal, pinned.patch_id if pinned else ""
     tests = {each.target or desk.begun.target: _test_facts(each) for each in run.all(Tested)}
     return Record(
@@ -123,7 +127,7 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
         date=desk.world.clock.date(),
         attempts=desk.attempt,
         artifacts=artifacts,
-        environment=_environment(desk),
+        environment=environment(desk.world, desk.equipment, desk.begun.target, desk.target),
         test=tests.get(desk.begun.target),
         guard_tests={name: facts for name, facts in tests.items() if name != desk.begun.target},
         number_kind=desk.target.number_kind,
@@ -131,16 +135,11 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
         profile=(*build_changes(artifacts), *_profile_changes(run)),
         notes=_notes(desk, run),
         flags=_flags(desk, run, decision, estimates),
-        rule=rule_of(
-            proposal,
-            decision.verdict,
-            decision.reasons[0],
-            patch_id=patch_id,
-            code=_home_code(desk, artifacts),
-            conditions={"target": desk.begun.target, "baseline": desk.begun.base[:12], **_toolchain(desk)},
-        ),
+        rule=rule_left(desk, run, decision.reasons[0], code=home) if decision.verdict is Verdict.REJECT else None,
+        waivers=waivers_of(desk, run),
         procedure=decision.procedure,
         samples_sha256=samples_sha256,
+        yardstick=yardstick(desk.world, desk.protocol, desk.begun.base, desk.begun.target),
     )
 
 
@@ -156,14 +155,9 @@ def _artifacts(run: Run) -> dict[str, dict[str, Artifact]]:
     return found
 
 
-def _environment(desk: Desk) -> dict[str, str]:
-    return {**desk.world.machine, **_toolchain(desk)}
-
-
 def _toolchain(desk: Desk) -> dict[str, str]:
     """Versions of what built the deciding target."""
-    answer = desk.equipment.toolchains.availability(desk.begun.target, desk.target)
-    return dict(getattr(answer, "versions", {}))
+    return tool_versions(desk.equipment, desk.begun.target, desk.target)
 
 
 def _profile_changes(run: Run) -> tuple[str, ...]:
@@ -186,7 +180,10 @@ def _notes(desk: Desk, run: Run) -> tuple[str, ...]:
         for target in desk.begun.guards
         if (failure := run.build_failure(Side.BASELINE, target)) is not None
     ]
-    return (*desk.begun.absent, *idle)
+    origin = desk.queued.ticket.base if desk.queued.ticket else ""
+    moved = origin and desk.world.workspace.differs(origin, desk.begun.base, desk.protocol.scope)
+    merged = f"re-based: proposed on {origin[:7]}, measured as its three-way merge with {desk.begun.base[:7]}"
+    return (*desk.begun.absent, *idle, *([merged] if moved else []))
 
 
 def _flags(desk: Desk, run: Run, decision: Decision, estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
@@ -234,14 +231,8 @@ def _files(desk: Desk, run: Run, record: Record, parent: str) -> dict[str, bytes
     profile = {_profile_key(desk, each): each.facts for each in run.all(Profiled) if each.facts}
     if profile and not number:
         files[f"{folder}/profile.json"] = world.profile_bytes(profile)
-    records = {each.id: each for each in world.library.records(parent)} | {record.id: record}
-    ledger = ledger_of(
-        protocol=world.library.protocol(parent),
-        proposals=world.library.proposals(parent),
-        records=tuple(records.values()),
-        findings=world.library.findings(parent),
-    )
-    files["ledger.md"] = world.render(ledger).encode()
+    books = Books.open(world.library, parent).with_record(record, {} if number else profile)
+    files["ledger.md"] = world.render(books.ledger()).encode()
     return files
 
 

@@ -3,10 +3,15 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from expctl.domain.books import Books
+from expctl.domain.epochs import Epochs, epochs_of
+from expctl.domain.ground import ground_of
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baselines, imported_baselines
 from expctl.domain.ports import Foreign, Library
-from expctl.domain.queue import waiting
+from expctl.domain.protocol import Protocol
+from expctl.domain.queue import Entry, State
 from expctl.domain.record import Origin, Record
+from expctl.domain.yardstick import yardstick_of
 
 LAST = 5
 
@@ -23,11 +28,14 @@ class Running:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """One queued experiment."""
+    """One queued experiment, in the order in which it runs; `why` it doesn't run now, where there is a reason."""
 
     id: str
     title: str
     depends_on: tuple[str, ...]
+    state: str
+    why: str
+    priority: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +50,28 @@ class Verdicts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EpochNow:
+    """The epoch that a run on `target` would join: its number, the experiment that opened it, and when.
+
+    `begins` says what is different from the last one where the next run would open a new one; `since` is empty then. The
+    compiler is not looked at: that would take longer than all the rest.
+    """
+
+    target: str
+    number: int
+    since: str
+    date: str = ""
+    begins: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """Everything that `expctl status` prints."""
 
     name: str
     branch: str
     head: str
+    epochs: tuple[EpochNow, ...]
     baselines: tuple[Baseline, ...]
     imported: tuple[ImportedBaseline, ...]
     running: tuple[Running, ...]
@@ -63,24 +87,58 @@ def take_stock(
     head: str,
     branch: str,
     running: tuple[Running, ...],
+    machine: Mapping[str, str],
     foreign: Callable[[tuple[str, ...]], tuple[Foreign, ...]],
 ) -> Status:
     """Read the state of the repository at `head`."""
-    protocol = library.protocol(head)
-    records = library.records(head)
+    books = Books.open(library, head)
+    protocol, records = books.protocol, books.records
     measured = sorted((r for r in records if r.origin is Origin.MEASURED), key=lambda record: record.date)
-    queued = waiting(library.proposals(head), records)
     return Status(
         name=protocol.name,
         branch=branch,
         head=head,
+        epochs=epochs_now(library, protocol, head, epochs_of(records), machine),
         baselines=baselines(records),
         imported=imported_baselines(records),
         running=running,
-        queue=tuple(Waiting(id=each.id, title=each.title, depends_on=each.depends_on) for each in queued),
+        queue=tuple(_waiting(each) for each in books.queue() if each.state is not State.WITHDRAWN),
         last=tuple(_line(record) for record in measured[-LAST:]),
         unmeasured_at_home=_debts({record.id: record for record in records}),
         blocking=foreign(protocol.gate.patterns),
+    )
+
+
+def epochs_now(
+    library: Library, protocol: Protocol, head: str, epochs: Epochs, machine: Mapping[str, str]
+) -> tuple[EpochNow, ...]:
+    """The epoch of every target that decides and was measured before."""
+    measured = [name for name in protocol.decides if name in epochs.last]
+    identity = library.identity(head, ("protocol.yaml", *protocol.harness)) if measured else ""
+    harness = library.identity(head, protocol.harness) if measured else ""
+    found = []
+    for name in measured:
+        stick = yardstick_of(protocol, name, harness=harness)
+        ground = ground_of(protocol=identity, yardstick=stick, environment=machine)
+        epoch, last = epochs.current(name, ground), epochs.last[name]
+        if epoch is not None:
+            found.append(EpochNow(target=name, number=epoch.number, since=epoch.first.id, date=epoch.first.date[:10]))
+        else:
+            number = 1 + sum(each.target == name for each in epochs.all)
+            begins = tuple(str(change) for change in last.changes_to(ground))
+            found.append(EpochNow(target=name, number=number, since="", begins=begins))
+    return tuple(found)
+
+
+def _waiting(entry: Entry) -> Waiting:
+    proposal = entry.proposal
+    return Waiting(
+        id=entry.id,
+        title=proposal.title,
+        depends_on=proposal.depends_on,
+        state=entry.state,
+        why=entry.why,
+        priority=entry.priority,
     )
 
 

@@ -5,9 +5,22 @@ from dataclasses import dataclass
 
 from expctl.domain.ledger import Ledger
 from expctl.domain.measurement import Sample
-from expctl.domain.ports import Calibrations, Clock, Gate, Journal, Library, Locks, Progress, Steps, Toolchains, Workspace
+from expctl.domain.ports import (
+    Calibrations,
+    Clock,
+    Gate,
+    Journal,
+    Library,
+    Locks,
+    Progress,
+    Rulebook,
+    Steps,
+    Toolchains,
+    Workspace,
+)
 from expctl.domain.protocol import Protocol
 from expctl.domain.record import Fact, Record
+from expctl.domain.ticket import Ticket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +38,7 @@ class World:
 
     workspace: Workspace
     library: Library
+    rulebook: Rulebook
     journal: Journal
     locks: Locks
     clock: Clock
@@ -37,4 +51,5 @@ class World:
     record_bytes: Callable[[Record], bytes]
     samples_bytes: Callable[[Sequence[Sample]], bytes]
     profile_bytes: Callable[[Mapping[str, Sequence[Fact]]], bytes]
+    ticket_bytes: Callable[[Ticket], bytes]
     render: Callable[[Ledger], str]

@@ -76,6 +76,11 @@ def parse_assembly(text: str, where: str) -> AssemblyText:
     return AssemblyText(arch=arch, kernels=tuple(kernels), bodies=tuple(bodies))
 
 
+def kernel_names(text: str) -> tuple[str, ...]:
+    """The kernels of an assembly text."""
+    return tuple(found[1] for found in _DESCRIPTOR.finditer(text))
+
+
 def no_kernel(where: str) -> Refused:
     """The refusal for a file without a kernel."""
     return Refused(

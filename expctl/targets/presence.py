@@ -33,4 +33,11 @@ def program(name: str, *, hint: str) -> Available | Unavailable:
     return Available(versions={name: lines[-1][:120] if lines else "unknown"})
 
 
+def version_of(tool: str) -> str:
+    """The version of a compiler as `packages` or `program` would report it; empty when it isn't here."""
+    answer = packages(tool, extra="cpu") if tool in WHEELS else program(tool, hint="")
+    return answer.versions[tool] if isinstance(answer, Available) else ""
+
+
+WHEELS = ("ziglang",)
 DISTRIBUTIONS = {"elftools": "pyelftools"}

@@ -4,15 +4,17 @@ from collections.abc import Iterable, Sequence
 from importlib import resources
 
 from expctl.domain import boundaries
-from expctl.domain.experiment import Prediction
 from expctl.domain.ledger import Ledger
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+from expctl.domain.ledger_epochs import Border
 from expctl.domain.ledger_rows import QueueItem, Row, RuleRow
+from expctl.domain.predictions import Forecast, accuracy_text, outcome_text, prediction_text
 from expctl.domain.protocol import Benchmark, Target
 from expctl.domain.quantities import effect_text, throughput_text, time_text
-from expctl.domain.record import Finding
+from expctl.domain.queue import State
 from expctl.domain.verdict import CONFIRM_LEAST
 from expctl.views.escape import Markdown, code_text, markdown_text
+from expctl.views.findings import about
 from expctl.views.table import table
 
 COMMIT_LETTERS = 12
@@ -39,14 +41,17 @@ def render(ledger: Ledger) -> str:
         confirm_least=CONFIRM_LEAST,
         baseline_table=_baseline_table(ledger.baselines),
         imported_table=_imported_table(ledger.imported_baselines),
-        experiment_table=_experiment_table(ledger.rows),
+        experiment_table=_experiment_table(ledger.rows, ledger.borders),
+        forecast_table=_forecast_table(ledger.forecasts),
+        accuracy=accuracy_text(ledger.accuracy),
         rule_table=_rule_table(ledger.rules),
         build=_build,
         code=_code,
         kpi=_kpi,
-        about=_about,
-        prediction=_prediction,
+        about=about,
+        prediction=prediction_text,
         depends=_depends,
+        standing=_standing,
         line=_line,
     )
 
@@ -93,22 +98,38 @@ def _imported_table(baselines: Iterable[ImportedBaseline]) -> Markdown:
     return table(heads, [(given.target, given.id, given.date, given.given) for given in baselines])
 
 
-def _experiment_table(rows: Iterable[Row]) -> Markdown:
+def _experiment_table(rows: Iterable[Row], borders: Iterable[Border]) -> Markdown:
+    """One row per experiment, and a row of its own where the epoch of a target changes."""
     heads = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "measured", "why")
-    return table(heads, [_experiment(row) for row in rows])
+    begins = {border.before: border for border in borders}
+    lines: list[Sequence[str]] = []
+    for row in rows:
+        if row.id in begins:
+            border = begins[row.id]
+            lines.append((Markdown("—"), Markdown("**new epoch**"), "", border.target, "", "", "", border.text))
+        lines.append(_experiment(row))
+    return table(heads, lines)
+
+
+def _forecast_table(forecasts: Iterable[Forecast]) -> Markdown:
+    heads = ("id", "predicted", "came out", "hypothesis")
+    return table(
+        heads, [(each.id, prediction_text(each.predicted), outcome_text(each), _line(each.hypothesis)) for each in forecasts]
+    )
 
 
 def _experiment(row: Row) -> Sequence[str]:
     target = f"{row.target} (imported)" if row.imported else row.target
-    measured = effect_text(row.effect) if row.effect else "not timed"
-    effect = f"imported: {row.given}" if row.imported else measured
+    timed = effect_text(row.effect) if row.effect else "not timed"
+    effect = f"imported: {row.given}" if row.imported else timed
     again = [
         f"again on {other.target}{f' ({other.date})' if other.date else ''}: {other.verdict}, {'; '.join(other.reasons)}"
         for other in row.again
     ]
     fixed = ("see Corrections",) if row.corrected else ()
     why = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again, *fixed))
-    return (row.id, row.title, row.kind, target, row.verdict, effect, row.measured, why)
+    measured = f"{row.measured}, epoch {row.epoch}" if row.epoch else row.measured
+    return (row.id, row.title, row.kind, target, row.verdict, effect, measured, why)
 
 
 def _rule_table(rules: Iterable[RuleRow]) -> Markdown:
@@ -119,13 +140,23 @@ def _rule_table(rules: Iterable[RuleRow]) -> Markdown:
             (
                 rule.id,
                 rule.text,
-                f"OPEN AGAIN on: {rule.reopened_by}" if rule.reopened_by else "closed",
-                "expctl" if rule.enforced else "reader",
+                _rule_state(rule),
+                f"expctl: {', '.join(rule.known_by)}" if rule.known_by else "reader",
                 "; ".join(f"{name}: {value}" for name, value in rule.conditions),
             )
             for rule in rules
         ],
     )
+
+
+def _rule_state(rule: RuleRow) -> str:
+    """In force or not, by the records alone."""
+    if rule.lapses:
+        return "; ".join(f"OPEN AGAIN: {each.condition}: {each.was} -> {each.now}" for each in rule.lapses)
+    if rule.reopened_by:
+        return f"OPEN AGAIN on: {rule.reopened_by}"
+    waived = "; ".join(f"waived for {each.id} ({each.verdict}): {each.reason}" for each in rule.waived)
+    return f"closed; {waived}" if waived else "closed"
 
 
 def _build(target: Target) -> Markdown:
@@ -140,19 +171,13 @@ def _kpi(benchmark: Benchmark) -> str:
     return f"{sizes}; at most {benchmark.rounds} rounds, style {benchmark.style}"
 
 
-def _about(finding: Finding) -> str:
-    """Kind, origin and standing of a finding."""
-    shown = f"shown by {', '.join(finding.evidence)}" if finding.evidence else ""
-    gone = f"SUPERSEDED by {finding.superseded_by}" if finding.superseded_by else ""
-    return "; ".join(part for part in (finding.kind, f"since {finding.since}" if finding.since else "", shown, gone) if part)
-
-
-def _prediction(prediction: Prediction) -> str:
-    """`KEEP, +1.0 to +3.0 %: fewer LDS passes`."""
-    gain = f", {prediction.gain_percent[0]:+.1f} to {prediction.gain_percent[1]:+.1f} %" if prediction.gain_percent else ""
-    return f"{prediction.verdict}{gain}{f': {prediction.text}' if prediction.text else ''}"
-
-
 def _depends(item: QueueItem) -> str:
-    """What must have ended in KEEP before this may run, with what it ended in so far."""
-    return ", ".join(f"{name} ({verdict or 'not run yet'})" for name, verdict in item.depends_on) or "nothing"
+    """The conditions of `depends_on`, each with what is known of it so far."""
+    return ", ".join(f"{condition} ({known})" for condition, known in item.depends_on) or "nothing"
+
+
+def _standing(item: QueueItem) -> str:
+    """Where it stands when it isn't simply next: `BLOCKED: on 4f2c91a: ...`."""
+    priority = f"priority {item.priority}" if item.priority else ""
+    state = "" if item.state is State.READY else str(item.state)
+    return "; ".join(part for part in (": ".join(word for word in (state, item.why) if word), priority) if part)

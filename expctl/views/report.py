@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable
 
+from expctl.domain.epochs import Epoch
 from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Prediction, Proposal, Verdict
 from expctl.domain.ports import Foreign
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.record import Artifact, Estimate, Record
+from expctl.domain.rule_states import levels_of
 from expctl.domain.text import one_line
 
 
@@ -33,36 +35,48 @@ def estimate_line(estimate: Estimate) -> str:
     return f"{estimate.size:<10} {speeds}  {effect}   {estimate.rounds} rounds, sd {estimate.sd_percent:.2f} %"
 
 
-def record_lines(record: Record, references: Iterable[str] = ()) -> list[str]:
-    """One experiment, whole; `references` of the protocol for whoever tries further."""
+def record_lines(record: Record, references: Iterable[str] = (), placed: Iterable[str] = ()) -> list[str]:
+    """One experiment, whole; `references` of the protocol for whoever tries further, `placed` where it stands among all."""
     lines = [f"{record.id}  {one_line(record.title)}", f"  {record.kind}, {record.origin}, target {record.target}"]
-    lines += _paragraph("hypothesis", record.hypothesis) + prediction_lines(record.prediction) + _outcome_lines(record)
+    lines += labelled("hypothesis", record.hypothesis) + prediction_lines(record.prediction) + _outcome_lines(record)
+    lines += placed
     if record.history is not None:
-        lines += _paragraph("change", record.history.change) + _paragraph("result", record.history.result)
-        lines += _paragraph("why", record.history.why)
+        lines += labelled("change", record.history.change) + labelled("result", record.history.result)
+        lines += labelled("why", record.history.why)
         for text in record.history.corrections:
-            lines += _paragraph("correction", text)
+            lines += labelled("correction", text)
     if record.test is not None:
-        lines += _paragraph("test", ("pass: " if record.test.ok else "fail: ") + record.test.summary)
+        lines += labelled("test", ("pass: " if record.test.ok else "fail: ") + record.test.summary)
     for name, test in record.guard_tests.items():
-        lines += _paragraph("test", f"{name}: " + ("pass: " if test.ok else "fail: ") + test.summary)
+        lines += labelled("test", f"{name}: " + ("pass: " if test.ok else "fail: ") + test.summary)
     lines += verdict_lines(record)
     if record.rule is not None:
         under = ", ".join(f"{key} {value}" for key, value in record.rule.conditions.items())
-        lines += _paragraph("rule", f"do not repeat: {record.rule.text} (failed under: {under or 'not stated'})")
-        lines += _paragraph("reopened by", record.rule.reopened_by)
+        lines += labelled("rule", f"do not repeat: {record.rule.text} (failed under: {under or 'not stated'})")
+        lines += labelled("known by", ", ".join(levels_of(record)))
+        lines += labelled("reopened by", record.rule.reopened_by)
+        for lapse in record.rule.lapsed:
+            lines += labelled("open again", f"{lapse.condition}: {lapse.was} -> {lapse.now}; {lapse.evidence}")
+    for waiver in record.waivers:
+        kind = "written" if waiver.written else "verified"
+        lines += labelled("let pass", f"by the rule of {waiver.rule} ({waiver.level}), {kind}: {waiver.reason}")
     for index, replication in enumerate(record.replications, start=1):
-        lines += _paragraph(
+        lines += labelled(
             f"again {index}", f"{replication.verdict} on {replication.target}, {replication.date}: {replication.reasons[0]}"
         )
     return lines + _evidence_lines(record) + _reference_lines(references)
 
 
+def epoch_lines(epoch: Epoch) -> list[str]:
+    """The epoch of an experiment, inside which alone its figures may be compared."""
+    return labelled("epoch", f"{epoch.number} of {epoch.target}, since {epoch.first.id} ({epoch.first.date[:10]})")
+
+
 def proposal_lines(proposal: Proposal, references: Iterable[str]) -> list[str]:
     """A proposal that waits."""
     lines = [f"{proposal.id}  {one_line(proposal.title)}", f"  {proposal.kind}, queued, mode {proposal.mode}"]
-    lines += _paragraph("hypothesis", proposal.hypothesis) + prediction_lines(proposal.prediction)
-    lines += _paragraph("depends on", ", ".join(proposal.depends_on)) + _paragraph("precondition", proposal.precondition)
+    lines += labelled("hypothesis", proposal.hypothesis) + prediction_lines(proposal.prediction)
+    lines += labelled("depends on", ", ".join(proposal.depends_on)) + labelled("precondition", proposal.precondition)
     return lines + _reference_lines(references)
 
 
@@ -71,7 +85,7 @@ def prediction_lines(prediction: Prediction | None) -> list[str]:
     if prediction is None:
         return []
     gain = f", {prediction.gain_percent[0]:+g} to {prediction.gain_percent[1]:+g} %" if prediction.gain_percent else ""
-    return _paragraph("prediction", f"{prediction.verdict}{gain}{'. ' if prediction.text else ''}{prediction.text}")
+    return labelled("prediction", f"{prediction.verdict}{gain}{'. ' if prediction.text else ''}{prediction.text}")
 
 
 def _outcome_lines(record: Record) -> list[str]:
@@ -85,13 +99,13 @@ def _outcome_lines(record: Record) -> list[str]:
     if prediction.gain_percent and gain is not None:
         low, high = prediction.gain_percent
         hits.append("the gain within the predicted range" if low <= gain <= high else f"predicted was {low:+g} to {high:+g} %")
-    return _paragraph("outcome", f"{measured}: {'; '.join(hits)}")
+    return labelled("outcome", f"{measured}: {'; '.join(hits)}")
 
 
 def _reference_lines(references: Iterable[str]) -> list[str]:
     lines: list[str] = []
     for index, text in enumerate(references):
-        lines += _paragraph("references" if index == 0 else "", text)
+        lines += labelled("references" if index == 0 else "", text)
     return lines
 
 
@@ -100,7 +114,8 @@ def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:
     return [f"  {each.name} (pid {each.pid}) matches {each.pattern}" for each in foreign]
 
 
-def _paragraph(label: str, text: str) -> list[str]:
+def labelled(label: str, text: str) -> list[str]:
+    """A line with its label; none without a text."""
     return [f"  {label:<10} {one_line(text, 1200)}"] if text.strip() else []
 
 
@@ -111,7 +126,7 @@ def _evidence_lines(record: Record) -> list[str]:
     for side, by_target in record.artifacts.items():
         lines += [f"  {'artifact':<10} {side}, {target}: {_artifact(artifact)}" for target, artifact in by_target.items()]
     machine = ", ".join(f"{key} {value}" for key, value in record.environment.items())
-    return [*lines, *_paragraph("machine", machine)]
+    return [*lines, *labelled("machine", machine)]
 
 
 def _artifact(artifact: Artifact) -> str:

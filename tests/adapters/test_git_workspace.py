@@ -412,3 +412,46 @@ def test_a_check_out_whose_folder_was_deleted_is_made_again(repository: Reposito
     tree = workspace.check_out(repository.head(), "b")
     shutil.rmtree(tree)
     assert (workspace.check_out(repository.head(), "b") / "src/kernel.txt").read_bytes() == KERNEL
+
+
+def test_a_patch_without_git_headers_has_the_same_identity(repository: Repository, workspace: GitWorkspace) -> None:
+    patch = repository.patch("src/kernel.txt", EDITED.replace(b"four", b"-- four"))
+    bare = b"".join(line for line in patch.splitlines(keepends=True) if not line.startswith((b"diff --git", b"index")))
+    assert bare != patch
+    assert workspace.patch_identity(bare) == workspace.patch_identity(patch) != ""
+
+
+# ------------------------------------------------------------------ three-way
+
+
+def test_a_change_beside_another_is_merged_where_apply_alone_would_refuse(
+    repository: Repository, workspace: GitWorkspace
+) -> None:
+    origin, patch = repository.head(), repository.patch("src/kernel.txt", KERNEL.replace(b"line two", b"line 2"))
+    repository.write("src/kernel.txt", KERNEL.replace(b"line four\nline five", b"line 4\nline five"))
+    head = repository.commit()
+    assert isinstance(workspace.candidate_tree(head, patch), Failed)
+    for base in (origin, ""):
+        tree = workspace.rebased_tree(head, patch, origin=base)
+        assert isinstance(tree, str), tree
+        merged = repository.git("show", f"{tree}:src/kernel.txt").encode()
+        assert merged.count(b"line 2") == KERNEL.count(b"line two")
+        assert b"line 4" in merged
+
+
+def test_lines_that_both_sides_changed_are_named(repository: Repository, workspace: GitWorkspace) -> None:
+    origin, patch = repository.head(), repository.patch("src/kernel.txt", EDITED)
+    repository.write("src/kernel.txt", KERNEL.replace(b"three", b"drei"))
+    head = repository.commit()
+    failed = workspace.rebased_tree(head, patch, origin=origin)
+    assert failed == Failed(reason="the same lines of src/kernel.txt changed meanwhile")
+    assert repository.status() == ""
+
+
+def test_a_file_that_is_gone_is_named(repository: Repository, workspace: GitWorkspace) -> None:
+    origin, patch = repository.head(), repository.patch("src/kernel.txt", EDITED)
+    (repository.root / "src/kernel.txt").unlink()
+    head = repository.commit()
+    failed = workspace.rebased_tree(head, patch, origin=origin)
+    assert isinstance(failed, Failed)
+    assert "src/kernel.txt" in failed.reason

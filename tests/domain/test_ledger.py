@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ledger import Ledger, ledger_of
 from expctl.domain.ledger_baseline import Figure, baselines, imported_baselines, lands
-from expctl.domain.ledger_rows import corrections, debts, queue, rows, rule_rows
+from expctl.domain.ledger_rows import corrections, debts, queue_items, rows, rule_rows
 from expctl.domain.protocol import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.quantities import effect_text, throughput_text, time_text
-from expctl.domain.record import Estimate, Finding, History, Origin, Record, Replication, Rule
+from expctl.domain.queue import State, line_up
+from expctl.domain.record import Estimate, Finding, History, Lapse, Origin, Record, Replication, Rule, Waiver
+from expctl.domain.rules import Level
 
 PROTOCOL = Protocol(
     version=1,
@@ -189,8 +191,26 @@ def test_rules_sort_their_conditions_and_say_whether_expctl_can_match_them() -> 
     words = replace(imported("P2", Verdict.REJECT), rule=Rule(text="t", conditions={"b": "2", "a": "1"}))
     patch = replace(measured("P1", Verdict.REJECT), rule=Rule(text="u", patch_id="abc", reopened_by="a new compiler"))
     first, second = rule_rows([words, patch])
-    assert (first.id, first.enforced, first.reopened_by) == ("P1", True, "a new compiler")
-    assert (second.id, second.enforced, second.conditions) == ("P2", False, (("a", "1"), ("b", "2")))
+    assert (first.id, first.known_by, first.reopened_by) == ("P1", (Level.PATCH,), "a new compiler")
+    assert (second.id, second.known_by, second.conditions) == ("P2", (), (("a", "1"), ("b", "2")))
+
+
+def test_a_rule_says_what_has_changed_and_whom_it_let_pass() -> None:
+    lapse = Lapse(condition="races", was="unknown", now="none")
+    closed = replace(measured("P1", Verdict.REJECT), rule=Rule(text="t", lapsed=(lapse,), region={"a.h": ("1",)}))
+    waivers = (
+        Waiver(rule="P1", level="patch", reason="a new tile", written=True),
+        Waiver(rule="P1", level="patch", reason="cc: 1 -> 2", written=False),
+    )
+    passed = replace(measured("P2", Verdict.KEEP), waivers=waivers)
+    (row,) = rule_rows([passed, closed])
+    assert (row.lapses, row.conditions) == ((lapse,), (("touched", "a.h"),))
+    assert [(each.id, each.reason) for each in row.waived] == [("P2", "a new tile")]
+    assert rows([passed])[0].flags == (
+        "the rule of P1 (patch) let it pass for the written reason: a new tile",
+        "the rule of P1 (patch) let it pass because: cc: 1 -> 2",
+    )
+    assert "P1 may run again: a condition has changed" in facts(closed)
 
 
 def test_only_flags_that_name_the_debt_are_debts() -> None:
@@ -200,9 +220,10 @@ def test_only_flags_that_name_the_debt_are_debts() -> None:
 
 
 def test_the_queue_is_every_proposal_without_a_record() -> None:
-    items = queue([proposal("P12"), proposal("P3", "P1", "P12"), proposal("P1")], [measured("P1", Verdict.REJECT)])
-    assert [item.id for item in items] == ["P3", "P12"]
-    assert items[0].depends_on == (("P1", Verdict.REJECT), ("P12", None))
+    proposals = [proposal("P12"), proposal("P3", "P1", "P12"), proposal("P1")]
+    items = queue_items(line_up(proposals, [measured("P1", Verdict.REJECT)], {}, {}))
+    assert [(item.id, item.state) for item in items] == [("P12", State.READY), ("P3", State.SKIPPED)]
+    assert items[1].depends_on == (("P1", "P1 ended in REJECT"), ("P12", "P12 has not run yet"))
 
 
 # ------------------------------------------------------------------ facts and the whole
@@ -241,7 +262,7 @@ def test_a_reader_meets_six_to_fourteen_facts() -> None:
 
 def test_findings_keep_the_order_of_their_file() -> None:
     found = (Finding(text="b", since="", kind="measured"), Finding(text="a", since="", kind="external"))
-    assert ledger_of(PROTOCOL, (), (), found).findings == found
+    assert [(each.id, each.text) for each in ledger_of(PROTOCOL, (), (), found).findings] == [("F1", "b"), ("F2", "a")]
 
 
 @given(st.integers())

@@ -1,14 +1,31 @@
-"""Do-not-repeat rules."""
+"""Do-not-repeat rules: what a REJECT leaves, and at which level a repeat is known."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
-from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
-from expctl.domain.record import Origin, Record, Rule
-from expctl.domain.rules import forbidding, rule_of
+from expctl.domain.change_identity import ChangeIdentity
+from expctl.domain.experiment import Kind, Prediction, Probe, Proposal, Verdict
+from expctl.domain.record import Artifact, Origin, Record, Rule
+from expctl.domain.rules import Candidate, Level, changed_codes, keys_for, keys_of, matches, pattern_fault, rule_of
 
-PROPOSAL = Proposal(id="P1", title="unroll", kind=Kind.PERF, hypothesis="faster", prediction=Prediction(verdict=Verdict.KEEP))
+PROPOSAL = Proposal(
+    id="P1",
+    title="unroll",
+    kind=Kind.PERF,
+    hypothesis="faster",
+    prediction=Prediction(verdict=Verdict.KEEP),
+    forbids=(r"unroll 8",),
+    probe=Probe(source="x"),
+)
+IDENTITY = ChangeIdentity(patch_id="abc", change="def", settings={"kRows": "8"}, region={"a.h": ("1",)}, shapes={"a.h": "2"})
+
+
+def codes(**each: str) -> Mapping[str, Artifact]:
+    return {name: Artifact(sha256="", code=code) for name, code in each.items()}
+
+
 REJECTED = Record(
     id="P1",
     title="unroll",
@@ -17,30 +34,103 @@ REJECTED = Record(
     target="cpu",
     verdict=Verdict.REJECT,
     reasons=("slower",),
-    rule=Rule(text="unroll: slower", patch_id="abc"),
+    environment={"machine": "m"},
+    artifacts={"baseline": codes(cpu="c0", home="h0"), "candidate": codes(cpu="c1", home="h1")},
+    rule=rule_of(PROPOSAL, "slower", IDENTITY, code="h1", judged="cpu", conditions={"cc": "1"}),
 )
 
 
-def test_a_reject_leaves_a_rule_with_its_conditions() -> None:
-    rule = rule_of(PROPOSAL, Verdict.REJECT, "slower", patch_id="abc", code="def", conditions={"target": "cpu"})
-    assert rule == Rule(text="unroll: slower", patch_id="abc", code="def", conditions={"target": "cpu"})
+def candidate(
+    *, identity: ChangeIdentity | None = None, built: tuple[str, ...] = ("cpu", "home"), machine: str = "m", **made: str
+) -> Candidate:
+    return Candidate(identity=identity or ChangeIdentity(), codes=made, built=built, machine=machine)
 
 
-@pytest.mark.parametrize("verdict", [verdict for verdict in Verdict if verdict is not Verdict.REJECT])
-def test_no_other_verdict_leaves_a_rule(verdict: Verdict) -> None:
-    assert rule_of(PROPOSAL, verdict, "why", patch_id="abc", code="def", conditions={}) is None
+def level(record: Record, what: Candidate, own_id: str = "P2") -> Level | None:
+    found = matches([record], what, own_id=own_id)
+    return found[0].level if found else None
 
 
-def test_the_same_change_under_another_id_is_forbidden() -> None:
-    assert forbidding([REJECTED], patch_id="abc", own_id="P2") is REJECTED
+def test_a_rule_has_the_identity_and_what_the_author_forbids() -> None:
+    assert REJECTED.rule == Rule(
+        text="unroll: slower",
+        patch_id="abc",
+        change="def",
+        code="h1",
+        judged="cpu",
+        settings={"kRows": "8"},
+        forbids=(r"unroll 8",),
+        conditions={"cc": "1"},
+        region={"a.h": ("1",)},
+        shapes={"a.h": "2"},
+        probe=Probe(source="x"),
+    )
 
 
-def test_nothing_else_is_forbidden() -> None:
-    assert forbidding([REJECTED], patch_id="other", own_id="P2") is None
-    assert forbidding([REJECTED], patch_id="abc", own_id="P1") is None
-    assert forbidding([replace(REJECTED, rule=None)], patch_id="abc", own_id="P2") is None
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [
+        (candidate(identity=ChangeIdentity(patch_id="abc", change="def")), Level.PATCH),
+        (candidate(identity=ChangeIdentity(patch_id="other", change="def")), Level.CHANGE),
+        (candidate(cpu="c1", home="h2"), Level.CODE),
+        (candidate(identity=ChangeIdentity(settings={"kRows": "8"})), Level.SETTINGS),
+        (candidate(identity=ChangeIdentity(added=("#pragma unroll 8",))), Level.PATTERN),
+        (candidate(identity=ChangeIdentity(patch_id="x", change="y", settings={"kRows": "4"}, added=("unroll 4",))), None),
+        (candidate(identity=ChangeIdentity(settings={"kRows": "8", "kColumns": "2"})), None),
+    ],
+)
+def test_the_nearest_level_is_named(what: Candidate, expected: Level | None) -> None:
+    assert level(REJECTED, what) == expected
 
 
-def test_a_rule_without_a_patch_forbids_no_empty_patch() -> None:
-    imported = replace(REJECTED, rule=Rule(text="words only"))
-    assert forbidding([imported], patch_id="", own_id="P2") is None
+def test_an_experiment_is_no_repeat_of_itself() -> None:
+    assert level(REJECTED, candidate(identity=IDENTITY), own_id="P1") is None
+
+
+def test_words_alone_forbid_nothing() -> None:
+    assert level(replace(REJECTED, rule=Rule(text="words")), candidate(cpu="c9")) is None
+    assert level(replace(REJECTED, rule=None), candidate(identity=IDENTITY)) is None
+
+
+def test_the_code_that_was_judged_is_compared_where_it_can_be() -> None:
+    mended = candidate(cpu="c2", home="h1")
+    assert level(REJECTED, mended) is None, "what failed on the CPU is other code now"
+    assert level(REJECTED, replace(mended, machine="another")) is Level.CODE, "no CPU code to compare: the code at home speaks"
+    assert level(REJECTED, candidate(built=("home",), home="h1")) is Level.CODE
+    assert level(REJECTED, candidate(built=("home",), home="h3")) is None
+
+
+def test_code_that_equals_the_baseline_is_no_identity() -> None:
+    same = replace(
+        REJECTED,
+        artifacts={"baseline": codes(cpu="c0"), "candidate": codes(cpu="c0")},
+        rule=Rule(text="t", judged="cpu"),
+    )
+    assert changed_codes(same) == {}
+    assert level(same, candidate(built=("cpu",))) is None
+
+
+def test_a_record_of_before_is_judged_on_its_own_target() -> None:
+    old = replace(REJECTED, rule=Rule(text="t", patch_id="abc", code="h1"))
+    assert level(old, candidate(cpu="c1")) is Level.CODE
+
+
+@pytest.mark.parametrize(
+    "what",
+    [
+        candidate(identity=ChangeIdentity(patch_id="abc")),
+        candidate(identity=ChangeIdentity(change="def")),
+        candidate(identity=ChangeIdentity(settings={"kRows": "8"})),
+        candidate(cpu="c1", home="h9"),
+        candidate(built=("home",), home="h1"),
+    ],
+)
+def test_an_index_finds_whatever_matches(what: Candidate) -> None:
+    assert level(REJECTED, what) is not None
+    assert REJECTED.rule is not None
+    assert set(keys_for(what)) & set(keys_of(REJECTED.rule, changed_codes(REJECTED).values()))
+
+
+@pytest.mark.parametrize("pattern", ["", "(", "a" * 201, ".*", "(a+)+b", "(a|b*)*", "x{2,3}"])
+def test_a_pattern_that_can_not_be_tried_is_a_fault(pattern: str) -> None:
+    assert bool(pattern_fault(pattern)) == (pattern != "x{2,3}")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.text import one_line, plain_text
+from expctl.domain.text import has_unseen, one_line, plain_text
 
 HOSTILE = {
     "colour": ("\x1b[31mred\x1b[0m", "red"),
@@ -64,3 +64,13 @@ def test_a_line_keeps_its_limit(text: str, limit: int) -> None:
     line = one_line(text, limit)
     assert len(line) <= limit
     assert line == plain_text(text) or line.endswith("…")
+
+
+@pytest.mark.parametrize("text", ["plain", "größer ≥ 2 µs", "two\nlines\tand a tab", ""])
+def test_what_can_be_seen_is_not_called_unseen(text: str) -> None:
+    assert not has_unseen(text)
+
+
+@pytest.mark.parametrize("text", ["\x1b[31m", "a\u202eb", "a\u200bb", "a\ufe0f", "a\rb", "\x00", "\udc80", "\U000e0041"])
+def test_what_cannot_be_seen_is_found(text: str) -> None:
+    assert has_unseen(text)

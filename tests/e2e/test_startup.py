@@ -39,7 +39,7 @@ def test_start_is_fast(repository: Foreign, commands: dict[str, list[str]]) -> N
 
 def test_start_loads_nothing_heavy(repository: Foreign) -> None:
     repository.propose("P1", "def total(values):\n    return sum(v * v for v in values)\n")
-    for words in (["--help"], ["status"], ["status", "--json"], ["show", "P1"], ["gate"]):
+    for words in (["--help"], ["status"], ["status", "--json"], ["show", "P1"], ["gate"], ["queue"]):
         answer = subprocess.run(
             [sys.executable, "-X", "importtime", str(EXPCTL), *words],
             cwd=repository.root,

@@ -134,7 +134,9 @@ def test_a_reject_leaves_a_rule() -> None:
     rule = run(staged("slow 1100000")).record.rule
     assert rule is not None
     assert rule.text.startswith("title of P1: n regresses")
-    assert (rule.patch_id, rule.code, rule.conditions["target"]) != ("", "", "")
+    assert (rule.judged, rule.conditions["architecture"], rule.conditions["cc"]) == ("cpu", "cpu", "1.0")
+    assert rule.patch_id
+    assert rule.change
 
 
 def test_an_analysis_is_kept_and_moves_nothing() -> None:
@@ -180,7 +182,7 @@ def test_a_keep_is_confirmed_in_a_fresh_bench_and_only_that_session_is_shown() -
     record = run(stage).record
     assert stage.gate.holds == 2
     assert stage.workspace.removals == 3  # before the run, before the confirmation, after the run
-    assert record.schema == 2
+    assert record.schema == 3
     assert record.procedure is not None
     assert (record.procedure.boundaries, record.procedure.looks) == ("1", (5,))
     assert (record.procedure.search_rounds, record.procedure.confirm_rounds) == (5, 18)
@@ -502,7 +504,7 @@ def test_a_dependency_must_have_been_kept() -> None:
     stage.queue("P2", "slow 800000", depends_on=("P1",))
     with pytest.raises(Refused, match="P2 waits") as caught:
         run(stage, "P2")
-    assert (caught.value.found, caught.value.hint) == ("P1: not run", "expctl run P1")
+    assert (caught.value.found, caught.value.hint) == ("P1 has not run yet", "expctl run P1")
     run(stage)
     assert run(stage, "P2").record.verdict is Verdict.KEEP
     stage.queue("P3", "slow 2000000")
@@ -510,7 +512,7 @@ def test_a_dependency_must_have_been_kept() -> None:
     stage.queue("P4", "slow 700000", depends_on=("P1", "P3"))
     with pytest.raises(Refused) as caught:
         run(stage, "P4")
-    assert caught.value.found == "P3: REJECT"
+    assert caught.value.found == "P3 ended in REJECT"
 
 
 def test_a_rejected_patch_is_refused_under_another_id_until_a_precondition_says_what_changed() -> None:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.ledger import ledger_of
 from expctl.domain.protocol import Benchmark, Build, Protocol, ResourceLimits, Size, Step, Style, Target, Toolchain
-from expctl.domain.record import Estimate, Finding, History, Origin, Record, Replication, Rule
+from expctl.domain.record import Estimate, Finding, History, Lapse, Origin, Record, Replication, Rule, Waiver
 from expctl.views.escape import Markdown, code_text, markdown_text, plain_text
 from expctl.views.ledger_md import render
 from expctl.views.table import table
@@ -110,7 +110,27 @@ REJECTED = Record(
     candidate="aaaaaaa0000000000000000000000000000000cc",
     date="2026-03-02",
     estimates=estimates(-1.2, (6_081_000, 6_150_000), (44_810_000, 45_350_000)),
-    rule=Rule(text="Unroll the inner loop twice: n1024 regresses", patch_id="feed", conditions={"compiler": "clang 21.1"}),
+    rule=Rule(
+        text="Unroll the inner loop twice: n1024 regresses",
+        patch_id="feed",
+        change="beef",
+        conditions={"compiler": "clang 21.1"},
+        region={"kernel/tile.h": ("1", "2")},
+        probe=Probe(source="int x;"),
+    ),
+)
+RACED = replace(
+    REJECTED,
+    id="P13",
+    title="Refill early",
+    rule=Rule(text="Refill early: wrong", lapsed=(Lapse(condition="baseline free of races", was="unknown", now="yes"),)),
+)
+PASSED = replace(
+    REJECTED,
+    id="P19",
+    title="Unroll it again",
+    rule=None,
+    waivers=(Waiver(rule="P16", level="patch", reason="wider tiles", written=True),),
 )
 UNCHANGED = Record(
     id="P17",
@@ -145,7 +165,7 @@ def ledger_text(*records: Record, proposals: tuple[Proposal, ...] = (), findings
 
 
 def test_a_ledger_with_every_section() -> None:
-    text = ledger_text(IMPORTED, KEPT, REJECTED, UNCHANGED, proposals=(QUEUED,), findings=FINDINGS)
+    text = ledger_text(IMPORTED, KEPT, REJECTED, UNCHANGED, RACED, PASSED, proposals=(QUEUED,), findings=FINDINGS)
     assert text == (GOLDEN / "ledger_full.md").read_text(encoding="utf-8")
 
 
@@ -208,7 +228,14 @@ def test_every_untrusted_field_is_escaped() -> None:
         notes=(evil,),
         target=evil,
         base=evil,
-        rule=Rule(text=evil, conditions={evil: evil}, reopened_by=evil),
+        rule=Rule(
+            text=evil,
+            conditions={evil: evil},
+            reopened_by=evil,
+            region={evil: (evil,)},
+            lapsed=(Lapse(condition=evil, was=evil, now=evil, evidence=evil),),
+        ),
+        waivers=(Waiver(rule=evil, level=evil, reason=evil, written=True),),
         history=History(change=evil, result=evil, why=evil, corrections=(evil,)),
         replications=(replace(KEPT.replications[0], target=evil, reasons=(evil,)),),
     )
@@ -299,3 +326,27 @@ def test_columns_line_up_and_a_long_cell_widens_nothing() -> None:
         "| P1  | short | -   |",
         f"| P2  | {'x' * 60} | **kept** |",
     ]
+
+
+# ------------------------------------------------------------------ epochs, predictions, findings
+
+
+def test_a_ledger_of_two_epochs_with_predictions_and_fallen_findings() -> None:
+    kept = replace(
+        KEPT,
+        environment={"cpu": "a CPU", "cores": "2", "ziglang": "0.16.0"},
+        prediction=QUEUED.prediction,
+        hypothesis="Fewer loads of B.",
+        protocol="aaaa1111bbbb",
+        flags=(),
+    )
+    rejected = replace(
+        REJECTED,
+        environment={"cpu": "a CPU", "cores": "2", "ziglang": "0.17.0"},
+        prediction=Prediction(verdict=Verdict.KEEP),
+        hypothesis="Fewer branches.",
+        protocol="aaaa1111bbbb",
+    )
+    fallen = (*FINDINGS, Finding(text="Branches are free.", since="P2", kind="static", contradicted_by="P16"))
+    text = ledger_text(IMPORTED, kept, rejected, findings=fallen)
+    assert text == (GOLDEN / "ledger_epochs.md").read_text(encoding="utf-8")

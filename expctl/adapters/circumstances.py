@@ -1,0 +1,88 @@
+"""What is true now of the things that rules depend on: read from a commit and from this machine, and only when asked."""
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+
+from expctl.adapters.git_reader import GitReader
+from expctl.adapters.library import GitLibrary
+from expctl.domain.change_identity import item_keys, shape_hash
+from expctl.domain.conditions import ARCHITECTURE, EPOCH
+from expctl.domain.experiment import Probe
+from expctl.domain.judges import architectures
+from expctl.domain.ports import ProbeAnswer
+from expctl.domain.protocol import Protocol
+from expctl.domain.source_items import items_of
+
+AskTool = Callable[[str], str]
+TryProbe = Callable[[Probe], ProbeAnswer]
+
+
+class RepositoryCircumstances:
+    """Of one commit. `assumed` puts other values in place of what is true: a version of a tool, the epoch, an architecture."""
+
+    def __init__(
+        self,
+        reader: GitReader,
+        commit: str,
+        *,
+        tool: AskTool,
+        probe: TryProbe,
+        judges: frozenset[str] | None = None,
+        assumed: Mapping[str, str] | None = None,
+    ) -> None:
+        self._git = reader
+        self._commit = commit
+        self._tool = tool
+        self._probe = probe
+        self._judges = judges
+        self._assumed = assumed or {}
+        self._texts: dict[str, str] = {}
+        self._versions: dict[str, str] = {}
+        self._keys: dict[str, frozenset[str]] = {}
+        self._answers: dict[Probe, ProbeAnswer] = {}
+
+    def architectures(self) -> frozenset[str]:
+        """Those that take part; of the whole protocol where no targets were chosen."""
+        if ARCHITECTURE in self._assumed:
+            return frozenset({self._assumed[ARCHITECTURE]})
+        return self._judges if self._judges is not None else architectures(self._protocol, tuple(self._protocol.targets))
+
+    def version(self, tool: str) -> str:
+        """Of a compiler on this machine; empty when it isn't here."""
+        if tool not in self._versions:
+            self._versions[tool] = self._assumed.get(tool) or self._tool(tool)
+        return self._versions[tool]
+
+    def epoch(self) -> str:
+        """The identity of everything that judges: protocol and harness."""
+        return self._assumed.get(EPOCH) or self._epoch
+
+    def item_keys(self, path: str) -> frozenset[str]:
+        """The items of a file of the commit; none when there is no such file."""
+        if path not in self._keys:
+            self._keys[path] = item_keys(path, self._text(path))
+        return self._keys[path]
+
+    def shape(self, path: str) -> str:
+        """The shape of a file of the commit; empty when there is no such file."""
+        text = self._text(path)
+        return shape_hash(items_of(path, text)) if text else ""
+
+    def probe(self, probe: Probe) -> ProbeAnswer:
+        """Tried once for all rules that share it."""
+        if probe not in self._answers:
+            self._answers[probe] = self._probe(probe)
+        return self._answers[probe]
+
+    @cached_property
+    def _protocol(self) -> Protocol:
+        return GitLibrary(self._git).protocol(self._commit)
+
+    @cached_property
+    def _epoch(self) -> str:
+        return self._git.protocol_identity(self._commit, ("protocol.yaml", *self._protocol.harness))
+
+    def _text(self, path: str) -> str:
+        if path not in self._texts:
+            self._texts[path] = (self._git.read_file(self._commit, path) or b"").decode(errors="replace")
+        return self._texts[path]

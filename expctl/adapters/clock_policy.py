@@ -1,0 +1,43 @@
+"""Who sets the clocks of CPU and GPU, and the driver of the GPU: a change of either starts a new epoch.
+
+Read from the kernel's own files, without a tool. What a machine doesn't show (a virtual one shows nothing) stays empty.
+"""
+
+import re
+from pathlib import Path
+
+NVIDIA_VERSION = re.compile(r"Kernel Module.*?\s(\d+\.[\d.]+)")
+
+
+def clock_policy(root: Path = Path("/")) -> str:
+    """`performance, boost on, gpu auto`: governor and boost of the CPUs, performance level of AMD GPUs; empty when unknown."""
+    cpus = root / "sys/devices/system/cpu"
+    governors = sorted({_word(file) for file in cpus.glob("cpufreq/policy*/scaling_governor")} - {""})
+    levels = sorted({_word(file) for file in root.glob("sys/class/drm/card*/device/power_dpm_force_performance_level")} - {""})
+    return ", ".join([*governors, *_boost(cpus), *(f"gpu {level}" for level in levels)])
+
+
+def driver(root: Path = Path("/")) -> str:
+    """`nvidia 550.54` or `amdgpu 6.8`; empty for a driver that is part of the kernel, which has the kernel's version."""
+    nvidia = NVIDIA_VERSION.search(_text(root / "proc/driver/nvidia/version"))
+    amd = _word(root / "sys/module/amdgpu/version")
+    return ", ".join([*([f"nvidia {nvidia[1]}"] if nvidia else []), *([f"amdgpu {amd}"] if amd else [])])
+
+
+def _boost(cpus: Path) -> list[str]:
+    """Intel says whether turbo is off, everybody else whether boost is on."""
+    for file, on in ((cpus / "intel_pstate/no_turbo", "0"), (cpus / "cpufreq/boost", "1")):
+        if word := _word(file):
+            return [f"boost {'on' if word == on else 'off'}"]
+    return []
+
+
+def _word(file: Path) -> str:
+    return " ".join(_text(file).split())
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,123 @@
+"""Markdown tables and delimited text, read as they are: nothing is guessed here but where a table begins and ends."""
+
+import csv
+import io
+import re
+from pathlib import PurePath
+
+from expctl.domain.errors import Refused
+from expctl.domain.handkept import Document, Line, Section, Table, TableRow
+
+HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*")
+RULE = re.compile(r"\s*\|?\s*:?-{1,}:?\s*(?:\|\s*:?-{1,}:?\s*)*\|?\s*")
+FENCE = re.compile(r"\s*(?:```|~~~)")
+NOT_ESCAPED_PIPE = re.compile(r"(?<!\\)\|")
+COMMENT = "#"
+
+
+def read_document(contents: bytes, name: str) -> Document:
+    """The tables of `contents`. `.tsv` and `.csv` are delimited, `.md` is Markdown; else what the text looks like.
+
+    Raises Refused when it isn't text.
+    """
+    try:
+        text = contents.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Refused(
+            f"{PurePath(name).name} is not text",
+            expected="UTF-8",
+            found=f"byte {contents[error.start]:#x} at offset {error.start}",
+            hint="iconv -t UTF-8 converts it",
+        ) from error
+    if "\0" in text:
+        raise Refused(f"{PurePath(name).name} is not text", expected="Markdown, TSV or CSV", found="a NUL character")
+    delimiter = _delimiter(text, PurePath(name).suffix.lower())
+    short = PurePath(name).name
+    return _delimited(text, short, delimiter) if delimiter else _markdown(text, short)
+
+
+def _delimiter(text: str, suffix: str) -> str:
+    if suffix in (".tsv", ".csv"):
+        return "\t" if suffix == ".tsv" or text.partition("\n")[0].count("\t") else ","
+    first = next((line for line in text.splitlines() if line.strip() and not line.startswith(COMMENT)), "")
+    return "\t" if suffix not in (".md", ".markdown") and first.count("\t") >= 2 and "|" not in first else ""
+
+
+def _delimited(text: str, name: str, delimiter: str) -> Document:
+    # A quote in a TSV is a quote; a CSV quotes cells.
+    lines_of = io.StringIO(text, newline="")
+    reader = csv.reader(lines_of, delimiter="\t", quoting=csv.QUOTE_NONE) if delimiter == "\t" else csv.reader(lines_of)
+    lines: list[tuple[int, list[str]]] = []
+    try:
+        for cells in reader:
+            if any(cell.strip() for cell in cells) and not cells[0].startswith(COMMENT):
+                lines.append((reader.line_num, [cell.strip() for cell in cells]))
+    except csv.Error as error:
+        raise Refused(f"{name} is damaged", found=f"line {reader.line_num}: {error}", hint="mend the line") from error
+    if not lines:
+        return Document(name=name, title="", tables=(), sections=())
+    (start, heads), *rows = lines
+    table = Table(line=start, section="", heads=tuple(heads), rows=tuple(_row(line, cells, len(heads)) for line, cells in rows))
+    return Document(name=name, title="", tables=(table,), sections=())
+
+
+def _markdown(text: str, name: str) -> Document:
+    lines = text.splitlines()
+    titles: list[tuple[int, str]] = []  # open headings, as (level, title)
+    sections: list[Section] = [Section(line=1, title="", under="", lines=())]
+    said: list[Line] = []
+    tables: list[Table] = []
+    at, fenced, first = 0, False, ""
+
+    def close() -> None:
+        last = sections[-1]
+        sections[-1] = Section(line=last.line, title=last.title, under=last.under, lines=tuple(said))
+        said.clear()
+
+    while at < len(lines):
+        line = lines[at]
+        if FENCE.match(line):
+            fenced = not fenced
+        heading = None if fenced else HEADING.fullmatch(line)
+        if heading:
+            close()
+            level = len(heading[1])
+            titles = [title for title in titles if title[0] < level]
+            sections.append(Section(line=at + 1, title=heading[2], under=titles[-1][1] if titles else "", lines=()))
+            titles.append((level, heading[2]))
+            first = first or heading[2]
+        elif not fenced and "|" in line and at + 1 < len(lines) and _is_rule(lines[at + 1], line):
+            end = at + 2
+            while end < len(lines) and "|" in lines[end] and not HEADING.fullmatch(lines[end]):
+                end += 1
+            tables.append(_table(lines, at, end, sections[-1].title))
+            at = end
+            continue
+        else:
+            said.append(Line(number=at + 1, text=line))
+        at += 1
+    close()
+    return Document(name=name, title=first, tables=tuple(tables), sections=tuple(sections))
+
+
+def _is_rule(line: str, heads: str) -> bool:
+    return bool(RULE.fullmatch(line)) and "-" in line and len(_cells(line)) == len(_cells(heads))
+
+
+def _table(lines: list[str], start: int, end: int, section: str) -> Table:
+    heads = _cells(lines[start])
+    rows = tuple(_row(number + 1, _cells(lines[number]), len(heads)) for number in range(start + 2, end))
+    return Table(line=start + 1, section=section, heads=tuple(heads), rows=rows)
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip().removeprefix("|")
+    if inner.endswith("|") and not inner.endswith("\\|"):
+        inner = inner[:-1]
+    return [cell.strip().replace("\\|", "|") for cell in NOT_ESCAPED_PIPE.split(inner)]
+
+
+def _row(line: int, cells: list[str], width: int) -> TableRow:
+    """A row that is too short is filled up; what is too much stays in the last cell."""
+    cut = [*cells[: width - 1], " | ".join(cells[width - 1 :])] if len(cells) > width else cells
+    return TableRow(line=line, cells=(*cut, *([""] * (width - len(cut)))))

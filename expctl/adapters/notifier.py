@@ -1,0 +1,34 @@
+"""Tells a command of the user's about each outcome: JSON on its standard input. It may fail; that is a note, never an error."""
+
+import json
+import os
+import time
+from pathlib import Path
+
+from expctl.adapters import durable
+from expctl.adapters.child import MARK, Child, Launch, TimedOut, log_tail
+from expctl.adapters.typed import encode
+
+TIMEOUT_S = 10.0
+
+
+class Notifier:
+    """One command, started anew for each outcome, with the user's own environment. `folder` is ours to fill."""
+
+    def __init__(self, argv: tuple[str, ...], folder: Path, *, mark: str) -> None:
+        self._argv, self._folder, self._mark = argv, folder, mark
+
+    def tell(self, outcome: object) -> str:
+        """Run it to its end, 10 s at most. Returns what went wrong; empty when nothing did."""
+        log, input_ = self._folder / "log", self._folder / "outcome.json"
+        durable.replace(input_, json.dumps(encode(outcome), ensure_ascii=True).encode() + b"\n")
+        log.unlink(missing_ok=True)
+        launch = Launch(argv=self._argv, cwd=Path.cwd(), environment={**os.environ, MARK: self._mark}, log=log, input=input_)
+        try:
+            with Child(launch) as child:
+                status = child.wait(time.monotonic() + TIMEOUT_S)
+        except TimedOut:
+            return f"{self._argv[0]} did not end within {TIMEOUT_S:g} s{log_tail(log)}"
+        except OSError as error:
+            return f"cannot start {self._argv[0]}: {error.strerror}"
+        return f"{self._argv[0]} {child.fate()}{log_tail(log)}" if status else ""

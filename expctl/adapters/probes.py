@@ -1,0 +1,64 @@
+"""Probes of rules: does a snippet still fail? Tried once for each compiler, then remembered."""
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from expctl.adapters import durable
+from expctl.domain.errors import Refused
+from expctl.domain.experiment import Probe, Until
+from expctl.domain.ports import ProbeAnswer
+from expctl.domain.text import one_line
+
+NAME = "probe.hip"
+
+
+class KeptProbes:
+    """Answers below `folder`, which may be deleted at any time.
+
+    `compiler` names the one that is here (empty: none), `assemble` makes assembly of a file for an architecture, `interpret`
+    takes all of it; the last two raise Refused.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        compiler: Callable[[], str],
+        assemble: Callable[[Path, str], str],
+        interpret: Callable[[str], None],
+    ) -> None:
+        self._folder = folder
+        self._compiler = compiler
+        self._assemble = assemble
+        self._interpret = interpret
+
+    def __call__(self, probe: Probe) -> ProbeAnswer:
+        """Whether it passes, and the compiler with what it said."""
+        compiler = self._compiler()
+        if not compiler:
+            return ProbeAnswer(passes=False, said="there is no compiler here to try it")
+        words = json.dumps((probe.source, probe.arch, probe.until, compiler))
+        file = self._folder / f"{hashlib.sha256(words.encode()).hexdigest()[:32]}.json"
+        try:
+            kept = json.loads(file.read_bytes())
+            return ProbeAnswer(passes=kept["passes"] is True, said=str(kept["said"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            answer = self._tried(probe, compiler)
+            durable.replace(file, json.dumps({"passes": answer.passes, "said": answer.said}).encode())
+            return answer
+
+    def _tried(self, probe: Probe, compiler: str) -> ProbeAnswer:
+        with tempfile.TemporaryDirectory(prefix="expctl-probe.") as folder:
+            source = Path(folder) / NAME
+            source.write_text(probe.source, encoding="utf-8")
+            try:
+                assembly = self._assemble(source, probe.arch)
+                if probe.until is Until.INTERPRETS:
+                    self._interpret(assembly)
+            except Refused as refusal:
+                said = " ".join(part for part in (refusal.message, refusal.found) if part).replace(f"{folder}/", "")
+                return ProbeAnswer(passes=False, said=f"{compiler}: {one_line(said)}")
+        return ProbeAnswer(passes=True, said=compiler)

@@ -1,0 +1,78 @@
+"""The order in which a sweep tries combinations: every one in turn, or those that Optuna picks."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from expctl.domain.errors import Refused
+from expctl.domain.ports import Search
+from expctl.domain.proposer import Sampler, Sweep
+from expctl.domain.sweep import Combination
+
+
+class GridSearch:
+    """Every combination, in the order given."""
+
+    def __init__(self, combinations: Sequence[Combination]) -> None:
+        self._left = list(reversed(combinations))
+
+    def ask(self) -> Combination | None:
+        """The next one."""
+        return self._left.pop() if self._left else None
+
+    def tell(self, score: float | None) -> None:
+        """A grid learns nothing."""
+
+
+class OptunaSearch:
+    """`trials` that Optuna's own sampler picks from the values that occur, from a fixed seed. A trial outside the given
+    combinations (they were tried before) counts and is not asked.
+    """
+
+    def __init__(self, combinations: Sequence[Combination], trials: int) -> None:
+        try:
+            import optuna
+        except ModuleNotFoundError as error:
+            raise Refused(
+                "the sweep asks for Optuna, and it is not installed",
+                expected="the extra `sweep` of expctl, or sampler: grid",
+                found=f"no module {error.name}",
+                where="protocol.yaml, proposer.sweep.sampler",
+                hint="pip install 'expctl[sweep]', or write sampler: grid",
+            ) from error
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self._study: Any = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=1))
+        self._pruned = optuna.trial.TrialState.PRUNED
+        self._left = trials
+        self._trial: Any = None
+        self._known = {_key(each) for each in combinations}
+        self._values = {
+            name: list(dict.fromkeys(each[name] for each in combinations)) for name in (combinations[0] if combinations else ())
+        }
+
+    def ask(self) -> Combination | None:
+        """The next trial's values; None after the last."""
+        while self._left > 0:
+            self._left -= 1
+            self._trial = self._study.ask()
+            picked = {name: self._trial.suggest_categorical(name, values) for name, values in self._values.items()}
+            if _key(picked) in self._known:
+                return picked
+            self._study.tell(self._trial, state=self._pruned)
+        return None
+
+    def tell(self, score: float | None) -> None:
+        """What the trial asked last was worth."""
+        if score is None:
+            self._study.tell(self._trial, state=self._pruned)
+        else:
+            self._study.tell(self._trial, score)
+
+
+def search_of(sweep: Sweep, combinations: Sequence[Combination]) -> Search:
+    """The search that the protocol names. Raises Refused when Optuna is wanted and isn't there."""
+    return OptunaSearch(combinations, sweep.trials) if sweep.sampler is Sampler.OPTUNA else GridSearch(combinations)
+
+
+def _key(combination: Combination) -> str:
+    return json.dumps(sorted(combination.items()))

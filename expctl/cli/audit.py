@@ -1,0 +1,35 @@
+"""`expctl audit`: is the head commit as fast as the records say?"""
+
+from typing import Annotated
+
+import typer
+
+
+def audit(
+    target: Annotated[str, typer.Option(help="The target to audit; default: the first available that decides.")] = "",
+    leave_one_out: Annotated[
+        bool, typer.Option("--leave-one-out", help="Also measure HEAD without each kept change, one at a time.")
+    ] = False,
+    bisect: Annotated[bool, typer.Option("--bisect", help="Also find the change at which a promised gain was lost.")] = False,
+    record: Annotated[bool, typer.Option("--record", help="Keep the result as a finding, in a commit.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON; progress goes to standard error.")] = False,
+) -> None:
+    """Measure HEAD against the first baseline of its epoch. Commits nothing without --record."""
+    import sys
+
+    from expctl import wiring
+    from expctl.adapters.interruption import Interruption
+    from expctl.cli.output import print_json, print_lines
+    from expctl.flow import audit as flow
+    from expctl.views.audit import audit_lines
+    from expctl.views.console import ConsoleProgress
+
+    progress = ConsoleProgress(sys.stderr if as_json else sys.stdout)
+    with Interruption("expctl audit starts over") as interruption:
+        world = wiring.world(wiring.here(), progress, stop_requested=interruption.requested)
+        found = flow.audit(world, flow.Asked(target=target, leave_one_out=leave_one_out, bisect=bisect))
+        found = flow.record(world, wiring.findings_pen(), found) if record else found
+    if as_json:
+        print_json(found)
+    else:
+        print_lines(audit_lines(found))

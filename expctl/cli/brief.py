@@ -1,0 +1,38 @@
+"""`expctl brief`: what an agent or a newcomer must know, in at most 4,000 words."""
+
+from typing import Annotated
+
+import typer
+
+WORDS_MAX = 4000
+
+
+def brief(
+    words: Annotated[int, typer.Option(min=1500, max=WORDS_MAX, help="The most words; the least useful go first.")] = WORDS_MAX,
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+) -> None:
+    """Protocol, baselines, noise floor, findings, rules, open questions, queue, predictions. Takes no lock."""
+    import gc
+    import sys
+
+    from expctl import wiring
+    from expctl.cli.output import print_json
+    from expctl.flow.brief import brief_here
+    from expctl.views.brief import brief_text
+
+    gc.disable()  # nothing is garbage before the end, and looking for it costs a tenth of the time
+    place = wiring.here()
+    git = wiring.reader(place)
+    machine = wiring.machine()
+    found = brief_here(
+        wiring.library(git),
+        wiring.digests(place, git),
+        wiring.calibrations(machine),
+        head=git.head(),
+        machine=machine,
+        words_max=words,
+    )
+    if as_json:
+        print_json(found)
+    else:
+        sys.stdout.write(brief_text(found))

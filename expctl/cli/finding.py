@@ -1,0 +1,94 @@
+"""`expctl finding`: what was learned and outlives the experiment that showed it."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from expctl.domain.ports import FindingsPen
+    from expctl.flow.findings import Noted
+    from expctl.flow.world import World
+
+finding = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Add findings, say which are superseded or contradicted, list them."
+)
+By = Annotated[str, typer.Option(help="A finding (F7), an experiment, a commit or an address.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print facts as JSON.")]
+
+
+@finding.command()
+def add(
+    text: Annotated[str, typer.Argument(metavar="TEXT")],
+    kind: Annotated[str, typer.Option(help="measured, imported, external or static.")] = "measured",
+    evidence: Annotated[
+        list[str] | None, typer.Option(metavar="LINK", help="An experiment, a commit or an address; may be given again.")
+    ] = None,
+    since: Annotated[str, typer.Option(help="Since when this is known; default: today.")] = "",
+    as_json: AsJson = False,
+) -> None:
+    """Commit a finding with its evidence. Said again, it changes nothing."""
+    from expctl.domain.errors import Misused
+    from expctl.domain.record import EvidenceKind
+    from expctl.domain.text import one_line
+    from expctl.flow.findings import add as note
+
+    if kind not in list(EvidenceKind):
+        raise Misused(
+            "this is not a kind of evidence",
+            expected=", ".join(EvidenceKind),
+            found=one_line(kind, 40),
+            hint="expctl finding add TEXT --kind measured --evidence P16",
+        )
+    links = tuple(evidence or ())
+    world, pen = _open()
+    _tell(note(world, pen, text=text, kind=EvidenceKind(kind), evidence=links, since=one_line(since, 40)), as_json)
+
+
+@finding.command()
+def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: By, as_json: AsJson = False) -> None:
+    """Say what replaces a finding. It stays in the ledger, below those that stand."""
+    from expctl.flow.findings import supersede as mark
+
+    world, pen = _open()
+    _tell(mark(world, pen, which, by), as_json)
+
+
+@finding.command()
+def contradict(which: Annotated[str, typer.Argument(metavar="ID")], by: By, as_json: AsJson = False) -> None:
+    """Say what contradicts a finding: until somebody settles it, `expctl brief` lists it among the open questions."""
+    from expctl.flow.findings import contradict as mark
+
+    world, pen = _open()
+    _tell(mark(world, pen, which, by), as_json)
+
+
+@finding.command(name="list")
+def list_(as_json: AsJson = False) -> None:
+    """Every finding, those that no longer stand with what replaced or contradicts them. Takes no lock."""
+    from expctl import wiring
+    from expctl.cli.output import print_json, print_lines
+    from expctl.views.findings import finding_lines
+
+    git = wiring.reader(wiring.here())
+    found = wiring.library(git).findings(git.head())
+    if as_json:
+        print_json(found)
+    else:
+        print_lines(finding_lines(found))
+
+
+def _open() -> "tuple[World, FindingsPen]":
+    from expctl import wiring
+    from expctl.views.console import ConsoleProgress
+
+    return wiring.world(wiring.here(), ConsoleProgress()), wiring.findings_pen()
+
+
+def _tell(noted: "Noted", as_json: bool) -> None:
+    from expctl.cli.output import print_json, print_lines
+    from expctl.views.findings import noted_lines
+
+    if as_json:
+        print_json(noted)
+    else:
+        print_lines(noted_lines(noted.finding, noted.commit))

@@ -1,0 +1,101 @@
+"""`expctl import`: take in a ledger that was kept by hand, and audit it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from expctl.flow.import_ledger import Plan
+
+BYTES_MAX = 16_000_000
+
+
+def import_ledger(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Markdown with tables, results.tsv or .csv.")],
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what is understood, what is not, and the audit; change nothing.")
+    ] = False,
+    target: Annotated[
+        str, typer.Option(metavar="NAME", help="Where it was measured: gfx1151, sm_90, ... if the title doesn't say.")
+    ] = "",
+    peak: Annotated[
+        float, typer.Option(metavar="TFLOPS", help="Peak of that machine, for the audit; the protocol's otherwise.")
+    ] = 0.0,
+    size: Annotated[
+        list[str] | None, typer.Option(metavar="n=8192:FLOP", help="Work of one iteration at a size, for the audit.")
+    ] = None,
+    noise: Annotated[
+        float | None, typer.Option(metavar="PERCENT", help="Noise of the measurements, where the ledger states none.")
+    ] = None,
+    renumber: Annotated[bool, typer.Option("--renumber", help="Give rows whose id is taken the next free numbers.")] = False,
+    partial: Annotated[bool, typer.Option("--partial", help="Leave out rows that can't be read.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+) -> None:
+    """Turn the rows of a hand-kept ledger into records of origin imported, and say what is wrong with them.
+
+    The words stay the author's; nothing is invented. Importing the same file again adds only what is new.
+    """
+    import sys
+
+    from expctl import wiring
+    from expctl.adapters.handkept_file import read_document
+    from expctl.adapters.user_file import contents
+    from expctl.cli.output import print_json, print_lines
+    from expctl.flow.import_ledger import Options, plan_import
+    from expctl.flow.import_ledger import import_ledger as take_in
+    from expctl.views.console import ConsoleProgress
+
+    options = Options(
+        target=target, peak_tflops=peak, flop=_sizes(size or []), noise_percent=noise, renumber=renumber, partial=partial
+    )
+    document = read_document(contents(file, "the ledger", bytes_max=BYTES_MAX), str(file))
+    place = wiring.here()
+    if dry_run:
+        git = wiring.reader(place)
+        plan = plan_import(wiring.library(git), git.head(), document, options)
+        if as_json:
+            print_json(plan)
+        else:
+            print_lines([*_plan_lines(plan), "nothing was changed (--dry-run)"])
+        return
+    done = take_in(wiring.world(place, ConsoleProgress(sys.stderr)), document, options)
+    if as_json:
+        print_json(done)
+        return
+    ended = (
+        f"{done.plan.file} is imported in {done.commit[:7]}"
+        if done.commit
+        else f"{done.plan.file} was imported before: nothing to add"
+    )
+    print_lines([*_plan_lines(done.plan), ended])
+
+
+def _plan_lines(plan: "Plan") -> list[str]:
+    from expctl.views.handkept import audit_lines, record_lines, tally, unread_lines
+
+    reading = plan.reading
+    return [
+        f"{plan.file}  target {plan.target or 'not stated (--target NAME)'}",
+        *(f"  read     {words}" for words in reading.columns),
+        *record_lines(plan.records, plan.naming),
+        f"  {tally(plan.records)}",
+        *unread_lines("not understood:", reading.unread),
+        *unread_lines("not concluded, so not imported:", reading.waiting),
+        *unread_lines("no ledger:", reading.passed_over),
+        *unread_lines("do-not-repeat lines without a row:", plan.unruled),
+        *audit_lines(plan.remarks, plan.roofline),
+    ]
+
+
+def _sizes(words: list[str]) -> dict[str, int]:
+    """`n=8192:1099511627776` as size and FLOP. Raises Misused."""
+    from expctl.domain.errors import Misused
+
+    sizes = {}
+    for word in words:
+        name, colon, flop = word.rpartition(":")
+        if not colon or not name or not flop.isascii() or not flop.isdecimal():
+            raise Misused("this is no size with its work", expected="n=8192:1099511627776 (name, colon, FLOP)", found=word)
+        sizes[name] = int(flop)
+    return sizes

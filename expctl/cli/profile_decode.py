@@ -1,0 +1,58 @@
+"""`expctl profile decode`: what the name of a Tensile kernel says."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def decode(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A kernel's name, as a profile shows it.")],
+    arch: Annotated[str, typer.Option(metavar="GPU", help="Where it ran: gfx1151, ... Tells the lanes of a wave.")] = "",
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The solution's parameters as JSON: shows which the generator changed.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+) -> None:
+    """Take a Tensile or TensileLite kernel name apart: problem, tile, and every key with its meaning.
+
+    Names hold what was requested of the generator. What a name leaves out is listed as unknown, never filled in.
+    """
+    from expctl.cli.output import print_json, print_lines
+    from expctl.domain.errors import Refused
+    from expctl.domain.text import one_line
+    from expctl.gpu.tensile_reading import read
+    from expctl.views.tensile import tensile_lines
+
+    reading = read(name, arch, _recorded(record) if record else None)
+    if reading is None:
+        raise Refused(
+            "this is no Tensile kernel name",
+            expected="Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_..., with a problem (Cijk_A..._B...) or a macro tile (MT...)",
+            found=one_line(name, 200),
+            hint="copy the whole name from the profile, in quotes",
+        )
+    if as_json:
+        print_json(reading)
+    else:
+        print_lines(tensile_lines(reading))
+
+
+def _recorded(path: Path) -> dict[str, object]:
+    """The parameters in `path`: one JSON object. Raises Refused."""
+    import json
+
+    from expctl.adapters.strict_json import no_constant, once
+    from expctl.adapters.user_file import contents
+    from expctl.domain.errors import Refused
+
+    text = contents(path, "the record", bytes_max=1_000_000)
+    try:
+        found = json.loads(text, object_pairs_hook=once, parse_constant=no_constant)
+    except (ValueError, RecursionError) as error:
+        raise Refused("the record is not JSON", expected="one object", found=str(error), where=str(path)) from error
+    if not isinstance(found, dict):
+        raise Refused(
+            "the record is no object", expected='{"PrefetchGlobalRead": 1, ...}', found=text[:60].decode(errors="replace")
+        )
+    return found

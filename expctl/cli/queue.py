@@ -1,0 +1,62 @@
+"""`expctl queue`: what waits, in the order in which it runs, and why each waits; or another priority for one."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from expctl.domain.queue import Entry
+
+
+def queue(
+    experiment: Annotated[str, typer.Argument(metavar="[ID]")] = "",
+    priority: Annotated[int | None, typer.Option(help="A larger one runs earlier; 0 is the default.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+) -> None:
+    """List the queue in the order in which it runs, or give one experiment another priority."""
+    from expctl import wiring
+    from expctl.cli.output import print_json, print_lines
+    from expctl.domain.books import Books
+    from expctl.domain.errors import Misused
+    from expctl.domain.experiment import check_id
+    from expctl.views.queue import queue_lines
+
+    if bool(experiment) is not (priority is not None):
+        raise Misused(
+            "which priority for which experiment?",
+            expected="both an id and --priority, or neither to list the queue",
+            found=experiment or f"--priority {priority}",
+            hint=f"expctl queue {experiment or 'ID'} --priority {10 if priority is None else priority}",
+        )
+    place = wiring.here()
+    if priority is None:
+        git = wiring.reader(place)
+        entries = Books.open(wiring.library(git), git.head()).queue()
+    else:
+        entries = (_moved(check_id(experiment), priority),)
+    if as_json:
+        print_json([_facts(each) for each in entries])
+    else:
+        print_lines(queue_lines(entries))
+
+
+def _moved(experiment: str, priority: int) -> "Entry":
+    import sys
+
+    from expctl import wiring
+    from expctl.flow.queue import prioritise
+    from expctl.views.console import ConsoleProgress
+
+    return prioritise(wiring.world(wiring.here(), ConsoleProgress(sys.stderr)), experiment, priority)
+
+
+def _facts(entry: "Entry") -> dict[str, object]:
+    return {
+        "id": entry.id,
+        "title": entry.proposal.title,
+        "state": entry.state.value,
+        "why": entry.why,
+        "priority": entry.priority,
+        "depends_on": [{"condition": text, "truth": each.truth.value, "why": each.why} for text, each in entry.answers],
+        "ticket": entry.ticket,
+    }

@@ -1,0 +1,119 @@
+"""What `run` says of each step of a queue: lines for a person, facts for --json and --notify."""
+
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from expctl.flow.autopilot import Ended, Skipped, Step, Unproposed
+from expctl.flow.propose import Proposed
+from expctl.flow.queue import Rebased
+from expctl.flow.run import Outcome
+
+if TYPE_CHECKING:
+    from expctl.domain.errors import Refused
+
+
+def tell(step: Step) -> None:
+    """Print it: verdicts and what the queue does on standard output, refusals on standard error."""
+    from expctl.cli.console_errors import explain
+    from expctl.cli.output import print_lines
+
+    match step:
+        case Outcome():
+            print_lines(_outcome_lines(step))
+        case Skipped():
+            print(f"{step.id}  not run ({step.state})", file=sys.stderr)
+            explain(step.refusal)
+        case Unproposed():
+            print("a proposal was refused; the proposer is told", file=sys.stderr)
+            explain(step.refusal)
+        case Proposed():
+            print_lines([f"{step.id}  proposed in {step.commit[:7]}: {_plain(step.title)}"])
+        case Rebased():
+            print_lines(_rebased_lines(step))
+        case Ended():
+            print_lines([f"the end: {_plain(step.why)}"])
+
+
+def facts(step: Step) -> dict[str, object]:
+    """What a program is told: `event` says which of them it is."""
+    match step:
+        case Outcome(record=record):
+            return {
+                "event": "outcome",
+                "id": record.id,
+                "title": record.title,
+                "verdict": record.verdict.value,
+                "reasons": list(record.reasons),
+                "target": record.target,
+                "estimates": [
+                    {
+                        "size": each.size,
+                        "effect_percent": each.effect_percent,
+                        "low_percent": each.low_percent,
+                        "high_percent": each.high_percent,
+                    }
+                    for each in record.estimates
+                ],
+                "measured": step.measured,
+                "branch": step.branch,
+                "head_before": step.head_before,
+                "head_after": step.head_after,
+                "blocked": dict(step.rebased.blocked) if step.rebased else {},
+            }
+        case Skipped():
+            return {"event": "skipped", "id": step.id, "state": step.state.value, **_refusal(step.refusal)}
+        case Unproposed():
+            return {"event": "unproposed", "fault": step.fault, **_refusal(step.refusal)}
+        case Proposed():
+            return {"event": "proposed", "id": step.id, "title": step.title, "commit": step.commit, "files": list(step.files)}
+        case Rebased():
+            return {"event": "rebased", "blocked": dict(step.blocked), "freed": list(step.freed), "commit": step.commit}
+        case Ended():
+            return {"event": "ended", "why": step.why}
+
+
+def teller(as_json: bool, notify: "Callable[[object], str] | None") -> Callable[[Step], None]:
+    """What to do with each step as it comes: print it, and tell the user's command. That may fail, which is a note."""
+
+    def say(step: Step) -> None:
+        if not as_json:
+            tell(step)
+        wrong = notify(facts(step)) if notify is not None else ""
+        if wrong:
+            print(f"  {'note':<10} --notify: {_plain(wrong)}", file=sys.stderr)
+
+    return say
+
+
+def _outcome_lines(outcome: Outcome) -> list[str]:
+    from expctl.views.report import verdict_lines
+
+    record = outcome.record
+    lines = verdict_lines(record)
+    if not outcome.measured:
+        lines.insert(0, f"{record.id}  concluded on {record.date or 'an unknown day'}; --again replicates it")
+    elif outcome.head_before != outcome.head_after:
+        lines.append(f"  {outcome.branch:<10} {outcome.head_before[:7]} -> {outcome.head_after[:7]}, ledger.md updated")
+    return [*lines, *(_rebased_lines(outcome.rebased) if outcome.rebased else [])]
+
+
+def _rebased_lines(rebased: Rebased) -> list[str]:
+    lines = [f"  {'queue':<10} {name} is BLOCKED: {_plain(why)}" for name, why in rebased.blocked.items()]
+    return lines + [f"  {'queue':<10} {name} applies again" for name in rebased.freed]
+
+
+def _refusal(refusal: "Refused") -> dict[str, object]:
+    return {
+        "why": refusal.message,
+        "expected": refusal.expected,
+        "found": refusal.found,
+        "where": refusal.where,
+        "next": refusal.hint,
+    }
+
+
+def _plain(text: str) -> str:
+    from expctl.domain.text import one_line
+
+    return one_line(text)

@@ -1,0 +1,32 @@
+"""`expctl withdraw`: a proposal is not wanted any more. Its id stays taken."""
+
+from typing import Annotated
+
+import typer
+
+
+def withdraw(
+    experiment: Annotated[str, typer.Argument(metavar="ID")],
+    why: Annotated[str, typer.Option(help="The reason, for the ledger.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+) -> None:
+    """Take a proposal out of the queue, with the reason, in a commit of its own. An unfinished run of it is given up."""
+    import sys
+
+    from expctl import wiring
+    from expctl.cli.output import print_json, print_lines
+    from expctl.domain.errors import Misused
+    from expctl.domain.experiment import check_id
+    from expctl.domain.text import plain_text
+    from expctl.flow.queue import withdraw as take_out
+    from expctl.views.console import ConsoleProgress
+    from expctl.views.queue import queue_lines
+
+    check_id(experiment)
+    if not plain_text(why):
+        raise Misused("why?", expected="some words", found="none", hint=f"expctl withdraw {experiment} --why 'as P9'")
+    entry = take_out(wiring.world(wiring.here(), ConsoleProgress(sys.stderr)), experiment, why)
+    if as_json:
+        print_json({"id": entry.id, "state": entry.state.value, "why": entry.why})
+    else:
+        print_lines(queue_lines((entry,)))

@@ -1,0 +1,103 @@
+"""What an audit found: contests between commits of one epoch, and what they say of the stack."""
+
+from dataclasses import dataclass, field
+
+from expctl.domain.evidence import OBJECTIVE
+from expctl.domain.experiment import Verdict
+from expctl.domain.record import Estimate
+from expctl.domain.stack import Promise
+
+NAMED_MAX = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contest:
+    """`after` measured against `before` by the verdict engine. Without a verdict `note` says why nothing was measured."""
+
+    before: str
+    after: str
+    verdict: Verdict | None = None
+    reasons: tuple[str, ...] = ()
+    estimates: tuple[Estimate, ...] = ()
+    note: str = ""
+
+    @property
+    def fault(self) -> str:
+        """Why it says nothing of the two commits; empty when it does."""
+        if self.verdict is None:
+            return self.note
+        return self.reasons[0] if self.verdict is Verdict.INVALID else ""
+
+    @property
+    def objective(self) -> Estimate | None:
+        """The effect on the KPI, if it was measured."""
+        return next((each for each in self.estimates if each.size == OBJECTIVE), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """HEAD against HEAD without one layer: what that layer still gives."""
+
+    name: str
+    title: str
+    promise: Promise | None
+    contest: Contest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """One step of a bisection: did what came after the first `layers` keep its promise?"""
+
+    layers: int
+    promise: Promise
+    lost: bool
+    contest: Contest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bisection:
+    """`culprit` is the layer at which a gain was lost, empty where none was. `own` is that layer alone, against the state
+    before it. `stopped` says why a search ended without an answer: a state that can't be measured is neither good nor bad.
+    """
+
+    probes: tuple[Probe, ...]
+    culprit: str = ""
+    title: str = ""
+    commit: str = ""
+    promise: Promise = field(default_factory=Promise)
+    own: Contest | None = None
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """HEAD against the first baseline of the epoch, and what was asked for beyond it."""
+
+    target: str
+    epoch: int
+    first: str
+    head: str
+    date: str
+    layers: tuple[str, ...]
+    promise: Promise
+    whole: Contest
+    falls_short: bool
+    left_out: tuple[LeftOut, ...] = ()
+    bisection: Bisection | None = None
+    finding: str = ""
+
+
+def finding_text(audit: Audit) -> str:
+    """The sentence that `--record` keeps. Only a measured audit has one."""
+    effect = audit.whole.objective
+    measured = (
+        f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]" if effect else "nothing"
+    )
+    short = ": less than they promised" if audit.falls_short else ""
+    lost = f"; the gain was lost at {audit.bisection.culprit}" if audit.bisection and audit.bisection.culprit else ""
+    more = f" and {len(audit.layers) - NAMED_MAX} more" if len(audit.layers) > NAMED_MAX else ""
+    names = ", ".join(audit.layers[:NAMED_MAX]) + more
+    return (
+        f"Audit of {audit.target}, epoch {audit.epoch}: {audit.head[:12]} against the first baseline {audit.first[:12]}"
+        f" measures {measured}; the changes between ({names}) add up to {audit.promise.words}{short}{lost}."
+    )

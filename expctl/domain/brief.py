@@ -1,0 +1,84 @@
+"""The brief: what an agent or a newcomer must know before proposing anything, in a bounded number of words. Pure."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from expctl.domain.brief_protocol import protocol_section
+from expctl.domain.brief_rules import open_questions, rule_section
+from expctl.domain.brief_sentences import baseline_section, finding_section, next_section, noise_section, prediction_section
+from expctl.domain.digest import Digest, SeenNoise, given_baselines
+from expctl.domain.epochs import Epochs
+from expctl.domain.experiment import Proposal, Verdict
+from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+from expctl.domain.noise import Calibrated
+from expctl.domain.predictions import Accuracy, accuracy_of
+from expctl.domain.protocol import Protocol
+from expctl.domain.record import Finding
+from expctl.domain.word_cap import Section, within
+
+WORDS_MAX = 4000
+OF_TITLE = 60  # words that a view may put before the sections
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """All that the brief is made of. `calibrated` and `seen` are by target, and so is `begins`: what will open a new epoch
+    with the next run there. `digests` are in the order of the branch, `proposals` (those without a verdict) in that of the
+    queue; `queued` counts them all.
+    """
+
+    protocol: Protocol
+    head: str
+    digests: tuple[Digest, ...]
+    epochs: Epochs
+    baselines: tuple[Baseline, ...]
+    calibrated: Mapping[str, Calibrated]
+    seen: Mapping[str, SeenNoise]
+    begins: Mapping[str, Sequence[str]]
+    findings: tuple[Finding, ...]
+    proposals: tuple[Proposal, ...]
+    queued: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """Sections in the order in which they are read, and the figures behind them."""
+
+    name: str
+    head: str
+    verdicts: Mapping[str, int]
+    imported: int
+    baselines: tuple[Baseline, ...]
+    imported_baselines: tuple[ImportedBaseline, ...]
+    accuracy: Accuracy
+    sections: tuple[Section, ...]
+
+
+def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
+    """The brief, at most `words_max` words long with its title."""
+    protocol, digests = known.protocol, known.digests
+    forecasts = [each.forecast for each in digests if each.forecast]
+    accuracy = accuracy_of(forecasts)
+    given = given_baselines(digests)
+    found = Counter(each.verdict for each in digests if not each.imported)
+    sections = (
+        protocol_section(protocol),
+        baseline_section(protocol, known.baselines, given, known.epochs, known.begins),
+        noise_section(protocol, known.calibrated, known.seen),
+        finding_section(known.findings),
+        rule_section(digests),
+        open_questions(digests, known.findings),
+        next_section(known.proposals, known.queued),
+        prediction_section(forecasts, accuracy),
+    )
+    return Brief(
+        name=protocol.name,
+        head=known.head,
+        verdicts={verdict: found[verdict] for verdict in Verdict if found[verdict]},
+        imported=sum(each.imported for each in digests),
+        baselines=known.baselines,
+        imported_baselines=given,
+        accuracy=accuracy,
+        sections=within(sections, words_max - OF_TITLE),
+    )

@@ -1,0 +1,52 @@
+"""The protocol in a proposer's words: what is fixed, what may be touched, what decides, and what to type."""
+
+from collections.abc import Iterator
+
+from expctl.domain.protocol import Protocol
+from expctl.domain.word_cap import Section
+
+
+def protocol_section(protocol: Protocol) -> Section:
+    """Never cut: a proposal that ignores it is refused."""
+    return Section(key="protocol", title="Protocol: what is fixed and what you may touch", intro=tuple(_lines(protocol)))
+
+
+def _lines(protocol: Protocol) -> Iterator[str]:
+    keep = protocol.keep
+    yield f"Goal: {(protocol.goal or protocol.name).rstrip('.')}."
+    yield (
+        f"You may touch only {', '.join(protocol.scope)}: at most {protocol.patch.files} files and {protocol.patch.bytes}"
+        " bytes, regular files, one idea a patch."
+    )
+    yield (
+        f"You may not touch {', '.join((*protocol.harness, 'protocol.yaml'))}, records or ledger.md: they judge, and are read"
+        " from the baseline commit."
+    )
+    yield "You propose a patch, a hypothesis and a prediction. You never decide, and never time or report anything yourself."
+    others = "".join(f", else {name}" for name in protocol.decides[1:])
+    guards = [name for name in protocol.targets if name not in protocol.decides]
+    guard = f" {', '.join(guards)} only guards: it must build, keep its limits and pass its test." if guards else ""
+    yield f"{protocol.decides[0]} decides where it is available{others}; a candidate must build on every target.{guard}"
+    for name in protocol.decides:
+        benchmark = protocol.targets[name].benchmark
+        if benchmark is not None:
+            sizes = ", ".join(f"{size.name} ({size.weight:g}{', rescuer' if size.rescuer else ''})" for size in benchmark.sizes)
+            yield f"KPI on {name}: {protocol.targets[name].number_kind} of one iteration, sizes with weights: {sizes}."
+    yield (
+        "KEEP: the tests pass, the weighted gain lies beyond noise and holds again in a new session, and no size may have lost"
+        f" more than {keep.guard_percent:g} %. REJECT: a size surely loses more than {keep.regression_percent:g} %, or a gain"
+        f" of {keep.worthwhile_percent:g} % is ruled out. Mode simplify: no gain is needed, and all simplifications of an epoch"
+        f" together may cost {keep.simplify_percent:g} %. Mode gain-costly: the gain must exceed {keep.costly_percent:g} %."
+    )
+    yield (
+        "INCONCLUSIVE: undecided, nothing landed. NO-OP: the same machine code, nothing was timed. INVALID: machine or harness"
+        " failed, which says nothing about the idea. BLOCKED: the patch no longer applies."
+    )
+    yield (
+        "Figures are comparable only on one target inside one epoch (same harness, KPI, build, compiler, machine, driver, clock"
+        " policy). Counted and static figures are never speed."
+    )
+    yield (
+        "To propose: edit the scope, then `expctl new P<N> --from-diff --title ... --hypothesis ... --expect KEEP"
+        " --gain LOW,HIGH` (or `--patch FILE`); `expctl run P<N>` measures and settles it; `expctl show P<N>` explains it."
+    )

@@ -1,0 +1,148 @@
+"""Baselines, noise, findings, queue and predictions as sentences of the brief."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from expctl.domain.calibration import mde
+from expctl.domain.digest import SeenNoise
+from expctl.domain.epochs import Epochs
+from expctl.domain.evidence import OBJECTIVE
+from expctl.domain.experiment import Proposal, id_order
+from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+from expctl.domain.noise import Calibrated
+from expctl.domain.predictions import Accuracy, Forecast, accuracy_text, outcome_text, prediction_text
+from expctl.domain.protocol import Protocol
+from expctl.domain.quantities import throughput_text, time_text
+from expctl.domain.record import Finding
+from expctl.domain.text import one_line
+from expctl.domain.word_cap import ITEMS_MAX, Section
+
+LONG, SHORT = 420, 200  # characters of a quoted text
+NAMED_MAX = 6
+ROUNDS_TOLD = 10
+
+
+def baseline_section(
+    protocol: Protocol,
+    baselines: Sequence[Baseline],
+    given: Sequence[ImportedBaseline],
+    epochs: Epochs,
+    begins: Mapping[str, Sequence[str]],
+) -> Section:
+    """What stands on each target and in which epoch; `begins` is what will open a new one there."""
+    lines = [_baseline(each, epochs) for each in baselines]
+    lines += [
+        f"{target}: the next run begins a new epoch ({one_line('; '.join(why), SHORT)}); compare nothing with those above."
+        for target, why in begins.items()
+    ]
+    lines += [f"{each.target}: imported figures only, by hand, from {each.id}: {one_line(each.given, SHORT)}" for each in given]
+    known = {each.target for each in baselines} | {each.target for each in given}
+    lines += [f"{name}: nothing timed yet; its first run will." for name in protocol.decides if name not in known]
+    return Section(key="baseline", title="Baseline per target", intro=tuple(lines))
+
+
+def noise_section(protocol: Protocol, calibrated: Mapping[str, Calibrated], seen: Mapping[str, SeenNoise]) -> Section:
+    """Per deciding target: the calibration of this machine, or what the records showed, or neither."""
+    return Section(
+        key="noise",
+        title="Noise floor",
+        intro=tuple(_noise(name, calibrated.get(name), seen.get(name)) for name in protocol.decides),
+    )
+
+
+def finding_section(findings: Sequence[Finding]) -> Section:
+    """Those that stand, in the order of their file."""
+    items = [
+        f"{each.id} ({each.kind}{f', {chr(44).join(each.evidence[:NAMED_MAX])}' if each.evidence else ''}):"
+        f" {one_line(each.text, LONG)}"
+        for each in findings
+        if each.stands
+    ]
+    return Section(key="findings", title="Findings", items=tuple(items), share=0.3, more="expctl finding list")
+
+
+def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
+    """What waits, in the order of the queue; only the first of it was read when it is long."""
+    intro = (
+        (f"{queued} {'waits' if queued == 1 else 'wait'}; `expctl run {proposals[0].id}` starts the first.",)
+        if proposals
+        else ("The queue is empty.",)
+    )
+    items = tuple(_proposal(each) for each in proposals)
+    return Section(
+        key="next",
+        title="Next experiments",
+        intro=intro,
+        items=items,
+        share=0.12,
+        more="expctl status",
+        left_out=queued - len(items),
+    )
+
+
+def prediction_section(forecasts: Sequence[Forecast], accuracy: Accuracy) -> Section:
+    """The hit rate, then what was predicted and what came, the newest first; misses teach more than hits."""
+    newest = sorted(
+        forecasts,
+        key=lambda each: (not (each.counts and each.verdict_holds and each.gain_holds is not False), id_order(each.id)),
+        reverse=True,
+    )
+    items = tuple(
+        f"{each.id} on {each.target}: predicted {one_line(prediction_text(each.predicted), SHORT)}; came {outcome_text(each)}."
+        f" Hypothesis: {one_line(each.hypothesis, SHORT)}"
+        for each in newest[:ITEMS_MAX]
+    )
+    rate = accuracy_text(accuracy)
+    return Section(
+        key="predictions",
+        title="Predictions so far",
+        intro=(f"{rate[0].upper()}{rate[1:]}.",),
+        items=items,
+        share=0.12,
+        left_out=len(forecasts) - len(items),
+    )
+
+
+def _baseline(baseline: Baseline, epochs: Epochs) -> str:
+    figures = "; ".join(
+        " = ".join(part for part in (f"{each.size} {time_text(each.ns)}", throughput_text(each.flop, each.ns)) if part)
+        for each in baseline.figures
+    )
+    since = f"since {baseline.since}" if baseline.since else "as expctl found it"
+    later = baseline.later
+    landed = f"; landed later, not timed here: {', '.join(later[:NAMED_MAX])}" if later else ""
+    more = f" and {len(later) - NAMED_MAX} more" if len(later) > NAMED_MAX else ""
+    last = epochs.last.get(baseline.target)
+    epoch = f", epoch {last.number} (since {last.first.id}, {last.first.date[:10]})" if last else ""
+    return (
+        f"{baseline.target}: {figures} ({baseline.kind}), commit {baseline.commit[:12]}, {since}, shown by"
+        f" {baseline.shown_by}{epoch}{landed}{more}."
+    )
+
+
+def _noise(target: str, calibrated: Calibrated | None, seen: SeenNoise | None) -> str:
+    if calibrated is not None and OBJECTIVE in calibrated.noise:
+        sd = calibrated.noise[OBJECTIVE].sd_percent
+        return f"{target}: calibrated {calibrated.date[:10]} over {calibrated.rounds} rounds, {_detects(sd)}."
+    if seen is not None:
+        return (
+            f"{target}: not calibrated here (`expctl calibrate --target {target}`); {seen.experiments} timed experiments of"
+            f" epoch {seen.epoch} showed, in the median, {_detects(seen.sd_percent)}."
+        )
+    return f"{target}: not known; `expctl calibrate --target {target}` measures it where {target} is available."
+
+
+def _detects(sd_percent: float) -> str:
+    return f"sd of one round {sd_percent:.2f} %, which detects {mde(sd_percent, ROUNDS_TOLD):.2f} % in {ROUNDS_TOLD} rounds"
+
+
+def _proposal(proposal: Proposal) -> str:
+    return "; ".join(_proposal_parts(proposal)) + f". Hypothesis: {one_line(proposal.hypothesis, LONG)}"
+
+
+def _proposal_parts(proposal: Proposal) -> Iterator[str]:
+    yield f"{proposal.id} ({proposal.kind}, {proposal.mode}): {one_line(proposal.title, SHORT)}"
+    yield f"predicted {one_line(prediction_text(proposal.prediction), SHORT)}"
+    if proposal.depends_on:
+        yield f"after {', '.join(proposal.depends_on)}"
+    if proposal.precondition:
+        yield f"new precondition: {one_line(proposal.precondition, SHORT)}"

@@ -1,0 +1,98 @@
+"""What makes two patches the same change, before anything is built: three of the four levels at which a rule knows a repeat.
+
+The patch id is git's. The normalised change is the items (source_items.py) that a patch takes away and puts in, each whole: two
+patches have the same one exactly when they make the same items of the same items, whatever white space, comments, names of
+locals and line breaks. The settings are the values that it sets, when it sets nothing else.
+"""
+
+import difflib
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from expctl.domain.settings import settings_of, shape_of
+from expctl.domain.source_items import C_SUFFIXES, Item, items_of, without_comments
+from expctl.domain.unified_diff import FileTexts
+
+DIGITS = 40
+PAIRS_MAX = 1_000_000  # of items to be held against each other; beyond it, one block is what changed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeIdentity:
+    """A patch on one baseline. Empty where a level says nothing: a patch that changes comments alone has no `change`.
+
+    `region` names for each file the items before that the patch touches; `shapes` are the files that hold its settings, with
+    every value left out; `added` are its new lines without comments.
+    """
+
+    patch_id: str = ""
+    change: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    region: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    shapes: Mapping[str, str] = field(default_factory=dict)
+    added: tuple[str, ...] = ()
+
+
+def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
+    """The identity of a patch, given each of its files before and after."""
+    lines: list[str] = []
+    region: dict[str, tuple[str, ...]] = {}
+    shapes: dict[str, str] = {}
+    pairs: list[tuple[Sequence[Item], Sequence[Item]]] = []
+    for file in sorted(files, key=lambda each: each.path):
+        before, after = items_of(file.path, file.before), items_of(file.path, file.after)
+        blocks = list(_blocks(before, after))
+        if not blocks:
+            continue
+        named = file.path.endswith(C_SUFFIXES)
+        for old, new, near in blocks:
+            pairs.append((old, new))
+            lines.append(f"{file.path} {'' if named else near.key if near else '^'}")
+            lines += [f"-{item.key}" for item in old] + [f"+{item.key}" for item in new]
+        touched = [item for old, _, near in blocks for item in (old or ([near] if near else []))]
+        region[file.path] = tuple(dict.fromkeys(item.key for item in touched))
+        shapes[file.path] = shape_hash(before)
+    settings = settings_of(pairs)
+    return ChangeIdentity(
+        patch_id=patch_id,
+        change=_hash("\n".join(lines)) if lines else "",
+        settings=settings,
+        region=region,
+        shapes=shapes if settings else {},
+        added=tuple(line for file in files for line in without_comments(file.path, file.added) if line.strip()),
+    )
+
+
+def settings_hash(settings: Mapping[str, str]) -> str:
+    """One word for a set of settings; empty for none."""
+    return _hash("\n".join(f"{name} = {value}" for name, value in sorted(settings.items()))) if settings else ""
+
+
+def shape_hash(items: Sequence[Item]) -> str:
+    """One word for the shape of a file."""
+    return _hash(shape_of(items))[:16]
+
+
+def item_keys(path: str, text: str) -> frozenset[str]:
+    """The keys of a file's items, to be held against a region."""
+    return frozenset(item.key for item in items_of(path, text))
+
+
+def _blocks(before: Sequence[Item], after: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item], Item | None]]:
+    """(items taken away, items put in their place, the item before them) for each place where two versions part."""
+    old, new = ([item.key for item in side] for side in (before, after))
+    head = next((i for i, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
+    most = min(len(old), len(new)) - head
+    tail = next((i for i in range(most) if old[-1 - i] != new[-1 - i]), most)
+    between = old[head : len(old) - tail], new[head : len(new) - tail]
+    if len(between[0]) * len(between[1]) > PAIRS_MAX:
+        yield before[head : len(old) - tail], after[head : len(new) - tail], before[head - 1] if head else None
+        return
+    for kind, i, j, k, end in difflib.SequenceMatcher(None, *between, autojunk=False).get_opcodes():
+        if kind != "equal":
+            yield before[head + i : head + j], after[head + k : head + end], before[head + i - 1] if head + i else None
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:DIGITS]

@@ -1,0 +1,86 @@
+"""Findings: their ids, what may be evidence, and when two say the same. Pure."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from expctl.domain.errors import Refused
+from expctl.domain.experiment import ID_PATTERN
+from expctl.domain.record import Finding
+from expctl.domain.text import one_line
+
+FINDING_ID = re.compile(r"F[1-9]\d*", re.ASCII)
+COMMIT = re.compile(r"[0-9a-f]{7,40}", re.ASCII)
+ADDRESS = re.compile(r"https?://[^\s/]+\.[^\s/]+(/\S*)?")
+TEXT_MAX = 1200
+
+
+def numbered(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings, each with an id. Those that have none take the free numbers from F1 on, in the order of the file."""
+    taken = {each.id for each in findings}
+    free = (f"F{number}" for number in range(1, 2 * len(findings) + 1) if f"F{number}" not in taken)
+    return tuple(each if each.id else replace(each, id=next(free)) for each in findings)
+
+
+def next_id(findings: Sequence[Finding]) -> str:
+    """The id of one more finding: never one that was used."""
+    return f"F{1 + max((int(each.id[1:]) for each in numbered(findings)), default=0)}"
+
+
+def by_id(findings: Sequence[Finding], wanted: str) -> Finding:
+    """The finding of that id. Raises Refused with the ones that there are."""
+    for each in numbered(findings):
+        if each.id == wanted:
+            return each
+    known = [each.id for each in numbered(findings)]
+    raise Refused(
+        f"there is no finding {one_line(wanted, 40)}",
+        expected=f"one of {known[0]} to {known[-1]}" if known else "a finding that was added before",
+        found=one_line(wanted, 40),
+        hint="expctl finding list",
+    )
+
+
+def alike(findings: Iterable[Finding], text: str) -> Finding | None:
+    """The finding that says this already, whatever its case, white space and final stop."""
+    return next((each for each in findings if _bare(each.text) == _bare(text)), None)
+
+
+def file_faults(findings: Sequence[Finding]) -> list[str]:
+    """What the types allow and findings.yaml must not say."""
+    ids = [each.id for each in findings if each.id]
+    found = [f"id: expected F and a number, found {name!r}" for name in ids if not FINDING_ID.fullmatch(name)]
+    return found + [f"id: {name} appears twice" for name in sorted(set(ids)) if ids.count(name) > 1]
+
+
+def unknown_evidence(links: Sequence[str], *, concluded: Mapping[str, bool], commits: Iterable[str]) -> list[str]:
+    """One sentence for each link that leads nowhere. `concluded` maps the id of every experiment to whether it has a record,
+    `commits` are those of the links that are commits of this repository.
+    """
+    there, found = set(commits), []
+    for link in links:
+        shown = one_line(link, 60)
+        if ID_PATTERN.fullmatch(link):
+            if link not in concluded:
+                found.append(f"{shown}: no such experiment")
+            elif not concluded[link]:
+                found.append(f"{shown}: it has no record yet; expctl run {shown} makes one")
+        elif COMMIT.fullmatch(link):
+            found += [] if link in there else [f"{shown}: no such commit here"]
+        elif not ADDRESS.fullmatch(link):
+            found.append(f"{shown}: neither an experiment, nor a commit, nor an address")
+    return found
+
+
+def leads_back(findings: Sequence[Finding], start: str, by: str) -> bool:
+    """Would `start`, superseded by `by`, be superseded by itself in the end?"""
+    follow = {each.id: each.superseded_by for each in numbered(findings)}
+    seen = {start}
+    while by in follow and by not in seen:
+        seen.add(by)
+        by = follow[by]
+    return by == start
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).rstrip(".").casefold()

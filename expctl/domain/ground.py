@@ -1,0 +1,99 @@
+"""The ground that a figure stands on: everything that must be equal for two figures to be comparable."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from expctl.domain.evidence import OBJECTIVE
+from expctl.domain.record import Record, Replication, Yardstick
+
+HASH_LETTERS = 8
+
+# What `protocol` stands for as a whole, and a yardstick says one by one.
+JUDGES = ("harness", "KPI", "build", "sizes")
+PROTOCOL = "protocol.yaml or harness"
+HASHES = ("harness", PROTOCOL)
+# Facts of the machine in `environment`; every other fact there is the version of a tool of the build.
+MACHINE_FACTS = frozenset(
+    ("cpu", "vector", "cores", "memory_gib", "os", "architecture", "python", "gpu", "machine", "driver", "clock_policy")
+)
+NO_COMPILER = frozenset(("elftools",))  # it hashes builds and shapes none
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """`protocol` is the identity of protocol.yaml with the harness. `parts` are named texts: of the harness, the KPI, the
+    build, the compiler, the machine, its kernel, driver and clock policy. What is not known is left out of both.
+    """
+
+    protocol: str = ""
+    parts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One thing in which two grounds differ."""
+
+    what: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        before, after = (text[:HASH_LETTERS] if self.what in HASHES else text for text in (self.before, self.after))
+        return f"{self.what} {before} -> {after}"
+
+
+def ground_of(
+    *, protocol: str, yardstick: Yardstick | None, environment: Mapping[str, str], sizes: tuple[str, ...] = ()
+) -> Ground:
+    """The ground of a measurement. `sizes` are those of its estimates, all that old records hold of their KPI."""
+    tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
+    cores = f", {environment['cores']} cores" if "cores" in environment else ""
+    parts = {
+        "harness": yardstick.harness if yardstick else "",
+        "KPI": yardstick.kpi if yardstick else "",
+        "build": yardstick.build if yardstick else "",
+        "sizes": ", ".join(sizes) or _sizes_of(yardstick.kpi if yardstick else ""),
+        "compiler": ", ".join(f"{name} {environment[name]}" for name in tools),
+        "machine": f"{environment['cpu']}{cores}" if "cpu" in environment else environment.get("machine", ""),
+        "gpu": environment.get("gpu", ""),
+        "kernel": environment.get("os", ""),
+        "driver": environment.get("driver", ""),
+        "clock policy": environment.get("clock_policy", ""),
+    }
+    return Ground(protocol=protocol, parts={name: text for name, text in parts.items() if text})
+
+
+def grounds_of(record: Record) -> tuple[tuple[str, str, Ground], ...]:
+    """(target, date, ground) of a record and of each of its replications; none of an imported one, for nobody knows it."""
+    if not record.base:
+        return ()
+    found = [(record.target, record.date, _of(record, record.protocol))]
+    return (*found, *((again.target, again.date, _of(again, record.protocol)) for again in record.replications))
+
+
+def changes(before: Ground, after: Ground, *, protocols: frozenset[str] = frozenset()) -> tuple[Change, ...]:
+    """What differs, among what both know. `protocols` are further identities that `before` is known under.
+
+    An equal identity of protocol and harness settles all that these decide; a different one says nothing where both know
+    the parts, and must count as a difference where one doesn't.
+    """
+    same = bool(after.protocol) and after.protocol in (protocols | {before.protocol})
+    told = all(name in ground.parts for ground in (before, after) for name in ("harness", "KPI", "build"))
+    found = [
+        Change(what=name, before=text, after=after.parts[name])
+        for name, text in before.parts.items()
+        if after.parts.get(name, text) != text and not (same and name in JUDGES) and not (name == "sizes" and told)
+    ]
+    if not same and not told and before.protocol and after.protocol:
+        found.insert(0, Change(what=PROTOCOL, before=before.protocol, after=after.protocol))
+    return tuple(found)
+
+
+def _of(measured: Record | Replication, protocol: str) -> Ground:
+    sizes = tuple(estimate.size for estimate in measured.estimates if estimate.size != OBJECTIVE)
+    return ground_of(protocol=protocol, yardstick=measured.yardstick, environment=measured.environment, sizes=sizes)
+
+
+def _sizes_of(kpi: str) -> str:
+    """`n=512, n=384` of a KPI's text."""
+    return ", ".join(part.rpartition(" (")[0] for part in kpi.partition(";")[0].split(", ")) if kpi else ""

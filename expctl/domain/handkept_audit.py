@@ -1,0 +1,206 @@
+"""What can be seen to be wrong in a hand-kept ledger without measuring anything. Each remark names the evidence."""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.handkept import Document, Row, Section
+from expctl.domain.handkept_figures import Figure, Quantity, figures_in, figures_of, throughput_unit
+from expctl.domain.handkept_noise import Noise, noise_remarks, stated_noise
+from expctl.domain.handkept_roofline import Roofline, agrees
+from expctl.domain.text import one_line
+
+
+class Flaw(StrEnum):
+    """What is wrong."""
+
+    IMPOSSIBLE = "impossible figure"
+    UNIT_SLIP = "unit slip"
+    CONTRADICTION = "figures contradict each other"
+    NOISE = "verdict inside the noise"
+    REUSED_ID = "id used twice"
+    STALE = "stale section"
+    KEPT_REGRESSION = "kept regression"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remark:
+    """`rows` are the names of the rows that it concerns; empty for text outside the table."""
+
+    flaw: Flaw
+    line: int
+    rows: tuple[str, ...]
+    text: str
+
+
+PLANNED = re.compile(r"\b(?:next|plan|todo|to do|future|upcoming|backlog|queue)\b", re.IGNORECASE)
+SNAPSHOT = re.compile(r"\b(?:current|latest|snapshot|baseline|status)\b", re.IGNORECASE)
+WORD = re.compile(r"[a-z0-9_]{2,}")
+SAME_SHARE = 0.5
+SLIP = 1000
+# A time without a size may be of a smaller problem than any of the protocol's: below this it is not accused.
+SIZELESS = 10
+
+
+def audit(document: Document, rows: Sequence[Row], roofline: Roofline, fallback_noise: Noise) -> tuple[Remark, ...]:
+    """Every remark, in the order of lines. `fallback_noise` is used where the ledger states none."""
+    unit = throughput_unit([line.text for line in document.lines()] + [row.results() for row in rows])
+    figures = {row.line: figures_of(row, unit) for row in rows}
+    noise = stated_noise(document, rows, figures, unit) or fallback_noise
+    found = [
+        *_figure_remarks(document, rows, figures, roofline, unit),
+        *(
+            Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.label,), text=text)
+            for row, text in noise_remarks(rows, figures, noise)
+        ),
+        *_kept_regressions(rows, figures),
+        *_reused_ids(document, rows),
+        *_stale_sections(document, rows, figures, unit),
+    ]
+    return tuple(sorted(found, key=lambda remark: (remark.line, remark.flaw)))
+
+
+def _figure_remarks(
+    document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], roofline: Roofline, unit: str
+) -> Iterator[Remark]:
+    for row in rows:
+        yield from _impossible(figures[row.line], roofline, row.line, (row.label,))
+        yield from _contradictions(figures[row.line], roofline, row.line, (row.label,))
+    for line in document.lines():
+        yield from _impossible(figures_in(line.text, unit), roofline, line.number, ())
+        yield from _contradictions(figures_in(line.text, unit), roofline, line.number, ())
+
+
+def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
+    for figure in figures:
+        times = roofline.times_peak(figure)
+        sized = figure.quantity is Quantity.THROUGHPUT or figure.size
+        if times <= (1 if sized else SIZELESS):
+            continue
+        claim = f"{figure.text} would be {times:.3g} times the peak ({roofline.source})"
+        if not sized:
+            claim += "; no size is stated: this is for the smallest of the protocol"
+        elif figure.size:
+            claim += f" at {figure.size}"
+        if figure.quantity is Quantity.THROUGHPUT or times > SLIP:
+            yield Remark(flaw=Flaw.IMPOSSIBLE, line=line, rows=rows, text=claim)
+            continue
+        work = roofline.work(figure.size) if figure.size else 0
+        rates = (each for each in figures if each.quantity is Quantity.THROUGHPUT)
+        other = next((each for each in rates if agrees(each.value, figure.value * SLIP, work)), None)
+        verb = f"and agrees with {other.text} beside it: the unit slipped" if other else "so the unit seems to have slipped"
+        text = f"{claim}. A thousand times as long it is possible, {verb}"
+        yield Remark(flaw=Flaw.UNIT_SLIP, line=line, rows=rows, text=text)
+
+
+def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
+    """A time and the throughput that follows it directly, at one size, must be one figure."""
+    for time, throughput in itertools.pairwise(figures):
+        kinds = (time.quantity, throughput.quantity) == (Quantity.TIME, Quantity.THROUGHPUT)
+        work = roofline.work(time.size) if time.size == throughput.size else 0
+        if (
+            kinds
+            and work
+            and time.value > 0
+            and roofline.times_peak(time) <= 1
+            and not agrees(throughput.value, time.value, work)
+        ):
+            text = f"{time.text} at {time.size} is {work / time.value / 1000:.4g} TFLOP/s, not {throughput.text}"
+            yield Remark(flaw=Flaw.CONTRADICTION, line=line, rows=rows, text=text)
+
+
+def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]) -> Iterator[Remark]:
+    """A kept row that is slower than the one kept before it, at the same size in the same quantity."""
+    standing: dict[tuple[Quantity, str], tuple[str, Figure]] = {}
+    for row in rows:
+        if not any(ruling.verdict is Verdict.KEEP and ruling.kind not in (Kind.ANALYSIS, Kind.INFRA) for ruling in row.rulings):
+            continue
+        first = {
+            (each.quantity, each.size): each for each in reversed(figures[row.line]) if each.quantity is not Quantity.PERCENT
+        }
+        for key, figure in first.items():
+            name, before = standing.get(key, (row.label, figure))
+            change = 100 * (figure.value / before.value - 1) if before.value else 0.0
+            worse = change if figure.quantity is Quantity.TIME else -change
+            if worse > 0:
+                at = f" at {figure.size}" if figure.size else ""
+                text = (
+                    f"kept with {figure.text}{at}, {worse:.1f} % worse than {before.text} of {name}; "
+                    "no interval says whether that is noise"
+                )
+                yield Remark(flaw=Flaw.KEPT_REGRESSION, line=row.line, rows=(row.label,), text=text)
+            standing[key] = (row.label, figure)
+
+
+def _reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
+    """Two rows of one id, and headings that give an id of the table to something else."""
+    first: dict[str, Row] = {}
+    for row in rows:
+        earlier = first.setdefault(row.name, row)
+        if row.name and earlier is not row:
+            text = f"{row.name} is also the row of line {earlier.line}: {one_line(earlier.change, 60)}"
+            yield Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=(row.label,), text=text)
+    for section in document.sections:
+        name, title = _named(section)
+        if name in first and title and not _same(title, first[name]):
+            text = (
+                f"the heading '{one_line(section.title, 80)}' gives {name} to something else than the row of line "
+                f"{first[name].line}: {one_line(first[name].change, 60)}"
+            )
+            yield Remark(flaw=Flaw.REUSED_ID, line=section.line, rows=(name,), text=text)
+
+
+def _stale_sections(
+    document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str
+) -> Iterator[Remark]:
+    concluded = {row.name: row for row in rows if row.name}
+    for section in document.sections:
+        name, _ = _named(section)
+        if name in concluded and PLANNED.search(section.under):
+            text = (
+                f"'{one_line(section.title, 60)}' stands under '{one_line(section.under, 60)}', but {name} is concluded "
+                f"(line {concluded[name].line})"
+            )
+            yield Remark(flaw=Flaw.STALE, line=section.line, rows=(name,), text=text)
+        if SNAPSHOT.search(section.title):
+            yield from _stale_figures(section, rows, figures, unit)
+
+
+def _stale_figures(
+    section: Section, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str
+) -> Iterator[Remark]:
+    """A snapshot whose figure is that of a row kept earlier, and not of the last one kept at that size."""
+    kept = [row for row in rows if any(ruling.verdict is Verdict.KEEP for ruling in row.rulings)]
+    for line in section.lines:
+        for figure in figures_in(line.text, unit):
+            if figure.quantity is Quantity.PERCENT or not figure.size:
+                continue
+            same = [
+                (row, each)
+                for row in kept
+                for each in figures[row.line]
+                if (each.quantity, each.size) == (figure.quantity, figure.size)
+            ]
+            older = next((row for row, each in same[:-1] if each.value == figure.value), None)
+            if older is not None and same[-1][1].value != figure.value:
+                last, newest = same[-1]
+                text = (
+                    f"'{one_line(section.title, 60)}' gives {figure.text} at {figure.size}, the figure of {older.label}; "
+                    f"{last.label} was kept later with {newest.text}"
+                )
+                yield Remark(flaw=Flaw.STALE, line=line.number, rows=(older.label, last.label), text=text)
+
+
+def _named(section: Section) -> tuple[str, str]:
+    """`P11` and `Stage2 software pipeline` of `P11: Stage2 software pipeline`."""
+    found = re.match(r"([A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?)\s*[:.)–—-]\s*(.*)", section.title)
+    return (found[1], found[2]) if found else ("", "")
+
+
+def _same(title: str, row: Row) -> bool:
+    """Whether a heading speaks of the row: half of its words are in the row."""
+    words = set(WORD.findall(title.lower()))
+    return len(words & set(WORD.findall(f"{row.change} {row.result} {row.why}".lower()))) >= SAME_SHARE * len(words)

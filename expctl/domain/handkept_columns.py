@@ -1,0 +1,132 @@
+"""Which column of a hand-kept table is what, by its head, and by its cells where the head says nothing."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from expctl.domain.handkept import Table
+from expctl.domain.handkept_verdicts import rules_something
+
+
+class Role(StrEnum):
+    """What a column holds."""
+
+    NAME = "id"
+    VERDICT = "verdict"
+    CHANGE = "change"
+    RESULT = "result"
+    WHY = "reason"
+    DATE = "date"
+    FIGURE = "figure"
+
+
+def _heads(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(head.split()) for head in text.split(","))
+
+
+# The best head first. `outcome` and `result` may hold verdicts or figures: cells decide.
+HEADS = {
+    Role.NAME: _heads(
+        """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, index, step, trial, version,
+        ver, experiment"""
+    ),
+    Role.VERDICT: _heads(
+        "keep, kept, keep reject, verdict, status, decision, outcome, accepted, accept, state, action, result"
+    ),
+    Role.CHANGE: _heads(
+        """change, changes, description, idea, optimization, optimisation, modification, hypothesis, what, what changed,
+        what was tried, tried, approach, technique, title, name, variant, kernel, experiment, patch, proposal"""
+    ),
+    Role.RESULT: _heads(
+        "result, results, key result, outcome, measurement, measured, effect, impact, figures, numbers, metric"
+    ),
+    Role.WHY: _heads(
+        """why, reason, reasons, note, notes, comment, comments, explanation, because, learning, lesson, takeaway, remark,
+        remarks, rationale, analysis"""
+    ),
+    Role.DATE: _heads("date, day, when, timestamp, time stamp"),
+}
+SHARE = 0.6
+NAME_LIKE = re.compile(r"[A-Za-z]{0,6}[-#.]?\d[\w.\-/]*|[0-9a-f]{7,40}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Indices by role; None where the table has no such column. `figures` are the others."""
+
+    name: int | None
+    verdict: int
+    change: int | None
+    result: int | None
+    why: int | None
+    date: int | None
+    figures: tuple[int, ...]
+
+    def words(self, heads: Sequence[str]) -> str:
+        """`id = ID, verdict = Keep?, ...`, for who wants to check."""
+        pairs: list[tuple[Role, int | None]] = [
+            (Role.NAME, self.name),
+            (Role.VERDICT, self.verdict),
+            (Role.CHANGE, self.change),
+            (Role.RESULT, self.result),
+            (Role.WHY, self.why),
+            (Role.DATE, self.date),
+        ]
+        named = [f"{role} = {heads[index] or '(no head)'}" for role, index in pairs if index is not None]
+        others = [heads[index] or "(no head)" for index in self.figures]
+        return ", ".join([*named, *([f"figures = {', '.join(others)}"] if others else [])])
+
+
+def columns_of(table: Table) -> Columns | None:
+    """The columns, or None for a table that is no ledger: without verdicts, or with nothing that was tried."""
+    plain = [_plain(head) for head in table.heads]
+    verdict = _verdict_column(table, plain)
+    if verdict is None:
+        return None
+    free = [index for index in range(len(plain)) if index != verdict]
+
+    def take(role: Role) -> int | None:
+        found = next((index for head in HEADS[role] for index in free if plain[index] == head), None)
+        if found is not None:
+            free.remove(found)
+        return found
+
+    date = take(Role.DATE)
+    name = take(Role.NAME)
+    if name is not None and not plain[name].endswith("id") and not _name_like(table, name):  # `experiment` may hold the change
+        free.insert(0, name)
+        name = None
+    change = take(Role.CHANGE)
+    why = take(Role.WHY)
+    result = take(Role.RESULT)
+    if name is None:
+        name = next(
+            (index for index in free if plain[index] in ("", "commit", "sha", "hash") and _name_like(table, index)), None
+        )
+        free = [index for index in free if index != name]
+    if change is None and name is None:
+        return None
+    return Columns(name=name, verdict=verdict, change=change, result=result, why=why, date=date, figures=tuple(free))
+
+
+def _verdict_column(table: Table, plain: Sequence[str]) -> int | None:
+    """By the share of its cells that rule something; a head that says verdict counts for more."""
+    words = HEADS[Role.VERDICT]
+    best: tuple[float, int] | None = None
+    for index, head in enumerate(plain):
+        cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
+        share = sum(map(rules_something, cells)) / len(cells) if cells else 0.0
+        needed = SHARE if head in words else 0.9
+        if cells and share >= needed and (best is None or share + (head in words) > best[0]):
+            best = (share + (head in words), index)
+    return best[1] if best else None
+
+
+def _name_like(table: Table, index: int) -> bool:
+    cells = [row.cells[index].strip("`*# ") for row in table.rows]
+    return sum(bool(NAME_LIKE.fullmatch(cell)) for cell in cells) >= SHARE * len(cells) > 0
+
+
+def _plain(head: str) -> str:
+    return " ".join(re.sub(r"[^a-z0-9]+", " ", head.lower()).split())

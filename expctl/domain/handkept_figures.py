@@ -1,0 +1,117 @@
+"""Figures in the words of a hand-kept ledger: times, throughputs, percentages, each with the size that it belongs to."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from expctl.domain.handkept import Row
+
+NUMBER = r"(?<![\w.])(?P<sign>[+\-−–]\s?)?(?P<number>\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?)(?P<kilo>k)?"
+UNIT = (
+    r"(?P<unit>%|percent|[kMGTP]?FLOP(?:S|s)?(?:/s)?|nanoseconds|ns|us|usec|µs|μs|microseconds|ms|msec|milliseconds"
+    r"|s|sec|seconds)"
+)
+FIGURE = re.compile(rf"{NUMBER}\s*{UNIT}(?![\w/])")
+BARE_KILO = re.compile(rf"{NUMBER}(?![\w.%])")
+SIZE = re.compile(r"\b([NnMK])\s*=\s*(\d+)(?!\d*\s*\.\.)|\b(\d{2,})\s*\^\s*3\b", re.ASCII)
+HEAD_UNIT = re.compile(r"(?:^|[^a-zA-Z])(ns|us|µs|μs|ms|sec|s|[MGT]FLOPS?(?:/s)?|[MGT]FLOPs|%)(?:$|[^a-zA-Z])", re.IGNORECASE)
+FORESEEN = re.compile(r"expect|prior|predict|target|goal|before|baseline|reference|previous", re.IGNORECASE)
+TIMES_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9}
+FLOPS = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "": 1.0}
+
+
+class Quantity(StrEnum):
+    """What a figure measures."""
+
+    TIME = "time"
+    THROUGHPUT = "throughput"
+    PERCENT = "percent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """`value` in ns, FLOP/s or percent, signed; `text` as it stands; `size` like `n=8192`, or empty."""
+
+    quantity: Quantity
+    value: float
+    text: str
+    size: str
+
+
+def figures_in(text: str, unit: str = "") -> tuple[Figure, ...]:
+    """The figures of `text`. `unit` is that of numbers like `42.86k`, which people write once they have said the unit.
+
+    A figure belongs to the size that was last mentioned before it, else to the only one in the text.
+    """
+    plain = re.sub(r"[`*~≈]", "", text)
+    sizes = [(found.start(), _size(found)) for found in SIZE.finditer(plain)]
+    found = [*FIGURE.finditer(plain)]
+    taken = [match.span() for match in found]
+    if unit:
+        found += [
+            match
+            for match in BARE_KILO.finditer(plain)
+            if match["kilo"] and not any(start <= match.start() < end for start, end in taken)
+        ]
+    made = []
+    for match in sorted(found, key=lambda match: match.start()):
+        figure = _figure(match, unit, _size_at(sizes, match.start()), plain)
+        if figure is not None:
+            made.append(figure)
+    return tuple(made)
+
+
+def figures_of(row: Row, unit: str = "") -> tuple[Figure, ...]:
+    """Those of the result and of the other columns, but for what was only expected or was before. A head may name the unit."""
+    found = list(figures_in(row.result, unit))
+    for head, cell in row.figures:
+        if FORESEEN.search(head):
+            continue
+        named = HEAD_UNIT.search(head.replace("_", " "))
+        bare = re.fullmatch(r"[`*~≈\s]*([+-]?\d[\d,]*(?:\.\d+)?)[`*\s]*", cell)
+        size = SIZE.search(head)
+        value = f"{bare[1]} {_spelt(named[1])}" if named and bare else cell
+        found += figures_in(f"{size[0]} {value}" if size else value, unit)
+    return tuple(found)
+
+
+def throughput_unit(texts: Sequence[str]) -> str:
+    """`G` or `T` when a document speaks of one of GFLOPS and TFLOPS only; else empty."""
+    said = {found[1] for text in texts for found in re.finditer(r"\b([GT])FLOP", text)}
+    return said.pop() if len(said) == 1 else ""
+
+
+def _figure(match: re.Match[str], unit: str, size: str, text: str) -> Figure | None:
+    groups = match.groupdict()
+    value = float(groups["number"].replace(",", "")) * (1000 if groups["kilo"] else 1)
+    named = groups.get("unit") or ""
+    shown = match[0].strip()
+    if named in ("%", "percent"):
+        between = text[: match.start()].rstrip()[-1:].isdigit()  # `2-3 %` is a range, not minus three
+        negative = bool(groups["sign"]) and groups["sign"].strip() in "-−–" and not between
+        return Figure(quantity=Quantity.PERCENT, value=-value if negative else value, text=shown, size=size)
+    if "FLOP" in named or not named:
+        scale = FLOPS[named[: named.index("FLOP")] if named else unit]
+        return Figure(quantity=Quantity.THROUGHPUT, value=value * scale, text=shown, size=size)
+    return Figure(quantity=Quantity.TIME, value=value * TIMES_NS[_short(named)], text=shown, size=size)
+
+
+def _short(unit: str) -> str:
+    longer = {"nanoseconds": "ns", "usec": "us", "microseconds": "us", "msec": "ms", "milliseconds": "ms"}
+    return longer.get(unit, "s" if unit in ("sec", "seconds") else unit)
+
+
+def _spelt(unit: str) -> str:
+    upper = unit.upper()
+    return f"{upper[0]}FLOPS" if "FLOP" in upper else unit.lower()
+
+
+def _size(found: re.Match[str]) -> str:
+    return f"n={found[3]}" if found[3] else f"{found[1].lower()}={found[2]}"
+
+
+def _size_at(sizes: Sequence[tuple[int, str]], at: int) -> str:
+    before = [size for start, size in sizes if start < at]
+    names = {size for _, size in sizes}
+    return before[-1] if before else names.pop() if len(names) == 1 else ""

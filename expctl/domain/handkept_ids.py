@@ -1,0 +1,146 @@
+"""Ids of hand-kept rows and of the records that they become. An id is bound to its content: it is never used twice."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from expctl.domain.experiment import ID_PATTERN, id_order
+from expctl.domain.handkept import Row, Ruling
+from expctl.domain.record import Origin, Record
+
+TAIL = re.compile(r"(\D*)\d+[a-z]?", re.ASCII)
+NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+FILE, ROW = "imported from", "row"  # keys of the environment of an imported record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One record to be: a row, one of its names, one of its verdicts. `key` names it within its file."""
+
+    row: Row
+    name: str
+    key: str
+    ruling: Ruling
+    part: int
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """An entry with the id of its record. `note` says why it isn't the one in the file; empty when it is."""
+
+    id: str
+    entry: Entry
+    note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clash:
+    """An id that can't be had, and why."""
+
+    entry: Entry
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Naming:
+    """Which entries become which records, which are records already (by id), and which can't be named."""
+
+    named: tuple[Named, ...]
+    known: tuple[Named, ...]
+    clashes: tuple[Clash, ...]
+
+
+def entries_of(rows: Iterable[Row]) -> Iterator[Entry]:
+    """One per name and verdict: `P0/P1` is two, and so is `REJECT config / KEEP infra`."""
+    for row in rows:
+        for name in names_in(row.name) or ("",):
+            for part, ruling in enumerate(row.rulings):
+                said = [name, ruling.words, row.change, row.results(), row.why, row.date]
+                content = hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
+                key = (name or content[:12]) + (f" ({part + 1})" if part else "")
+                yield Entry(row=row, name=name, key=key, ruling=ruling, part=part, content=content)
+
+
+def names_in(text: str) -> tuple[str, ...]:
+    """`P11-B2a/B2b` is P11-B2a and P11-B2b, `X-1/2` is X-1 and X-2. A name that doesn't divide so stays whole."""
+    first, *others = (part.strip() for part in re.split(r"[/,]", text))
+    names = [first]
+    for other in others:
+        if ID_PATTERN.fullmatch(other):
+            names.append(other)
+            continue
+        tail = TAIL.fullmatch(other)
+        stem = re.fullmatch(r"(.*?)(\D*)\d+[a-z]?", first, re.ASCII)
+        if not tail or not stem or not first:
+            return (text,) if text else ()
+        head = stem[1] + stem[2]
+        names.append(head.removesuffix(tail[1]) + other if tail[1] and head.endswith(tail[1]) else head + other)
+    return tuple(name for name in names if name)
+
+
+def name_entries(
+    entries: Sequence[Entry], file: str, records: Iterable[Record], taken: Iterable[str], *, renumber: bool
+) -> Naming:
+    """Ids as given where they are ids and free; else the next free numbers, when the row has no such id, or `renumber`.
+
+    `taken` are the ids of proposals and records. A row whose record somebody wrote by hand is known, in other words.
+    """
+    by_id = {record.id: record for record in records}
+    contents, keys = _imported(by_id.values(), file)
+    used = set(taken)
+    numbers = [id_order(name)[0] for name in (*used, *(entry.name for entry in entries if ID_PATTERN.fullmatch(entry.name)))]
+    free = max(numbers, default=0) + 1
+    named, known, clashes = [], [], []
+    lines: dict[str, int] = {}
+    for entry in entries:
+        if entry.content in contents:
+            known.append(Named(id=contents[entry.content], entry=entry, note=""))
+            continue
+        wanted = _wanted(entry)
+        why = ""
+        if _in_other_words(entry, by_id.get(wanted)):
+            known.append(Named(id=wanted, entry=entry, note="in other words"))
+            continue
+        if entry.key in keys:
+            why = f"{keys[entry.key]} was imported from this row, which was rewritten since"
+        elif wanted in used:
+            why = f"{wanted} is the row of line {lines[wanted]} already" if wanted in lines else f"{wanted} is taken"
+        if why and not renumber:
+            clashes.append(Clash(entry=entry, why=why))
+            continue
+        note = ""
+        if why or not wanted:
+            wanted, free = f"P{free}", free + 1
+            note = f"In {file} this is {entry.name}" if entry.name else f"In {file} this row has no id"
+            note += f"; {why}." if why else "."
+        used.add(wanted)
+        lines[wanted] = entry.row.line
+        named.append(Named(id=wanted, entry=entry, note=note))
+    return Naming(named=tuple(named), known=tuple(known), clashes=tuple(clashes))
+
+
+def _imported(records: Iterable[Record], file: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
+    """Ids of imported records by content, and by row for those of `file`."""
+    imported = [record for record in records if record.origin is Origin.IMPORTED]
+    return (
+        {record.content: record.id for record in imported if record.content},
+        {record.environment[ROW]: record.id for record in imported if record.environment.get(FILE) == file},
+    )
+
+
+def _wanted(entry: Entry) -> str:
+    """The id as given, with a letter for a second verdict of one row; empty when it is no experiment id."""
+    name = entry.name + ("" if not entry.part else "bcdefgh"[entry.part - 1])
+    return name if entry.name and ID_PATTERN.fullmatch(name) else ""
+
+
+def _in_other_words(entry: Entry, record: Record | None) -> bool:
+    """Whether `record` was written by hand from this row: the same id and verdict, and every number of the row's result."""
+    if record is None or record.origin is not Origin.IMPORTED or record.content or record.history is None:
+        return False
+    history = record.history
+    said = set(NUMBER.findall(" ".join((record.title, history.change, history.result, history.why, *history.corrections))))
+    return record.verdict is entry.ruling.verdict and set(NUMBER.findall(entry.row.result)) <= said

@@ -1,0 +1,79 @@
+"""From a document to rows: every line of a ledger becomes a row, or is named with the reason why not."""
+
+import re
+
+from expctl.domain.handkept import Document, Reading, Row, Table, TableRow, Unread
+from expctl.domain.handkept_columns import Columns, columns_of
+from expctl.domain.handkept_verdicts import Waiting, rulings
+from expctl.domain.text import one_line, plain_text
+
+CELL_MAX = 4000
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCII)
+
+
+def read_document(document: Document) -> Reading:
+    """The rows of every table that is a ledger. Nothing is left out in silence."""
+    rows: list[Row] = []
+    columns: list[str] = []
+    waiting: list[Unread] = []
+    unread: list[Unread] = []
+    passed_over: list[Unread] = []
+    for table in document.tables:
+        found = columns_of(table)
+        if found is None:
+            why = "no column of verdicts beside one of ids or changes: not a ledger"
+            passed_over.append(Unread(line=table.line, text=one_line(" | ".join(table.heads), 80), why=why))
+            continue
+        columns.append(f"line {table.line}: {plain_text(found.words(table.heads))}")
+        for line in table.rows:
+            made = _row(table, found, line)
+            if isinstance(made, Row):
+                rows.append(made)
+            elif made.why == Waiting.NO_VERDICT_YET:
+                waiting.append(made)
+            elif any(line.cells):
+                unread.append(made)
+    return Reading(
+        rows=tuple(rows),
+        columns=tuple(columns),
+        waiting=tuple(waiting),
+        unread=tuple(unread),
+        passed_over=tuple(passed_over),
+    )
+
+
+def _row(table: Table, columns: Columns, line: TableRow) -> Row | Unread:
+    def cell(index: int | None) -> str:
+        return plain_text(line.cells[index]) if index is not None else ""
+
+    said = cell(columns.verdict)
+    found = rulings(said)
+    shown = one_line(" | ".join(line.cells), 120)
+    if found is None:
+        return Unread(line=line.line, text=shown, why=f"{said!r} is no verdict that can be told")
+    if isinstance(found, Waiting):
+        return Unread(line=line.line, text=shown, why=found.value)
+    if max(map(len, line.cells)) > CELL_MAX:
+        return Unread(line=line.line, text=shown, why=f"a cell of more than {CELL_MAX} characters")
+    if not cell(columns.change) and not cell(columns.name):
+        return Unread(line=line.line, text=shown, why="neither an id nor a change")
+    date = DATE.fullmatch(cell(columns.date))
+    figures = [(plain_text(table.heads[index]), cell(index)) for index in columns.figures if cell(index)]
+    if columns.date is not None and not date and cell(columns.date):
+        figures.append((plain_text(table.heads[columns.date]), cell(columns.date)))
+    return Row(
+        line=line.line,
+        name=_bare(cell(columns.name)),
+        rulings=found,
+        change=cell(columns.change),
+        result=cell(columns.result),
+        why=cell(columns.why),
+        date=date[0] if date else "",
+        figures=tuple(figures),
+    )
+
+
+def _bare(name: str) -> str:
+    """An id without what Markdown puts around it."""
+    bare = name.strip("`*# ")
+    return "" if bare in ("-", "–", "—") else bare

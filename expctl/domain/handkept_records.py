@@ -1,0 +1,119 @@
+"""Rows of a hand-kept ledger as records of origin imported. The words stay the author's; nothing is added but the audit."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.handkept import Document
+from expctl.domain.handkept_audit import Remark
+from expctl.domain.handkept_ids import FILE, ROW, Named
+from expctl.domain.protocol import NumberKind, Protocol
+from expctl.domain.record import History, Origin, Record, Rule
+from expctl.domain.text import one_line
+
+ARCHITECTURE = re.compile(r"\b(?:gfx\d+[0-9a-f]{2}|sm_\d+a?)\b", re.ASCII)
+TITLE_MAX = 100
+
+
+def stated_target(document: Document) -> str:
+    """The only architecture that the title names; empty when it names none or several."""
+    named = set(ARCHITECTURE.findall(document.title))
+    return named.pop() if len(named) == 1 else ""
+
+
+def number_kind_of(protocol: Protocol, target: str) -> NumberKind:
+    """What the target's clock is by the protocol. A hand-kept ledger seldom says it."""
+    found = protocol.targets.get(target)
+    return found.number_kind if found else NumberKind.WALL_TIME
+
+
+def records_of(
+    named: Sequence[Named],
+    remarks: Sequence[Remark],
+    rules: Mapping[int, str],
+    *,
+    file: str,
+    target: str,
+    number_kind: NumberKind,
+) -> tuple[Record, ...]:
+    """One record per entry, in the order of the file."""
+    beside: dict[int, list[Named]] = {}
+    for each in named:
+        beside.setdefault(each.entry.row.line, []).append(each)
+    said: dict[str, list[str]] = {}
+    for remark in remarks:
+        for label in remark.rows:
+            said.setdefault(label, []).append(remark.text)
+    return tuple(
+        _record(
+            each,
+            notes=_notes(each, beside[each.entry.row.line]),
+            corrections=said.get(each.entry.row.label, []),
+            rule=_rule(each, rules, target),
+            file=file,
+            target=target,
+            number_kind=number_kind,
+        )
+        for each in named
+    )
+
+
+def _record(
+    named: Named,
+    *,
+    notes: Sequence[str],
+    corrections: Sequence[str],
+    rule: Rule | None,
+    file: str,
+    target: str,
+    number_kind: NumberKind,
+) -> Record:
+    entry, row, ruling = named.entry, named.entry.row, named.entry.ruling
+    why = row.why or "no reason was written down"
+    tried = row.change or entry.name
+    result = row.results() or "no result was written down"
+    return Record(
+        id=named.id,
+        title=one_line(re.sub(r"[`*]", "", tried), TITLE_MAX),
+        kind=ruling.kind or Kind.PERF,
+        origin=Origin.IMPORTED,
+        target=target,
+        verdict=ruling.verdict,
+        reasons=(f"imported, decided by hand ('{ruling.words}'): {why}",),
+        content=entry.content,
+        date=row.date,
+        environment={FILE: file, ROW: entry.key},
+        number_kind=number_kind,
+        notes=tuple(notes),
+        rule=rule,
+        history=History(change=tried, result=result, why=why, corrections=tuple(corrections)),
+    )
+
+
+def _notes(named: Named, beside: Sequence[Named]) -> list[str]:
+    """Why the id is another one, and which records come from the same row."""
+    entry = named.entry
+    notes = [named.note] if named.note else []
+    others = [each for each in beside if each is not named]
+    if len(entry.row.rulings) > 1:
+        said = " / ".join(ruling.words for ruling in entry.row.rulings)
+        parts = [each.id for each in others if each.entry.name == entry.name]
+        also = f"; the other is {', '.join(parts)}" if parts else ""
+        notes.append(
+            f"The hand-kept row {entry.name or entry.row.line} ruled '{said}'. One verdict is one record: this is "
+            f"'{entry.ruling.words}'{also}."
+        )
+    shared = [each.id for each in others if each.entry.name != entry.name]
+    if shared:
+        notes.append(f"One hand-kept row holds this and {', '.join(shared)}: change, result and reason are of all.")
+    return notes
+
+
+def _rule(named: Named, rules: Mapping[int, str], target: str) -> Rule | None:
+    """The do-not-repeat line of the row; for a REJECT without one, what was tried."""
+    row = named.entry.row
+    last = named.entry.ruling.verdict is Verdict.REJECT or all(ruling.verdict is not Verdict.REJECT for ruling in row.rulings)
+    text = rules.get(row.line, "") if last else ""
+    if not text and named.entry.ruling.verdict is not Verdict.REJECT:
+        return None
+    return Rule(text=text or row.change or named.entry.name, conditions={"architecture": target})

@@ -1,0 +1,62 @@
+"""What no kernel can do: the peak of the machine, and the work of one iteration at each size."""
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from expctl.domain.handkept_figures import Figure, Quantity
+from expctl.domain.protocol import Protocol
+
+CUBE = re.compile(r"n=(\d+)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Roofline:
+    """`peak_flops` in FLOP/s, 0 where it isn't known; `flop` by size, `n=8192`. `source` says whose figures these are."""
+
+    peak_flops: float = 0.0
+    flop: Mapping[str, int] = field(default_factory=dict)
+    source: str = ""
+
+    def work(self, size: str) -> int:
+        """FLOP of one iteration at `size`. Where all known sizes are square products (2 n^3), so are others; else 0."""
+        if size in self.flop:
+            return self.flop[size]
+        cube = CUBE.fullmatch(size)
+        squares = [CUBE.fullmatch(name) for name in self.flop]
+        if cube and squares and all(
+            found and self.flop[found[0]] == 2 * int(found[1]) ** 3 for found in squares
+        ):  # fmt: skip
+            return 2 * int(cube[1]) ** 3
+        return 0
+
+    def times_peak(self, figure: Figure) -> float:
+        """How many times the peak `figure` claims; 0 where that can't be said.
+
+        A time without a size is held against the least work of all sizes, so that it is never accused wrongly.
+        """
+        if not self.peak_flops:
+            return 0.0
+        if figure.quantity is Quantity.THROUGHPUT:
+            return figure.value / self.peak_flops
+        if figure.quantity is not Quantity.TIME or figure.value <= 0:
+            return 0.0
+        work = self.work(figure.size) if figure.size else min(self.flop.values(), default=0)
+        return work / (figure.value * 1e-9) / self.peak_flops
+
+
+def roofline_of(protocol: Protocol, target: str) -> Roofline:
+    """The roofline of `target` by the protocol; empty where it has no benchmark or no peak."""
+    found = protocol.targets.get(target)
+    benchmark = found.benchmark if found else None
+    if benchmark is None:
+        return Roofline()
+    flop = {size.name: size.flop for size in benchmark.sizes if size.flop}
+    source = f"protocol.yaml, {target}: {benchmark.peak_tflops:g} TFLOP/s" if benchmark.peak_tflops else ""
+    return Roofline(peak_flops=benchmark.peak_tflops * 1e12, flop=flop, source=source)
+
+
+def agrees(throughput: float, time_ns: float, work: int) -> bool:
+    """Whether a time and a throughput say the same, to five percent."""
+    return bool(work) and math.isclose(work / (time_ns * 1e-9), throughput, rel_tol=0.05)

@@ -1,0 +1,76 @@
+"""The do-not-repeat list of a hand-kept ledger, each line with the row that it forbids to repeat."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from expctl.domain.experiment import Verdict
+from expctl.domain.handkept import Document, Line, Row, Unread
+from expctl.domain.text import one_line, plain_text
+
+FORBIDS = re.compile(r"do[- ]?n.?o?t[- ]repeat|dead ends?|non-starters?|never again|already tried|avoid", re.IGNORECASE)
+BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(.*)")
+CODE = re.compile(r"`([^`]+)`")
+WORD = re.compile(r"[a-z][a-z0-9_]{3,}|[a-z]+\d+")
+COMMON = {
+    "without", "condition", "precondition", "clear", "clearly", "testing", "retesting", "adding", "trying", "introducing",
+    "variant", "path",
+}  # fmt: skip
+
+
+def forbidden(document: Document, rows: Sequence[Row]) -> tuple[dict[int, str], tuple[Unread, ...]]:
+    """The text of a rule by the line of its row, and the lines that name no row that can be told."""
+    rules: dict[int, str] = {}
+    unread: list[Unread] = []
+    for line in _bullets(document):
+        row = _row_of(line.text, rows)
+        text = plain_text(line.text)
+        if row is None:
+            unread.append(Unread(line=line.number, text=one_line(text, 100), why="forbids something that no single row tried"))
+        else:
+            rules[row.line] = f"{rules[row.line]} {text}" if row.line in rules else text
+    return rules, tuple(unread)
+
+
+def _bullets(document: Document) -> Iterator[Line]:
+    for section in document.sections:
+        if FORBIDS.search(section.title):
+            for line in section.lines:
+                found = BULLET.fullmatch(line.text)
+                if found:
+                    yield Line(number=line.number, text=found[1])
+
+
+def _row_of(text: str, rows: Sequence[Row]) -> Row | None:
+    """By id, else by a piece of code that only one row has, else by words that one row shares most."""
+    named = [row for row in rows if row.name and re.search(rf"(?<![\w-]){re.escape(row.name)}(?![\w-])", text)]
+    if named:
+        return named[0] if len(named) == 1 else None
+    for code in CODE.findall(text):
+        for match in (_exactly, _within):
+            having = [row for row in rows if match(code, CODE.findall(row.change))]
+            if len(having) == 1:
+                return having[0]
+    scores = sorted(((_shared(text, row), row.line) for row in rows), reverse=True)
+    best = [line for score, line in scores if score == scores[0][0]]
+    return next(row for row in rows if row.line == best[0]) if len(best) == 1 and scores[0][0] >= 2 else None
+
+
+def _exactly(code: str, others: Sequence[str]) -> bool:
+    return code in others
+
+
+def _within(code: str, others: Sequence[str]) -> bool:
+    return any(len(other) > 3 and (other in code or code in other) for other in others)
+
+
+def _shared(text: str, row: Row) -> float:
+    """Words in common; a rejected row counts a little more than a kept one."""
+    words = {_stem(word) for word in WORD.findall(text.lower())} - COMMON
+    tried = {_stem(word) for word in WORD.findall(row.change.lower())}
+    return len(words & tried) + (
+        0.5 if any(ruling.verdict is Verdict.REJECT for ruling in row.rulings) and words & tried else 0
+    )
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if word.endswith("s") else word

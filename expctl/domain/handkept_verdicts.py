@@ -1,0 +1,83 @@
+"""Words of a verdict, as people write them: `KEEP baseline`, `discard`, `Reverted`, `REJECT config / KEEP infra`."""
+
+import re
+from enum import StrEnum
+
+from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.handkept import Ruling
+
+
+class Waiting(StrEnum):
+    """Somebody wants to try it, or is at it."""
+
+    NO_VERDICT_YET = "no verdict yet"
+
+
+WHOLE_CELL = {
+    **dict.fromkeys(("y", "yes", "true", "✓", "✔", "✅", "☑", "👍"), Verdict.KEEP),
+    **dict.fromkeys(("n", "no", "false", "✗", "✘", "❌", "✖", "👎"), Verdict.REJECT),
+}
+WORDS = (
+    (Verdict.REJECT, r"not (?:kept|merged|adopted|landed|accepted)|(?:don.?t|do not|did not|didn.?t) keep"),
+    (Verdict.KEEP, r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|shipped|baseline"),
+    (
+        Verdict.REJECT,
+        r"reject|rejected|discard|discarded|revert|reverted|dropped|rolled back|abandoned|fail|failed|regression|regressed",
+    ),
+    (Verdict.INVALID, r"crash|crashed|oom|invalid|error|timeout|timed out|aborted"),
+    (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie"),
+    (Verdict.NO_OP, r"no-?op|identical|unchanged"),
+)  # fmt: skip
+PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
+MARKS = re.compile(r"[✓✔✅☑👍✗✘❌✖👎]")
+PENDING = re.compile(r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd)\b", re.IGNORECASE)
+NO_FAULT = re.compile(r"\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?)\b", re.IGNORECASE)
+PARTS = re.compile(r"\s*[/;+]\s*")
+KINDS = (
+    (Kind.ANALYSIS, re.compile(r"analy|ablation|diagnos|study", re.IGNORECASE)),
+    (Kind.INFRA, re.compile(r"\binfra|tooling|harness|\bfix", re.IGNORECASE)),
+    (Kind.CONFIG, re.compile(r"\bconfig|\bcfg\b|\btile\b|tuning", re.IGNORECASE)),
+    (Kind.SIMPLIFY, re.compile(r"simplif|refine|clean-?up|refactor", re.IGNORECASE)),
+)
+
+
+def rulings(text: str) -> tuple[Ruling, ...] | Waiting | None:
+    """What `text` rules: one verdict, or one per part of `REJECT config / KEEP infra`. None when it can't be told."""
+    plain = NO_FAULT.sub("", text.replace("*", "").replace("`", "")).strip()
+    found = _verdicts(plain)
+    if len(found) == 1:
+        return (_ruling(found.pop(), plain),)
+    if not found:
+        return Waiting.NO_VERDICT_YET if PENDING.search(plain) or not plain.strip("-–—? ") else None
+    parts = [part for part in PARTS.split(plain) if part]
+    each = [_verdicts(part) for part in parts]
+    if len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and _opens(parts[0]) and _opens(parts[1]):
+        return tuple(_ruling(verdicts.pop(), part) for verdicts, part in zip(each, parts, strict=True))
+    return None
+
+
+def rules_something(text: str) -> bool:
+    """Whether the cell looks like one of a column of verdicts."""
+    return len(text) <= 60 and isinstance(rulings(text), tuple | Waiting) and bool(text.strip("-–—? "))
+
+
+def _verdicts(text: str) -> set[Verdict]:
+    whole = WHOLE_CELL.get(text.lower())
+    if whole:
+        return {whole}
+    found: set[Verdict] = {WHOLE_CELL[mark] for mark in MARKS.findall(text)}
+    rest = text
+    for verdict, pattern in PATTERNS:
+        if pattern.search(rest):
+            found.add(verdict)
+            rest = pattern.sub(" ", rest)
+    return found
+
+
+def _opens(part: str) -> bool:
+    return any(pattern.match(part) for _, pattern in PATTERNS) or bool(MARKS.match(part))
+
+
+def _ruling(verdict: Verdict, words: str) -> Ruling:
+    kind = next((kind for kind, pattern in KINDS if pattern.search(words)), None)
+    return Ruling(verdict=verdict, kind=kind, words=words)

@@ -1,0 +1,19 @@
+"""Where a candidate failed: the target whose code was rejected, read from the events of its run."""
+
+from expctl.domain.events import Tested
+from expctl.domain.lifecycle import Run
+from expctl.domain.measurement import Side
+from expctl.domain.resources import exceeded
+
+
+def judged_target(run: Run) -> str:
+    """The first target that did not build, that broke its limits or its test; else the deciding one, by its times."""
+    for name in run.targets():
+        if run.build_failure(Side.CANDIDATE, name) is not None:
+            return name
+    for name, limits in run.course.limits.items():
+        candidate = run.artifact(Side.CANDIDATE, name)
+        if candidate is not None and exceeded(limits, run.artifact(Side.BASELINE, name), candidate):
+            return name
+    failed = next((tested for tested in run.all(Tested) if not tested.ok and not tested.fault), None)
+    return (failed.target if failed else "") or run.begun().target

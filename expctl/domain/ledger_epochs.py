@@ -1,0 +1,79 @@
+"""Epochs as the ledger shows them: the border between two, and what the next run would begin."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from expctl.domain.epochs import Epoch, Epochs
+from expctl.domain.experiment import id_order
+from expctl.domain.ground import Change, Ground, ground_of
+from expctl.domain.protocol import Protocol
+from expctl.domain.record import Origin, Record, Yardstick
+from expctl.domain.yardstick import yardstick_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Border:
+    """Between the row of `before` and the rows of its target above it, no figure may be compared."""
+
+    before: str
+    target: str
+    text: str
+
+
+def borders(records: Sequence[Record], epochs: Epochs) -> tuple[Border, ...]:
+    """Where the epoch of a target changes from one row to the next, in the order of ids."""
+    found, above = [], dict[str, Epoch | None]()
+    for record in sorted(records, key=lambda record: id_order(record.id)):
+        epoch = epochs.of.get(record.id)
+        if record.origin is Origin.IMPORTED:
+            above[record.target] = None
+        elif epoch is not None:
+            before = above.get(record.target, epoch)
+            if before is None or before.number != epoch.number:
+                found.append(Border(before=record.id, target=record.target, text=_text(before, epoch)))
+            above[record.target] = epoch
+    return tuple(found)
+
+
+def epoch_lines(epochs: Epochs) -> tuple[str, ...]:
+    """One sentence per epoch: since when, on what ground, what was changed for it."""
+    return tuple(
+        f"{each.target}, epoch {each.number}: since {each.first.id} ({each.first.date[:10]}), baseline"
+        f" {each.first.base[:12]}; {ground_text(each.ground)}{changed_text(each.begins)}"
+        for each in epochs.all
+    )
+
+
+def ground_text(ground: Ground) -> str:
+    """What matters of a ground to a reader: KPI, compiler, machine, driver, clock policy."""
+    shown = ("KPI" if "KPI" in ground.parts else "sizes", "compiler", "machine", "gpu", "kernel", "driver", "clock policy")
+    return ", ".join(f"{name} {ground.parts[name]}" for name in shown if name in ground.parts)
+
+
+def changed_text(begins: Sequence[Change]) -> str:
+    """`; changed: compiler ziglang 0.16.0 -> ziglang 0.17.0`."""
+    return f"; changed: {'; '.join(str(change) for change in begins)}" if begins else ""
+
+
+def pending(protocol: Protocol, targets: Iterable[str], epochs: Epochs) -> dict[str, tuple[Change, ...]]:
+    """By target that was measured: what protocol.yaml says otherwise than its last epoch, so the next run opens one.
+
+    Nothing else is known here: a changed harness, compiler or machine shows when something is measured.
+    """
+    found = {}
+    for target in targets:
+        last = epochs.last.get(target)
+        if last is not None and target in protocol.targets:
+            stick = yardstick_of(protocol, target, harness="")
+            ground = ground_of(protocol="", yardstick=Yardstick(harness="", kpi=stick.kpi, build=stick.build), environment={})
+            if epochs.current(target, ground) is None:
+                found[target] = last.changes_to(ground)
+    return found
+
+
+def _text(before: Epoch | None, after: Epoch) -> str:
+    if before is None:
+        return f"{after.target}: imported figures end here, epoch {after.number} begins; never compare across this line"
+    known = before.changes_to(after.ground) or after.begins
+    why = "; ".join(str(change) for change in known) or "its ground differs"
+    return f"{after.target}: from epoch {before.number} to epoch {after.number}: {why}; never compare across this line"

@@ -1,0 +1,119 @@
+"""What was predicted, side by side with what came of it, and how often predictions hold."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from expctl.domain.evidence import OBJECTIVE
+from expctl.domain.experiment import Kind, Prediction, Verdict
+from expctl.domain.record import Record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forecast:
+    """One prediction against its outcome. `gain_percent` is the measured effect on the objective, None where it was not timed.
+
+    `counts`: the outcome says something of the idea. An INVALID does not, nor does a target that the patch left alone; an
+    analysis always ends in KEEP, so that its verdict is no prediction.
+    """
+
+    id: str
+    target: str
+    hypothesis: str
+    predicted: Prediction
+    verdict: Verdict
+    gain_percent: float | None
+    counts: bool
+
+    @property
+    def verdict_holds(self) -> bool:
+        """Did it end as predicted?"""
+        return self.verdict is self.predicted.verdict
+
+    @property
+    def gain_holds(self) -> bool | None:
+        """Did the gain lie in the predicted range? None where there was no range or no measurement."""
+        if self.predicted.gain_percent is None or self.gain_percent is None:
+            return None
+        low, high = self.predicted.gain_percent
+        return low <= self.gain_percent <= high
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accuracy:
+    """Hits of verdicts and of gain ranges, and the KEEPs among those predicted to be one, each with how many there were.
+
+    `optimism_percent` is by how much the middle of a predicted range exceeded what was measured, on average.
+    """
+
+    verdicts: int = 0
+    verdict_hits: int = 0
+    gains: int = 0
+    gain_hits: int = 0
+    keeps: int = 0
+    keep_hits: int = 0
+    optimism_percent: float = 0.0
+
+
+def forecast_of(record: Record) -> Forecast | None:
+    """None where nothing was predicted, or nothing was measured here."""
+    if record.prediction is None or not record.base:
+        return None
+    gain = next((each.effect_percent for each in record.estimates if each.size == OBJECTIVE), None)
+    return Forecast(
+        id=record.id,
+        target=record.target,
+        hypothesis=record.hypothesis,
+        predicted=record.prediction,
+        verdict=record.verdict,
+        gain_percent=gain,
+        counts=record.kind is not Kind.ANALYSIS and record.verdict is not Verdict.INVALID and not record.left_open,
+    )
+
+
+def forecasts(records: Iterable[Record]) -> tuple[Forecast, ...]:
+    """Every forecast, in the order of `records`."""
+    return tuple(found for record in records if (found := forecast_of(record)) is not None)
+
+
+def accuracy_of(found: Sequence[Forecast]) -> Accuracy:
+    """How often they held, over those that count."""
+    counted = [each for each in found if each.counts]
+    ranged = [each for each in counted if each.gain_holds is not None]
+    keeps = [each for each in counted if each.predicted.verdict is Verdict.KEEP]
+    surplus = [sum(each.predicted.gain_percent or (0.0, 0.0)) / 2 - (each.gain_percent or 0.0) for each in ranged]
+    return Accuracy(
+        verdicts=len(counted),
+        verdict_hits=sum(each.verdict_holds for each in counted),
+        gains=len(ranged),
+        gain_hits=sum(bool(each.gain_holds) for each in ranged),
+        keeps=len(keeps),
+        keep_hits=sum(each.verdict_holds for each in keeps),
+        optimism_percent=round(sum(surplus) / len(surplus), 2) if surplus else 0.0,
+    )
+
+
+def accuracy_text(accuracy: Accuracy) -> str:
+    """`5 of 6 verdicts as predicted (2 of 3 predicted KEEPs were kept); 1 of 2 gains in the predicted range, ...`."""
+    if not accuracy.verdicts:
+        return "no prediction has an outcome yet"
+    kept = f" ({accuracy.keep_hits} of {accuracy.keeps} predicted KEEPs were kept)" if accuracy.keeps else ""
+    text = f"{accuracy.verdict_hits} of {accuracy.verdicts} verdicts as predicted{kept}"
+    if not accuracy.gains:
+        return text
+    off = f"{'over' if accuracy.optimism_percent >= 0 else 'under'}estimated by {abs(accuracy.optimism_percent):.1f} points"
+    return f"{text}; {accuracy.gain_hits} of {accuracy.gains} gains in the predicted range, on average {off}"
+
+
+def prediction_text(prediction: Prediction) -> str:
+    """`KEEP, +1.0 to +3.0 %: fewer LDS passes`."""
+    gain = f", {prediction.gain_percent[0]:+.1f} to {prediction.gain_percent[1]:+.1f} %" if prediction.gain_percent else ""
+    return f"{prediction.verdict}{gain}{f': {prediction.text}' if prediction.text else ''}"
+
+
+def outcome_text(forecast: Forecast) -> str:
+    """`KEEP, +2.30 %: as predicted, gain in range`; what does not count says so."""
+    gain = f", {forecast.gain_percent:+.2f} %" if forecast.gain_percent is not None else ""
+    if not forecast.counts:
+        return f"{forecast.verdict}{gain}: not counted"
+    range_ = {True: ", gain in range", False: ", gain out of range", None: ""}[forecast.gain_holds]
+    return f"{forecast.verdict}{gain}: {'as predicted' if forecast.verdict_holds else 'NOT as predicted'}{range_}"

@@ -1,0 +1,94 @@
+"""Who proposes experiments by himself: a command, or the sweep that is built in. `proposer:` of protocol.yaml, typed."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+COMBINATIONS_MAX = 10_000
+
+
+class Sampler(StrEnum):
+    """The order in which a sweep tries combinations: all of them, or `trials` that Optuna picks."""
+
+    GRID = "grid"
+    OPTUNA = "optuna"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """How a sweep compares combinations before it proposes one: by `rounds` of the deciding target's benchmark, or by the
+    least `fact` of a build or profile of `target`. It never decides.
+    """
+
+    rounds: int = 3
+    fact: str = ""
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """Values for named constants of one file of the scope: every combination of `constants`, or the listed `tuples`."""
+
+    file: str
+    constants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tuples: tuple[Mapping[str, str], ...] = ()
+    screen: Screen = Screen()
+    sampler: Sampler = Sampler.GRID
+    trials: int = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposer:
+    """A command that is given the brief and leaves experiments/ID/ in a scratch folder (docs/QUEUE.md), or a sweep."""
+
+    argv: tuple[str, ...] = ()
+    timeout_s: float = 600.0
+    sweep: Sweep | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """Why a proposal was not taken, in the words of the refusal. The proposer is told on its next call."""
+
+    id: str
+    refused: str
+    expected: str = ""
+    found: str = ""
+    where: str = ""
+    next: str = ""
+
+
+def proposer_faults(proposer: Proposer | None, *, in_scope: bool, targets: Sequence[str]) -> list[str]:
+    """One sentence for each thing that the types allow and the protocol must not say. `in_scope`: may a patch touch the
+    sweep's file?
+    """
+    if proposer is None:
+        return []
+    sweep = proposer.sweep
+    if bool(proposer.argv) is (sweep is not None):
+        return ["proposer: expected argv or sweep, one of them"]
+    if proposer.timeout_s <= 0:
+        return [f"proposer.timeout_s: expected more than 0, found {proposer.timeout_s:g}"]
+    if sweep is None:
+        return []
+    found = [] if in_scope else [f"proposer.sweep.file: expected a file in the scope, found {sweep.file!r}"]
+    if bool(sweep.constants) is bool(sweep.tuples):
+        found.append("proposer.sweep: expected constants or tuples, one of them")
+    if not all(sweep.constants.values()) or not all(sweep.tuples):
+        found.append("proposer.sweep: expected at least one value for each constant")
+    if len({frozenset(each) for each in sweep.tuples}) > 1:
+        found.append("proposer.sweep.tuples: expected the same names in each")
+    if not 1 <= sweep.screen.rounds <= 46:
+        found.append(f"proposer.sweep.screen.rounds: expected 1 to 46, found {sweep.screen.rounds}")
+    if sweep.screen.target and sweep.screen.target not in targets:
+        found.append(f"proposer.sweep.screen.target: {sweep.screen.target} is not among targets ({', '.join(targets)})")
+    if bool(sweep.screen.target) is not bool(sweep.screen.fact):
+        found.append("proposer.sweep.screen: expected fact and target together, or neither")
+    if sweep.trials < 1:
+        found.append(f"proposer.sweep.trials: expected at least 1, found {sweep.trials}")
+    size = 1
+    for values in sweep.constants.values():
+        size *= len(values)
+    if size > COMBINATIONS_MAX:
+        found.append(f"proposer.sweep.constants: expected at most {COMBINATIONS_MAX} combinations, found {size}")
+    return found

@@ -1,0 +1,172 @@
+"""What a condition may ask of another experiment's result, and the answer.
+
+    verdict                 KEEP, REJECT, INCONCLUSIVE or NO-OP          (== and != only)
+    target                  the target that decided                     (== and != only)
+    effect.SIZE             the gain at a size of the KPI, in percent; SIZE may be `objective`
+    effect.SIZE.low, .high  the ends of its 95 % interval
+    build.NAME              a fact of the candidate's build (vgpr, lds, occupancy, ...); build.TARGET.NAME of another target's
+    profile.NAME            a fact of the candidate's profile; profile.TARGET.NAME of another target's
+
+NAME is the fact's name with anything but letters and digits as `_`, in any case. NAME_baseline is the baseline's figure and
+NAME_ratio the candidate's divided by it, unless a fact is called just that.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from expctl.domain.condition import AllOf, Comparison, Condition, Operator
+from expctl.domain.experiment import Verdict
+from expctl.domain.measurement import Side
+from expctl.domain.record import Fact, Record
+
+KNOWN = "verdict, target, effect.SIZE, effect.SIZE.low, effect.SIZE.high, build.NAME, profile.NAME"
+ASKABLE = tuple(verdict.value for verdict in Verdict if verdict is not Verdict.INVALID)
+WORDS = ("verdict", "target")
+ENDS = {"low": "low_percent", "high": "high_percent"}
+
+Profile = Mapping[str, Sequence[Fact]]
+"""profile.json: `baseline`, `candidate`, and `TARGET baseline`, `TARGET candidate` for guards."""
+
+
+class Truth(StrEnum):
+    """`OPEN`: not known yet. `NEVER`: it can't hold any more."""
+
+    HOLDS = "holds"
+    OPEN = "open"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Does a condition hold? `why` names what it found, or what it waits for."""
+
+    truth: Truth
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Concluded:
+    """An experiment with a verdict that stays, and its profile."""
+
+    record: Record
+    profile: Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """No such verdict yet."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Hopeless:
+    """There will never be one."""
+
+    why: str
+
+
+Result = Concluded | Pending | Hopeless
+
+
+def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str]) -> str:
+    """What is wrong with a comparison before any result is known; empty when nothing is."""
+    names, value = comparison.names, comparison.value
+    is_word = isinstance(value, str)
+    shape = (names[0], len(names))
+    if shape not in {("verdict", 1), ("target", 1), *((kind, n) for kind in ("effect", "build", "profile") for n in (2, 3))}:
+        return f"expected one of {KNOWN}, found {'.'.join(names)!r}"
+    if names[0] in WORDS and (not is_word or comparison.operator not in (Operator.EQUAL, Operator.UNEQUAL)):
+        return f"expected {names[0]} == or != a word, found {comparison.operator} {value}"
+    if names[0] not in WORDS and is_word:
+        return f"expected a number to hold {'.'.join(names)} against, found {value!r}"
+    if names[0] == "verdict" and value not in ASKABLE:
+        return f"expected a verdict that can stay, one of {', '.join(ASKABLE)}, found {value!r}"
+    if names[0] == "target" and value not in targets:
+        return f"expected a target of protocol.yaml, one of {', '.join(targets)}, found {value!r}"
+    if names[0] == "effect" and names[1] not in ("objective", *sizes):
+        return f"expected objective or a size of the KPI ({', '.join(sizes)}), found {names[1]!r}"
+    if names[0] == "effect" and len(names) == 3 and names[2] not in ENDS:
+        return f"expected low or high, found {names[2]!r}"
+    if names[0] in ("build", "profile") and len(names) == 3 and names[1] not in targets:
+        return f"expected a target of protocol.yaml, one of {', '.join(targets)}, found {names[1]!r}"
+    return ""
+
+
+def answer(condition: Condition, results: Mapping[str, Result]) -> Answer:
+    """Hold a condition against results; an id that isn't among them is pending."""
+    if isinstance(condition, Comparison):
+        return _compare(condition, results.get(condition.experiment, Pending(f"there is no {condition.experiment}")))
+    answers = [answer(part, results) for part in condition.parts]
+    decides, otherwise = (Truth.NEVER, Truth.HOLDS) if isinstance(condition, AllOf) else (Truth.HOLDS, Truth.NEVER)
+    for truth in (decides, Truth.OPEN):
+        found = [each.why for each in answers if each.truth is truth]
+        if found:
+            return Answer(truth, "; ".join(dict.fromkeys(found)))
+    return Answer(otherwise, "; ".join(dict.fromkeys(each.why for each in answers)))
+
+
+def _compare(comparison: Comparison, result: Result) -> Answer:
+    if not isinstance(result, Concluded):
+        return Answer(Truth.OPEN if isinstance(result, Pending) else Truth.NEVER, result.why)
+    found = _value(comparison.names, result)
+    left = f"{comparison.experiment}.{'.'.join(comparison.names)}"
+    if found is None:
+        return Answer(Truth.NEVER, f"{left} is not known: {comparison.experiment} ended in {result.record.verdict} without it")
+    if isinstance(found, str):
+        holds = (found == comparison.value) is (comparison.operator is Operator.EQUAL)
+        how = f"{comparison.experiment} ended in {found}" if comparison.names == ("verdict",) else f"{left} is {found}"
+        return Answer(Truth.HOLDS if holds else Truth.NEVER, how)
+    holds = _orders(found, comparison.operator, float(comparison.value))
+    return Answer(Truth.HOLDS if holds else Truth.NEVER, f"{left} is {found:.6g}")
+
+
+def _orders(left: float, operator: Operator, right: float) -> bool:
+    return {
+        Operator.EQUAL: left == right,
+        Operator.UNEQUAL: left != right,
+        Operator.LESS: left < right,
+        Operator.AT_MOST: left <= right,
+        Operator.MORE: left > right,
+        Operator.AT_LEAST: left >= right,
+    }[operator]
+
+
+def _value(names: Sequence[str], result: Concluded) -> str | float | None:
+    record = result.record
+    match names:
+        case ("verdict",):
+            return record.verdict.value
+        case ("target",):
+            return record.target
+        case ("effect", size, *end):
+            estimate = next((each for each in record.estimates if each.size == size), None)
+            return None if estimate is None else float(getattr(estimate, ENDS[end[0]] if end else "effect_percent"))
+        case ("build", *where, name):
+            target = where[0] if where else record.target
+            sides = {side: record.artifacts.get(side, {}).get(target) for side in Side}
+            return _figure(name, {side: made.facts if made else () for side, made in sides.items()})
+        case ("profile", *where, name):
+            prefix = f"{where[0]} " if where and where[0] != record.target else ""
+            return _figure(name, {side: result.profile.get(f"{prefix}{side}", ()) for side in Side})
+    return None
+
+
+def _figure(name: str, facts: Mapping[Side, Sequence[Fact]]) -> float | None:
+    values = {side: {plain_name(fact.name): fact.value for fact in found} for side, found in facts.items()}
+    before, after, wanted = values[Side.BASELINE], values[Side.CANDIDATE], plain_name(name)
+    if wanted in after:
+        return after[wanted]
+    if wanted.endswith("_baseline"):
+        return before.get(wanted.removesuffix("_baseline"))
+    stem = wanted.removesuffix("_ratio")
+    if stem != wanted and stem in after and before.get(stem):
+        return after[stem] / before[stem]
+    return None
+
+
+def plain_name(name: str) -> str:
+    """`LDS passes` and `lds_passes` are one name."""
+    return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")

@@ -1,0 +1,96 @@
+"""Every rule as a reader needs it: in force, open again and why, or waived and by whom. Pure, given what is true now."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from expctl.domain.conditions import VERIFIED, lapses, verified
+from expctl.domain.experiment import Verdict, id_order
+from expctl.domain.ports import Circumstances
+from expctl.domain.record import Lapse, Record, Rule
+from expctl.domain.rules import Level, changed_codes
+
+
+class State(StrEnum):
+    """Of a rule. A waived one is in force for everybody who has not written a reason."""
+
+    ACTIVE = "active"
+    REOPENED = "reopened"
+    WAIVED = "waived"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pass:
+    """An experiment that a rule let through, for what reason, and how it ended."""
+
+    id: str
+    verdict: Verdict
+    reason: str
+    written: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleState:
+    """One rule. `known_by` are the levels at which expctl knows a repeat (none: only readers do); `verified` what it looks up
+    to say whether the rule still holds, `told` the conditions that only a reader can judge.
+    """
+
+    id: str
+    state: State
+    text: str
+    target: str
+    reasons: tuple[str, ...]
+    known_by: tuple[Level, ...]
+    verified: tuple[tuple[str, str], ...]
+    told: tuple[tuple[str, str], ...]
+    lapses: tuple[Lapse, ...]
+    passes: tuple[Pass, ...]
+
+
+def rule_states(records: Sequence[Record], now: Circumstances) -> tuple[RuleState, ...]:
+    """The rules of `records` in the order of their ids."""
+    passes = passes_by_rule(records)
+    ruled = sorted((record for record in records if record.rule is not None), key=lambda record: id_order(record.id))
+    return tuple(_state(record, record.rule, passes.get(record.id, ()), now) for record in ruled if record.rule is not None)
+
+
+def passes_by_rule(records: Iterable[Record]) -> Mapping[str, tuple[Pass, ...]]:
+    """Id of a rule -> the experiments that it let pass."""
+    found: dict[str, list[Pass]] = {}
+    for record in records:
+        for waiver in record.waivers:
+            entry = Pass(id=record.id, verdict=record.verdict, reason=waiver.reason, written=waiver.written)
+            found.setdefault(waiver.rule, []).append(entry)
+    return {name: tuple(entries) for name, entries in found.items()}
+
+
+def levels_of(record: Record) -> tuple[Level, ...]:
+    """The levels at which a repeat of a rejected experiment is known."""
+    rule = record.rule
+    if rule is None:
+        return ()
+    has = {
+        Level.PATCH: bool(rule.patch_id),
+        Level.CHANGE: bool(rule.change),
+        Level.CODE: bool(rule.code or changed_codes(record)),
+        Level.SETTINGS: bool(rule.settings),
+        Level.PATTERN: bool(rule.forbids),
+    }
+    return tuple(level for level, known in has.items() if known)
+
+
+def _state(record: Record, rule: Rule, passes: tuple[Pass, ...], now: Circumstances) -> RuleState:
+    changed = lapses(record, now)
+    waived = any(each.written for each in passes)
+    return RuleState(
+        id=record.id,
+        state=State.REOPENED if changed else State.WAIVED if waived else State.ACTIVE,
+        text=rule.text,
+        target=record.target,
+        reasons=record.reasons,
+        known_by=levels_of(record),
+        verified=verified(record),
+        told=tuple((name, value) for name, value in rule.conditions.items() if name not in VERIFIED),
+        lapses=changed,
+        passes=passes,
+    )

@@ -1,0 +1,136 @@
+"""Values that a patch sets: what is left of a change that touches nothing but numbers.
+
+A setting is a name and its new value: `constexpr int kTileRows = 8`, `#define LIMIT 40`, the count of a `#pragma unroll`, or
+one more tuple in a list of macro calls such as `SCALED_MM_CONFIGS(X)`. A patch that changes anything else has no settings.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from expctl.domain.source_items import DIRECTIVE_ENDS, Item
+
+LITERAL = re.compile(r"\.?\d[\w.']*|true|false|nullptr|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
+GLUE = frozenset("+-*/%&|^~!()<>") | {"<<", ">>", "::"}
+PLACEHOLDER = "_"
+
+
+def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mapping[str, str]:
+    """Name -> new value of every pair of (items before, items after); empty when one of them is more than a new value."""
+    found: dict[str, str] = {}
+    for before, after in pairs:
+        if len(before) != len(after):
+            return {}
+        for old, new in zip(before, after, strict=True):
+            changed = _changed(old, new)
+            if not changed:
+                return {}
+            found |= changed
+    return found
+
+
+def shape_of(items: Sequence[Item]) -> str:
+    """The items with every value left out: what a config is made of, whatever it is set to."""
+    lines = []
+    for item in items:
+        calls = _calls(item)
+        words = item.tokens if calls is None else (*item.tokens[: calls[0]], str(sorted({len(c) for c in calls[1]})))
+        lines.append(" ".join((*item.scope, *(PLACEHOLDER if LITERAL.fullmatch(word) else word for word in words))))
+    return "\n".join(lines)
+
+
+def _changed(old: Item, new: Item) -> Mapping[str, str]:
+    """The settings between two versions of one item; empty when they are not only that."""
+    if old.scope != new.scope:
+        return {}
+    before, after = _calls(old), _calls(new)
+    if before is not None and after is not None and old.tokens[: before[0]] == new.tokens[: after[0]]:
+        return _listed(old.tokens[2], before[1], after[1])
+    if len(old.tokens) != len(new.tokens):
+        return _one_value(old, new)
+    found: dict[str, str] = {}
+    for index, (one, other) in enumerate(zip(old.tokens, new.tokens, strict=True)):
+        if one == other:
+            continue
+        name = _named(old.tokens, index) if LITERAL.fullmatch(one) and LITERAL.fullmatch(other) else ""
+        if not name:
+            return _one_value(old, new)
+        found[_name(old, name)] = _value(new.tokens, index)
+    return found
+
+
+def _one_value(old: Item, new: Item) -> Mapping[str, str]:
+    """`constexpr int k = 4;` -> `constexpr int k = 1 << 4;`: one name, a value made of literals, before and after."""
+    for sign, end in (("=", 1), ("define", 0)):
+        if sign in old.tokens and sign in new.tokens and old.tokens[:1] == new.tokens[:1]:
+            cut = [each.tokens.index(sign) + 1 + (sign == "define") for each in (old, new)]
+            heads = [each.tokens[:at] for each, at in zip((old, new), cut, strict=True)]
+            values = [each.tokens[at : len(each.tokens) - end] for each, at in zip((old, new), cut, strict=True)]
+            if heads[0] == heads[1] and all(value and all(_is_literal(word) for word in value) for value in values):
+                return {_name(old, heads[0][-1] if sign == "define" else heads[0][-2]): " ".join(values[1])}
+    return {}
+
+
+def _is_literal(word: str) -> bool:
+    return bool(LITERAL.fullmatch(word)) or word in GLUE
+
+
+def _named(tokens: Sequence[str], index: int) -> str:
+    """What the literal at `index` is the value of: a name before `=`, a #define, or a pragma with its place in the function."""
+    at = index - 1
+    while at >= 0 and (_is_literal(tokens[at]) or tokens[at] in ("{", ",", "[")):
+        at -= 1
+    if at >= 1 and tokens[at] == "=":
+        return tokens[at - 1]
+    if at >= 1 and tokens[at - 1] == "define":
+        return tokens[at]
+    start = max((i for i in range(index) if tokens[i] == "#"), default=-1)
+    if start >= 0 and DIRECTIVE_ENDS not in tokens[start:index] and tokens[start + 1] == "pragma":
+        return f"{' '.join(tokens[start + 1 : index])} #{sum(word == 'pragma' for word in tokens[:index])}"
+    return ""
+
+
+def _value(tokens: Sequence[str], index: int) -> str:
+    """The whole value around a literal: back to `=` or its name, on to the end of the declarator."""
+    first = last = index
+    while first > 0 and _is_literal(tokens[first - 1]):
+        first -= 1
+    while last + 1 < len(tokens) and _is_literal(tokens[last + 1]):
+        last += 1
+    return " ".join(tokens[first : last + 1])
+
+
+def _function(tokens: Sequence[str]) -> str:
+    body = tokens.index("{") if "{" in tokens else len(tokens)
+    heads = [tokens[i - 1] for i in range(1, body) if tokens[i] == "(" and re.fullmatch(r"[A-Za-z_]\w*", tokens[i - 1])]
+    return next((name for name in heads if not name.startswith("__")), "a function")
+
+
+def _calls(item: Item) -> tuple[int, list[tuple[str, ...]]] | None:
+    """Of `#define LIST(X) X(1,2) X(3,4)`: where the calls begin, and their arguments; None when it is no such list."""
+    tokens = item.tokens
+    if len(tokens) < 9 or tokens[1] != "define" or tokens[3] != "(" or tokens[5] != ")":
+        return None
+    calls, at = [], 6
+    while at < len(tokens):
+        if tokens[at] != tokens[4] or tokens[at + 1 : at + 2] != ("(",) or ")" not in tokens[at:]:
+            return None
+        end = tokens.index(")", at)
+        calls.append(tuple(word for word in tokens[at + 2 : end] if word != ","))
+        at = end + 1
+    return (6, calls) if all(LITERAL.fullmatch(word) for call in calls for word in call) else None
+
+
+def _listed(name: str, before: list[tuple[str, ...]], after: list[tuple[str, ...]]) -> Mapping[str, str]:
+    added = [",".join(call) for call in after if call not in before]
+    removed = [",".join(call) for call in before if call not in after]
+    if added:
+        return {name: " ".join(sorted(added))}
+    return {name: f"without {' '.join(sorted(removed))}"} if removed else {}
+
+
+def _name(item: Item, name: str) -> str:
+    """The name with all that it stands in: #if branches, structs, the function."""
+    branches = [f"[{each}]" for each in item.scope if each.startswith(("if ", "ifdef ", "ifndef "))]
+    structs = [f"{found[-1]}::" for each in item.scope if (found := re.findall(r"\b(?:struct|class|union) (\w+)", each))]
+    inside = f" of {_function(item.tokens)}" if "{" in item.tokens and "(" in item.tokens else ""
+    return " ".join((*branches, f"{''.join(structs)}{name}{inside}"))

@@ -1,0 +1,195 @@
+"""Source text as items: the declarations, functions and directives of C and its kin, blind to white space and comments.
+
+An item is what may be compared between two versions of a file: a whole function, one member, one #define. It carries the
+braces and #if branches around it, so that the same line in another branch is another item. It is no parser of C++: where it
+cuts wrongly, it cuts the same way in both versions.
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+
+from expctl.domain.local_names import renamed
+
+C_SUFFIXES = (".h", ".hpp", ".hip", ".c", ".cc", ".cpp", ".cu", ".cuh", ".cl", ".inc")
+HASH_COMMENTS = (".py", ".sh", ".yaml", ".yml", ".toml", ".cmake", ".mk")
+KEY_DIGITS = 16
+TOKEN = re.compile(
+    r"(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))"
+    r"|(?P<string>\"(?:\\.|[^\"\\\n]){0,500}\"|'(?:\\.|[^'\\\n]){0,500}')"  # bounded: quotes that don't close cost time
+    r"|(?P<word>[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.']\b|[\w.])*)"
+    r"|(?P<sign><<=|>>=|\.\.\.|::|->|\+\+|--|<<|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|##|[^\s\w])",
+    re.DOTALL,
+)
+DIRECTIVE_ENDS = "\n"
+LENGTH_MAX = 200_000  # of a text that is cut into more than its lines
+HEADER_MAX = 400
+OPENS, CLOSES = "([", ")]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """`tokens` as they stand; `scope` are the headers of the braces and the #if branches around them."""
+
+    scope: tuple[str, ...]
+    tokens: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        """Sixteen hex digits that stay the same when locals are renamed."""
+        text = "\x1f".join((*self.scope, "", *renamed(self.tokens)))
+        return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:KEY_DIGITS]
+
+
+def items_of(path: str, text: str) -> tuple[Item, ...]:
+    """The items of a file. Of a language that is not C's kin, each line is one: without comments where # begins them."""
+    if path.endswith(C_SUFFIXES) and len(text) <= LENGTH_MAX:
+        return _Cutter().cut(text)
+    hashed = path.endswith(HASH_COMMENTS)
+    lines = (re.sub(r"(^|\s)#.*", "", line) if hashed else line for line in text.splitlines())
+    return tuple(Item(scope=(_indent(line),), tokens=tuple(line.split())) for line in lines if line.strip())
+
+
+def without_comments(path: str, lines: tuple[str, ...]) -> tuple[str, ...]:
+    """Each of `lines` without its comment, where the language has one that is known."""
+    if path.endswith(C_SUFFIXES):
+        return tuple(re.sub(r"//.*|/\*.*?\*/", "", line) for line in lines)
+    return tuple(re.sub(r"(^|\s)#.*", "", line) for line in lines) if path.endswith(HASH_COMMENTS) else lines
+
+
+def _indent(line: str) -> str:
+    """White space at the start of a line means something in some languages."""
+    return line[: len(line) - len(line.lstrip())]
+
+
+@dataclass
+class _Cutter:
+    """One pass over one text."""
+
+    items: list[Item] = field(default_factory=list)
+    braces: list[str] = field(default_factory=list)
+    branches: list[str] = field(default_factory=list)
+    pending: list[str] = field(default_factory=list)
+
+    def cut(self, text: str) -> tuple[Item, ...]:
+        inner = depth = 0  # braces inside one item, open parentheses
+        for line_of_directive, word in _tokens(text):
+            if line_of_directive is not None:
+                self._directive(line_of_directive, inner + depth)
+                continue
+            depth += (word in OPENS) - (word in CLOSES)
+            if word == "{" and (inner or depth > 0 or not self._opens_scope()):
+                inner += 1
+            elif word == "{":
+                self.braces.append(" ".join(self.pending))
+                self.pending = []
+                continue
+            elif word == "}" and inner:
+                inner -= 1
+                self.pending.append(word)
+                if not inner and depth <= 0 and not self._goes_on():
+                    self._flush()
+                continue
+            elif word == "}":
+                self._flush()
+                header = self.braces.pop() if self.braces else ""
+                self.pending = [] if header.startswith(("namespace", "extern")) else [f"of {header}"]
+                continue
+            self.pending.append(word)
+            if word == ";" and not inner and depth <= 0:
+                depth = 0
+                self._flush()
+        self._flush()
+        return tuple(self.items)
+
+    def _opens_scope(self) -> bool:
+        """Does the brace after `pending` open a namespace, a struct, a class, a union or extern "C"?"""
+        words = _after_template(self.pending)
+        if words[:1] == ["extern"]:
+            return len(words) == 2
+        return bool({"namespace", "struct", "class", "union"} & set(words[:3])) and "(" not in _without_groups(words)
+
+    def _goes_on(self) -> bool:
+        """An initializer or an enum goes on to its semicolon, a function ends with its body."""
+        words = _without_groups(self.pending[:HEADER_MAX])
+        body = words.index("{") if "{" in words else len(words)
+        return ("=" in words[:body] and "operator" not in words) or words[:1] in (["enum"], ["typedef"])
+
+    def _directive(self, line: str, inside: int) -> None:
+        words = [word for _, word in _tokens(line.replace("#", " ", 1))]
+        name = words[0] if words else ""
+        if inside or (self.pending and not self.pending[0].startswith("of ")):
+            self.pending += ["#", *words, DIRECTIVE_ENDS]
+        elif name in ("if", "ifdef", "ifndef"):
+            self.branches.append(" ".join(words))
+        elif name in ("else", "elif") and self.branches:
+            self.branches[-1] += f" | {' '.join(words)}"
+        elif name == "endif" and self.branches:
+            self.branches.pop()
+        elif words:
+            self.items.append(Item(scope=self._scope(), tokens=("#", *words)))
+
+    def _flush(self) -> None:
+        if [word for word in self.pending if word != ";" and not word.startswith("of ")]:
+            self.items.append(Item(scope=self._scope(), tokens=tuple(self.pending)))
+        self.pending = []
+
+    def _scope(self) -> tuple[str, ...]:
+        return (*self.branches, *self.braces)
+
+
+def _tokens(text: str) -> "list[tuple[str | None, str]]":
+    """Pairs of (a directive's whole line, or None) and a word."""
+    spliced = re.sub(r"\\\r?\n", " ", text)
+    found: list[tuple[str | None, str]] = []
+    at, starts_line = 0, True
+    while at < len(spliced):
+        letter = spliced[at]
+        if letter.isspace():
+            starts_line = starts_line or letter == "\n"
+            at += 1
+            continue
+        if letter == "#" and starts_line:
+            end = spliced.find("\n", at)
+            end = len(spliced) if end < 0 else end
+            found.append((_uncommented(spliced[at:end]), "#"))
+            at = end
+        else:
+            match = TOKEN.match(spliced, at)
+            at = match.end() if match else at + 1
+            if match and match.lastgroup != "comment":
+                found.append((None, match[0]))
+        starts_line = False
+    return found
+
+
+def _uncommented(line: str) -> str:
+    return re.sub(r"/\*.*?\*/", " ", line.split("//")[0] if '"' not in line else line)
+
+
+def _after_template(words: list[str]) -> list[str]:
+    """What follows `template <...>` and alignas(...)."""
+    if words[:1] != ["template"]:
+        return words
+    depth = 0
+    for index, word in enumerate(words):
+        depth += (word == "<") - (word == ">")
+        if index > 1 and depth == 0:
+            return words[index + 1 :]
+    return words
+
+
+def _without_groups(words: list[str]) -> list[str]:
+    """`words` without what stands in parentheses; of alignas and attributes nothing is left."""
+    out: list[str] = []
+    depth = 0
+    for word in words:
+        if word == "(" and depth == 0 and out and out[-1] in ("alignas", "__attribute__", "__launch_bounds__"):
+            depth = 1
+            out.pop()
+        elif depth or word == "(":
+            depth += (word == "(") - (word == ")")
+            out += ["("] if depth == 1 and word == "(" and out[-1:] != ["("] else []
+        else:
+            out.append(word)
+    return out

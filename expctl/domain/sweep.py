@@ -1,0 +1,56 @@
+"""Named constants in the text of one file: read, and given other values. Pure."""
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+
+from expctl.domain.proposer import Sweep
+
+Combination = Mapping[str, str]
+# What precedes the value and what follows it, by the language of the line.
+FORMS = (
+    r"^(?P<before>[ \t]*#[ \t]*define[ \t]+{name}[ \t]+)(?P<value>\S.*?)(?P<after>[ \t]*(?://.*|/\*.*)?)$",
+    r"^(?P<before>[^\n;=/#]*\b{name}[ \t]*(?:\[\w*\][ \t]*)?=(?!=)[ \t]*)(?P<value>[^;\n]*?)(?P<after>[ \t]*;[^\n]*)$",
+    r"^(?P<before>[ \t]*{name}[ \t]*(?::[^=\n]*)?=(?!=)[ \t]*)(?P<value>[^#;\n]+?)(?P<after>[ \t]*(?:\#[^\n]*)?)$",
+)
+
+
+class NotAConstant(ValueError):
+    """A name isn't defined in exactly one line of the file. The text says how often."""
+
+
+def combinations(sweep: Sweep) -> Iterator[Combination]:
+    """Every combination, the last name varying fastest."""
+    if sweep.tuples:
+        yield from sweep.tuples
+        return
+    for values in itertools.product(*sweep.constants.values()):
+        yield dict(zip(sweep.constants, values, strict=True))
+
+
+def with_values(text: str, combination: Combination) -> str:
+    """`text` with other values. Raises NotAConstant."""
+    for name, value in combination.items():
+        match = _definition(text, name)
+        text = text[: match.start("value")] + value + text[match.end("value") :]
+    return text
+
+
+def values_in(text: str, names: Iterator[str] | tuple[str, ...]) -> Combination:
+    """The values that stand there now. Raises NotAConstant."""
+    return {name: _definition(text, name)["value"] for name in names}
+
+
+def words_of(combination: Combination) -> str:
+    """`TILE=64, STAGES=2`."""
+    return ", ".join(f"{name}={value}" for name, value in combination.items())
+
+
+def _definition(text: str, name: str) -> re.Match[str]:
+    for form in FORMS:
+        found = list(re.finditer(form.format(name=re.escape(name)), text, re.MULTILINE))
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise NotAConstant(f"{name} is defined in {len(found)} lines, expected one")
+    raise NotAConstant(f"{name} is defined nowhere: expected a line like `#define {name} 4` or `{name} = 4`")

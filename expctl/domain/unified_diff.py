@@ -1,0 +1,137 @@
+"""A unified diff as git writes it: which files it touches, and what it makes of their texts."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+NOTHING = "/dev/null"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hunk:
+    """Lines before and after, context included; `start` is the first line before, from 1 (0 in an empty file)."""
+
+    start: int
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileDiff:
+    """The hunks of one file. `old` is empty for a new file, `new` for a deleted one."""
+
+    old: str
+    new: str
+    hunks: tuple[Hunk, ...]
+    added: tuple[str, ...]
+
+    @property
+    def path(self) -> str:
+        """Where the file is afterwards; where it was, when it is deleted."""
+        return self.new or self.old
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileTexts:
+    """One file before and after a patch. `whole` is False when only the lines of the hunks are known."""
+
+    path: str
+    before: str
+    after: str
+    added: tuple[str, ...]
+    whole: bool
+
+
+def parse_diff(patch: bytes) -> tuple[FileDiff, ...]:
+    """The files of a patch in its order. What is no unified diff (a binary part, a mode) has no hunks and is left out."""
+    files: list[FileDiff] = []
+    lines = patch.decode(errors="replace").split("\n")
+    old, at = "", 0
+    while at < len(lines):
+        line = lines[at]
+        if line.startswith("--- ") and at + 2 < len(lines) and lines[at + 1].startswith("+++ "):
+            old, new = _path(line), _path(lines[at + 1])
+            hunks, added, at = _hunks(lines, at + 2)
+            files.append(FileDiff(old=old, new=new, hunks=tuple(hunks), added=tuple(added)))
+        else:
+            at += 1
+    return tuple(files)
+
+
+def texts_of(files: tuple[FileDiff, ...], contents: Mapping[str, str]) -> tuple[FileTexts, ...]:
+    """Each file before and after. Where `contents` lack it, or it is not what the patch was made for, the hunks stand alone."""
+    return tuple(_texts(file, contents.get(file.old, "")) for file in files)
+
+
+def _texts(file: FileDiff, before: str) -> FileTexts:
+    after = _applied(before.split("\n"), file.hunks)
+    if after is not None and (before or not file.old):
+        return FileTexts(path=file.path, before=before, after="\n".join(after), added=file.added, whole=True)
+    parts = ["\n".join(line for hunk in file.hunks for line in side(hunk)) for side in (_before, _after)]
+    return FileTexts(path=file.path, before=parts[0], after=parts[1], added=file.added, whole=False)
+
+
+def _before(hunk: Hunk) -> tuple[str, ...]:
+    return hunk.before
+
+
+def _after(hunk: Hunk) -> tuple[str, ...]:
+    return hunk.after
+
+
+def _applied(lines: list[str], hunks: tuple[Hunk, ...]) -> list[str] | None:
+    """The lines after all hunks, each at its own place or the nearest one below or above; None when one does not fit."""
+    shift, done, out = 0, 0, []
+    for hunk in hunks:
+        place = _place(lines, hunk, max(hunk.start - 1, 0) + shift, done)
+        if place is None:
+            return None
+        shift = place - max(hunk.start - 1, 0)
+        out += [*lines[done:place], *hunk.after]
+        done = place + len(hunk.before)
+    return out + lines[done:]
+
+
+def _place(lines: list[str], hunk: Hunk, wanted: int, least: int) -> int | None:
+    size = len(hunk.before)
+    if not size:  # a hunk without context follows the line that it names
+        return min(wanted + (1 if hunk.start else 0), len(lines))
+    if wanted >= least and tuple(lines[wanted : wanted + size]) == hunk.before:
+        return wanted
+    first = hunk.before[0]
+    found = (
+        at for at in range(least, len(lines) - size + 1) if lines[at] == first and tuple(lines[at : at + size]) == hunk.before
+    )
+    return min(found, key=lambda at: abs(at - wanted), default=None)
+
+
+def _path(line: str) -> str:
+    name = line[4:].split("\t")[0].rstrip("\r")
+    if name.startswith('"') and name.endswith('"'):
+        name = name[1:-1]
+    return "" if name == NOTHING else name.partition("/")[2] if name[:2] in ("a/", "b/") else name
+
+
+def _hunks(lines: list[str], at: int) -> tuple[list[Hunk], list[str], int]:
+    """Hunks from line `at` on, their added lines, and where they end."""
+    hunks, added = [], []
+    while at < len(lines) and (head := HUNK.match(lines[at])):
+        left = [int(head[2] or 1), int(head[4] or 1)]
+        before: list[str] = []
+        after: list[str] = []
+        at += 1
+        while at < len(lines) and (left[0] > 0 or left[1] > 0):
+            sign, text = lines[at][:1] or " ", lines[at][1:]
+            if sign not in "+- ":
+                break
+            for wanted, side, index in (("- ", before, 0), ("+ ", after, 1)):
+                if sign in wanted:
+                    side.append(text)
+                    left[index] -= 1
+            added += [text] if sign == "+" else []
+            at += 1
+        while at < len(lines) and lines[at].startswith("\\"):
+            at += 1
+        hunks.append(Hunk(start=int(head[1]), before=tuple(before), after=tuple(after)))
+    return hunks, added, at

@@ -1,0 +1,33 @@
+"""What a target's figures are measured with, as a protocol and a harness have it: one part of what makes an epoch."""
+
+import hashlib
+import json
+
+from expctl.domain.protocol import Protocol, Style, Target
+from expctl.domain.record import Yardstick
+
+
+def yardstick_of(protocol: Protocol, target: str, *, harness: str) -> Yardstick:
+    """The yardstick of `target`; `harness` is the hash of the harness' files (`Workspace.protocol_identity` of them)."""
+    return Yardstick(harness=harness, kpi=kpi_text(protocol, target), build=_build_text(protocol.targets[target]))
+
+
+def kpi_text(protocol: Protocol, target: str) -> str:
+    """All that shapes a figure: `n=512 (0.6), n=384 (0.4); fine, 100 quads of 1, respawn 1, wall_time; command 1f2e3d4c`.
+
+    Limits, gate, wait times and words that no step reads are not in it: an edit of those leaves figures comparable. The
+    environment of the steps and the benchmark's command stand in the hash at the end. Empty for a guard.
+    """
+    benchmark, kind = protocol.targets[target].benchmark, protocol.targets[target].number_kind
+    if benchmark is None:
+        return ""
+    sizes = ", ".join(f"{size.name} ({size.weight:g})" for size in benchmark.sizes)
+    fine = f"{benchmark.quads} quads of " if benchmark.style is Style.FINE else "iterations: "
+    parts = [list(benchmark.argv), sorted(protocol.environment.set.items()), [size.flop for size in benchmark.sizes]]
+    command = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]
+    return f"{sizes}; {benchmark.style}, {fine}{benchmark.iterations}, respawn {benchmark.respawn}, {kind}; command {command}"
+
+
+def _build_text(target: Target) -> str:
+    build = target.build
+    return " ".join(part for part in (build.toolchain, build.arch, build.source, *build.flags, *build.argv) if part)

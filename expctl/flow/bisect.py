@@ -1,0 +1,47 @@
+"""Which layer lost a gain: a binary search over the states of the stack, each judged by the verdict engine.
+
+A state keeps its promise when HEAD is as much faster than it as the records of the layers above it say, less their
+intervals, and less the budget of a simplification. A loss is then below every state that keeps it, and above the others.
+"""
+
+from expctl.domain.audit import Bisection, Probe
+from expctl.domain.evidence import OBJECTIVE
+from expctl.domain.experiment import Verdict
+from expctl.domain.stack import Layer, Promise, together
+from expctl.flow.contest import Ring, contest
+
+
+def bisect(ring: Ring, first: str, layers: tuple[Layer, ...]) -> Bisection:
+    """Search from `first`, the state before all layers, up to HEAD. One contest per step, and one of the culprit alone."""
+    states = (first, *(layer.commit for layer in layers))
+    probes = [_probe(ring, states, layers, 0)]
+    if not probes[0].lost:
+        return Bisection(probes=tuple(probes), stopped=probes[0].contest.fault)
+    good, bad = 0, len(layers)  # the promise is broken from `good` on, and kept from `bad` on
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        probes.append(_probe(ring, states, layers, middle))
+        if probes[-1].contest.fault:
+            return Bisection(probes=tuple(probes), stopped=probes[-1].contest.fault)
+        good, bad = (middle, bad) if probes[-1].lost else (good, middle)
+    culprit = layers[bad - 1]
+    own = contest(ring, states[bad - 1], states[bad], name=f"{culprit.name} alone")
+    return Bisection(
+        probes=tuple(probes),
+        culprit=culprit.name,
+        title=culprit.title,
+        commit=culprit.commit,
+        promise=culprit.promises.get(OBJECTIVE, Promise()),
+        own=own,
+    )
+
+
+def _probe(ring: Ring, states: tuple[str, ...], layers: tuple[Layer, ...], number: int) -> Probe:
+    """Do the layers above the first `number` keep their promise? An undecided contest shows no loss."""
+    nothing = {size.name: Promise() for size in ring.benchmark.sizes}
+    promises = {**nothing, **together(layers[number:])}
+    found = contest(
+        ring, states[number], ring.head, name=f"since {layers[number - 1].name if number else 'the start'}", promises=promises
+    )
+    lost = found.verdict is Verdict.REJECT
+    return Probe(layers=number, promise=promises.get(OBJECTIVE, Promise()), lost=lost, contest=found)

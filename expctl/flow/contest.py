@@ -1,0 +1,138 @@
+"""A contest: one commit against another in the very rounds of a run, judged by the verdict engine. Nothing is committed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from expctl.domain.audit import Contest
+from expctl.domain.calibration import Calibration
+from expctl.domain.errors import Interrupted
+from expctl.domain.experiment import Kind, Mode
+from expctl.domain.judgement import estimates_of, judge
+from expctl.domain.measurement import Sample, Session, Side
+from expctl.domain.plan import Plan
+from expctl.domain.ports import Failed
+from expctl.domain.protocol import Benchmark, Protocol
+from expctl.domain.record import Artifact
+from expctl.domain.stack import Promise, beyond_promise
+from expctl.domain.verdict import Decision, MeasureMore
+from expctl.flow.bench import CHECK_OUT
+from expctl.flow.round import measure_round
+from expctl.flow.world import Equipment, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ring:
+    """Where contests are held: one target, by protocol and harness of the head commit."""
+
+    world: World
+    protocol: Protocol
+    equipment: Equipment
+    head: str
+    target: str
+
+    @property
+    def benchmark(self) -> Benchmark:
+        """Of the target; `inconsistencies` saw to it that there is one."""
+        benchmark = self.protocol.targets[self.target].benchmark
+        if benchmark is None:
+            raise TypeError(f"{self.target} decides without a benchmark")
+        return benchmark
+
+    def plan(self, mode: Mode) -> Plan:
+        """What decides, with the calibration that is stored, if there is one."""
+        found = self.world.calibrations.read(self.target, self.benchmark)
+        calibrated = found.fixed() if isinstance(found, Calibration) else None
+        return Plan.of(self.benchmark, self.protocol.keep, mode, calibrated=calibrated)
+
+
+def contest(ring: Ring, before: str, after: str, *, name: str, promises: Mapping[str, Promise] | None = None) -> Contest:
+    """`after` against `before`: does it gain? With `promises`: does it keep them, but for the budget of a simplification?
+
+    Raises Busy when the machine can't be had, Interrupted when a stop was asked for.
+    """
+    built = {}
+    for side, commit in ((Side.BASELINE, before), (Side.CANDIDATE, after)):
+        made = _build(ring, commit, side)
+        if isinstance(made, Failed):
+            note = f"{commit[:10]} does not build for {ring.target}: {made.reason}"
+            return _untimed(ring, name, Contest(before=before, after=after, note=note))
+        built[side] = made
+    if len({artifact.code for artifact, _ in built.values()}) == 1 and not promises:
+        return _untimed(ring, name, Contest(before=before, after=after, note="the same machine code; nothing was timed"))
+    samples = _measured(ring, {side: path for side, (_, path) in built.items()}, promises or {}, name)
+    if isinstance(samples, Failed):
+        return _untimed(ring, name, Contest(before=before, after=after, note=f"benchmark: {samples.reason}"))
+    decision = _judged(ring, samples, promises or {})
+    if not isinstance(decision, Decision):
+        raise TypeError("a contest ended before its decision")
+    estimates = estimates_of(decision, beyond_promise(samples, promises or {}), ring.benchmark.sizes)
+    ring.world.progress.step(name, f"{decision.verdict}: {decision.reasons[0]}")
+    return Contest(before=before, after=after, verdict=decision.verdict, reasons=decision.reasons, estimates=estimates)
+
+
+def _build(ring: Ring, commit: str, side: Side) -> tuple[Artifact, Path] | Failed:
+    world, target = ring.world, ring.protocol.targets[ring.target]
+    world.progress.working("build", f"{ring.target}, {commit[:10]}")
+    tree = world.workspace.check_out(commit, CHECK_OUT[side])
+    made = ring.equipment.toolchains.build(ring.target, target, tree=tree, sources=world.workspace.source_identity(commit))
+    path = None if isinstance(made, Failed) else ring.equipment.toolchains.path(target, made)
+    if isinstance(made, Failed) or path is None:
+        return made if isinstance(made, Failed) else Failed(reason="the build's file is gone or was changed")
+    return made, path
+
+
+def _measured(
+    ring: Ring, artifacts: Mapping[Side, Path], promises: Mapping[str, Promise], name: str
+) -> tuple[Sample, ...] | Failed:
+    """Rounds until the engine decides; the confirmation begins on a machine that was let go and taken again."""
+    samples: list[Sample] = []
+    for session in Session:
+        found = _session(ring, session, samples, artifacts, promises, name)
+        if isinstance(found, Failed):
+            return found
+    return tuple(samples)
+
+
+def _session(
+    ring: Ring,
+    session: Session,
+    samples: list[Sample],
+    artifacts: Mapping[Side, Path],
+    promises: Mapping[str, Promise],
+    name: str,
+) -> Failed | None:
+    """Append the rounds of one session to `samples`; none when the engine has decided or wants the other session."""
+    answer = _judged(ring, samples, promises)
+    if isinstance(answer, Decision) or answer.session is not session:
+        return None
+    world, gate = ring.world, ring.protocol.gate
+    cwd = world.workspace.check_out(ring.head, CHECK_OUT[Side.BASELINE])
+    world.progress.working("gate", "waiting for a quiet machine")
+    with ring.equipment.gate.measuring(wait_s=gate.wait_s, quiet_s=gate.quiet_s):
+        try:
+            while not isinstance(answer, Decision) and answer.session is session:
+                number = samples[-1].round + 1 if samples else 0
+                found = measure_round(world, ring.equipment, ring.benchmark, cwd=cwd, artifacts=artifacts, number=number)
+                if isinstance(found, Failed):
+                    return found
+                samples += (replace(each, session=session) for each in found)
+                world.progress.advance(f"{name} {session}", number + 1, number + answer.rounds_left)
+                answer = _judged(ring, samples, promises)
+                if world.stop_requested() and not isinstance(answer, Decision):
+                    raise Interrupted(
+                        f"stopped after round {number + 1} of an audit; it keeps nothing, the same command starts over"
+                    )
+        finally:
+            ring.equipment.steps.close()
+    return None
+
+
+def _judged(ring: Ring, samples: list[Sample] | tuple[Sample, ...], promises: Mapping[str, Promise]) -> Decision | MeasureMore:
+    plan = ring.plan(Mode.SIMPLIFY if promises else Mode.GAIN)
+    return judge(beyond_promise(samples, promises), plan, Kind.PERF)
+
+
+def _untimed(ring: Ring, name: str, found: Contest) -> Contest:
+    ring.world.progress.step(name, found.note)
+    return found

@@ -1,0 +1,149 @@
+"""Findings: added and marked, each in a commit of its own that holds findings.yaml and the ledger and nothing else."""
+
+from dataclasses import dataclass, replace
+
+from expctl.domain.books import Books
+from expctl.domain.errors import Refused
+from expctl.domain.experiment import ID_PATTERN
+from expctl.domain.findings import COMMIT, FINDING_ID, TEXT_MAX, alike, by_id, leads_back, next_id, unknown_evidence
+from expctl.domain.ports import FindingsPen
+from expctl.domain.record import EvidenceKind, Finding, Origin
+from expctl.domain.text import plain_text
+from expctl.flow import preflight
+from expctl.flow.messages import finding_message
+from expctl.flow.recover import clear_the_deck
+from expctl.flow.world import World
+
+FILE = "findings.yaml"
+WAY_OUT = "name experiments with a record, commits of this repository (7 to 40 hex digits) or http(s) addresses"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """A finding as it now stands. `commit` is empty when it stood so before."""
+
+    finding: Finding
+    commit: str
+
+
+def add(world: World, pen: FindingsPen, *, text: str, kind: EvidenceKind, evidence: tuple[str, ...], since: str = "") -> Noted:
+    """Add a finding, or say which one says it already. Raises Refused on evidence that leads nowhere."""
+    words = plain_text(text)
+    if not words or len(words) > TEXT_MAX:
+        raise Refused(
+            "this is not a finding",
+            expected=f"a sentence of 1 to {TEXT_MAX} characters",
+            found=f"{len(words)} characters",
+            hint="expctl finding add 'what was learned' --kind measured --evidence P16",
+        )
+    with world.locks.repository(experiment="finding"):
+        clear_the_deck(world)
+        head = world.workspace.head()
+        known = world.library.findings(head)
+        same = alike(known, words)
+        if same is not None:
+            _check_same(same, kind, evidence)
+            return Noted(finding=same, commit="")
+        _check_evidence(world, head, evidence, kind)
+        finding = Finding(
+            id=next_id(known),
+            text=words,
+            since=since or world.clock.date()[:10],
+            kind=kind,
+            evidence=tuple(dict.fromkeys(evidence)),
+        )
+        contents = pen.added(world.library.findings_text(head), finding)
+        return _publish(world, head, contents, finding, (*known, finding), "Add")
+
+
+def supersede(world: World, pen: FindingsPen, finding: str, by: str) -> Noted:
+    """Say that `by`, a finding or evidence, replaces a finding."""
+    return _mark(world, pen, finding, by, "Supersede")
+
+
+def contradict(world: World, pen: FindingsPen, finding: str, by: str) -> Noted:
+    """Say that `by`, a finding or evidence, contradicts a finding."""
+    return _mark(world, pen, finding, by, "Contradict")
+
+
+def _mark(world: World, pen: FindingsPen, finding: str, by: str, verb: str) -> Noted:
+    supersedes = verb == "Supersede"
+    with world.locks.repository(experiment="finding"):
+        clear_the_deck(world)
+        head = world.workspace.head()
+        known = world.library.findings(head)
+        was = by_id(known, finding)
+        before = was.superseded_by if supersedes else was.contradicted_by
+        if before == by:
+            return Noted(finding=was, commit="")
+        if before:
+            raise Refused(
+                f"{finding} is marked already",
+                expected="a finding that nothing supersedes or contradicts yet",
+                found=f"{'superseded' if supersedes else 'contradicted'} by {before}",
+                hint=f"expctl finding add 'what is known now' ..., then expctl finding {verb.lower()} {before} --by F?"
+                if FINDING_ID.fullmatch(before)
+                else "expctl finding list",
+            )
+        if FINDING_ID.fullmatch(by):
+            by_id(known, by)
+            if by == finding or (supersedes and leads_back(known, finding, by)):
+                raise Refused(
+                    f"{finding} would supersede or contradict itself",
+                    expected="another finding, whose own line does not lead back",
+                    found=by,
+                    hint="expctl finding list",
+                )
+        else:
+            _check_evidence(world, head, (by,), None)
+        now = replace(was, superseded_by=by) if supersedes else replace(was, contradicted_by=by)
+        contents = pen.marked(world.library.findings_text(head), now)
+        return _publish(world, head, contents, now, tuple(now if each.id == finding else each for each in known), verb)
+
+
+def _check_same(same: Finding, kind: EvidenceKind, evidence: tuple[str, ...]) -> None:
+    """The same words again are the same finding only with the same kind and no new evidence."""
+    if same.kind is not kind or not set(evidence) <= set(same.evidence):
+        raise Refused(
+            f"{same.id} says this already, on other evidence",
+            expected=f"kind {same.kind}, evidence {', '.join(same.evidence) or 'none'}",
+            found=f"kind {kind}, evidence {', '.join(evidence) or 'none'}",
+            where="experiments/findings.yaml",
+            hint=f"say what the new evidence adds, then expctl finding supersede {same.id} --by F? with the new id",
+        )
+
+
+def _check_evidence(world: World, head: str, evidence: tuple[str, ...], kind: EvidenceKind | None) -> None:
+    """Raises Refused when a link leads nowhere, or a measured finding names nothing that expctl measured."""
+    records = {record.id: record for record in world.library.records(head)}
+    concluded = {each.id: False for each in world.library.proposals(head)} | dict.fromkeys(records, True)
+    commits = [link for link in evidence if COMMIT.fullmatch(link) and world.workspace.is_commit(link)]
+    faults = unknown_evidence(evidence, concluded=concluded, commits=commits)
+    if faults:
+        raise Refused(
+            "this evidence leads nowhere", expected=WAY_OUT, found="\n".join(faults), hint="expctl status lists the experiments"
+        )
+    measured = [link for link in evidence if ID_PATTERN.fullmatch(link) and records[link].origin is Origin.MEASURED]
+    if kind is EvidenceKind.MEASURED and not measured:
+        raise Refused(
+            "a measured finding needs a measurement",
+            expected="--evidence with an experiment that expctl measured",
+            found=", ".join(evidence) or "no evidence",
+            hint="--evidence P16; or --kind imported, external or static, whichever it is",
+        )
+
+
+def _publish(world: World, head: str, contents: bytes, finding: Finding, findings: tuple[Finding, ...], verb: str) -> Noted:
+    branch = preflight.check_workspace(world.workspace, (), FILE)
+    ledger = replace(Books.open(world.library, head), findings=findings).ledger()
+    files = {f"experiments/{FILE}": contents, "ledger.md": world.render(ledger).encode()}
+    message = finding_message(finding, verb)
+    commit = world.workspace.commit_files(parent=head, files=files, message=message, date=world.clock.date())
+    if not world.workspace.publish(branch=branch, old=head, new=commit):
+        raise Refused(
+            f"{branch} moved meanwhile",
+            expected=f"{branch} at {head[:10]}",
+            found=world.workspace.head()[:10],
+            hint="run the same command again",
+        )
+    return Noted(finding=finding, commit=commit)

@@ -1,0 +1,98 @@
+"""What a proposer is handed: the brief that `expctl brief` prints, and the facts behind it, for programs."""
+
+from dataclasses import dataclass
+
+from expctl.domain.books import Books
+from expctl.domain.brief import WORDS_MAX
+from expctl.domain.ledger_baseline import Baseline, baselines
+from expctl.domain.protocol import KeepRule, PatchLimits
+from expctl.domain.record import Record
+from expctl.domain.word_cap import Section
+from expctl.flow.brief import Digests, brief_here
+from expctl.flow.propose import next_number
+from expctl.flow.world import World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What the protocol demands of a proposal."""
+
+    name: str
+    goal: str
+    scope: tuple[str, ...]
+    harness: tuple[str, ...]
+    decides: tuple[str, ...]
+    sizes: tuple[str, ...]
+    keep: KeepRule
+    patch: PatchLimits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """One line of the queue."""
+
+    id: str
+    title: str
+    state: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """One record in short. `forbids` is its do-not-repeat rule."""
+
+    id: str
+    title: str
+    verdict: str
+    reasons: tuple[str, ...]
+    forbids: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brief:
+    """Protocol, what stands, what waits, what was tried; `sections` are those of `expctl brief`. `next_id` is free."""
+
+    head: str
+    next_id: str
+    protocol: Rules
+    baselines: tuple[Baseline, ...]
+    queue: tuple[Waiting, ...]
+    records: tuple[Told, ...]
+    sections: tuple[Section, ...]
+
+
+def brief_of(world: World, digests: Digests, head: str) -> Brief:
+    """The brief at `head`."""
+    books = Books.open(world.library, head)
+    protocol = books.protocol
+    benchmarks = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
+    whole = brief_here(world.library, digests, world.calibrations, head=head, machine=world.machine, words_max=WORDS_MAX)
+    taken = {each.id for each in books.proposals} | {each.id for each in books.records}
+    return Brief(
+        head=head,
+        next_id=f"P{next_number(taken)}",
+        protocol=Rules(
+            name=protocol.name,
+            goal=protocol.goal,
+            scope=protocol.scope,
+            harness=protocol.harness,
+            decides=protocol.decides,
+            sizes=tuple(dict.fromkeys(size.name for benchmark in benchmarks for size in benchmark.sizes)),
+            keep=protocol.keep,
+            patch=protocol.patch,
+        ),
+        baselines=baselines(books.records),
+        queue=tuple(Waiting(id=each.id, title=each.proposal.title, state=each.state, why=each.why) for each in books.queue()),
+        records=tuple(_told(record) for record in books.records),
+        sections=whole.sections,
+    )
+
+
+def _told(record: Record) -> Told:
+    return Told(
+        id=record.id,
+        title=record.title,
+        verdict=record.verdict,
+        reasons=record.reasons,
+        forbids=record.rule.text if record.rule else "",
+    )

@@ -1,0 +1,169 @@
+"""Taking in a ledger that was kept by hand: its rows become records in one commit, together with the rendered ledger."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from expctl.domain.books import Books
+from expctl.domain.errors import Misused, Refused
+from expctl.domain.handkept import Document, Reading, Unread
+from expctl.domain.handkept_audit import Remark, audit
+from expctl.domain.handkept_ids import Naming, entries_of, name_entries
+from expctl.domain.handkept_noise import Noise
+from expctl.domain.handkept_reading import read_document
+from expctl.domain.handkept_records import number_kind_of, records_of, stated_target
+from expctl.domain.handkept_roofline import Roofline, roofline_of
+from expctl.domain.handkept_rules import forbidden
+from expctl.domain.ports import Library
+from expctl.domain.protocol import Protocol
+from expctl.domain.record import Record
+from expctl.flow import preflight
+from expctl.flow.messages import import_message
+from expctl.flow.recover import clear_the_deck
+from expctl.flow.world import World
+
+SHOWN_MAX = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the user said. `peak_tflops` and `flop` complete the protocol's roofline."""
+
+    target: str = ""
+    peak_tflops: float = 0.0
+    flop: Mapping[str, int] | None = None
+    noise_percent: float | None = None
+    renumber: bool = False
+    partial: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What an import would do. `target` is empty when nobody said it."""
+
+    file: str
+    target: str
+    reading: Reading
+    naming: Naming
+    records: tuple[Record, ...]
+    remarks: tuple[Remark, ...]
+    unruled: tuple[Unread, ...]
+    roofline: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What an import did. `commit` is empty when every row was there already."""
+
+    plan: Plan
+    commit: str
+
+
+def plan_import(library: Library, head: str, document: Document, options: Options) -> Plan:
+    """Pure but for reading the commit `head`."""
+    protocol, records = library.protocol(head), library.records(head)
+    taken = {each.id for each in library.proposals(head)} | {each.id for each in records}
+    target = options.target or stated_target(document)
+    reading = read_document(document)
+    roofline = _roofline(protocol, target, options)
+    noise = (
+        Noise(percent=options.noise_percent, source="--noise")
+        if options.noise_percent is not None
+        else Noise(
+            percent=protocol.keep.worthwhile_percent, source="protocol.yaml, keep.worthwhile_percent; the ledger states none"
+        )
+    )
+    remarks = audit(document, reading.rows, roofline, noise)
+    rules, unruled = forbidden(document, reading.rows)
+    naming = name_entries(tuple(entries_of(reading.rows)), document.name, records, taken, renumber=options.renumber)
+    made = records_of(
+        naming.named, remarks, rules, file=document.name, target=target, number_kind=number_kind_of(protocol, target)
+    )
+    return Plan(
+        file=document.name,
+        target=target,
+        reading=reading,
+        naming=naming,
+        records=made,
+        remarks=remarks,
+        unruled=unruled,
+        roofline=roofline.source,
+    )
+
+
+def import_ledger(world: World, document: Document, options: Options) -> Imported:
+    """Publish the records of `document` in one commit. Raises Refused, with nothing changed, for a row that can't be had."""
+    workspace = world.workspace
+    with world.locks.repository(experiment=f"import of {document.name}"):
+        clear_the_deck(world)
+        head = workspace.head()
+        protocol = world.library.protocol(head)
+        plan = plan_import(world.library, head, document, options)
+        check(plan, options)
+        if not plan.records:
+            return Imported(plan=plan, commit="")
+        branch = preflight.check_workspace(workspace, (), "")
+        preflight.check_tree(workspace, protocol, head)
+        files = {f"experiments/{record.id}/record.json": world.record_bytes(record) for record in plan.records}
+        books = Books.open(world.library, head)
+        ledger = replace(books, records=(*books.records, *plan.records)).ledger()
+        files["ledger.md"] = world.render(ledger).encode()
+        message = import_message(document.name, [record.id for record in plan.records])
+        commit = workspace.commit_files(parent=head, files=files, message=message, date=world.clock.date())
+        if not workspace.publish(branch=branch, old=head, new=commit):
+            raise Refused(
+                f"{branch} moved meanwhile",
+                expected=f"{branch} at {head[:10]}",
+                found=workspace.head()[:10],
+                hint="run the same command again; your files were not touched",
+            )
+        return Imported(plan=plan, commit=commit)
+
+
+def check(plan: Plan, options: Options) -> None:
+    """Raises Refused for an import that would leave something out or overwrite something."""
+    reading = plan.reading
+    if not reading.rows and not reading.waiting and not reading.unread:
+        raise Refused(
+            f"{plan.file} holds no ledger that can be read",
+            expected="a table with a column of verdicts (keep, reject, discard, ...) and one of ids or changes",
+            found=_listed(reading.passed_over) or "no table",
+            where=plan.file,
+            hint="expctl import FILE --dry-run shows what was understood",
+        )
+    if not plan.target:
+        raise Misused(
+            "where were these figures measured?",
+            expected="--target NAME, or one GPU in the file's title",
+            found="neither",
+            hint=f"expctl import {plan.file} --target gfx1151",
+        )
+    if reading.unread and not options.partial:
+        raise Refused(
+            f"{len(reading.unread)} rows can't be read",
+            expected="a verdict in each row",
+            found=_listed(reading.unread),
+            where=plan.file,
+            hint="mend these rows, or --partial imports the others",
+        )
+    if plan.naming.clashes:
+        clashes = [f"line {clash.entry.row.line}: {clash.why}" for clash in plan.naming.clashes]
+        more = [f"and {len(clashes) - SHOWN_MAX} more"] if len(clashes) > SHOWN_MAX else []
+        raise Refused(
+            f"{len(clashes)} ids can't be had",
+            expected="ids that were never used: an id is bound to its content",
+            found="\n".join([*clashes[:SHOWN_MAX], *more]),
+            where=plan.file,
+            hint="--renumber gives these rows the next free numbers, and each record says which row it was",
+        )
+
+
+def _roofline(protocol: Protocol, target: str, options: Options) -> Roofline:
+    found = roofline_of(protocol, target)
+    peak = options.peak_tflops * 1e12 or found.peak_flops
+    source = f"--peak {options.peak_tflops:g}" if options.peak_tflops else found.source
+    return Roofline(peak_flops=peak, flop={**found.flop, **(options.flop or {})}, source=source)
+
+
+def _listed(lines: tuple[Unread, ...]) -> str:
+    shown = [f"line {each.line}: {each.text}: {each.why}" for each in lines[:SHOWN_MAX]]
+    return "\n".join([*shown, *([f"and {len(lines) - SHOWN_MAX} more"] if len(lines) > SHOWN_MAX else [])])

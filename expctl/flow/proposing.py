@@ -1,0 +1,129 @@
+"""Asking the proposer of protocol.yaml, and queueing what it made. Whatever it made, it is judged like the rest."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from expctl.domain.errors import Busy, Refused
+from expctl.domain.experiment import Proposal
+from expctl.domain.ports import Draft, Failed, Holder, Proposers, Search
+from expctl.domain.proposer import Refusal, Sweep
+from expctl.domain.protocol import Protocol
+from expctl.domain.sweep import Combination
+from expctl.domain.text import one_line
+from expctl.flow import preflight
+from expctl.flow.autopilot import Exhausted, Unproposed
+from expctl.flow.brief import Digests
+from expctl.flow.handover import brief_of
+from expctl.flow.propose import Proposed, propose
+from expctl.flow.recover import clear_the_deck
+from expctl.flow.screening import screened
+from expctl.flow.world import World
+
+CHECK_OUT = "p"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agency:
+    """What proposing needs beyond the world: commands, digests, the search of a sweep, experiment.yaml's bytes."""
+
+    proposers: Proposers
+    digests: Digests
+    search: Callable[[Sweep, Sequence[Combination]], Search]
+    write: Callable[[Proposal], bytes]
+
+
+def ask_proposer(world: World, agency: Agency, target: str = "") -> Proposed | Unproposed | Exhausted:
+    """One call of the proposer. Raises Refused when there is none, or when the baseline changed under it."""
+    with world.locks.repository(experiment="proposer") as holder:
+        clear_the_deck(world)
+        try:
+            answer = _asked(world, agency, holder, target)
+        except Busy:
+            raise
+        except _Unfit as unfit:
+            return _refused(agency, unfit.refusal)
+        finally:
+            world.workspace.remove_check_outs()
+    if isinstance(answer, Failed):
+        return _refused(
+            agency, Refused(one_line(answer.reason, 500), expected="exit status 0", where="protocol.yaml, proposer"), fault=True
+        )
+    if isinstance(answer, Exhausted):
+        return answer
+    draft, by = answer
+    try:
+        made = propose(world, draft.proposal, draft.text, draft.patch, by=by)
+    except Busy:
+        raise
+    except Refused as refusal:
+        return _refused(agency, refusal, draft.proposal.id)
+    agency.proposers.tell(None)
+    return made
+
+
+class _Unfit(Exception):
+    """What the command left is no proposal."""
+
+    def __init__(self, refusal: Refused) -> None:
+        super().__init__(refusal.message)
+        self.refusal = refusal
+
+
+def _asked(world: World, agency: Agency, holder: Holder, target: str) -> tuple[Draft, str] | Failed | Exhausted:
+    head = world.workspace.head()
+    protocol = world.library.protocol(head)
+    proposer = protocol.proposer
+    if proposer is None:
+        raise Refused(
+            "nobody is there to propose",
+            expected="`proposer:` with argv or sweep",
+            found="none",
+            where="protocol.yaml",
+            hint="add one and commit (docs/QUEUE.md of expctl), or leave --propose out",
+        )
+    holder.show("propose")
+    if proposer.sweep is not None:
+        draft = screened(world, protocol, proposer.sweep, agency.search, agency.write, target)
+        return (draft, "sweep") if isinstance(draft, Draft) else draft
+    world.progress.working("propose", " ".join(proposer.argv))
+    cwd = world.workspace.check_out(head, CHECK_OUT)
+    try:
+        answer = agency.proposers.ask(
+            proposer, brief_of(world, agency.digests, head), cwd=cwd, environment=protocol.environment
+        )
+    except Refused as refusal:
+        raise _Unfit(refusal) from refusal
+    finally:
+        _check_untouched(world, protocol, head)
+    if answer is None:
+        return Exhausted(why="the proposer has nothing more to propose")
+    return answer if isinstance(answer, Failed) else (answer, "command")
+
+
+def _check_untouched(world: World, protocol: Protocol, head: str) -> None:
+    """Nothing that the proposer did outside its scratch folder may become part of what is measured."""
+    now = world.workspace.head()
+    watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
+    if now != head and world.workspace.differs(head, now, watched):
+        raise Refused(
+            "the baseline was changed while the proposer worked",
+            expected=f"{', '.join(watched)} as in {head[:10]}",
+            found=f"HEAD at {now[:10]}",
+            where=str(world.workspace.root),
+            hint=f"git log {head[:10]}..{now[:10]} shows by whom; if that is as you want it, expctl run --all again",
+        )
+    preflight.check_workspace(world.workspace, protocol.scope)
+
+
+def _refused(agency: Agency, refusal: Refused, experiment: str = "", *, fault: bool = False) -> Unproposed:
+    agency.proposers.tell(
+        Refusal(
+            id=experiment,
+            refused=refusal.message,
+            expected=refusal.expected,
+            found=refusal.found,
+            where=refusal.where,
+            next=refusal.hint,
+        )
+    )
+    return Unproposed(refusal=refusal, fault=fault)

@@ -1,0 +1,119 @@
+"""The queue's own commits: priorities, withdrawals, and what no longer applies. They change tickets and the ledger only."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from expctl.domain.books import Books
+from expctl.domain.errors import Refused
+from expctl.domain.ports import Failed
+from expctl.domain.protocol import Protocol
+from expctl.domain.queue import Entry, State
+from expctl.domain.text import one_line
+from expctl.domain.ticket import Filing, Ticket
+from expctl.flow import preflight
+from expctl.flow.messages import queue_message
+from expctl.flow.recover import clear_the_deck
+from expctl.flow.world import World
+
+MOVABLE = (State.READY, State.WAITING, State.BLOCKED)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rebased:
+    """What was found when the queue was held against a new baseline: BLOCKED now, and free again."""
+
+    commit: str
+    blocked: Mapping[str, str]
+    freed: tuple[str, ...]
+
+
+def prioritise(world: World, experiment: str, priority: int) -> Entry:
+    """Commit another priority. Returns the entry as it stands then."""
+    return _change(world, experiment, f"priority {priority}", lambda ticket: replace(ticket, priority=priority))
+
+
+def withdraw(world: World, experiment: str, why: str) -> Entry:
+    """Commit that it is not wanted any more. The id stays taken; an unfinished run of it is given up."""
+
+    def change(ticket: Ticket) -> Ticket:
+        world.journal.forget(experiment)
+        return replace(ticket, withdrawn=one_line(why, 500), withdrawn_on=world.clock.date())
+
+    return _change(world, experiment, f"withdrawn: {one_line(why, 60)}", change)
+
+
+def rebase_queue(world: World) -> Rebased | None:
+    """Under the repository's lock: hold everything that waits against the baseline, and commit what changed of it.
+
+    The proposals stay as they are. None when there is nothing new to say.
+    """
+    workspace, head = world.workspace, world.workspace.head()
+    books = Books.open(world.library, head)
+    changed: dict[str, Ticket] = {}
+    for entry in books.queue():
+        if entry.state not in MOVABLE:
+            continue
+        why = _obstacle(world, books.protocol, head, entry)
+        ticket = _ticket(world, entry, books.filings[entry.id])
+        if bool(why) != bool(ticket.blocked):
+            changed[entry.id] = replace(ticket, blocked=why, blocked_on=head if why else "")
+    if not changed:
+        return None
+    blocked = {name: ticket.blocked for name, ticket in changed.items() if ticket.blocked}
+    freed = tuple(name for name in changed if name not in blocked)
+    words = [f"{name} BLOCKED" for name in blocked] + [f"{name} free again" for name in freed]
+    commit = _publish(world, books, head, changed, f"re-based: {', '.join(words)}")
+    return Rebased(commit=commit, blocked=blocked, freed=freed) if workspace.head() == commit else None
+
+
+def _obstacle(world: World, protocol: Protocol, head: str, entry: Entry) -> str:
+    """Why the change doesn't apply to `head`; empty when it does."""
+    queued = world.library.queued(head, entry.id)
+    tree = preflight.tree_on(world.workspace, head, queued)
+    if isinstance(tree, Failed):
+        return one_line(tree.reason)
+    return "" if world.workspace.differs(head, tree, protocol.scope) else "the baseline has this change already"
+
+
+def _ticket(world: World, entry: Entry, filing: Filing) -> Ticket:
+    """The one it has; whoever was committed by hand gets one now, and is bound from here on."""
+    return entry.ticket or Ticket(content=filing.content, base="", date=world.clock.date())
+
+
+def _change(world: World, experiment: str, what: str, change: Callable[[Ticket], Ticket]) -> Entry:
+    with world.locks.repository(experiment=experiment):
+        clear_the_deck(world)
+        head = world.workspace.head()
+        books = Books.open(world.library, head)
+        entry = next((each for each in books.queue() if each.id == experiment), None)
+        if entry is None or entry.state is State.WITHDRAWN:
+            raise _not_queued(books, experiment, entry)
+        ticket = change(_ticket(world, entry, books.filings[experiment]))
+        if ticket != entry.ticket:
+            commit = _publish(world, books, head, {experiment: ticket}, f"{experiment} {what}")
+            if world.workspace.head() != commit:
+                raise preflight.moved_meanwhile(world.workspace, head)
+        return next(each for each in books.with_tickets({experiment: ticket}).queue() if each.id == experiment)
+
+
+def _publish(world: World, books: Books, head: str, tickets: Mapping[str, Ticket], what: str) -> str:
+    """Commit tickets and ledger, and move the branch there, unless somebody moved it first. Returns the commit."""
+    workspace = world.workspace
+    branch = preflight.check_workspace(workspace, (), *tickets)
+    files = {f"experiments/{name}/queued.json": world.ticket_bytes(ticket) for name, ticket in tickets.items()}
+    files["ledger.md"] = world.render(books.with_tickets(tickets).ledger()).encode()
+    commit = workspace.commit_files(parent=head, files=files, message=queue_message(what), date=world.clock.date())
+    workspace.publish(branch=branch, old=head, new=commit)
+    return commit
+
+
+def _not_queued(books: Books, experiment: str, entry: Entry | None) -> Refused:
+    verdict = next((record.verdict for record in books.records if record.id == experiment), None)
+    found = entry.why if entry else f"it ended in {verdict}" if verdict else "no such experiment"
+    return Refused(
+        f"{experiment} is not in the queue",
+        expected="an experiment that waits",
+        found=found,
+        where=f"experiments/{experiment}",
+        hint="expctl queue lists what waits",
+    )

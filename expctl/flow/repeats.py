@@ -1,0 +1,110 @@
+"""Is this a repeat? Asked twice: before a run begins, of the patch; and when all is built, of its machine code.
+
+`rules check` imports this too and has to be quick, hence what is imported late.
+"""
+
+from typing import TYPE_CHECKING
+
+from expctl.domain.conditions import lapses, verified
+from expctl.domain.errors import Refused
+from expctl.domain.experiment import Proposal
+from expctl.domain.judges import architectures
+from expctl.domain.measurement import Side
+from expctl.domain.ports import Circumstances, Rulebook
+from expctl.domain.protocol import Protocol
+from expctl.domain.record import Lapse, Record, Waiver
+from expctl.domain.rules import Candidate, Match, differing_codes, matches
+from expctl.domain.text import one_line
+
+if TYPE_CHECKING:
+    from expctl.domain.lifecycle import Run
+
+SHOWN = 3
+
+
+class Repeated(Refused):
+    """A do-not-repeat rule forbids the change, and nothing has changed since."""
+
+
+def check_patch(
+    rulebook: Rulebook, protocol: Protocol, proposal: Proposal, patch: bytes, *, commit: str, targets: tuple[str, ...]
+) -> tuple[Waiver, ...]:
+    """The rules that match the patch on `commit` and let it pass. Raises Repeated when one does not."""
+    candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
+    now = rulebook.circumstances(commit, architectures(protocol, targets))
+    return _judged(rulebook, candidate, now, proposal, commit)
+
+
+def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: "Run", machine: str) -> tuple[Waiver, ...]:
+    """As `check_patch`, of what was built; only the machine code is new."""
+    base = run.begun().base
+    built = {side: {name: made for name in run.targets() if (made := run.artifact(side, name))} for side in Side}
+    candidate = Candidate(
+        identity=rulebook.identity(base, b""),
+        codes=differing_codes(built[Side.BASELINE], built[Side.CANDIDATE]),
+        built=tuple(name for name in built[Side.BASELINE] if name in built[Side.CANDIDATE]),
+        machine=machine,
+    )
+    now = rulebook.circumstances(base, architectures(protocol, run.targets()))
+    return _judged(rulebook, candidate, now, proposal, base)
+
+
+def look_up(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match, tuple[Lapse, ...]], ...]:
+    """Every rule that matches the patch on `commit`, with what has changed since. A patch that no proposal holds yet."""
+    candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
+    now = rulebook.circumstances(commit)
+    found = matches(rulebook.candidates(commit, candidate), candidate)
+    return tuple((match, lapses(match.record, now, match.level)) for match in found)
+
+
+def _judged(
+    rulebook: Rulebook, candidate: Candidate, now: Circumstances, proposal: Proposal, commit: str
+) -> tuple[Waiver, ...]:
+    waivers = []
+    for match in matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id):
+        changed = lapses(match.record, now, match.level)
+        reason = proposal.precondition.strip()
+        if not changed and not reason:
+            raise refusal(match, proposal.id)
+        verified_reason = "; ".join(lapse_text(lapse) for lapse in changed)
+        waivers.append(Waiver(rule=match.record.id, level=match.level, reason=verified_reason or reason, written=not changed))
+    return tuple(waivers)
+
+
+def refusal(match: Match, experiment: str) -> Repeated:
+    """What was tried before, how it ended, by what the repeat was known, and what would open the rule."""
+    record = match.record
+    standing = [f"{name} {value}" for name, value in verified(record)]
+    where = f"experiments/{experiment}/experiment.yaml" if experiment else "its experiment.yaml"
+    return Repeated(
+        f"this change was tried before, as {record.id}, and rejected",
+        expected="a change that no do-not-repeat rule forbids, or a new precondition",
+        found="\n".join(
+            (
+                f"likeness: {match.level}: {one_line(match.likeness)}",
+                f"evidence: {record.id} on {record.target}{_day(record)}: {evidence(record)}",
+                f"it holds while this does: {one_line('; '.join(standing), 600) or 'nothing that can be verified'}",
+            )
+        ),
+        where=f"experiments/{record.id}/record.json",
+        hint=f"expctl show {record.id}; if something else has changed since, say what in {where}, `precondition:`",
+    )
+
+
+def evidence(record: Record) -> str:
+    """Reasons and figures of a rejected experiment on one line."""
+    from expctl.domain.evidence import OBJECTIVE
+    from expctl.domain.quantities import effect_text
+
+    effect = next((effect_text(each) for each in record.estimates if each.size == OBJECTIVE), "")
+    given = [record.history.result] if record.history else []
+    return one_line("; ".join([*record.reasons[:SHOWN], *([f"objective {effect}"] if effect else []), *given]), 600)
+
+
+def lapse_text(lapse: Lapse) -> str:
+    """`ziglang: 0.16.0 -> 0.17.0`."""
+    return f"{lapse.condition}: {one_line(lapse.was, 120)} -> {one_line(lapse.now, 120)}"
+
+
+def _day(record: Record) -> str:
+    return f", {record.date[:10]}" if record.date else ""

@@ -1,0 +1,47 @@
+"""What a run says about rules when it settles: the one that it leaves, and those that had let it pass."""
+
+from expctl.domain.conditions import ARCHITECTURE, COMPILERS, EPOCH, EPOCH_DIGITS
+from expctl.domain.events import Built
+from expctl.domain.judged import judged_target
+from expctl.domain.judges import architecture_of
+from expctl.domain.lifecycle import Run
+from expctl.domain.measurement import Side
+from expctl.domain.record import Rule, Waiver
+from expctl.domain.rules import rule_of
+from expctl.flow import preflight
+from expctl.flow.desk import Desk
+from expctl.flow.repeats import check_code
+
+
+def rule_left(desk: Desk, run: Run, reason: str, *, code: str) -> Rule:
+    """What a REJECT forbids from now on; `code` is the machine code at home.
+
+    A candidate that did not build would not in any epoch of the harness, so its rule names none.
+    """
+    world, base, judged = desk.world, desk.begun.base, judged_target(run)
+    target = desk.protocol.targets[judged]
+    versions = dict(getattr(desk.equipment.toolchains.availability(judged, target), "versions", {}))
+    epoch = world.workspace.protocol_identity(base, ("protocol.yaml", *desk.protocol.harness))
+    return rule_of(
+        desk.queued.proposal,
+        reason,
+        world.rulebook.identity(base, preflight.patch_on(world.workspace, base, desk.queued)),
+        code=code,
+        judged=judged,
+        conditions={
+            ARCHITECTURE: architecture_of(judged, target),
+            "baseline": base[:12],
+            **{name: versions[name] for name in COMPILERS if name in versions},
+            **({EPOCH: epoch[:EPOCH_DIGITS]} if run.artifact(Side.CANDIDATE, judged) else {}),
+        },
+    )
+
+
+def waivers_of(desk: Desk, run: Run) -> tuple[Waiver, ...]:
+    """Those of the patch, from the journal; those of its machine code, looked up again. A replication asks no rule."""
+    if desk.earlier is not None:
+        return ()
+    machine = desk.world.machine.get("machine", "")
+    built = check_code(desk.world.rulebook, desk.protocol, desk.queued.proposal, run, machine) if run.last(Built) else ()
+    known = {waiver.rule for waiver in desk.begun.waivers}
+    return (*desk.begun.waivers, *(waiver for waiver in built if waiver.rule not in known))

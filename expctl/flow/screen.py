@@ -1,0 +1,114 @@
+"""One sweep's screen: how much better than the baseline is a combination, cheaply? It never decides."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from expctl.domain.errors import Refused
+from expctl.domain.measurement import Sample, Side, round_effects
+from expctl.domain.ports import Failed
+from expctl.domain.proposer import Sweep
+from expctl.domain.protocol import Protocol, Target
+from expctl.domain.record import Artifact, Fact
+from expctl.domain.result import plain_name
+from expctl.flow import preflight
+from expctl.flow.bench import CHECK_OUT
+from expctl.flow.round import measure_round
+from expctl.flow.world import Equipment, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Screen:
+    """One sweep at one commit: what is built, on what it is judged, and the baseline's build."""
+
+    world: World
+    protocol: Protocol
+    equipment: Equipment
+    sweep: Sweep
+    head: str
+    name: str
+    baseline: Artifact
+
+    @property
+    def target(self) -> Target:
+        """Where it is screened."""
+        return self.protocol.targets[self.name]
+
+    def path(self, artifact: Artifact) -> Path:
+        """The file of a build that was just made."""
+        path = self.equipment.toolchains.path(self.target, artifact)
+        if path is None:
+            raise RuntimeError(f"the build {artifact.sha256[:12]} is gone")
+        return path
+
+
+def open_screen(world: World, protocol: Protocol, sweep: Sweep, head: str, target: str) -> Screen:
+    """The screen at `head`, its baseline built. Raises Refused when that does not build."""
+    equipment = world.equip(protocol, "sweep")
+    name = sweep.screen.target or preflight.choose_targets(protocol, equipment.toolchains, target).deciding
+    tree = world.workspace.check_out(head, CHECK_OUT[Side.BASELINE])
+    made = equipment.toolchains.build(name, protocol.targets[name], tree=tree, sources=world.workspace.source_identity(head))
+    if isinstance(made, Failed):
+        raise Refused(
+            f"{head[:10]} does not build for {name}",
+            expected="a baseline to screen against",
+            found=made.reason,
+            hint="mend the build and commit, then run the same command again",
+        )
+    return Screen(world=world, protocol=protocol, equipment=equipment, sweep=sweep, head=head, name=name, baseline=made)
+
+
+def score_of(screen: Screen, commit: str) -> float | None:
+    """How much better than the baseline: the KPI's mean ln(time ratio), or the figure's difference. None: it can't be had."""
+    world, toolchains = screen.world, screen.equipment.toolchains
+    tree = world.workspace.check_out(commit, CHECK_OUT[Side.CANDIDATE])
+    made = toolchains.build(screen.name, screen.target, tree=tree, sources=world.workspace.source_identity(commit))
+    cwd = world.workspace.check_out(screen.head, CHECK_OUT[Side.BASELINE])
+    if isinstance(made, Failed) or (not screen.sweep.screen.fact and made.code == screen.baseline.code):
+        return None
+    if screen.target.test is not None:
+        tested = screen.equipment.steps.test(screen.target.test, cwd=cwd, artifact=screen.path(made), progress=world.progress)
+        if isinstance(tested, Failed):
+            return None
+    if screen.sweep.screen.fact:
+        before, after = (_figure(screen, side, made) for side in Side)
+        return None if before is None or after is None else before - after
+    return _speed(screen, made, cwd)
+
+
+def _speed(screen: Screen, made: Artifact, cwd: Path) -> float | None:
+    benchmark = screen.target.benchmark
+    if benchmark is None:
+        raise TypeError(f"{screen.name} decides without a benchmark")
+    artifacts = {Side.BASELINE: screen.path(screen.baseline), Side.CANDIDATE: screen.path(made)}
+    screen.equipment.steps.close()
+    samples: list[Sample] = []
+    for number in range(screen.sweep.screen.rounds):
+        found = measure_round(screen.world, screen.equipment, benchmark, cwd=cwd, artifacts=artifacts, number=number)
+        if isinstance(found, Failed):
+            return None
+        samples += found
+    weights = {size.name: size.weight for size in benchmark.sizes}
+    effects = [sum(weights[size] * effect for size, effect in each.effect.items()) for each in round_effects(samples)]
+    return math.fsum(effects) / len(effects) if effects else None
+
+
+def _figure(screen: Screen, side: Side, made: Artifact) -> float | None:
+    """The wanted fact of one side: of its build, else of its profile."""
+    artifact = made if side is Side.CANDIDATE else screen.baseline
+    wanted = plain_name(screen.sweep.screen.fact)
+
+    def pick(facts: Sequence[Fact]) -> float | None:
+        return next((fact.value for fact in facts if plain_name(fact.name) == wanted), None)
+
+    found = pick(artifact.facts)
+    step = screen.target.profile
+    if found is not None or step is None:
+        return found
+    state = screen.world.workspace
+    tree = state.check_out(screen.head, CHECK_OUT[Side.BASELINE])
+    profile = screen.equipment.steps.profile(
+        step, cwd=tree, tree=tree, artifact=screen.path(artifact), progress=screen.world.progress
+    )
+    return None if isinstance(profile, Failed) else pick(profile)

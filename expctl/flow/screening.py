@@ -1,0 +1,112 @@
+"""The sweep that is built in: try combinations of constants cheaply, propose the best. A screen never decides.
+
+Each combination is built and tested like a candidate, then held against the baseline in a few rounds or by one figure. What
+was proposed before, and ended in a verdict or waits, isn't tried again.
+"""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+
+from expctl.domain.books import Books
+from expctl.domain.errors import Interrupted, Refused
+from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.ports import Draft, Search
+from expctl.domain.proposer import Sweep
+from expctl.domain.protocol import Protocol
+from expctl.domain.sweep import Combination, NotAConstant, combinations, values_in, with_values, words_of
+from expctl.flow.autopilot import Exhausted
+from expctl.flow.propose import next_number
+from expctl.flow.screen import Screen, open_screen, score_of
+from expctl.flow.world import World
+
+
+def screened(
+    world: World,
+    protocol: Protocol,
+    sweep: Sweep,
+    search: Callable[[Sweep, Sequence[Combination]], Search],
+    write: Callable[[Proposal], bytes],
+    target: str,
+) -> Draft | Exhausted:
+    """The best combination as a proposal. Raises Refused when there is nothing to sweep, Interrupted between combinations."""
+    head = world.workspace.head()
+    text = _text(world, sweep, head)
+    patches = _new_ones(world, sweep, head, text)
+    if not patches:
+        return Exhausted(why="the sweep has tried every combination")
+    screen = open_screen(world, protocol, sweep, head, target)
+    world.progress.step("sweep", f"{len(patches)} combinations of {sweep.file} on {screen.name}")
+    by_words = {words_of(each): commit for each, commit in patches}
+    order = search(sweep, [each for each, _ in patches])
+    scores: dict[str, float] = {}
+    with ExitStack() as machine:
+        if not sweep.screen.fact:
+            gate = protocol.gate
+            machine.enter_context(screen.equipment.gate.measuring(wait_s=gate.wait_s, quiet_s=gate.quiet_s))
+            machine.callback(screen.equipment.steps.close)
+        while (asked := order.ask()) is not None:
+            if world.stop_requested():
+                raise Interrupted("the sweep was stopped; its screen starts over with the next one")
+            words = words_of(asked)
+            score = score_of(screen, by_words[words]) if words in by_words and words not in scores else scores.get(words)
+            order.tell(score)
+            if score is not None:
+                scores[words] = score
+    best = max(scores, key=lambda words: scores[words], default="")
+    if not best or scores[best] <= 0:
+        return Exhausted(why=f"the sweep found nothing better among {len(patches)} combinations")
+    return _draft(world, screen, best, by_words[best], scores, write)
+
+
+def _text(world: World, sweep: Sweep, head: str) -> str:
+    contents = world.workspace.read_file(head, sweep.file)
+    names = tuple(sweep.constants) or tuple(sweep.tuples[0])
+    try:
+        text = (contents or b"").decode()
+        values_in(text, names)
+    except (UnicodeDecodeError, NotAConstant) as error:
+        raise Refused(
+            "the sweep does not fit its file",
+            expected=f"{', '.join(names)}, each defined in one line",
+            found="no such file" if contents is None else str(error),
+            where=f"{sweep.file} at {head[:10]}",
+            hint="mend proposer.sweep in protocol.yaml, or the file, and commit",
+        ) from error
+    return text
+
+
+def _new_ones(world: World, sweep: Sweep, head: str, text: str) -> list[tuple[Combination, str]]:
+    """Combinations that change something and were not proposed before, each with a commit that has it."""
+    workspace, books = world.workspace, Books.open(world.library, head)
+    queued = [workspace.patch_identity(world.library.queued(head, each.id).patch) for each in books.queue()]
+    known = {record.patch_id for record in books.records if record.verdict is not Verdict.INVALID} | set(queued)
+    found = []
+    for each in combinations(sweep):
+        changed = with_values(text, each)
+        if changed == text:
+            continue
+        commit = workspace.commit_files(
+            parent=head, files={sweep.file: changed.encode()}, message=f"sweep: {words_of(each)}\n", date=world.clock.date()
+        )
+        if workspace.patch_identity(workspace.difference(head, commit)) not in known:
+            found.append((each, commit))
+    return found
+
+
+def _draft(
+    world: World, screen: Screen, best: str, commit: str, scores: dict[str, float], write: Callable[[Proposal], bytes]
+) -> Draft:
+    books = Books.open(world.library, screen.head)
+    taken = {each.id for each in books.proposals} | {each.id for each in books.records}
+    how = screen.sweep.screen
+    gain = f"{how.fact} less by {scores[best]:g}" if how.fact else f"{100 * scores[best]:+.1f} % in {how.rounds} rounds"
+    proposal = Proposal(
+        id=f"P{next_number(taken)}",
+        title=f"{best} in {screen.sweep.file}",
+        kind=Kind.CONFIG,
+        hypothesis=f"Best of {len(scores)} combinations in a screen on {screen.name}: {gain}. A screen, not a verdict.",
+        prediction=Prediction(verdict=Verdict.KEEP),
+    )
+    patch = world.workspace.difference(screen.head, commit)
+    world.progress.step("sweep", f"{best}: {gain}; proposed as {proposal.id}")
+    return Draft(proposal=proposal, text=write(proposal), patch=patch)

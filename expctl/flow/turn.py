@@ -1,0 +1,83 @@
+"""Is it this experiment's turn? Its id is bound to what was queued, it isn't withdrawn, and its conditions hold."""
+
+from expctl.domain.books import Books
+from expctl.domain.condition import comparisons, parse
+from expctl.domain.errors import Refused
+from expctl.domain.experiment import Proposal
+from expctl.domain.ports import Queued
+from expctl.domain.protocol import Protocol
+from expctl.domain.queue import Entry, State
+from expctl.domain.result import Truth, fault_of
+
+
+def check_conditions(proposal: Proposal, protocol: Protocol) -> None:
+    """Raises Refused when a condition asks for what no result will ever have."""
+    sizes = {
+        size.name: None
+        for target in protocol.targets.values()
+        if target.benchmark is not None
+        for size in target.benchmark.sizes
+    }
+    asked = [(text, each) for text in proposal.depends_on for each in comparisons(parse(text))]
+    faults = [
+        f"{text}: {fault}"
+        for text, each in asked
+        if (fault := "it waits for itself" if each.experiment == proposal.id else "")
+        or (fault := fault_of(each, tuple(sizes), tuple(protocol.targets)))
+    ]
+    if faults:
+        raise Refused(
+            f"{proposal.id} depends on something that no result has",
+            expected="conditions such as P15, P15.verdict == REJECT or P15.build.vgpr <= 128",
+            found="\n".join(faults),
+            where=f"experiments/{proposal.id}/experiment.yaml, depends_on",
+            hint="docs/QUEUE.md of expctl lists what can be asked",
+        )
+
+
+def check_binding(queued: Queued) -> None:
+    """Raises Refused when the proposal is no longer what was queued under its id, or was withdrawn."""
+    name, ticket = queued.proposal.id, queued.ticket
+    if ticket is None:
+        return
+    if ticket.content != queued.content:
+        raise Refused(
+            f"{name} is not what was queued under this id",
+            expected=f"the proposal that was queued on {ticket.base[:10]}: an id is bound to its content",
+            found="another experiment.yaml or change.patch",
+            where=f"experiments/{name}",
+            hint=f"restore it (git log -- experiments/{name} has the commit), or propose the change under a new id:"
+            f" expctl new ID --patch experiments/{name}/change.patch",
+        )
+    if ticket.withdrawn:
+        raise Refused(
+            f"{name} was withdrawn",
+            expected="a proposal that waits",
+            found=ticket.withdrawn,
+            where=f"experiments/{name}/queued.json",
+            hint=f"propose it again under a new id: expctl new ID --patch experiments/{name}/change.patch",
+        )
+
+
+def check_turn(books: Books, experiment: str) -> None:
+    """Raises Refused when a condition doesn't hold yet, or can't any more."""
+    entry = next((each for each in books.queue() if each.id == experiment), None)
+    if entry is None:
+        return
+    waits_for = [text for text, found in entry.answers if found.truth is Truth.OPEN]
+    if entry.state is State.SKIPPED:
+        raise _not_met(entry, f"{experiment} is skipped: {entry.why}", f"expctl withdraw {experiment} --why WHY")
+    if waits_for:
+        first = comparisons(parse(waits_for[0]))[0].experiment
+        raise _not_met(entry, f"{experiment} waits for other experiments", f"expctl run {first}")
+
+
+def _not_met(entry: Entry, message: str, hint: str) -> Refused:
+    missing = [(text, found) for text, found in entry.answers if found.truth is not Truth.HOLDS]
+    return Refused(
+        message,
+        expected="; ".join(text for text, _ in missing),
+        found="; ".join(found.why for _, found in missing),
+        where=f"experiments/{entry.id}/experiment.yaml, depends_on",
+        hint=hint,
+    )

@@ -1,0 +1,67 @@
+"""What a Tensile name says about the epilogue and the batch: bias, activation, scales, grouping."""
+
+import re
+from collections.abc import Sequence
+
+from expctl.gpu.tensile_types import ONE_TYPE, TYPE, type_words
+
+# In the order in which the generators write them. {0} is what the brackets matched, TYPE is any type.
+FLAGS = (
+    (r"DBias((?:TYPE)+)", "writes the gradient of the bias of type {0}"),
+    (r"BiasSrc([A-E])", "the bias belongs to tensor {0}"),
+    (r"Bias((?:TYPE)*)", "adds a bias{0: of type {}}"),
+    (r"FD(MN|N)", "factors lie along {0}"),
+    (r"Aux((?:TYPE)?)", "also stores its result before the activation{0: of type {}}"),
+    (r"Grad((?:TYPE)?)", "multiplies by the gradient of the activation{0: of type {}}"),
+    (r"Gate((?:TYPE)?)", "gated residual{0: of type {}}"),
+    (r"AmaxD", "also finds the greatest magnitude of D"),
+    (r"SPA|SA", "A is 4:2 sparse"),
+    (r"SPB", "B is 4:2 sparse"),
+    (r"GG", "grouped: many products of different sizes in one launch"),
+    (r"GB", "batched through an array of pointers"),
+    (r"GA", "into the workspace of a split sum"),
+    (r"SR", "rounds stochastically"),
+    (r"ScaleABVec|SABV", "scales A by rows and B by columns"),
+    (r"ScaleAB|SAB", "scales A and B by one number each"),
+    (r"ScaleCD|SCD", "scales C and D by one number each"),
+    (r"ScaleAlphaVec|SAV", "alpha is a vector"),
+    (r"ScaleDVec|SDV", "scales D by a vector"),
+    (r"UserArgs", "takes its arguments from a user's buffer"),
+    (r"HA((?:TYPE)?)", "an activation of hipBLASLt's, chosen at launch{0:, computed in {}}"),
+    (r"A((?:TYPE)?)", "an activation chosen at launch{0:, computed in {}}"),
+    (r"NG", "activation without guards"),
+)  # fmt: skip
+PATTERNS = tuple((re.compile(pattern.replace("TYPE", TYPE), re.ASCII), words) for pattern, words in FLAGS)
+ACTIVATION = re.compile(r"(RELU|GELU|ABS|SIGMOID|TANH|LEAKYRELU|CLIPPEDRELU|EXP|DGELU|GEGLU|SILU|SWISH|CLAMP)(.*)", re.ASCII)
+
+
+def flag_words(tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the tokens mean, and the tokens that mean nothing known. `HA_S` is one flag: newer names split off its type."""
+    words: list[str] = []
+    strange: list[str] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if token in ("A", "HA") and at + 1 < len(tokens) and ONE_TYPE.fullmatch(tokens[at + 1]):
+            token, at = token + tokens[at + 1], at + 1
+        word = _word(token)
+        (words if word else strange).append(word or token)
+        at += 1
+    return tuple(words), tuple(strange)
+
+
+def _word(token: str) -> str:
+    for pattern, words in PATTERNS:
+        found = pattern.fullmatch(token)
+        if found:
+            return _filled(words, (type_words(found[1], " or ") or found[1]) if found.groups() and found[1] else "")
+    activation = ACTIVATION.fullmatch(token)
+    return f"activation {activation[1].lower()}" if activation else ""
+
+
+def _filled(words: str, value: str) -> str:
+    """`{0}` is the value; `{0: of type {}}` vanishes without one."""
+    if "{0:" in words:
+        text, _, optional = words.partition("{0:")
+        return text + (optional.removesuffix("}").replace("{}", value) if value else "")
+    return words.replace("{0}", value)

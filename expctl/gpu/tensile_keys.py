@@ -1,0 +1,132 @@
+"""The key part of a Tensile name, token by token: `PGR1`, `WG32_4_1`, `GRPM0p20`, `USFGROn1`, `KLA`.
+
+Values: true and false are 1 and 0, -1 is n1, 1.25 is 1p25, a list is joined by `_`, a word gives its capitals. So a token of
+digits alone goes on with the list of the key before it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from expctl.gpu.tensile_load_keys import LOAD_KEYS
+from expctl.gpu.tensile_parameter import Parameter, of
+from expctl.gpu.tensile_schedule_keys import SCHEDULE_KEYS
+from expctl.gpu.tensile_store_keys import STORE_KEYS
+from expctl.gpu.tensile_tile_keys import TILE_KEYS
+
+KEYS: dict[str, Parameter] = TILE_KEYS | LOAD_KEYS | STORE_KEYS | SCHEDULE_KEYS
+# Names of 2018 give the two sides a key each.
+FIRST_KEYS: dict[str, Parameter] = KEYS | {
+    "MT0": of("MacroTile0", "rows of C that a workgroup computes"),
+    "MT1": of("MacroTile1", "columns of C that a workgroup computes"),
+    "TT0": of("ThreadTile0", "rows of C per thread"),
+    "TT1": of("ThreadTile1", "columns of C per thread"),
+    "WG0": of("WorkGroup0", "threads in M"),
+    "WG1": of("WorkGroup1", "threads in N"),
+    "TTE": of("ThreadTileEdge", "rows and columns of C per thread, before its shape"),
+    "WGE": of("WorkGroupEdge", "threads in M and in N, before its shape"),
+    "E0": of("Edge0", "the rim of C in M is handled"),
+    "E1": of("Edge1", "the rim of C in N is handled"),
+}
+LONGEST = max(map(len, FIRST_KEYS))
+# TensileLite drops digits: AssertFree0... and AssertFree1... have one key, in this order.
+SECOND = {"AFEM": of("AssertFree1ElementMultiple", "N is a multiple of this", {"1": "any"})}
+
+NUMBER = re.compile(r"n?\d+", re.ASCII)
+DECIMAL = re.compile(r"(\d+)p(\d\d)", re.ASCII)
+INSTRUCTION_SET = re.compile(r"\d{2,3}[0-9a-f]", re.ASCII)
+LETTERS = re.compile(r"([A-Z]+)", re.ASCII)
+
+Value = int | float | str | tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One key. `parameter` is empty when the key is unknown; `value` is a word's capitals as text, and () for an empty list."""
+
+    token: str
+    key: str
+    parameter: str
+    value: Value
+    meaning: str
+
+    @property
+    def known(self) -> bool:
+        """Whether the key is one that the generators use."""
+        return bool(self.parameter)
+
+
+def read_keys(tokens: Iterable[str], table: Mapping[str, Parameter] = KEYS) -> tuple[Key, ...]:
+    """The keys of `tokens`, in order. A token that is no key of `table` becomes a key without a parameter."""
+    found: list[Key] = []
+    for token in tokens:
+        if NUMBER.fullmatch(token) and found and _takes_more(found[-1]):
+            found[-1] = _longer(found[-1], token, table)
+        else:
+            found.append(_read(token, table))
+    seen: set[str] = set()
+    for index, key in enumerate(found):
+        if key.key in seen and key.key in SECOND:
+            found[index] = replace(key, parameter=SECOND[key.key].name, meaning=_meaning(SECOND[key.key], key.token, key.key))
+        seen.add(key.key)
+    return tuple(found)
+
+
+def unknown(token: str) -> Key:
+    """A token that nobody knows."""
+    return Key(token=token, key=token, parameter="", value="", meaning="unknown")
+
+
+def _read(token: str, table: Mapping[str, Parameter]) -> Key:
+    """The longest key that leaves a value which that key can have."""
+    if token in ("MAC", "MAD", "FMA"):
+        parameter = table["MAC"]
+        return Key(
+            token=token, key="MAC", parameter=parameter.name, value=token, meaning=_meaning(parameter, f"MAC{token}", "MAC")
+        )
+    for length in range(min(len(token), LONGEST), 0, -1):
+        parameter_or_none = table.get(token[:length])
+        if parameter_or_none is None:
+            continue
+        value = _value(token[length:], parameter_or_none)
+        if value is not None:
+            key = token[:length]
+            meaning = _meaning(parameter_or_none, token, key)
+            return Key(token=token, key=key, parameter=parameter_or_none.name, value=value, meaning=meaning)
+    letters = LETTERS.match(token)
+    return unknown(token) if letters is None else replace(unknown(token), key=letters[1])
+
+
+def _value(text: str, parameter: Parameter) -> Value | None:
+    if parameter.name == "ISA":
+        return text if INSTRUCTION_SET.fullmatch(text) else None
+    if NUMBER.fullmatch(text):
+        return number(text)
+    decimal = DECIMAL.fullmatch(text)
+    if decimal is not None:
+        return int(decimal[1]) + int(decimal[2]) / 100
+    if text in parameter.words:
+        return text if text else ()
+    return None
+
+
+def number(text: str) -> int:
+    """`16`, and -1 for `n1`."""
+    return -int(text[1:]) if text.startswith("n") else int(text)
+
+
+def _takes_more(key: Key) -> bool:
+    return key.known and isinstance(key.value, int | tuple) and key.value != ()
+
+
+def _longer(key: Key, token: str, table: Mapping[str, Parameter]) -> Key:
+    before = key.value if isinstance(key.value, tuple) else (key.value,)
+    whole = f"{key.token}_{token}"
+    value = (*(int(each) for each in before), number(token))
+    return replace(key, token=whole, value=value, meaning=_meaning(table[key.key], whole, key.key))
+
+
+def _meaning(parameter: Parameter, token: str, key: str) -> str:
+    text = token[len(key) :]
+    word = parameter.words.get(text) or (f"gfx{text}" if parameter.name == "ISA" else "")
+    return f"{parameter.meaning}: {word}" if word else parameter.meaning

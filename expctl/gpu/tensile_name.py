@@ -1,0 +1,194 @@
+"""A Tensile or TensileLite kernel name taken apart. Every value is what was requested of the generator, not what it made of it.
+
+`<problem>_MT<M>x<N>x<depth>_MI<...>_SN_<keys>`: every part may be missing. Tensile gives the matrix instruction four numbers
+(M, N, K, blocks), TensileLite three (no K). Keys that a name leaves out are unknown: Tensile omits what is the same throughout
+a library, TensileLite what it passes at launch as well. A name that is too long for a file ends in a hash after 48 characters.
+"""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from expctl.gpu.tensile_flags import flag_words
+from expctl.gpu.tensile_keys import FIRST_KEYS, KEYS, Key, read_keys
+from expctl.gpu.tensile_problem import Problem, read_problem
+from expctl.gpu.tensile_types import TYPE_NAMES, types_of
+
+KERNEL_DESCRIPTOR = re.compile(r"(?:\.kd| \[clone \.kd\])$", re.ASCII)
+CUSTOM = re.compile(r"(Custom[A-Za-z0-9]*)_(.*)", re.ASCII)
+HELPER = re.compile(r"C([a-z]+)_(?!A[a-zA-Z]+_B)([A-Z].*)", re.ASCII)
+PARTIAL_SUMS = re.compile(r"PostGSU(\d+)", re.ASCII)
+TILE = re.compile(r"MT(\d+)x(\d+)x(\d+)", re.ASCII)
+INSTRUCTION = re.compile(r"MI(\d+)x(\d+)x(\d+)(?:x(\d+))?", re.ASCII)
+MARKS = {
+    "SN": "C and D may have different leading dimensions",
+    "SE": "C and D have one leading dimension",
+    "CMS": "a schedule of the main loop written by hand",
+}
+SHORTENED_AT = 48
+LITE_KEYS = {"LDSB", "MIWT", "AFEM", "AFC", "GRVWA", "GRVWB", "USL"}
+LITE_FLAGS = re.compile(r"_(?:D?Bias|SAV|SAB|SCD|UserArgs|GG|HA|Grad|Scale)|BBias", re.ASCII)
+TENSILE_KEYS = {"AF0EM", "GLVWA", "GLVWB", "U64SL", "VAW", "AMAS", "TT"}
+ARCHITECTURE = re.compile(r"gfx[0-9]+[0-9a-f]{2}", re.ASCII)
+
+
+class Kind(StrEnum):
+    """What sort of name it is."""
+
+    PRODUCT = "product"
+    """Generated, and computes a product."""
+    CUSTOM = "custom"
+    """Written by hand: whatever is no key is its author's own word."""
+    HELPER = "helper"
+    """Runs before or after a product: scales C, adds up parts of a split sum, converts."""
+    SHORTENED = "shortened"
+    """Cut to fit a file name; the keys are lost in a hash."""
+
+
+class Dialect(StrEnum):
+    """Which generator made the name."""
+
+    TENSILE = "Tensile"
+    TENSILE_LITE = "TensileLite"
+    UNKNOWN = "Tensile or TensileLite"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instruction:
+    """A matrix instruction: rows, columns and blocks of C, and the sum's steps `k`, which TensileLite leaves out."""
+
+    m: int
+    n: int
+    k: int | None
+    blocks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelName:
+    """`words` are an author's own, and marks of the format. `tile` is M, N and the loop's depth in the sum."""
+
+    name: str
+    kind: Kind
+    dialect: Dialect
+    purpose: str
+    problem: Problem | None
+    tile: tuple[int, int, int] | None
+    instruction: Instruction | None
+    keys: tuple[Key, ...]
+    words: tuple[str, ...]
+
+    def value(self, parameter: str) -> object:
+        """The value requested for `parameter`, or None when the name doesn't carry it."""
+        return next((key.value for key in self.keys if key.parameter == parameter), None)
+
+    @property
+    def unknown_keys(self) -> tuple[Key, ...]:
+        """Keys that no generator we know of uses."""
+        return tuple(key for key in self.keys if not key.known)
+
+
+def is_tensile(name: str) -> bool:
+    """Whether `name` has the form of a Tensile name. Cheap: for sorting many kernels."""
+    bare = KERNEL_DESCRIPTOR.sub("", name)
+    return bare.startswith(("Cij", "Custom_Cij", "CustomGSUs_Cij")) or bool(TILE.search(bare) and "_MI" in bare)
+
+
+def read_name(name: str) -> KernelName | None:
+    """`name` taken apart, or None if it is no Tensile name."""
+    bare = KERNEL_DESCRIPTOR.sub("", name.strip())
+    custom = CUSTOM.fullmatch(bare)
+    head, tile, tokens = _parted(custom[2] if custom else bare)
+    words: tuple[str, ...] = () if bare == name.strip() else (".kd: the kernel's descriptor, not its code",)
+    helper = HELPER.fullmatch(head) if not custom and tile is None else None
+    if helper:
+        return _helper(name, helper, words)
+    read = read_problem(head)
+    if read is None and tile is None:
+        return None
+    instruction, tokens = _instruction((*(read[1] if read else ()), *tokens))
+    keys = read_keys((token for token in tokens if token not in MARKS), KEYS if tile else FIRST_KEYS)
+    words += tuple(f"{token}: {MARKS[token]}" for token in tokens if token in MARKS)
+    kind = Kind.CUSTOM if custom or read is None else Kind.PRODUCT
+    if kind is Kind.CUSTOM:
+        words += (f"{custom[1]}: written by hand" if custom else f"{head}: its author's own words",)
+        words += tuple(_own_word(key.token) for key in keys if not key.known)
+        keys = tuple(key for key in keys if key.known)
+    elif any(_is_hash(key) for key in keys):
+        kind, lost = Kind.SHORTENED, next(index for index, key in enumerate(keys) if _is_hash(key))
+        words += (f"{bare[SHORTENED_AT:]}: cut off, or a hash of the rest; the keys are lost",)
+        keys = keys[:lost]
+    return KernelName(
+        name=name,
+        kind=kind,
+        dialect=_dialect(instruction, keys, head),
+        purpose="computes a matrix product",
+        problem=read[0] if read else None,
+        tile=tile,
+        instruction=instruction,
+        keys=keys,
+        words=words,
+    )
+
+
+def _parted(bare: str) -> tuple[str, tuple[int, int, int] | None, tuple[str, ...]]:
+    """What stands before the tile, the tile, and the tokens after it."""
+    tokens = tuple(token for token in bare.split("_") if token)
+    for index, token in enumerate(tokens):
+        found = TILE.fullmatch(token)
+        if found:
+            return "_".join(tokens[:index]), (int(found[1]), int(found[2]), int(found[3])), tokens[index + 1 :]
+    return bare, None, ()
+
+
+def _instruction(tokens: tuple[str, ...]) -> tuple[Instruction | None, tuple[str, ...]]:
+    for index, token in enumerate(tokens):
+        found = INSTRUCTION.fullmatch(token)
+        if found:
+            numbers = [int(text) for text in found.groups() if text]
+            m, n, blocks = numbers[0], numbers[1], numbers[-1]
+            instruction = Instruction(m=m, n=n, k=numbers[2] if len(numbers) == 4 else None, blocks=blocks)
+            return instruction, tokens[:index] + tokens[index + 1 :]
+    return None, tokens
+
+
+def _is_hash(key: Key) -> bool:
+    """Whether an unknown token is no key at all: generators write keys in capitals, and a tile whole."""
+    return not key.known and (key.token != key.token.upper() or key.token.startswith("MT"))
+
+
+def _dialect(instruction: Instruction | None, keys: tuple[Key, ...], head: str) -> Dialect:
+    """By keys and flags that only one of the two writes, else by the matrix instruction. Neither has a mark of its own."""
+    names = {key.key for key in keys}
+    if names & LITE_KEYS or LITE_FLAGS.search(head):
+        return Dialect.TENSILE_LITE
+    if names & TENSILE_KEYS or (instruction and instruction.k is not None):
+        return Dialect.TENSILE
+    return Dialect.TENSILE_LITE if instruction else Dialect.UNKNOWN
+
+
+def _own_word(token: str) -> str:
+    found = ARCHITECTURE.fullmatch(token)
+    return f"{token}: for this GPU, says its author" if found else f"{token}: its author's own word"
+
+
+def _helper(name: str, found: re.Match[str], words: tuple[str, ...]) -> KernelName:
+    """A kernel that goes with a product: `Cijk_SB_BiasS_PostGSU4_VW2`. Types: of the partial sums, of the result."""
+    tokens = found[2].split("_")
+    types = types_of(tokens[0])
+    parts = next((PARTIAL_SUMS.fullmatch(token) for token in tokens if PARTIAL_SUMS.fullmatch(token)), None)
+    rest = [token for token in tokens[1:] if not PARTIAL_SUMS.fullmatch(token)]
+    flags, strange = flag_words(rest)
+    keys = read_keys(strange)
+    shown = " to ".join(TYPE_NAMES[each] for each in types) or tokens[0]
+    purpose = f"adds up {parts[1]} partial sums, {shown}" if parts else f"scales C by beta before the product, {shown}"
+    return KernelName(
+        name=name,
+        kind=Kind.HELPER,
+        dialect=_dialect(None, keys, found[2]),
+        purpose=purpose,
+        problem=None,
+        tile=None,
+        instruction=None,
+        keys=keys,
+        words=(*words, *flags),
+    )

@@ -1,0 +1,57 @@
+"""A Tensile name against the parameters of the solution it names, as a logic file records them.
+
+The generator changes some of what was requested (PrefetchLocalRead is cut to the loop's length); the name keeps the request.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from expctl.gpu.tensile_keys import Value
+from expctl.gpu.tensile_name import KernelName
+
+Recorded = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """One parameter that both the name and the record carry."""
+
+    parameter: str
+    requested: Value
+    recorded: object
+
+    @property
+    def agrees(self) -> bool:
+        """Whether they are equal, after the shortening of values in names."""
+        return _same(self.requested, self.recorded)
+
+
+def compare(name: KernelName, recorded: Recorded) -> tuple[Agreement, ...]:
+    """What both carry, in the order of the name."""
+    pairs: list[tuple[str, Value]] = []
+    if name.tile:
+        pairs += zip(("MacroTile0", "MacroTile1", "DepthU"), name.tile, strict=True)
+    if name.instruction:
+        m, n, k, blocks = name.instruction.m, name.instruction.n, name.instruction.k, name.instruction.blocks
+        pairs += [("MatrixInstM", m), ("MatrixInstN", n), ("MatrixInstB", blocks)]
+        pairs += [] if k is None else [("MatrixInstK", k)]
+    pairs += [(key.parameter, key.value) for key in name.keys if key.known]
+    return tuple(
+        Agreement(parameter=parameter, requested=value, recorded=recorded[parameter])
+        for parameter, value in pairs
+        if recorded.get(parameter) is not None
+    )
+
+
+def _same(requested: Value, recorded: object) -> bool:
+    if isinstance(recorded, list | tuple):
+        if isinstance(requested, str):  # ISA: 11.5.1 is 1151, 9.0.10 is 90a
+            return requested == "".join(f"{part:d}" if index < 2 else f"{part:x}" for index, part in enumerate(recorded))
+        return requested == tuple(recorded)
+    if requested == "M" and isinstance(recorded, int):  # GSUM: split, by a number that is given at launch
+        return recorded > 1
+    if isinstance(recorded, str):
+        return requested == "".join(letter for letter in recorded if letter.isupper())
+    if isinstance(recorded, float) and isinstance(requested, int | float):
+        return round(recorded * 100) == round(requested * 100)
+    return bool(requested == recorded)

@@ -1,0 +1,65 @@
+"""Keys of a Tensile name about results and caches: stores of D, reads of C, cache hints."""
+
+from expctl.gpu.tensile_parameter import ON_OFF, Parameter, each, of, switch
+
+TENSORS = {
+    "": "all tensors",
+    "A": "A",
+    "B": "B",
+    "C": "C",
+    "D": "D",
+    "E": "the auxiliary tensor",
+    "WS": "the workspace",
+    "Metadata": "the sparse metadata",
+    "MXSA": "the block scales of A",
+    "MXSB": "the block scales of B",
+}
+HINT = {
+    "n1": "as set for each",
+    "0": "none",
+    "1": "glc or sc0",
+    "2": "slc or sc1",
+    "3": "both",
+    "4": "nt",
+    "5": "nt sc0",
+    "6": "nt sc1",
+    "7": "nt sc0 sc1",
+}
+
+STORE_KEYS: dict[str, Parameter] = {
+    "BS": switch("BufferStore", "stores are buffer instructions, whose limits do the bounds checks"),
+    "SVW": of("StoreVectorWidth", "elements per store", {"n1": "as VectorWidth"}),
+    "VS": of("VectorStore", "stores are as wide as the vector", ON_OFF | {"n1": "auto: when that is valid"}),
+    "VAW": of("VectorAtomicWidth", "elements per atomic instruction", {"n1": "as many as possible"}),
+    "SRVW": of(
+        "StoreRemapVectorWidth", "elements per store after D was rearranged in LDS", {"0": "not rearranged", "n1": "auto"}
+    ),
+    "NEPBS": of("NumElementsPerBatchStore", "elements stored at a time", {"0": "as many as registers allow"}),
+    "SPO": switch("StorePriorityOpt", "the main loop has priority over another workgroup's stores"),
+    "SSO": of("StoreSyncOpt", "waits between the batches of stores", {"0": "none"}),
+    "GLS": switch("GroupLoadStore", "loads of C and stores of D follow each other directly"),
+    "ONLL": of("OptNoLoadLoop", "stores among the last products", {"0": "off", "1": "one at a time", "2": "two at a time"}),
+    "IA": switch("InterleaveAlpha", "scaling by alpha stands among the loads of C"),
+    "AAC": switch("AtomicAddC", "D is added to C by atomic instructions"),
+    "CLS": switch("CompactLoopStore", "the batches of stores are one loop, to save code"),
+    "AG": switch("AdaptiveGemm", "store widths to choose from at launch"),
+    "AGGSUA": switch("AdaptiveGemmGSUA", "ways to join a split sum, to choose from at launch"),
+    "AGNTAB": switch("AdaptiveGemmNTAB", "cache hints of A and B, to choose from at launch"),
+    "MPM": of(
+        "MbskPrefetchMethod",
+        "order in which the parts of a split sum are fetched",
+        {"n1": "auto", "0": "by part", "1": "by element"},
+    ),
+    "SCIU": switch("StoreCInUnroll", "the last tile's results are stored within the loop"),
+    "SCIUE": switch("StoreCInUnrollExact", "the same, for one exact length of the sum"),
+    "SCIUI": of("StoreCInUnrollInterval", "matrix instructions between two such stores"),
+    "SCIUPL": switch("StoreCInUnrollPostLoop", "a loop after it for what is left to store"),
+    "FSSC1": switch("ForceStoreSC1", "stores carry sc1"),
+    "MMF": of("MemoryModifierFormat", "names of the cache bits", {"GLC": "glc, slc", "SC": "sc0, sc1"}),
+    **each("NT{}", "NonTemporal{}", "cache hint for {}", TENSORS, HINT),
+    **each("TH{}", "TemporalHint{}", "temporal hint for {}", TENSORS, {"n1": "as set for each", "0": "none"}),
+    **each("NV{}", "NonVolatile{}", "non-volatile hint for {}", TENSORS, ON_OFF | {"n1": "as set for each"}),
+    "AF": switch("ActivationFused", "the activation is part of the kernel"),
+    "AFC": of("ActivationFuncCall", "how the activation is built in", {"0": "inline", "1": "as a function"}),
+    "AA": switch("ActivationAlt", "another implementation of the activation"),
+}

@@ -1,0 +1,37 @@
+"""Types in Tensile names: `HHS`, `F8H`, `4xi8II`."""
+
+import re
+
+TYPE_NAMES = {
+    "S": "float32",
+    "D": "float64",
+    "C": "complex64",
+    "Z": "complex128",
+    "H": "float16",
+    "B": "bfloat16",
+    "I": "int32",
+    "I8": "int8",
+    "4xi8": "int8 by fours",
+    "X": "xfloat32",
+    "F8": "float8 e4m3",
+    "B8": "float8 e5m2",
+    "F8N": "float8 e4m3fnuz",
+    "B8N": "float8 e5m2fnuz",
+    "F6": "float6 e2m3",
+    "B6": "float6 e3m2",
+    "F4": "float4 e2m1",
+}
+# The longest first: B8N is one type, not B8 and something.
+TYPE = "|".join(sorted(TYPE_NAMES, key=len, reverse=True))
+ONE_TYPE = re.compile(TYPE, re.ASCII)
+TYPES = re.compile(f"(?:{TYPE})+", re.ASCII)
+
+
+def types_of(text: str) -> list[str]:
+    """The types written together in `text`; none if something else stands there."""
+    return ONE_TYPE.findall(text) if TYPES.fullmatch(text) else []
+
+
+def type_words(text: str, between: str = " and ") -> str:
+    """`float16 and float32` for HS."""
+    return between.join(TYPE_NAMES[each] for each in types_of(text))

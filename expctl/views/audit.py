@@ -1,0 +1,75 @@
+"""An audit on a terminal."""
+
+from collections.abc import Iterator
+
+from expctl.domain.audit import Audit, Bisection, Contest, LeftOut
+from expctl.domain.experiment import Verdict
+from expctl.domain.text import one_line
+from expctl.views.report import estimate_line
+
+
+def audit_lines(audit: Audit) -> list[str]:
+    """The whole stack, then what was asked for beyond it."""
+    lines = [
+        f"audit of {audit.target}, epoch {audit.epoch}: {audit.head[:10]} against {audit.first[:10]}, its first baseline",
+        f"  {'stack':<10} {', '.join(audit.layers)}",
+        *_estimates(audit.whole),
+        f"  {'promised':<10} {audit.promise.words} by the records together",
+        f"  {'so':<10} {_conclusion(audit)}",
+    ]
+    lines += [f"  {'without':<10} {_left_out(each)}" for each in audit.left_out]
+    lines += _bisection(audit.bisection) if audit.bisection else []
+    return [*lines, f"  {'recorded':<10} as finding {audit.finding}" if audit.finding else "  nothing was committed"]
+
+
+def _estimates(contest: Contest) -> list[str]:
+    if contest.fault:
+        return [f"  {'measured':<10} nothing: {one_line(contest.fault)}"]
+    return [f"  {'measured' if not index else '':<10} {estimate_line(each)}" for index, each in enumerate(contest.estimates)]
+
+
+def _conclusion(audit: Audit) -> str:
+    if audit.whole.objective is None:
+        return "nothing can be said of the stack"
+    if not audit.falls_short:
+        return "the stack gives what the records promise, within their intervals"
+    found = audit.bisection is not None
+    return f"the stack gives less than the records promise{'' if found else '; expctl audit --bisect finds where it was lost'}"
+
+
+def _left_out(left: LeftOut) -> str:
+    promised = f", promised {left.promise.words}" if left.promise else ", promised nothing here"
+    effect = left.contest.objective
+    if effect is None or left.contest.fault:
+        return f"{left.name}: {one_line(left.contest.fault)}"
+    measured = f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]"
+    return f"{left.name}: it gives {measured}{promised}: {_worth(left.contest)}"
+
+
+def _worth(contest: Contest) -> str:
+    """The verdict of HEAD against HEAD without it, in words."""
+    if contest.verdict is Verdict.REJECT:
+        costs = contest.objective is not None and contest.objective.high_percent < 0
+        return "it costs now" if costs else "no gain any more"
+    return "still a gain" if contest.verdict is Verdict.KEEP else "undecided"
+
+
+def _bisection(found: Bisection) -> Iterator[str]:
+    for probe in found.probes:
+        what = "the promise is broken" if probe.lost else "the promise is kept, or no loss is shown"
+        said = f"nothing: {one_line(probe.contest.fault)}" if probe.contest.fault else what
+        yield f"  {'bisect':<10} HEAD since change {probe.layers}, promised {probe.promise.words}: {said}"
+    if found.stopped:
+        yield f"  {'bisect':<10} stopped without an answer"
+        return
+    if not found.culprit:
+        yield f"  {'bisect':<10} nothing was lost"
+        return
+    effect = found.own.objective if found.own else None
+    own = (
+        f"; alone it gives {effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]"
+        if effect
+        else ""
+    )
+    title = f" ({one_line(found.title, 60)})" if found.title else ""
+    yield f"  {'lost at':<10} {found.culprit}{title}, {found.commit[:10]}: promised {found.promise.words}{own}"

@@ -1,0 +1,35 @@
+"""Findings on a terminal."""
+
+from collections.abc import Sequence
+
+from expctl.domain.record import Finding
+from expctl.domain.text import one_line
+
+TEXT_MAX = 1300
+
+
+def finding_lines(findings: Sequence[Finding]) -> list[str]:
+    """A line per finding, those that stand first, and what they rest on below it."""
+    order = sorted(findings, key=lambda each: not each.stands)
+    return [line for each in order for line in _lines(each)] or ["no finding yet: expctl finding add TEXT --evidence ID"]
+
+
+def noted_lines(finding: Finding, commit: str) -> list[str]:
+    """What a command has noted, or had noted before (`commit` is empty then)."""
+    return [*_lines(finding), f"  committed as {commit[:10]}, ledger.md updated" if commit else "  stands so already"]
+
+
+def about(finding: Finding) -> str:
+    """`measured; since 2026-03-01; shown by P16; SUPERSEDED by F9`."""
+    parts = (
+        finding.kind,
+        f"since {finding.since}" if finding.since else "",
+        f"shown by {', '.join(finding.evidence)}" if finding.evidence else "",
+        f"SUPERSEDED by {finding.superseded_by}" if finding.superseded_by else "",
+        f"CONTRADICTED by {finding.contradicted_by}" if finding.contradicted_by else "",
+    )
+    return "; ".join(part for part in parts if part)
+
+
+def _lines(finding: Finding) -> list[str]:
+    return [f"{finding.id:<5} {one_line(finding.text, TEXT_MAX)}", f"      {one_line(about(finding), TEXT_MAX)}"]

@@ -1,0 +1,51 @@
+"""What was understood of a hand-kept ledger, what wasn't, and what its audit found."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from expctl.domain.experiment import Kind
+from expctl.domain.handkept import Unread
+from expctl.domain.handkept_audit import Remark
+from expctl.domain.handkept_ids import Naming
+from expctl.domain.record import Record
+from expctl.domain.text import one_line, plain_text
+
+
+def record_lines(records: Sequence[Record], naming: Naming) -> list[str]:
+    """One line per record that would be made, and what is known already."""
+    rows = {each.id: each.entry.row.line for each in naming.named}
+    lines = [
+        f"  {record.id:<8} {record.verdict:<12} {record.kind:<8} line {rows[record.id]:<4} {one_line(record.title, 70)}"
+        + (f"  [{len(record.history.corrections)} remarks]" if record.history and record.history.corrections else "")
+        for record in records
+    ]
+    lines += [
+        f"  {each.id:<8} imported before{', ' + each.note if each.note else ''} (line {each.entry.row.line})"
+        for each in naming.known
+    ]
+    return lines + [f"  {'-':<8} {each.why} (line {each.entry.row.line})" for each in naming.clashes]
+
+
+def tally(records: Sequence[Record]) -> str:
+    """`18 records: 8 KEEP, 10 REJECT; kind not stated and taken as perf for 9`."""
+    verdicts = Counter(record.verdict for record in records)
+    perf = sum(record.kind is Kind.PERF for record in records)
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+    stated = f"; the ledger states no kind for {perf}, which are taken as perf" if perf else ""
+    return f"{len(records)} records: {counted}{stated}" if records else "nothing to import"
+
+
+def unread_lines(label: str, lines: Sequence[Unread]) -> list[str]:
+    """Lines that were left out, under what they have in common."""
+    shown = [f"    line {each.line:<4} {plain_text(each.text)}  ({plain_text(each.why)})" for each in lines]
+    return [f"  {label}", *shown] if shown else []
+
+
+def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:
+    """The audit, one remark per line of the file."""
+    against = f"roofline {roofline}" if roofline else "no roofline known: --peak TFLOPS and --size n=8192:FLOP give one"
+    lines = [f"audit    {len(remarks)} remarks; {against}"]
+    for remark in remarks:
+        names = f" ({plain_text(', '.join(remark.rows))})" if remark.rows else ""
+        lines.append(f"  line {remark.line:<4} {remark.flaw}{names}: {plain_text(remark.text)}")
+    return lines

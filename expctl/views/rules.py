@@ -1,0 +1,54 @@
+"""Rules as plain lines. Everything untrusted goes through `one_line`."""
+
+from collections.abc import Iterable
+
+from expctl.domain.experiment import Probe
+from expctl.domain.ports import ProbeAnswer
+from expctl.domain.rule_states import RuleState, State
+from expctl.domain.text import one_line
+
+HEADS = {
+    State.ACTIVE: "active: expctl refuses a repeat, unless its proposal names a new precondition",
+    State.REOPENED: "open again: a condition under which it failed has changed",
+    State.WAIVED: "waived: in force, but once let through for a written reason",
+}
+
+
+def rules_lines(states: Iterable[RuleState]) -> list[str]:
+    """The rules by state, each with what it is known by and what it depends on."""
+    by_state: dict[State, list[RuleState]] = {state: [] for state in State}
+    for each in states:
+        by_state[each.state].append(each)
+    lines: list[str] = []
+    for state, rules in by_state.items():
+        if rules:
+            lines += [f"{HEADS[state]} ({len(rules)})"]
+            lines += [line for rule in rules for line in _rule_lines(rule)]
+    return lines or ["no rule yet: a REJECT leaves one"]
+
+
+def probe_lines(experiment: str, probe: Probe, answers: Iterable[tuple[str, ProbeAnswer]]) -> list[str]:
+    """The probe of one rule, tried for some architectures."""
+    lines = [f"{experiment}  its rule holds for as long as this fails: {probe.until} for {probe.arch}"]
+    for arch, answer in answers:
+        lines.append(f"  {arch:<10} {'passes' if answer.passes else 'fails'}: {one_line(answer.said)}")
+    return lines
+
+
+def _rule_lines(rule: RuleState) -> list[str]:
+    lines = [f"  {rule.id:<6} {one_line(rule.text, 160)}"]
+    lines += _row("known by", ", ".join(rule.known_by) or "readers alone: nothing was kept that expctl could compare")
+    lines += _row("depends on", "; ".join(f"{name} {value}" for name, value in rule.verified))
+    lines += _row("told", "; ".join(f"{name}: {value}" for name, value in rule.told))
+    for lapse in rule.lapses:
+        lines += _row(
+            "changed", f"{lapse.condition}: {lapse.was} -> {lapse.now}" + (f" ({lapse.evidence})" if lapse.evidence else "")
+        )
+    for each in rule.passes:
+        kind = "written" if each.written else "verified"
+        lines += _row("let pass", f"{each.id} ({each.verdict}), {kind}: {each.reason}")
+    return lines
+
+
+def _row(label: str, text: str) -> list[str]:
+    return [f"    {label:<11}{one_line(text, 260)}"] if text else []

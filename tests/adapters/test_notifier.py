@@ -1,0 +1,41 @@
+"""--notify: JSON on standard input, no shell, and nothing that it does is an error."""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from expctl.adapters import notifier
+from expctl.adapters.notifier import Notifier
+
+
+def told(tmp_path: Path, *argv: str) -> str:
+    return Notifier(argv, tmp_path / "notify", mark="test").tell({"event": "outcome", "title": "ä\u202e"})
+
+
+def test_it_gets_one_line_of_json(tmp_path: Path) -> None:
+    heard = tmp_path / "$(heard); x"
+    assert told(tmp_path, sys.executable, "-c", "import sys; open(sys.argv[1], 'w').write(sys.stdin.read())", str(heard)) == ""
+    assert json.loads(heard.read_text()) == {"event": "outcome", "title": "ä\u202e"}
+    assert heard.read_text().count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ((sys.executable, "-c", "import sys; sys.exit('deaf')"), "exited with status 1 (deaf)"),
+        (("/no/such/command",), "cannot start /no/such/command: No such file or directory"),
+    ],
+)
+def test_a_failure_is_words(tmp_path: Path, argv: tuple[str, ...], said: str) -> None:
+    assert said in told(tmp_path, *argv)
+
+
+def test_a_hanging_one_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert notifier.TIMEOUT_S == 10
+    monkeypatch.setattr(notifier, "TIMEOUT_S", 0.3)
+    started = time.monotonic()
+    assert "did not end within 0.3 s" in told(tmp_path, sys.executable, "-c", "import time; time.sleep(60)")
+    assert time.monotonic() - started < 10

@@ -1,0 +1,239 @@
+"""Epochs: what opens one, what does not, and what old records without a yardstick can still say."""
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from expctl.domain.epochs import epochs_of
+from expctl.domain.experiment import Kind, Mode, Verdict
+from expctl.domain.ground import ground_of, grounds_of
+from expctl.domain.ledger_epochs import borders, pending
+from expctl.domain.protocol import Benchmark, Build, Environment, Gate, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.record import Estimate, Origin, Procedure, Record, Replication, Yardstick
+from expctl.domain.simplify_budget import simplify_used_percent
+from expctl.domain.yardstick import yardstick_of
+
+MACHINE = {"cpu": "a CPU", "cores": "2", "os": "Linux 6.18", "python": "3.11.7", "elftools": "0.33"}
+STICK = Yardstick(harness="h1", kpi="n=512 (1); fine", build="zig-cpu -O3")
+
+
+def record(
+    id: str,
+    *,
+    date: str = "",
+    protocol: str = "p1",
+    stick: Yardstick | None = STICK,
+    compiler: str = "0.16.0",
+    size: str = "n=512",
+    target: str = "cpu",
+    more: Mapping[str, str] | None = None,
+) -> Record:
+    return Record(
+        id=id,
+        title=id,
+        kind=Kind.PERF,
+        origin=Origin.MEASURED,
+        target=target,
+        verdict=Verdict.KEEP,
+        reasons=("r",),
+        base=f"base of {id}",
+        date=date or f"2026-01-{int(id[1:]):02}",
+        protocol=protocol,
+        environment={**MACHINE, "ziglang": compiler, **(more or {})},
+        estimates=(Estimate(size=size, effect_percent=-0.1, low_percent=-1, high_percent=1, sd_percent=1, rounds=5),)
+        if size
+        else (),
+        yardstick=stick,
+    )
+
+
+def numbers(*records: Record) -> list[int]:
+    epochs = epochs_of(records)
+    return [epochs.number(each.id) for each in records]
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"stick": replace(STICK, harness="h2"), "protocol": "p2"}, "harness h1 -> h2"),
+        (
+            {"stick": replace(STICK, kpi="n=768 (1); fine"), "protocol": "p2", "size": "n=768"},
+            "KPI n=512 (1); fine -> n=768 (1); fine",
+        ),
+        ({"stick": replace(STICK, build="zig-cpu -O2"), "protocol": "p2"}, "build zig-cpu -O3 -> zig-cpu -O2"),
+        ({"compiler": "0.17.0"}, "compiler ziglang 0.16.0 -> ziglang 0.17.0"),
+        ({"more": {"os": "Linux 6.19"}}, "kernel Linux 6.18 -> Linux 6.19"),
+        ({"more": {"cores": "4"}}, "machine a CPU, 2 cores -> a CPU, 4 cores"),
+    ],
+)
+def test_what_opens_an_epoch_and_what_it_says_of_the_change(changed: dict, words: str) -> None:
+    records = [record("P1"), record("P2", **changed), record("P3", **changed)]
+    assert numbers(*records) == [1, 2, 2]
+    assert [str(change) for change in epochs_of(records).all[1].begins] == [words]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"protocol": "p2"}, {"more": {"python": "3.12.1"}}, {"more": {"elftools": "0.34"}}, {"size": ""}]
+)
+def test_what_leaves_figures_comparable_opens_none(changed: dict) -> None:
+    assert numbers(record("P1"), record("P2", **changed)) == [1, 1]
+
+
+def test_a_driver_or_clock_policy_that_was_not_known_before_opens_none_and_is_learned() -> None:
+    known, other = (
+        {"driver": "nvidia 550", "clock_policy": "performance"},
+        {"driver": "nvidia 560", "clock_policy": "performance"},
+    )
+    records = [record("P1"), record("P2", more=known), record("P3", more=other), record("P4", more=known)]
+    assert numbers(*records) == [1, 1, 2, 1]
+    assert numbers(record("P1", more=known), record("P2", more={**known, "clock_policy": "powersave"})) == [1, 2]
+
+
+def test_old_records_are_told_apart_by_their_protocol_alone() -> None:
+    old = [record("P1", stick=None), record("P2", stick=None), record("P3", stick=None, protocol="p2", size="n=384")]
+    assert numbers(*old) == [1, 1, 2]
+    assert [str(change) for change in epochs_of(old).all[1].begins] == [
+        "protocol.yaml or harness p1 -> p2",
+        "sizes n=512 -> n=384",
+    ]
+
+
+def test_a_new_record_under_the_protocol_of_old_ones_joins_them_and_teaches_their_epoch_its_yardstick() -> None:
+    records = [record("P1", stick=None), record("P2"), record("P3", protocol="p2"), record("P4", stick=None, protocol="p2")]
+    assert numbers(*records) == [1, 1, 1, 1]
+    assert numbers(record("P1", stick=None), record("P2", protocol="p2")) == [1, 2]
+
+
+def test_equal_protocols_are_one_epoch_however_a_later_version_words_the_yardstick() -> None:
+    assert numbers(record("P1"), record("P2", stick=replace(STICK, kpi="n=512, in other words"))) == [1, 1]
+
+
+def test_targets_count_by_themselves_and_imported_records_have_no_epoch() -> None:
+    records = [record("P1"), record("P2", target="gpu"), replace(record("P3"), base="", origin=Origin.IMPORTED)]
+    assert numbers(*records) == [1, 1, 0]
+    assert [epoch.name for epoch in epochs_of(records).all] == ["cpu 1", "gpu 1"]
+
+
+def test_a_replication_opens_an_epoch_of_its_own_target_and_none_for_its_experiment() -> None:
+    again = Replication(
+        target="gpu",
+        date="2026-01-05",
+        verdict=Verdict.KEEP,
+        reasons=("r",),
+        estimates=(),
+        environment=MACHINE,
+        yardstick=STICK,
+    )
+    epochs = epochs_of([replace(record("P1"), replications=(again,))])
+    assert {epoch.name: epoch.first.again for epoch in epochs.all} == {"cpu 1": False, "gpu 1": True}
+    assert epochs.of["P1"].name == "cpu 1"
+
+
+@given(st.integers())
+def test_the_order_in_which_records_come_does_not_matter(seed: int) -> None:
+    records = [
+        record(f"P{n}", compiler=f"0.{n // 3}", protocol=f"p{n % 2}", stick=STICK if n % 2 else None) for n in range(1, 10)
+    ]
+    expected = epochs_of(records)
+    random.Random(seed).shuffle(records)
+    assert epochs_of(records) == expected
+
+
+# ------------------------------------------------------------------ what rests on them
+
+
+def test_the_simplify_budget_outlives_an_edit_that_leaves_figures_comparable_and_no_other() -> None:
+    loss = Estimate(size="objective", effect_percent=-0.2, low_percent=-0.4, high_percent=0, sd_percent=1, rounds=5)
+    procedure = Procedure(boundaries="1", mode=Mode.SIMPLIFY, looks=(5,), search_rounds=5)
+    spent = replace(record("P1"), estimates=(loss,), procedure=procedure)
+
+    other = record("P2", compiler="0.17.0")  # so that there is a second epoch to join
+
+    def used(**changed: str) -> float:
+        ground = grounds_of(record("P9", size="", **changed))[0][2]
+        return simplify_used_percent([spent, other], target="cpu", ground=ground, but="P9")
+
+    assert used() == 0.2
+    assert used(protocol="p2") == 0.2
+    assert used(compiler="0.17.0") == used(compiler="0.18.0") == 0.0
+    assert simplify_used_percent([spent], target="gpu", ground=grounds_of(spent)[0][2], but="") == 0.0
+
+
+def test_the_ledger_has_a_border_wherever_the_epoch_of_a_target_changes_from_row_to_row() -> None:
+    records = [record("P1"), record("P2", target="gpu"), record("P3", compiler="0.17.0"), record("P4"), record("P5")]
+    found = borders(records, epochs_of(records))
+    assert [(border.before, border.target) for border in found] == [("P3", "cpu"), ("P4", "cpu")]
+    assert found[0].text == (
+        "cpu: from epoch 1 to epoch 2: compiler ziglang 0.16.0 -> ziglang 0.17.0; never compare across this line"
+    )
+    imported = replace(record("P1"), base="", origin=Origin.IMPORTED)
+    assert [border.before for border in borders([imported, record("P2")], epochs_of([imported, record("P2")]))] == ["P2"]
+
+
+# ------------------------------------------------------------------ yardsticks
+
+STEP = Step(argv=("t",), timeout_s=1)
+BENCHMARK = Benchmark(argv=("b",), timeout_s=1, sizes=(Size(name="n=512", weight=0.6), Size(name="n=384", weight=0.4)))
+PROTOCOL = Protocol(
+    version=1,
+    name="p",
+    scope=("k",),
+    harness=("h",),
+    decides=("cpu",),
+    targets={
+        "cpu": Target(build=Build(toolchain=Toolchain.ZIG_CPU, source="k.c", flags=("-O3",)), test=STEP, benchmark=BENCHMARK)
+    },
+)
+
+
+def with_benchmark(**changes: object) -> Protocol:
+    target = replace(PROTOCOL.targets["cpu"], benchmark=replace(BENCHMARK, **changes))
+    return replace(PROTOCOL, targets={"cpu": target})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        with_benchmark(quads=9, style="fine"),
+        with_benchmark(iterations=11),
+        with_benchmark(argv=("b", "--config", "x")),
+        with_benchmark(sizes=BENCHMARK.sizes[:1]),
+        with_benchmark(sizes=(replace(BENCHMARK.sizes[0], weight=0.5), replace(BENCHMARK.sizes[1], weight=0.5))),
+        replace(PROTOCOL, environment=Environment(set={"OMP_NUM_THREADS": "2"})),
+        replace(
+            PROTOCOL, targets={"cpu": replace(PROTOCOL.targets["cpu"], build=Build(toolchain=Toolchain.ZIG_CPU, source="k.c"))}
+        ),
+    ],
+)
+def test_a_yardstick_changes_with_all_that_shapes_a_figure(other: Protocol) -> None:
+    assert yardstick_of(other, "cpu", harness="h") != yardstick_of(PROTOCOL, "cpu", harness="h")
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(PROTOCOL, gate=Gate(wait_s=5)),
+        replace(PROTOCOL, goal="another goal", references=("a book",)),
+        with_benchmark(rounds=46, timeout_s=9, peak_tflops=1.0),
+    ],
+)
+def test_a_yardstick_stays_with_what_shapes_none(other: Protocol) -> None:
+    assert yardstick_of(other, "cpu", harness="h") == yardstick_of(PROTOCOL, "cpu", harness="h")
+
+
+def test_a_protocol_that_asks_for_another_kpi_is_pending() -> None:
+    stick = yardstick_of(PROTOCOL, "cpu", harness="h1")
+    epochs = epochs_of([replace(record("P1", stick=stick), estimates=())])
+    assert pending(PROTOCOL, ("cpu", "gone"), epochs) == {}
+    (changed,) = pending(with_benchmark(iterations=11), ("cpu",), epochs)["cpu"]
+    assert changed.what == "KPI"
+    old = epochs_of([record("P1", stick=None, size="n=768")])
+    assert [str(change) for change in pending(PROTOCOL, ("cpu",), old)["cpu"]] == ["sizes n=768 -> n=512, n=384"]
+
+
+def test_a_ground_says_nothing_of_what_is_not_known() -> None:
+    assert ground_of(protocol="", yardstick=None, environment={}).parts == {}

@@ -1,0 +1,54 @@
+"""Unified diffs, read and applied without git."""
+
+import pytest
+
+from expctl.domain.unified_diff import parse_diff, texts_of
+
+BEFORE = "".join(f"line {number}\n" for number in range(1, 21))
+PATCH = b"""diff --git a/k/a.h b/k/a.h
+index 1111111..2222222 100644
+--- a/k/a.h
++++ b/k/a.h
+@@ -3,3 +3,3 @@ heading
+ line 3
+-line 4
++line four
+ line 5
+@@ -14,2 +14,3 @@
+ line 14
++--- more
+ line 15
+"""
+
+
+def test_a_patch_is_applied_to_the_texts_that_it_was_made_for() -> None:
+    (file,) = texts_of(parse_diff(PATCH), {"k/a.h": BEFORE})
+    assert file.after == BEFORE.replace("line 4\n", "line four\n").replace("line 14\n", "line 14\n--- more\n")
+    assert (file.path, file.added, file.whole) == ("k/a.h", ("line four", "--- more"), True)
+
+
+def test_hunks_find_their_place_when_lines_moved() -> None:
+    moved = "new\nnew\n" + BEFORE
+    (file,) = texts_of(parse_diff(PATCH), {"k/a.h": moved})
+    assert file.after.count("line four") == 1
+    assert file.after.startswith("new\nnew\nline 1\n")
+
+
+@pytest.mark.parametrize("contents", [{}, {"k/a.h": "something else\n"}])
+def test_a_patch_that_does_not_fit_is_its_hunks(contents: dict[str, str]) -> None:
+    (file,) = texts_of(parse_diff(PATCH), contents)
+    assert not file.whole
+    assert file.before == "line 3\nline 4\nline 5\nline 14\nline 15"
+    assert file.after == "line 3\nline four\nline 5\nline 14\n--- more\nline 15"
+
+
+def test_new_and_deleted_files() -> None:
+    patch = b"--- /dev/null\n+++ b/new.h\n@@ -0,0 +1,2 @@\n+one\n+two\n--- a/old.h\n+++ /dev/null\n@@ -1 +0,0 @@\n-gone\n"
+    new, old = texts_of(parse_diff(patch), {"old.h": "gone\n"})
+    assert (new.path, new.before, new.after.strip()) == ("new.h", "", "one\ntwo")
+    assert (old.path, old.before, old.after.strip()) == ("old.h", "gone\n", "")
+
+
+@pytest.mark.parametrize("patch", [b"", b"no patch\n", b"--- a/x\n+++ b/x\n@@ -1,99 +1,99 @@\n", b"\xff\xfe", PATCH[:120]])
+def test_anything_can_be_read(patch: bytes) -> None:
+    texts_of(parse_diff(patch), {"x": "a\n"})

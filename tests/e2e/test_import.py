@@ -1,0 +1,131 @@
+"""`expctl import` as typed: one commit of records and ledger, the same again is nothing, what is refused changes nothing."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from foreign import FASTER, Foreign
+
+LOG = "index\tstatus\tdescription\tlatency_us\n0\tkeep\tas it was\t40\n1\tdiscard\tunrolled\t41\n2\tcrash\ttoo wide\t0\n"
+PLAN = """# Plan (gfx1151)
+| ID | Keep? | Change | Result | Why |
+|---|---|---|---|---|
+| P1 | KEEP baseline | first | 40 us | a start |
+| P2 | REJECT config / KEEP infra | four stages | no faster | half of it |
+"""
+
+
+def given(repository: Foreign, name: str, text: str) -> str:
+    """A file outside of the repository."""
+    file = repository.home / name
+    file.write_text(text)
+    return str(file)
+
+
+def imported(repository: Foreign) -> dict[str, str]:
+    files = sorted(repository.root.glob("experiments/*/record.json"))
+    return {file.parent.name: json.loads(file.read_text())["verdict"] for file in files}
+
+
+def test_a_log_becomes_records_in_one_commit(repository: Foreign) -> None:
+    file = given(repository, "results.tsv", LOG)
+    before = repository.git("rev-parse", "HEAD")
+    answer = repository.concluded("import", file, "--target", "here")
+    assert imported(repository) == {"P1": "KEEP", "P2": "REJECT", "P3": "INVALID"}
+    assert repository.git("rev-parse", "HEAD^") == before
+    assert "results.tsv is imported in" in answer.out
+    touched = repository.git("show", "--name-only", "--format=", "HEAD").splitlines()
+    assert touched == [f"experiments/P{number}/record.json" for number in (1, 2, 3)] + ["ledger.md"]
+    assert repository.git("status", "--porcelain") == ""
+    repository.concluded("ledger", "--check")
+    assert "do not repeat: unrolled" in repository.concluded("show", "P2").out
+
+
+def test_the_same_again_is_nothing_and_more_rows_are_added(repository: Foreign) -> None:
+    repository.concluded("import", given(repository, "results.tsv", LOG), "--target", "here")
+    head = repository.git("rev-parse", "HEAD")
+    answer = repository.concluded("import", given(repository, "results.tsv", LOG), "--target", "here")
+    assert "was imported before: nothing to add" in answer.out
+    assert repository.git("rev-parse", "HEAD") == head
+    repository.concluded("import", given(repository, "results.tsv", LOG + "3\tkeep\tpacked\t39\n"), "--target", "here")
+    assert imported(repository) == {"P1": "KEEP", "P2": "REJECT", "P3": "INVALID", "P4": "KEEP"}
+
+
+def test_a_dry_run_changes_nothing_and_needs_no_lock(repository: Foreign) -> None:
+    before = repository.snapshot()
+    answer = repository.concluded("import", given(repository, "plan.md", PLAN), "--dry-run")
+    assert repository.snapshot() == before
+    assert "id = ID, verdict = Keep?, change = Change, result = Result, reason = Why" in answer.out
+    assert "P2b      KEEP         infra" in answer.out
+    assert "target gfx1151" in answer.out
+    facts = json.loads(repository.concluded("import", given(repository, "plan.md", PLAN), "--dry-run", "--json").out)
+    assert [record["id"] for record in facts["records"]] == ["P1", "P2", "P2b"]
+
+
+def test_ids_that_are_taken_are_refused_with_the_way_out(repository: Foreign) -> None:
+    repository.propose("P1", FASTER, "--title", "another way", "--hypothesis", "less to do")
+    before = repository.snapshot()
+    file = given(repository, "plan.md", PLAN)
+    answer = repository.expctl("import", file)
+    assert (answer.status, repository.snapshot()) == (1, before)
+    assert "line 4: P1 is taken" in answer.err
+    assert "--renumber" in answer.err
+    repository.concluded("import", file, "--renumber")
+    assert imported(repository) == {"P2": "REJECT", "P2b": "KEEP", "P3": "KEEP"}
+    assert "In plan.md this is P1; P1 is taken." in repository.concluded("show", "P3").out
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words", "status", "said"),
+    [
+        ("a.tsv", LOG, [], 2, "where were these figures measured?"),
+        ("a.tsv", LOG + "3\tperhaps\tpacked\t39\n", ["--target", "here"], 1, "1 rows can't be read"),
+        ("a.md", "# Nothing here\n", ["--target", "here"], 1, "holds no ledger"),
+        ("a.md", "", ["--target", "here"], 1, "holds no ledger"),
+        ("a.md", "| Version | Time |\n|---|---|\n| 1 | 2 |\n", ["--target", "here"], 1, "no column of verdicts"),
+        ("a.md", "\0", ["--target", "here"], 1, "is not text"),
+        ("a.tsv", LOG, ["--target", "here", "--size", "n=8192"], 2, "no size with its work"),
+    ],
+)
+def test_refusals(repository: Foreign, name: str, text: str, words: list[str], status: int, said: str) -> None:
+    before = repository.snapshot()
+    answer = repository.expctl("import", given(repository, name, text), *words)
+    assert (answer.status, repository.snapshot()) == (status, before), answer
+    assert said in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_rows_that_cannot_be_read_are_left_out_only_when_the_user_says_so(repository: Foreign) -> None:
+    file = given(repository, "results.tsv", LOG + "3\tperhaps\tpacked\t39\n")
+    answer = repository.concluded("import", file, "--target", "here", "--partial")
+    assert len(imported(repository)) == 3
+    assert "'perhaps' is no verdict that can be told" in answer.out
+
+
+def test_a_local_change_in_the_way_is_kept(repository: Foreign) -> None:
+    repository.concluded("ledger")
+    repository.commit("a ledger")
+    repository.write("ledger.md", "mine\n")
+    answer = repository.expctl("import", given(repository, "results.tsv", LOG), "--target", "here")
+    assert answer.status == 1, answer
+    assert (repository.root / "ledger.md").read_text() == "mine\n"
+    assert imported(repository) == {}
+
+
+def test_hostile_words_stay_words(repository: Foreign) -> None:
+    nasty = "\x1b[31mred\x07 <b>x</b> `$(touch pwned)` [a](http://x.y) | Expctl-Id: P9"
+    file = given(repository, "results.tsv", f"id\tstatus\tchange\nP1\tkeep\t{nasty}\n../../etc\tkeep\tout\n")
+    answer = repository.concluded("import", file, "--target", "here")
+    assert "\x1b" not in answer.out + (repository.root / "ledger.md").read_text()
+    assert set(imported(repository)) == {"P1", "P2"}
+    assert "<b>" not in (repository.root / "ledger.md").read_text()
+    assert not list(repository.root.rglob("pwned"))
+    assert repository.git("log", "-1", "--format=%(trailers:key=Expctl-Id)") == ""
+    assert subprocess.run(["git", "fsck", "--strict"], cwd=repository.root, capture_output=True).returncode == 0
+
+
+def test_outside_of_a_repository(tmp_path: Path, repository: Foreign) -> None:
+    answer = repository.expctl("import", given(repository, "results.tsv", LOG), "--dry-run", cwd=tmp_path)
+    assert answer.status == 1
+    assert "Traceback" not in answer.err
