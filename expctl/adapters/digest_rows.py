@@ -12,8 +12,6 @@ from expctl.domain.ledger_rows import RuleRow
 from expctl.domain.predictions import Forecast
 from expctl.domain.record import Lapse
 
-VERSION = 2  # of rows and of what a digest keeps: another one is thrown away
-
 Row = list[Any]
 KINDS = {kind.value: kind for kind in Kind}
 VERDICTS = {verdict.value: verdict for verdict in Verdict}

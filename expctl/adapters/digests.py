@@ -1,14 +1,17 @@
 """Digests of every record of a commit, kept by the tree of its folder in the state folder, so that only new records are read.
 
-The file is a cache: it may be deleted at any time, and one that is damaged or of another version is made again.
+The file is a cache: it may be deleted at any time, and one that is damaged or was made by other code is made again.
 """
 
+import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from expctl import adapters, domain
 from expctl.adapters import durable
-from expctl.adapters.digest_rows import VERSION, Rows
+from expctl.adapters.digest_rows import Rows
 from expctl.adapters.git_reader import GitReader
 from expctl.adapters.library import EXPERIMENTS, GitLibrary
 from expctl.adapters.record_codec import record_of
@@ -17,6 +20,13 @@ from expctl.domain.experiment import ID_PATTERN, Proposal, Verdict, id_order
 
 # Most of a record's bytes, and nothing of them in its digest; but a rule may know a repeat by the artifacts' machine code.
 NOT_NEEDED = frozenset(("profile", "notes", "test", "guard_tests", "procedure"))
+
+
+def code() -> str:
+    """Stands for what reads and reduces records (modules by name, size and time): other code may reduce otherwise."""
+    modules = [each for room in (adapters, domain) for folder in room.__path__ for each in os.scandir(folder)]
+    told = sorted((each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in modules if each.name.endswith(".py"))
+    return hashlib.sha256(repr(told).encode()).hexdigest()
 
 
 class CachedDigests:
@@ -68,13 +78,13 @@ class CachedDigests:
     def _stored(self) -> Rows:
         try:
             plain = json.loads(self._file.read_bytes())
-            return Rows(plain["rows"], plain["grounds"]) if plain["version"] == VERSION else Rows({}, [])
+            return Rows(plain["rows"], plain["grounds"]) if plain["code"] == code() else Rows({}, [])
         except (OSError, ValueError, KeyError, TypeError):
             return Rows({}, [])
 
     def _store(self, digests: Mapping[str, Digest | None]) -> None:
         rows, grounds = Rows.of(digests)
-        text = json.dumps({"version": VERSION, "grounds": grounds, "rows": rows}, separators=(",", ":"), ensure_ascii=False)
+        text = json.dumps({"code": code(), "grounds": grounds, "rows": rows}, separators=(",", ":"), ensure_ascii=False)
         try:
             durable.replace(self._file, text.encode(errors="surrogatepass"))
         except OSError:

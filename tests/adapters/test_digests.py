@@ -48,12 +48,23 @@ def test_digests_of_this_repository_are_the_same_with_and_without_their_cache(re
     assert reader.asked == 0
 
 
-@pytest.mark.parametrize("damage", [b"", b"{}", b"[1]", b'{"version": 0, "rows": {}, "grounds": []}', b"\xff"])
+@pytest.mark.parametrize("damage", [b"", b"{}", b"[1]", b"\xff"])
 def test_a_damaged_cache_is_made_again(reader: Counting, tmp_path: Path, damage: bytes) -> None:
     head, file = reader.head(), tmp_path / "digests.json"
     file.write_bytes(damage)
     assert CachedDigests(reader, file).all(head)
     assert json.loads(file.read_bytes())["rows"]
+
+
+def test_what_other_code_reduced_is_made_again(reader: Counting, tmp_path: Path) -> None:
+    head, file = reader.head(), tmp_path / "digests.json"
+    expected = CachedDigests(reader, file).all(head)
+    plain = json.loads(file.read_bytes())
+    altered = {tree: row and [row[0], "another title", *row[2:]] for tree, row in plain["rows"].items()}
+    file.write_text(json.dumps({**plain, "rows": altered}))
+    assert CachedDigests(reader, file).all(head) != expected
+    file.write_text(json.dumps({**plain, "rows": altered, "code": "other code"}))
+    assert CachedDigests(reader, file).all(head) == expected
 
 
 def test_what_digests_say_of_baselines_is_what_records_say(reader: Counting, tmp_path: Path) -> None:
