@@ -203,6 +203,7 @@ def _equip(place: Place, machine: str, protocol: "Protocol", experiment: str) ->
     from expctl.adapters.step_runner import StepRunner
     from expctl.domain.protocol import Toolchain
     from expctl.flow.world import Equipment
+    from expctl.profiling.step_profiles import StepProfiles
     from expctl.targets.command import CommandRecipe
     from expctl.targets.cpu import ZigCpuRecipe
     from expctl.targets.gfx1151 import ZigGfxRecipe
@@ -220,5 +221,6 @@ def _equip(place: Place, machine: str, protocol: "Protocol", experiment: str) ->
     return Equipment(
         toolchains=Builder(recipes, state=place.state, environment=protocol.environment, mark=mark, machine=machine),
         steps=StepRunner(environment=protocol.environment, scratch=place.state / "scratch", mark=mark, experiment=experiment),
+        profiles=StepProfiles(place.state / "profiles" / experiment),
         gate=ProcessGate(patterns=protocol.gate.patterns, mark=mark, device=DEVICE),
     )

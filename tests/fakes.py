@@ -523,7 +523,9 @@ class FakeSteps:
     profile_answer: tuple[Fact, ...] | Failed = (Fact(name="instructions", value=10),)
     tested: list[str] = field(default_factory=list)
     measured: list[int] = field(default_factory=list)
+    counter_answer: Failed | None = None
     profiled: list[str] = field(default_factory=list)
+    passes: list[tuple[str, str]] = field(default_factory=list)
     closed: int = 0
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: FakeProgress) -> TestReport | Failed:
@@ -562,13 +564,50 @@ class FakeSteps:
         self.closed += 1
 
     def profile(
-        self, step: Step, *, cwd: Path, tree: Path, artifact: Path, progress: FakeProgress
+        self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: FakeProgress
     ) -> tuple[Fact, ...] | Failed:
         assert step.argv
         assert cwd.parent.name == "b"
+        self.passes.append((out.name, " ".join(step.argv)))
         assert progress
         self.profiled.append(f"{tree.parent.name} {artifact.parent.name}")
-        return self.profile_answer
+        return self.counter_answer if self.counter_answer and out.name != "0" else self.profile_answer
+
+
+@dataclass
+class FakeProfiles:
+    """What profilers would have left: facts and a sentence for every target, and passes that are no profile."""
+
+    answer: tuple[Fact, ...] = ()
+    sentence: str = ""
+    damaged: Mapping[int, str] = field(default_factory=dict)
+    dropped: list[tuple[Side, int]] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+
+    def fresh(self, target: str, side: Side) -> Path:
+        return Path("/profiles", target, side)
+
+    def unreadable(self, target: str, side: Side, number: int) -> str:
+        assert target
+        assert side
+        return self.damaged.get(number, "")
+
+    def drop(self, target: str, side: Side, number: int) -> None:
+        assert target
+        self.dropped.append((side, number))
+
+    def facts(self, target: str, side: Side, arch: str) -> tuple[Fact, ...]:
+        assert target
+        assert arch == ""
+        return () if (side, 0) in self.dropped else self.answer
+
+    def why(self, target: str, arch: str) -> str:
+        assert target
+        assert arch == ""
+        return "" if any(number == 0 for _, number in self.dropped) else self.sentence
+
+    def forget(self, target: str) -> None:
+        self.forgotten.append(target)
 
 
 @dataclass
@@ -693,6 +732,7 @@ class Stage:
     clock: FakeClock = field(default_factory=FakeClock)
     progress: FakeProgress = field(default_factory=FakeProgress)
     steps: FakeSteps = field(default_factory=FakeSteps)
+    profiles: FakeProfiles = field(default_factory=FakeProfiles)
     gate: FakeGate = field(default_factory=FakeGate)
     calibrations: FakeCalibrations = field(default_factory=FakeCalibrations)
     circumstances: FakeCircumstances = field(default_factory=FakeCircumstances)
@@ -730,7 +770,9 @@ class Stage:
             progress=self.progress,
             calibrations=self.calibrations,
             machine={"machine": "fake"},
-            equip=lambda _protocol, _experiment: Equipment(toolchains=self.toolchains, steps=self.steps, gate=self.gate),
+            equip=lambda _protocol, _experiment: Equipment(
+                toolchains=self.toolchains, steps=self.steps, profiles=self.profiles, gate=self.gate
+            ),
             end_survivors=self._end_survivors,
             stop_requested=self._stop_requested,
             record_bytes=record_bytes,

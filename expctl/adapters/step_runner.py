@@ -63,12 +63,19 @@ class StepRunner:
             except Gone as gone:
                 return Failed(reason=f"the test sent {gone}", died=True)
 
-    def profile(self, step: Step, *, cwd: Path, tree: Path, artifact: Path, progress: Progress) -> tuple[Fact, ...] | Failed:
-        """Run the profile step on one build, whose sources lie in `tree`. What happens here is a note, never a verdict."""
+    def profile(
+        self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
+    ) -> tuple[Fact, ...] | Failed:
+        """Run one pass of the profile step on one build, whose sources lie in `tree`; a profiler writes below `out`.
+
+        What happens here is a note, never a verdict.
+        """
         facts: list[Fact] = []
         log = self._fresh_log("profile")
+        out.mkdir(parents=True, exist_ok=True)
+        argv = fill(step.argv, {"{tree}": str(tree), "{out}": str(out)})
         try:
-            with self._start([word.replace("{tree}", str(tree)) for word in step.argv], cwd, artifact, log) as child:
+            with self._start(argv, cwd, artifact, log) as child:
                 child.close_input()
                 for line in child.lines(time.monotonic() + step.timeout_s):
                     said = parse_line(line)

@@ -1,8 +1,19 @@
-"""`expctl profile`: what profilers wrote, and the names in it."""
+"""`expctl profile`: what a GPU profiler recorded, and what the name of a kernel says."""
 
 import typer
 
-from expctl.cli import profile_decode
+from expctl.cli import profile_decode, profile_diff, profile_show
 
-app = typer.Typer(help="Reads what profilers wrote, and the kernel names in it.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Reads and compares profiles of GPU kernels, and the names of kernels.", no_args_is_help=True, rich_markup_mode=None
+)
+
+
+@app.callback()
+def profile() -> None:
+    """Reads what rocprofv3, torch.profiler, ncu and nsys record, and says why."""
+
+
+app.command("show")(profile_show.show)
+app.command("diff")(profile_diff.diff)
 app.command("decode")(profile_decode.decode)

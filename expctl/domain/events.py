@@ -89,13 +89,18 @@ class MeasureFailed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profiled:
-    """What the profile step of one target found for one side, or why it found nothing. It never decides."""
+    """What the profile step of one target found for one side, or why it found nothing. It never decides.
+
+    `remark` is about a part that failed; `why`, with the candidate, what made the difference, where the profiles say.
+    """
 
     side: Side
     facts: tuple[Fact, ...]
     failure: str
     duration_s: float
     target: str = ""
+    remark: str = ""
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -179,7 +179,7 @@ def _row(record: Record, epoch: int) -> Row:
         measured=_measured(record),
         epoch=epoch,
         given=history.result if history else "",
-        why=(history.why,) if history and record.origin is Origin.IMPORTED else record.reasons,
+        why=(history.why,) if history and record.origin is Origin.IMPORTED else _why(record),
         flags=(*(flag for flag in record.flags if not flag.startswith(UNMEASURED)), *_let_through(record)),
         corrected=bool(history and history.corrections),
         again=record.replications,
@@ -190,6 +190,11 @@ def _let_through(record: Record) -> Iterator[str]:
     for waiver in record.waivers:
         what = "for the written reason" if waiver.written else "because"
         yield f"the rule of {waiver.rule} ({waiver.level}) let it pass {what}: {waiver.reason}"
+
+
+def _why(record: Record) -> tuple[str, ...]:
+    """The reasons of the verdict, and what the profiles say made the difference."""
+    return (*record.reasons, record.explanation) if record.explanation else record.reasons
 
 
 def _in_order(records: Sequence[Record]) -> list[Record]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from expctl.domain.boundaries import LOOKS, RESCUE
+from expctl.domain.profiler_passes import counter_faults
 from expctl.domain.proposer import Proposer, proposer_faults
 
 
@@ -65,11 +66,15 @@ class Requires:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One script of the harness (docs/HARNESS.md). `careful` are further words where a patch removes a barrier or a wait."""
+    """One script of the harness (docs/HARNESS.md). `careful` are further words where a patch removes a barrier or a wait.
+
+    `counters` belong to a profile step that starts rocprofv3 or ncu; `timeout_s` is for each of its passes.
+    """
 
     argv: tuple[str, ...]
     timeout_s: float
     careful: tuple[str, ...] = ()
+    counters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,6 +263,10 @@ def _target_faults(target: Target) -> list[str]:
             found.append(f"{step}.argv: expected a command")
         if argv is not None and argv.timeout_s <= 0:
             found.append(f"{step}.timeout_s: expected more than 0, found {argv.timeout_s:g}")
+    if target.test is not None and target.test.counters:
+        found.append("test.counters: only a profile counts")
+    if target.profile is not None:
+        found.extend(f"profile.{sentence}" for sentence in counter_faults(target.profile))
     benchmark = target.benchmark
     if benchmark is not None:
         weights = [size.weight for size in benchmark.sizes]

@@ -150,7 +150,7 @@ class Yardstick:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """Everything that a reviewer needs six months later."""
+    """Everything that a reviewer needs six months later. `explanation` is what the profiles say made the difference."""
 
     schema: int = 1
     id: str
@@ -177,6 +177,7 @@ class Record:
     number_kind: NumberKind = NumberKind.WALL_TIME
     estimates: tuple[Estimate, ...] = ()
     profile: tuple[str, ...] = ()
+    explanation: str = ""
     notes: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     rule: Rule | None = None

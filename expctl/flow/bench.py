@@ -12,6 +12,7 @@ from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed, TestReport
 from expctl.flow import preflight
 from expctl.flow.desk import Desk
+from expctl.flow.look import look
 from expctl.flow.messages import candidate_message
 from expctl.flow.noise import noise_line
 from expctl.flow.round import measure_round
@@ -155,18 +156,20 @@ class Bench:
         self._desk.equipment.steps.close()
         progress.working("profile", f"{side}, {name}")
         started = clock.monotonic_s()
-        found = self._desk.equipment.steps.profile(
+        seen = look(
+            self._desk,
             step,
+            side=side,
+            target=name,
             cwd=self._check_out(Side.BASELINE, run),
             tree=self._check_out(side, run),
             artifact=self._artifact(side, run, name),
-            progress=progress,
         )
         duration_s = round(clock.monotonic_s() - started, 3)
-        if isinstance(found, Failed):
-            progress.step("profile", f"{name}, {side}: nothing: {found.reason}", duration_s)
-            return Profiled(side=side, facts=(), failure=found.reason, duration_s=duration_s, target=name)
-        return Profiled(side=side, facts=found, failure="", duration_s=duration_s, target=name)
+        if seen.failure or seen.remark:
+            said = f"nothing: {seen.failure}" if seen.failure else seen.remark
+            progress.step("profile", f"{name}, {side}: {said}", duration_s)
+        return replace(seen, duration_s=duration_s)
 
     # ------------------------------------------------------------------ what the steps stand on
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from expctl.domain.errors import Refused
 from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.ports import Failed
+from expctl.domain.profiler_passes import passes_of
 from expctl.domain.proposer import Sweep
 from expctl.domain.protocol import Protocol, Target
 from expctl.domain.record import Artifact, Fact
@@ -108,7 +109,9 @@ def _figure(screen: Screen, side: Side, made: Artifact) -> float | None:
         return found
     state = screen.world.workspace
     tree = state.check_out(screen.head, CHECK_OUT[Side.BASELINE])
+    out = screen.equipment.profiles.fresh(screen.name, side)
     profile = screen.equipment.steps.profile(
-        step, cwd=tree, tree=tree, artifact=screen.path(artifact), progress=screen.world.progress
+        passes_of(step)[0], cwd=tree, tree=tree, artifact=screen.path(artifact), out=out, progress=screen.world.progress
     )
+    screen.equipment.profiles.forget(screen.name)
     return None if isinstance(profile, Failed) else pick(profile)

@@ -133,6 +133,7 @@ def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> 
         number_kind=desk.target.number_kind,
         estimates=estimates,
         profile=(*build_changes(artifacts), *_profile_changes(run)),
+        explanation=_explanation(run),
         notes=_notes(desk, run),
         flags=_flags(desk, run, decision, estimates),
         rule=rule_left(desk, run, decision.reasons[0], code=home) if decision.verdict is Verdict.REJECT else None,
@@ -168,9 +169,17 @@ def _profile_changes(run: Run) -> tuple[str, ...]:
         if len(found) < len(Side):
             continue
         failures = [f"profile of the {side}: nothing: {each.failure}" for side, each in found.items() if each.failure]
-        changes = failures or list(fact_changes(found[Side.BASELINE].facts, found[Side.CANDIDATE].facts))
+        remarks = [f"profile of the {side}: {each.remark}" for side, each in found.items() if each.remark]
+        facts = () if failures else fact_changes(found[Side.BASELINE].facts, found[Side.CANDIDATE].facts)
+        changes = [*failures, *remarks, *facts]
         lines += changes if target == run.begun().target else [f"{target}: {', '.join(changes)}"]
     return tuple(lines)
+
+
+def _explanation(run: Run) -> str:
+    """What the deciding target's profiles say made the difference."""
+    mine = (each for each in run.all(Profiled) if (each.target or run.begun().target) == run.begun().target)
+    return next((each.why for each in mine if each.why), "")
 
 
 def _notes(desk: Desk, run: Run) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from expctl.domain.ports import (
     Journal,
     Library,
     Locks,
+    Profiles,
     Progress,
     Rulebook,
     Steps,
@@ -25,10 +26,11 @@ from expctl.domain.ticket import Ticket
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Equipment:
-    """What depends on the protocol of the baseline: toolchains, steps and gate of one run."""
+    """What depends on the protocol of the baseline: toolchains, steps, profiles and gate of one run."""
 
     toolchains: Toolchains
     steps: Steps
+    profiles: Profiles
     gate: Gate
 
 

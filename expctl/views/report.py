@@ -19,6 +19,7 @@ def verdict_lines(record: Record) -> list[str]:
         "profile" if record.verdict is Verdict.KEEP else "builds"
     )  # only a KEEP was profiled; else it is what the builds say
     lines += [f"  {label if i == 0 else '':<10} {one_line(text, 220)}" for i, text in enumerate(record.profile)]
+    lines += [f"  {'why':<10} {one_line(record.explanation, 400)}"] if record.explanation else []
     for index, reason in enumerate(record.reasons):
         lines.append(f"  {record.verdict if index == 0 else '':<10} {one_line(reason)}")
     lines += [f"  {'note':<10} {one_line(text)}" for text in (*record.flags, *record.notes)]

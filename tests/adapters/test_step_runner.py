@@ -99,7 +99,7 @@ def test_a_program_that_is_not_there_is_a_fault(runner: StepRunner, tmp_path: Pa
     if what == "test":
         outcome = runner.test(absent, cwd=tmp_path, artifact=tmp_path / "a", progress=FakeProgress())
     else:
-        outcome = runner.profile(absent, cwd=tmp_path, tree=tmp_path, artifact=tmp_path / "a", progress=FakeProgress())
+        outcome = profile(runner, absent, tmp_path)
     assert outcome == Failed(reason="cannot start /no/such/program: No such file or directory", fault=True)
 
 
@@ -134,6 +134,17 @@ def test_words_of_an_argv_are_filled_in_also_inside_a_longer_word() -> None:
 
 # ------------------------------------------------------------------ profile
 
+
+def profile(runner: StepRunner, wanted: Step, folder: Path) -> tuple[Fact, ...] | Failed:
+    artifact, out = folder / "a", folder / "out"
+    return runner.profile(wanted, cwd=folder, tree=folder, artifact=artifact, out=out, progress=FakeProgress())
+
+
+def test_a_profiler_is_told_where_to_write(runner: StepRunner, tmp_path: Path) -> None:
+    assert profile(runner, Step(argv=("/bin/sh", "-c", "echo {id} > {out}/said"), timeout_s=10), tmp_path) == ()
+    assert (tmp_path / "out" / "said").read_text() == "P1\n"
+
+
 FACT = "say(event='fact', name='instructions', value=10, unit='i', kind='exact_count')\n"
 PROFILES: dict[str, tuple[str, tuple[Fact, ...] | str]] = {
     "facts": (FACT + OK, (Fact(name="instructions", value=10, unit="i", kind=NumberKind.EXACT_COUNT),)),
@@ -151,7 +162,7 @@ PROFILES: dict[str, tuple[str, tuple[Fact, ...] | str]] = {
 @pytest.mark.parametrize("name", PROFILES)
 def test_a_profile_step_becomes(runner: StepRunner, tmp_path: Path, name: str) -> None:
     program, outcome = PROFILES[name]
-    found = runner.profile(step(program), cwd=tmp_path, tree=tmp_path, artifact=tmp_path / "a", progress=FakeProgress())
+    found = profile(runner, step(program), tmp_path)
     if isinstance(outcome, str):
         assert isinstance(found, Failed), found
         assert outcome in found.reason
@@ -162,7 +173,7 @@ def test_a_profile_step_becomes(runner: StepRunner, tmp_path: Path, name: str) -
 
 def test_a_profile_that_hangs_is_a_note(runner: StepRunner, tmp_path: Path) -> None:
     hangs = step("time.sleep(60)", timeout_s=0.5)
-    found = runner.profile(hangs, cwd=tmp_path, tree=tmp_path, artifact=tmp_path / "a", progress=FakeProgress())
+    found = profile(runner, hangs, tmp_path)
     assert found == Failed(reason="did not end within 0.5 s", fault=True)
 
 

@@ -8,6 +8,10 @@ from pathlib import Path
 import pytest
 from foreign import FASTER, SLOWER, WRONG, Foreign, errors_in
 
+STAND_IN = Path(__file__).with_name("rocprofv3_stand_in.py")
+COUNTERS = ("SQ_WAVES", "SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SMEM", "SQ_INSTS_LDS", "SQ_WAIT_ANY")
+WHY = "total takes 10.0 % less time: registers spill: 64 -> 0 B of scratch per work-item."
+
 HIPCC = """#!{python}
 import shutil, sys
 if "--version" in sys.argv:
@@ -19,19 +23,8 @@ else:
     compile(open(source).read(), source, "exec")
     shutil.copy(source, sys.argv[-1])
 """
-ROCPROFV3 = """#!{python}
-import os, pathlib, subprocess, sys
-with open("{calls}", "a") as calls:
-    calls.write("rocprofv3 " + " ".join(sys.argv[1:]) + "\\n")
-split = sys.argv.index("--")
-own, command = sys.argv[1:split], sys.argv[split + 1:]
-if os.path.exists("{crash}"):
-    print("rocprofv3: ROCPROFILER_STATUS_ERROR", file=sys.stderr)
-    os.abort()
-out = pathlib.Path(own[own.index("-d") + 1], own[own.index("-o") + 1] + "_kernel_stats.csv")
-out.write_text('"Name","Calls","TotalDurationNs"\\n"total",3,1200\\n')
-fd = int(os.environ["EXPCTL_RESULT_FD"])
-sys.exit(subprocess.run(command, pass_fds=(fd,)).returncode)
+ROCPROFV3 = """#!/bin/sh
+exec {python} {program} {calls} {mode} "$@"
 """
 PROFILE = """import json
 import os
@@ -51,9 +44,10 @@ TARGET = """  gfx1151:
     build: {{toolchain: hipcc, arch: gfx1151, source: src/total.py, artifact: total.py, flags: [-O3]}}
     test: {{argv: ["{{python}}", bench/test.py, "{{artifact}}"], timeout_s: 30}}
     profile:
+      counters: [{counters}]
       argv: [rocprofv3, --kernel-trace, --stats, -d, "{{out}}", -o, "{{id}}", --,
              "{{python}}", -u, bench/trace.py, "{{artifact}}"]
-      timeout_s: 30
+      timeout_s: 10
     number_kind: device_time
     benchmark:
       argv: ["{{python}}", bench/benchmark.py, "{{artifact}}"]
@@ -73,13 +67,13 @@ def rocm(repository: Foreign, tmp_path: Path) -> Foreign:
     card.touch()
     programs.mkdir()
     for name, text in (("hipcc", HIPCC), ("rocprofv3", ROCPROFV3)):
-        script = text.format(python=sys.executable, calls=tmp_path / "calls", crash=tmp_path / "crash")
+        script = text.format(python=sys.executable, program=STAND_IN, calls=tmp_path / "calls", mode=tmp_path / "mode")
         (programs / name).write_text(script)
         (programs / name).chmod(0o755)
     repository.environment["PATH"] = f"{programs}:{repository.environment['PATH']}"
     repository.write("bench/trace.py", PROFILE)
     text = (repository.root / "protocol.yaml").read_text().replace("decides: [here]", "decides: [gfx1151, here]")
-    repository.write("protocol.yaml", text + TARGET.format(card=card))
+    repository.write("protocol.yaml", text + TARGET.format(card=card, counters=", ".join(COUNTERS)))
     repository.commit("a hardware target")
     return repository
 
@@ -102,8 +96,16 @@ def test_success(rocm: Foreign) -> None:
     assert "target gfx1151" in said
     assert any(call.startswith("hipcc --offload-arch=gfx1151 ") and " -O3 " in call for call in calls(rocm))
     assert len(traces(rocm)) == 2
+    passes = [call for call in calls(rocm) if call.startswith("rocprofv3 --pmc ")]
+    assert [re.findall("SQ_[A-Z_]+", call) for call in passes] == 2 * [list(COUNTERS[:6]), list(COUNTERS[6:])]
+    assert not any("--stats" in call for call in passes)
     assert all(re.search(r" -o P1 -- \S*python\S* -u bench/trace.py ", call) for call in traces(rocm))
     assert any("bytes of code" in change for change in record["profile"])
+    assert {"total time 1000.005 -> 900.005 us (-10.0 %)", "total scratch 64 -> 0 B (-100.0 %)"} <= set(record["profile"])
+    assert "total instructions 30000 -> 25000 (-16.7 %)" in record["profile"]
+    assert record["explanation"] == WHY
+    assert WHY in said
+    assert "registers spill: 64 -> 0 B of scratch" in rocm.git("show", "HEAD:ledger.md")
     assert "7.1.0-stand-in" in str(record["environment"])
     assert rocm.git("ls-files", "experiments/P1/profile.json")
     rocm.check_nothing_is_left()
@@ -128,16 +130,52 @@ def test_regression_is_not_profiled(rocm: Foreign) -> None:
     rocm.check_nothing_is_left()
 
 
-def test_crash_of_the_profiler_is_a_note(rocm: Foreign, tmp_path: Path) -> None:
-    (tmp_path / "crash").touch()
+def test_databases_say_the_same(rocm: Foreign, tmp_path: Path) -> None:
+    rocm.edit_protocol(f"counters: [{', '.join(COUNTERS)}]", "counters: []")
+    (tmp_path / "mode").write_text("rocpd")
     rocm.queue("P1", FASTER)
-    said = rocm.concluded("run", "P1").out
+    rocm.concluded("run", "P1")
     record = rocm.record("P1")
-    assert record["verdict"] == "KEEP"
-    noted = "\n".join([*record.get("profile", []), *record.get("notes", [])])
-    assert "SIGABRT" in noted
-    assert "ROCPROFILER_STATUS_ERROR" in noted
-    assert "SIGABRT" in said
+    assert any(re.fullmatch(r".* time 1000.00\d -> 900.00\d us \(-10.0 %\)", change) for change in record["profile"])
+    assert record["explanation"].endswith("registers spill: 64 -> 0 B of scratch per work-item.")
+    rocm.check_nothing_is_left()
+
+
+@pytest.mark.parametrize(
+    ("mode", "said", "has_facts"),
+    [
+        ("abort", "nothing: .*SIGABRT.*ROCPROFILER_STATUS_ERROR", False),
+        ("hang", "nothing: did not end within 2 s", False),
+        ("garbage", "its output is left out: this profile is damaged", True),
+        ("cut off", "its output is left out: this profile is damaged", True),
+        ("nothing", "rocprofv3 wrote nothing", True),
+    ],
+)
+def test_a_profiler_that_fails_is_a_note(rocm: Foreign, tmp_path: Path, mode: str, said: str, has_facts: bool) -> None:
+    rocm.edit_protocol(f"counters: [{', '.join(COUNTERS)}]", "counters: []")
+    if mode == "hang":
+        rocm.edit_protocol("timeout_s: 10", "timeout_s: 2")
+    (tmp_path / "mode").write_text(mode)
+    rocm.queue("P1", FASTER)
+    answer = rocm.concluded("run", "P1")
+    record = rocm.record("P1")
+    assert (record["verdict"], record.get("explanation")) == ("KEEP", None)
+    noted = [line for line in record["profile"] if line.startswith("profile of the ")]
+    assert len(noted) == 2
+    assert all(re.search(said, line) for line in noted), noted
+    assert any("bytes of code" in change for change in record["profile"]) == has_facts
+    assert re.search(said, answer.out)
+    rocm.check_nothing_is_left()
+
+
+def test_a_device_without_counters_keeps_its_times(rocm: Foreign, tmp_path: Path) -> None:
+    (tmp_path / "mode").write_text("no counters")
+    rocm.queue("P1", FASTER)
+    rocm.concluded("run", "P1")
+    record = rocm.record("P1")
+    assert (record["verdict"], record["explanation"]) == ("KEEP", WHY)
+    assert sum("no counters: " in line and "SIGABRT" in line for line in record["profile"]) == 2
+    assert len([call for call in calls(rocm) if " --pmc " in call]) == 2  # one try a side, not two
     rocm.check_nothing_is_left()
 
 

@@ -12,7 +12,8 @@ from expctl.domain.events import Measured
 from expctl.domain.experiment import Kind, Mode, Verdict
 from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed, Foreign, Unavailable
-from expctl.domain.record import Record
+from expctl.domain.protocol import Step
+from expctl.domain.record import Fact, Record
 from expctl.flow.run import Outcome, run_experiment
 
 NCU = (Foreign(pid=1, name="ncu", pattern="ncu"),)
@@ -157,6 +158,40 @@ def test_a_profile_that_fails_is_a_note() -> None:
     record = run(stage).record
     assert record.verdict is Verdict.KEEP
     assert "profile of the baseline: nothing: no profiler" in record.profile
+
+
+def test_what_a_profiler_wrote_becomes_facts_and_the_reason() -> None:
+    stage = staged("slow 900000")
+    stage.profiles.answer = (Fact(name="total time", value=5, unit="us"),)
+    stage.profiles.sentence = "total takes 10 % less time: registers no longer spill."
+    record = run(stage).record
+    assert {"instructions = 10", "total time = 5 us"} <= set(record.profile)
+    assert record.explanation == stage.profiles.sentence
+    assert stage.profiles.forgotten == ["cpu"]
+
+
+@pytest.mark.parametrize(
+    ("damaged", "failed", "said", "explained"),
+    [
+        ({0: "no profile"}, None, "profile of the baseline: its output is left out: no profile", False),
+        ({1: "no table"}, None, "profile of the baseline: no counters: no table", True),
+        ({}, Failed(reason="not on this GPU", fault=True), "profile of the baseline: no counters: not on this GPU", True),
+    ],
+)
+def test_part_of_a_profile_that_fails_is_a_note(
+    damaged: dict[int, str], failed: Failed | None, said: str, explained: bool
+) -> None:
+    stage = staged("slow 900000")
+    counting = Step(argv=("rocprofv3", "-d", "{out}", "--", "{python}"), timeout_s=5, counters=("A", "B"))
+    cpu = replace(PROTOCOL.targets["cpu"], profile=counting)
+    stage.library.given_protocol = replace(PROTOCOL, targets={**PROTOCOL.targets, "cpu": cpu})
+    stage.profiles.damaged, stage.steps.counter_answer = damaged, failed
+    stage.profiles.answer, stage.profiles.sentence = (Fact(name="total time", value=5, unit="us"),), "Spills."
+    record = run(stage).record
+    assert record.verdict is Verdict.KEEP
+    assert said in record.profile
+    assert (record.explanation == "Spills.") == ("total time = 5 us" in record.profile) == explained
+    assert "instructions = 10" in record.profile
 
 
 def test_only_a_keep_is_profiled_each_side_with_its_own_sources() -> None:

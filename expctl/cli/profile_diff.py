@@ -1,0 +1,49 @@
+"""`expctl profile diff`: what changed between two profiles, and why."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+TOP = 8
+
+
+def diff(
+    before: Annotated[Path, typer.Argument(metavar="A")],
+    after: Annotated[Path, typer.Argument(metavar="B")],
+    kernel: Annotated[str, typer.Option(metavar="REGEX", help="Only kernels with this in their names.")] = "",
+    top: Annotated[int, typer.Option(metavar="N", min=0, help="Show N pairs, 0 for all; data has all.")] = TOP,
+    arch: Annotated[str, typer.Option(metavar="GPU", help="The GPU, where the files don't name it: gfx1151, sm_90.")] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+) -> None:
+    """Compare two profiles, kernel by kernel, and say in one sentence what made the difference, if the figures do.
+
+    A and B are what `profile show` reads, before and after. Kernels are paired by name, then by role.
+    """
+    from expctl.cli.output import print_json, print_lines
+    from expctl.domain.errors import Misused
+    from expctl.domain.profile_change import compare_runs
+    from expctl.profiling.analysis import with_occupancy
+    from expctl.profiling.reader import read_profile
+    from expctl.views.profile_diff import diff_data, diff_lines
+
+    chosen = _pattern(kernel)
+    mine, its = read_profile(before, arch=arch), read_profile(after, arch=arch)
+    sides = [tuple(each for each in with_occupancy(profile) if chosen.search(each.name)) for profile in (mine, its)]
+    if not any(sides):
+        raise Misused("no kernel is left to compare", expected="one with this in its name", found=kernel)
+    found = compare_runs(*sides)
+    if as_json:
+        print_json(diff_data(mine, its, found))
+    else:
+        print_lines(diff_lines(mine, its, found, top))
+
+
+def _pattern(text: str) -> re.Pattern[str]:
+    from expctl.domain.errors import Misused
+
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise Misused("this is no regular expression", expected="one for --kernel", found=f"{text}: {error}") from error

@@ -1,0 +1,171 @@
+"""`expctl profile show`: what a GPU profiler recorded, read and explained."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from expctl.domain.profile import Kernel
+    from expctl.profiling.analysis import Analysis, Problem
+
+TOP = 20
+PICTURES = ("png", "svg")
+TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
+
+
+def show(
+    path: Annotated[Path, typer.Argument(metavar="FILE|FOLDER")],
+    kernel: Annotated[str, typer.Option(metavar="REGEX", help="Only kernels with this in their names.")] = "",
+    kind: Annotated[str, typer.Option("--class", metavar="CLASS", help="Only this class, such as GEMM or copy.")] = "",
+    top: Annotated[
+        int | None, typer.Option(metavar="N", help=f"List N kernels, 0 for all; {TOP} unless given, as data all.")
+    ] = None,
+    size: Annotated[str, typer.Option(metavar="M,N,K", help="The problem of one pass: gives FLOP/s.")] = "",
+    types: Annotated[str, typer.Option(metavar="A,B,C", help=f"Number types of its matrices: {', '.join(TYPES)}.")] = "",
+    passes: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Passes in the profile; the GEMM's calls unless given.")
+    ] = None,
+    moves: Annotated[list[str] | None, typer.Option(metavar="REGEX=BYTES", help="What a call of a kernel moves.")] = None,
+    clock: Annotated[
+        float | None, typer.Option(metavar="MHZ", min=1, help="The clock during the run, if you sampled it.")
+    ] = None,
+    bandwidth: Annotated[float | None, typer.Option(metavar="GB/s", min=1, help="The memory's, where it isn't known.")] = None,
+    arch: Annotated[str, typer.Option(metavar="GPU", help="The GPU, where the file doesn't name it: gfx1151, sm_90.")] = "",
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw roofline and time by kernel: .png or .svg.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print kernels as CSV.")] = False,
+) -> None:
+    """Kernels of a profile: times, resources, classes, gaps, what bounds them. A folder is one run.
+
+    Reads rocpd databases, rocprofv3 CSV and JSON, torch.profiler traces, ncu --csv pages and nsys databases, told apart by
+    their contents. docs/PROFILES.md says what is corrected and what the figures mean.
+    """
+    from expctl.cli.output import print_json, print_lines
+    from expctl.domain.errors import Misused
+    from expctl.domain.pipeline import pipeline
+    from expctl.profiling.analysis import analyse
+    from expctl.profiling.reader import read_profile
+    from expctl.views.profile import EXPLAINED, profile_lines
+    from expctl.views.profile_data import profile_csv, profile_data
+
+    if as_json and as_csv:
+        raise Misused("JSON or CSV?", expected="--json or --csv", found="both")
+    if plot is not None and plot.suffix.lower().removeprefix(".") not in PICTURES:
+        raise Misused("this is not a picture that can be drawn", expected="a file that ends in .png or .svg", found=str(plot))
+    problem = _problem(size, types, moves or [], clock, bandwidth)
+    chosen = _filter(kernel, kind)
+    found = read_profile(path, arch=arch)
+    kernels = [each for each in found.kernels if chosen(each)]
+    if found.kernels and not kernels:
+        raise Misused(
+            "no kernel is left",
+            expected="a name or class that is there",
+            found=f"{kernel or kind}, among {len(found.kernels)} kernels",
+            hint="expctl profile show PATH lists them",
+        )
+    one_pass = pipeline(kernels, problem.size, passes) if problem.size or passes else None
+    most = (0 if as_json or as_csv else TOP) if top is None else top
+    shown = kernels[:most] if most > 0 else kernels
+    analysis = analyse(found, shown, problem)
+    if plot is not None:
+        _draw(analysis, plot, found.path)
+    if as_json:
+        print_json(profile_data(found, analysis.kernels, analysis.positions, one_pass, kernels))
+    elif as_csv:
+        print_lines([profile_csv(analysis.kernels, analysis.positions).removesuffix("\n")])
+    else:
+        explained = len(shown) if kernel else EXPLAINED
+        print_lines(profile_lines(found, analysis.kernels, analysis.positions, one_pass, kernels, explained))
+
+
+def _filter(kernel: str, kind: str) -> "_Chosen":
+    from expctl.domain.errors import Misused
+    from expctl.domain.profile import KernelClass
+
+    try:
+        pattern = re.compile(kernel)
+    except re.error as error:
+        raise Misused("this is no regular expression", expected="one for --kernel", found=f"{kernel}: {error}") from error
+    classes = {each.value.lower(): each for each in KernelClass}
+    if kind and kind.lower() not in classes:
+        raise Misused("there is no such class", expected=", ".join(each.value for each in KernelClass), found=kind)
+    return _Chosen(pattern, classes[kind.lower()].value if kind else "")
+
+
+class _Chosen:
+    """Whether a kernel passes --kernel and --class."""
+
+    def __init__(self, pattern: re.Pattern[str], kind: str) -> None:
+        self._pattern = pattern
+        self._kind = kind
+
+    def __call__(self, kernel: "Kernel") -> bool:
+        return self._kind in ("", kernel.kind.value) and self._pattern.search(kernel.name) is not None
+
+
+def _problem(size: str, types: str, moves: list[str], clock: float | None, bandwidth: float | None) -> "Problem":
+    from expctl.domain.errors import Misused
+    from expctl.profiling.analysis import Problem
+
+    extents = _size(size)
+    kinds = tuple(types.split(",")) if types else ("f16", "f16", "f16")
+    if len(kinds) != 3 or any(each not in TYPES for each in kinds):
+        raise Misused("these are no number types", expected=f"three of {', '.join(TYPES)} for A, B and C", found=types)
+    patterns = []
+    for each in moves:
+        expression, _, count = each.rpartition("=")
+        try:
+            patterns.append((re.compile(expression), int(count)))
+        except (re.error, ValueError) as error:
+            raise Misused(
+                "these are no bytes of a kernel", expected="REGEX=BYTES, such as to_copy=201326592", found=each
+            ) from error
+        if not expression or int(count) < 0:
+            raise Misused("these are no bytes of a kernel", expected="REGEX=BYTES, such as to_copy=201326592", found=each)
+    return Problem(
+        size=extents, types=(kinds[0], kinds[1], kinds[2]), types_given=bool(types),
+        moves=tuple(patterns), clock_mhz=clock, bandwidth_gbs=bandwidth
+    )  # fmt: skip
+
+
+def _size(text: str) -> tuple[int, int, int] | None:
+    from expctl.domain.errors import Misused
+
+    if not text:
+        return None
+    parts = re.split("[,x]", text)
+    if len(parts) == 1:
+        parts *= 3
+    if len(parts) != 3 or not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
+        raise Misused(
+            "this is no problem size", expected="M,N,K or one number for a cube", found=text, hint="--size 8192,8192,8192"
+        )
+    m, n, k = map(int, parts)
+    return m, n, k
+
+
+def _draw(analysis: "Analysis", plot: Path, title: str) -> None:
+    import sys
+
+    from expctl.adapters import durable
+    from expctl.domain.errors import Refused
+
+    try:
+        from expctl.views.profile_figure import figure_bytes
+
+        contents = figure_bytes(
+            title, analysis.kernels, analysis.positions, analysis.peak, plot.suffix.lower().removeprefix(".")
+        )
+        durable.replace(plot, contents)
+    except ModuleNotFoundError as error:
+        raise Refused(
+            "matplotlib draws picture files, and it is not installed",
+            expected="the extra `plot` of expctl",
+            found=f"no module {error.name}",
+            hint="pip install 'expctl[plot]'",
+        ) from error
+    except OSError as error:
+        raise Refused(f"cannot write {plot}", found=str(error.strerror), where=str(plot), hint="name another file") from error
+    print(f"drawn in {plot}", file=sys.stderr)

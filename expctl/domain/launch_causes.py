@@ -1,0 +1,85 @@
+"""Rules about how a kernel was launched: problem, tile, shape. They redefine what is compared, so they are asked first.
+
+Each takes both sides and how many times as long a call takes, and answers with words or with nothing.
+"""
+
+import math
+
+from expctl.domain.kernel_signs import Signs
+from expctl.domain.profile_noise import COUNT_PERCENT, differs, is_about, ratio
+from expctl.domain.profile_words import bytes_text, count_text, extent_text, times_text
+
+GROUPS_PERCENT = 10.0
+WORK_PERCENT = 5.0
+"""Tiles of one problem store the same bytes, and multiply alike to within 0.7 % (the captures); a padded edge may add some."""
+
+
+def size(before: Signs, after: Signs, slower: float) -> str:
+    """Another number of workgroups of the same code, and more done in all."""
+    groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
+    if groups is None or is_about(groups, GROUPS_PERCENT) or is_about(work, WORK_PERCENT):
+        return ""
+    if not _same_resources(before, after) or before.workgroup != after.workgroup:
+        return ""
+    instructions = ratio(before.instructions, after.instructions)
+    grown = instructions if instructions is not None else slower
+    if not _explains(grown, groups, 0.4):
+        return ""
+    more = f", {times_text(instructions)} the instructions" if instructions is not None else ""
+    return (
+        f"a {'larger' if groups > 1 else 'smaller'} problem: {extent_text(before.grid)} -> {extent_text(after.grid)} in the"
+        f" grid of the same code{more}"
+    )
+
+
+def tile(before: Signs, after: Signs, _slower: float) -> str:
+    """Fewer workgroups that hold more each, or more that hold less, for the same work."""
+    groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
+    if groups is None or is_about(groups, GROUPS_PERCENT) or differs(work, WORK_PERCENT):
+        return ""
+    lds, vgpr = ratio(before.lds_bytes, after.lds_bytes), ratio(before.vgpr, after.vgpr)
+    larger = [each for each in (lds, vgpr) if differs(each, GROUPS_PERCENT)]
+    # Fewer groups hold more each. Without a measure of the work only that tells a tile from a problem.
+    if not larger or any(each is not None and (each > 1) == (groups > 1) for each in larger):
+        return ""
+    parts = [f"{count_text(before.groups)} -> {count_text(after.groups)} workgroups"]
+    parts += [f"{bytes_text(before.lds_bytes)} -> {bytes_text(after.lds_bytes)} of LDS"] if differs(lds, GROUPS_PERCENT) else []
+    parts += [f"{before.vgpr} -> {after.vgpr} registers"] if differs(vgpr, GROUPS_PERCENT) else []
+    instructions = ratio(before.instructions, after.instructions)
+    if instructions is not None and not -0.05 <= math.log(instructions) / math.log(groups) <= 0.5:
+        return ""  # loads go with the root of the area, products not at all: this one does something else too
+    loads = ratio(before.load_sectors, after.load_sectors)
+    parts += (
+        [f"{times_text(loads)} the loads from global memory"] if loads is not None and differs(loads, GROUPS_PERCENT) else []
+    )
+    return f"a {'smaller' if groups > 1 else 'larger'} tile: {', '.join(parts)}" + (
+        " for the same output" if work is not None else ""
+    )
+
+
+def shape(before: Signs, after: Signs, _slower: float) -> str:
+    """The same work-items in other workgroups."""
+    if before.workgroup is None or after.workgroup is None or before.grid is None or after.grid is None:
+        return ""
+    if before.workgroup == after.workgroup or not _same_resources(before, after):
+        return ""
+    threads = ratio(_threads(before), _threads(after))
+    if not is_about(threads, COUNT_PERCENT) or differs(ratio(before.instructions, after.instructions), GROUPS_PERCENT):
+        return ""
+    return (
+        f"another launch shape: workgroups of {extent_text(before.workgroup)} -> {extent_text(after.workgroup)}; registers, LDS"
+        " and the number of work-items are the same"
+    )
+
+
+def _explains(what: float | None, effect: float, share: float) -> bool:
+    """Does `what` move the same way, by at least `share` of `effect`, both as logarithms?"""
+    return what is not None and math.log(what) / math.log(effect) >= share
+
+
+def _same_resources(before: Signs, after: Signs) -> bool:
+    return before.vgpr == after.vgpr and before.lds_bytes == after.lds_bytes
+
+
+def _threads(signs: Signs) -> float | None:
+    return signs.groups * signs.workgroup_size if signs.groups and signs.workgroup_size else None

@@ -1,0 +1,85 @@
+"""Several kernels that together solve one problem, over and over: what one pass costs."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from expctl.domain.errors import Misused
+from expctl.domain.profile import Kernel, KernelClass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One kernel of a pass. `time_ns` is its mean times its calls in a pass."""
+
+    name: str
+    kind: KernelClass
+    calls: int
+    time_ns: float
+    share_percent: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    """A pass on average. FLOP/s are of the problem's 2 M N K, over the whole pass and over the GEMM kernels alone.
+
+    `outside` are kernels that don't run once or a whole number of times per pass: they prepare something.
+    """
+
+    passes: int
+    passes_from: str
+    steps: tuple[Step, ...]
+    total_ns: float
+    outside: tuple[str, ...]
+    size: tuple[int, int, int] | None = None
+    flop: int | None = None
+    tflops: float | None = None
+    gemm_ns: float | None = None
+    gemm_tflops: float | None = None
+
+
+def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passes: int | None) -> Pipeline:
+    """One pass of `kernels`. Without `passes`, the calls of the GEMM with the most time are taken. Raises Misused without
+    either."""
+    timed = [kernel for kernel in kernels if kernel.mean_ns is not None]
+    given = "--passes"
+    if passes is None:
+        main = main_gemm(timed)
+        if main is None:
+            raise Misused(
+                "how many passes are in this profile?",
+                expected="a GEMM kernel, or --passes N",
+                found="neither",
+                hint="add --passes N",
+            )
+        passes, given = main.calls, "the calls of the GEMM with the most time"
+    inside = [kernel for kernel in timed if kernel.calls % passes == 0]
+    times = [(kernel, kernel.calls // passes * (kernel.mean_ns or 0.0)) for kernel in inside]
+    total = math.fsum(time for _, time in times)
+    if not inside or total <= 0:
+        raise Misused(f"no kernel runs in each of {passes} passes", expected="a whole number of calls per pass", found="none")
+    gemm = math.fsum(time for kernel, time in times if kernel.kind is KernelClass.GEMM)
+    flop = 2 * math.prod(size) if size else None
+    return Pipeline(
+        passes=passes,
+        passes_from=given,
+        steps=tuple(
+            Step(
+                name=kernel.name, kind=kernel.kind, calls=kernel.calls // passes, time_ns=time, share_percent=100 * time / total
+            )
+            for kernel, time in times
+        ),
+        total_ns=total,
+        outside=tuple(kernel.name for kernel in timed if kernel.calls % passes),
+        size=size,
+        flop=flop,
+        tflops=flop / total / 1e3 if flop else None,
+        gemm_ns=gemm or None,
+        gemm_tflops=flop / gemm / 1e3 if flop and gemm else None,
+    )
+
+
+def main_gemm(kernels: Sequence[Kernel]) -> Kernel | None:
+    """The GEMM kernel with the most time."""
+    gemms = [kernel for kernel in kernels if kernel.kind is KernelClass.GEMM]
+    return max(gemms, key=lambda each: each.total_ns or 0, default=None)

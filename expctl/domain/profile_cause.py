@@ -1,0 +1,84 @@
+"""The cause of a change of one kernel, where the figures of two profiles leave only one.
+
+Each rule is a witness: it speaks when what it looks at moved far enough, moved the way the time did, and the work stayed the
+same. Silence is the usual answer.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from expctl.domain.kernel_signs import Signs
+from expctl.domain.launch_causes import shape, size, tile
+from expctl.domain.profile_noise import clock_change, slowdown
+from expctl.domain.resource_causes import occupancy, spill
+from expctl.domain.work_causes import barriers, busier_pipe, loads_apart, loads_narrow, shared_conflicts, traffic, waiting
+
+
+class CauseKind(StrEnum):
+    """What can be named."""
+
+    CLOCK = "clock"
+    SIZE = "problem size"
+    TILE = "tile"
+    SHAPE = "launch shape"
+    SPILL = "spills"
+    COALESCING = "uncoalesced loads"
+    NARROW = "narrow loads"
+    CONFLICTS = "bank conflicts"
+    BARRIERS = "barriers"
+    OCCUPANCY = "occupancy"
+    INSTRUCTIONS = "instructions"
+    TRAFFIC = "DRAM traffic"
+    LATENCY = "latency"
+    KERNEL = "another kernel"
+    EXTRA = "extra kernel"
+    MISSING = "missing kernel"
+    CALLS = "calls"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """`words` end a sentence that begins with the kernel and how much its time changed."""
+
+    kind: CauseKind
+    words: str
+
+
+def cause_of(before: Signs, after: Signs) -> Cause | None:
+    """The first rule that holds; the order is from what redefines the comparison to what merely happens within a kernel."""
+    if (clock := clock_change(before, after)) is not None and not _is_other_launch(before, after):
+        words = f"the clock went from {before.clock_mhz:.0f} to {after.clock_mhz:.0f} MHz ({100 * (clock - 1):+.1f} %)"
+        return Cause(kind=CauseKind.CLOCK, words=f"{words}; the cycles are the same")
+    slower = slowdown(before, after)
+    if slower is None:
+        return None
+    for kind, rule in _RULES:
+        if words := rule(before, after, slower):
+            more = [rule(before, after, slower) for _, rule in _BESIDES if kind in _REDEFINING]
+            return Cause(kind=kind, words="; and ".join([words, *filter(None, more)]))
+    return None
+
+
+def _is_other_launch(before: Signs, after: Signs) -> bool:
+    return before.groups is not None and after.groups is not None and before.groups != after.groups
+
+
+Rule = Callable[[Signs, Signs, float], str]
+_RULES: tuple[tuple[CauseKind, Rule], ...] = (
+    (CauseKind.SIZE, size),
+    (CauseKind.TILE, tile),
+    (CauseKind.SHAPE, shape),
+    (CauseKind.SPILL, spill),
+    (CauseKind.COALESCING, loads_apart),
+    (CauseKind.NARROW, loads_narrow),
+    (CauseKind.CONFLICTS, shared_conflicts),
+    (CauseKind.BARRIERS, barriers),
+    (CauseKind.OCCUPANCY, occupancy),
+    (CauseKind.INSTRUCTIONS, busier_pipe),
+    (CauseKind.TRAFFIC, traffic),
+    (CauseKind.LATENCY, waiting),
+)
+_REDEFINING = (CauseKind.SIZE, CauseKind.TILE, CauseKind.SHAPE)
+_BESIDES = tuple((kind, rule) for kind, rule in _RULES if kind in (CauseKind.SPILL, CauseKind.COALESCING))
+"""What can be told apart from another tile or problem, and is worth saying beside it."""

@@ -1,0 +1,166 @@
+"""Two runs side by side: what every pair of kernels changed in, and the one sentence that says why, or none."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from expctl.domain.kernel_signs import Signs, signs_of
+from expctl.domain.profile import Kernel
+from expctl.domain.profile_cause import Cause, CauseKind, cause_of
+from expctl.domain.profile_noise import differs, ratio, slowdown
+from expctl.domain.profile_pairs import By, Pair, pair_up, short_name
+from expctl.domain.profile_words import percent_text
+from expctl.domain.quantities import time_text
+from expctl.domain.text import one_line
+
+MAIN_SHARE = 0.5
+"""What is named as the cause makes up at least this much of all that changed."""
+AGREED_SHARE = 0.4
+KERNEL_PERCENT = 1.0
+"""An added or missing kernel below this share of a pass isn't worth a sentence."""
+NAME_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelChange:
+    """One pair, the signs of both sides, and the cause where one is known. `slower` is None within the noise."""
+
+    pair: Pair
+    before: Signs
+    after: Signs
+    slower: float | None
+    cause: Cause | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """The one sentence."""
+
+    kind: CauseKind
+    kernel: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunChange:
+    """Times are of one pass: of a call of the kernel with the most time, with everything that runs along with it."""
+
+    changes: tuple[KernelChange, ...]
+    missing: tuple[Kernel, ...]
+    extra: tuple[Kernel, ...]
+    before_ns: float | None
+    after_ns: float | None
+    why: Why | None
+
+
+def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel]) -> RunChange:
+    """Both with most time first, and occupancies worked out."""
+    paired = pair_up(before, after)
+    changes = tuple(_change(pair) for pair in paired.pairs)
+    passes = _passes(changes, before, after)
+    if passes is None:
+        return RunChange(changes=changes, missing=paired.missing, extra=paired.extra, before_ns=None, after_ns=None, why=None)
+    found = RunChange(
+        changes=changes,
+        missing=paired.missing,
+        extra=paired.extra,
+        before_ns=_total(before) / passes[0],
+        after_ns=_total(after) / passes[1],
+        why=None,
+    )
+    return replace(found, why=_why(found, passes))
+
+
+def _change(pair: Pair) -> KernelChange:
+    before, after = signs_of(pair.before), signs_of(pair.after)
+    cause = cause_of(before, after)
+    slower = slowdown(before, after) or (ratio(before.time_ns, after.time_ns) if cause else None)
+    if pair.by is By.ROLE and slower is not None and not _is_same_work(before, after):
+        cause = Cause(kind=CauseKind.KERNEL, words=f"it stands in place of {one_line(short_name(pair.before), NAME_SHOWN)}")
+    return KernelChange(pair=pair, before=before, after=after, slower=slower, cause=cause)
+
+
+def _is_same_work(before: Signs, after: Signs) -> bool:
+    """Is a kernel of another name still the same program, or at least one whose work is measured?"""
+    same_code = before.vgpr is not None and (before.vgpr, before.lds_bytes, before.workgroup) == (
+        after.vgpr,
+        after.lds_bytes,
+        after.workgroup,
+    )
+    return same_code or (before.work is not None and after.work is not None)
+
+
+def _passes(changes: Sequence[KernelChange], before: Sequence[Kernel], after: Sequence[Kernel]) -> tuple[int, int] | None:
+    """Passes of each run: the calls of the pair with the most time, times the factor that most pairs' calls grew by.
+
+    None where pairs of that factor make up less than AGREED_SHARE of either run: these are two programs, or two phases of one.
+    """
+    timed = [each.pair for each in changes if each.pair.before.total_ns and each.pair.after.total_ns]
+    if not timed:
+        return None
+    factors = Counter(pair.after.calls / pair.before.calls for pair in timed)
+    most = max(factors.values())
+    factor = 1.0 if factors.get(1.0) == most else next(each for each, count in factors.items() if count == most)
+    agreed = [pair for pair in timed if pair.after.calls / pair.before.calls == factor]
+    sides = (([pair.before for pair in agreed], before), ([pair.after for pair in agreed], after))
+    if any(_total(kernels) < AGREED_SHARE * _total(everything) for kernels, everything in sides):
+        return None
+    return agreed[0].before.calls, agreed[0].after.calls
+
+
+def _total(kernels: Sequence[Kernel]) -> int:
+    return sum(each.total_ns or 0 for each in kernels)
+
+
+def _why(found: RunChange, passes: tuple[int, int]) -> Why | None:
+    """The cause of what changed most, if it changed the total, the same way, and by most of it."""
+    moved = [(_per_pass(each.pair.after, passes[1]) - _per_pass(each.pair.before, passes[0]), each) for each in found.changes]
+    added = [(_per_pass(each, passes[1]), each) for each in found.extra]
+    gone = [(-_per_pass(each, passes[0]), each) for each in found.missing]
+    everything = math.fsum(abs(delta) for delta, _ in (*moved, *added, *gone))
+    total = (found.after_ns or 0.0) - (found.before_ns or 0.0)
+    if not everything or not total:
+        return None
+    parts: list[tuple[float, KernelChange | Kernel]] = [*moved, *added, *gone]
+    delta, what = max(parts, key=lambda each: abs(each[0]))
+    if abs(delta) < MAIN_SHARE * everything or (delta > 0) != (total > 0):
+        return None
+    if isinstance(what, KernelChange):
+        return _why_of_pair(what, passes)
+    share = 100 * abs(delta) / max(found.before_ns or 0.0, found.after_ns or 0.0)
+    if share < KERNEL_PERCENT or abs(total) < abs(delta) / 3:
+        return None
+    word, kind = ("one more kernel", CauseKind.EXTRA) if delta > 0 else ("one kernel less", CauseKind.MISSING)
+    name = one_line(short_name(what), NAME_SHOWN)
+    sentence = (
+        f"A pass is {time_text(abs(total))} {'longer' if total > 0 else 'shorter'} with {word}: {name} ({what.kind}),"
+        f" {time_text(abs(delta))}, {share:.1f} % of the pass."
+    )
+    return Why(kind=kind, kernel=what.name, sentence=sentence)
+
+
+def _why_of_pair(change: KernelChange, passes: tuple[int, int]) -> Why | None:
+    name = one_line(short_name(change.pair.after), NAME_SHOWN)
+    calls = [change.pair.before.calls / passes[0], change.pair.after.calls / passes[1]]
+    if differs(ratio(*calls), KERNEL_PERCENT):
+        words = f"{name} is called {calls[0]:.3g} -> {calls[1]:.3g} times per pass."
+        return Why(kind=CauseKind.CALLS, kernel=change.pair.after.name, sentence=words)
+    time = ratio(change.before.time_ns, change.after.time_ns)
+    if change.cause is None or time is None:
+        return None
+    return Why(
+        kind=change.cause.kind,
+        kernel=change.pair.after.name,
+        sentence=f"{name} takes {_longer(time)}: {change.cause.words}.",
+    )
+
+
+def _longer(time: float) -> str:
+    """`5.2 % longer`, `4.00 times as long`."""
+    words = percent_text(time)
+    return f"{words.lstrip('+-')} {'longer' if time > 1 else 'less time'}" if words.endswith("%") else f"{words} as long"
+
+
+def _per_pass(kernel: Kernel, passes: int) -> float:
+    return (kernel.total_ns or 0) / passes

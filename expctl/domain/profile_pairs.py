@@ -1,0 +1,102 @@
+"""Which kernel of one run stands where a kernel of another run stood: by name, then by role."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from expctl.domain.profile import Kernel
+
+HALF_PERCENT = 50.0
+_ENDING = re.compile(r"(?: \[clone [^\]]*\]|\.kd)+$")
+
+
+class By(StrEnum):
+    """How two kernels were found to belong together."""
+
+    NAME = "name"
+    SHORT_NAME = "name without arguments"
+    ROLE = "role"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """The same kernel in both runs."""
+
+    before: Kernel
+    after: Kernel
+    by: By
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pairing:
+    """Pairs, most time first; and what has no partner."""
+
+    pairs: tuple[Pair, ...]
+    missing: tuple[Kernel, ...]
+    extra: tuple[Kernel, ...]
+
+
+def pair_up(before: Sequence[Kernel], after: Sequence[Kernel]) -> Pairing:
+    """Both sequences with most time first, names unique in each."""
+    left, right = list(before), list(after)
+    pairs = _take_named(left, right, _name, By.NAME) + _take_named(left, right, short_name, By.SHORT_NAME)
+    for kernel in tuple(left):
+        if candidates := [each for each in right if _may_replace(kernel, each, left, right)]:
+            rank = [each for each in left if each.kind is kernel.kind].index(kernel)
+            best = max(candidates, key=lambda each: (_likeness(kernel, each), -abs(_rank(each, right) - rank)))
+            pairs.append(Pair(before=kernel, after=best, by=By.ROLE))
+            left.remove(kernel)
+            right.remove(best)
+    pairs.sort(key=lambda each: -max(each.before.total_ns or 0, each.after.total_ns or 0))
+    return Pairing(pairs=tuple(pairs), missing=tuple(left), extra=tuple(right))
+
+
+def _take_named(left: list[Kernel], right: list[Kernel], name: Callable[[Kernel], str], by: By) -> list[Pair]:
+    """Pair what has the same name, as long as one kernel of each side has it; takes them from both lists."""
+    mine, theirs = _grouped(left, name), _grouped(right, name)
+    pairs = []
+    for key, kernels in mine.items():
+        others = theirs.get(key, [])
+        if len(kernels) == len(others) == 1:
+            pairs.append(Pair(before=kernels[0], after=others[0], by=by))
+    for pair in pairs:
+        left.remove(pair.before)
+        right.remove(pair.after)
+    return pairs
+
+
+def _grouped(kernels: Sequence[Kernel], name: Callable[[Kernel], str]) -> dict[str, list[Kernel]]:
+    groups: dict[str, list[Kernel]] = {}
+    for kernel in kernels:
+        groups.setdefault(name(kernel), []).append(kernel)
+    return groups
+
+
+def _name(kernel: Kernel) -> str:
+    return kernel.name
+
+
+def short_name(kernel: Kernel) -> str:
+    """Without return type, template arguments, parameters and the ending of a kernel descriptor."""
+    plain = _ENDING.sub("", kernel.name.removeprefix("void "))
+    return plain.split("<", 1)[0].split("(", 1)[0] or plain
+
+
+def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: Sequence[Kernel]) -> bool:
+    """The same class; or, where classes tell nothing, the two that take most of their runs."""
+    if kernel.kind is other.kind:
+        return True
+    most = (kernel.share_percent or 0.0) > HALF_PERCENT and (other.share_percent or 0.0) > HALF_PERCENT
+    alone = not any(each.kind is kernel.kind for each in right) and not any(each.kind is other.kind for each in left)
+    return most and alone
+
+
+def _likeness(kernel: Kernel, other: Kernel) -> tuple[bool, bool, bool]:
+    """Same calls, same grid, same workgroup: a replacement keeps its place in the pipeline first."""
+    mine, its = kernel.launch, other.launch
+    return kernel.calls == other.calls, mine.grid == its.grid, mine.workgroup == its.workgroup
+
+
+def _rank(kernel: Kernel, among: Sequence[Kernel]) -> int:
+    return [each for each in among if each.kind is kernel.kind].index(kernel)

@@ -1,0 +1,38 @@
+"""Figures of a comparison as short words."""
+
+from expctl.domain.profile import Extent
+
+UNKNOWN = "?"
+_SCALES = ((1e9, "G"), (1e6, "M"), (1e4, "k"))
+_DIVISORS = {"G": 1e9, "M": 1e6, "k": 1e3}
+
+
+def count_text(value: float | None) -> str:
+    """`13.5 M`, `4.44 G`, `1024`."""
+    if value is None:
+        return UNKNOWN
+    unit = next((name for scale, name in _SCALES if abs(value) >= scale), "")
+    return f"{value / _DIVISORS[unit]:.3g} {unit}" if unit else f"{value:.4g}"
+
+
+def times_text(value: float) -> str:
+    """`3.37 times`, `0.48 times`."""
+    return f"{value:.3g} times"
+
+
+def bytes_text(value: int | None) -> str:
+    """`8704 B`."""
+    return UNKNOWN if value is None else f"{value} B"
+
+
+def extent_text(extent: Extent | None) -> str:
+    """`32x32` or `256`: trailing ones are left out."""
+    if extent is None:
+        return UNKNOWN
+    x, y, z = extent
+    return f"{x}x{y}x{z}" if z != 1 else f"{x}x{y}" if y != 1 else str(x)
+
+
+def percent_text(value: float) -> str:
+    """`+5.2 %` of a ratio, a factor from 3 times on."""
+    return f"{value:.2f} times" if value >= 3 or value <= 1 / 3 else f"{100 * (value - 1):+.1f} %"

@@ -1,0 +1,58 @@
+"""The commands of a profile step: the one of the protocol, and further ones that count what a single pass can't hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from expctl.domain.protocol import Step
+
+ROCPROF, NCU = "rocprofv3", "ncu"
+COUNTERS_PER_PASS = 6
+"""More of one hardware block than it has registers for, and rocprofv3 refuses the whole pass."""
+COUNTER = re.compile(r"[A-Za-z][A-Za-z0-9_.:]*")
+SUMMARIES = ("--stats", "-S", "--summary")
+
+
+def profiler_of(step: Step) -> str:
+    """The profiler that the step starts; empty for a script that looks by itself."""
+    name = PurePath(step.argv[0]).name if step.argv else ""
+    return name if name in (ROCPROF, NCU) else ""
+
+
+def passes_of(step: Step) -> tuple[Step, ...]:
+    """The step as it stands, without counters, then its counters: six a pass for rocprofv3, all in the one of ncu, which
+    replays kernels by itself."""
+    profiler, plain = profiler_of(step), replace(step, counters=())
+    if not step.counters or not profiler:
+        return (plain,)
+    if profiler == NCU:
+        return (replace(plain, argv=(step.argv[0], "--metrics", ",".join(step.counters), *step.argv[1:])),)
+    own, command = _split(step.argv)
+    kept = [word for word in own[1:] if word not in SUMMARIES]
+    groups = [step.counters[i : i + COUNTERS_PER_PASS] for i in range(0, len(step.counters), COUNTERS_PER_PASS)]
+    return (plain, *(replace(plain, argv=(own[0], "--pmc", *group, *kept, *command)) for group in groups))
+
+
+def counter_faults(step: Step) -> list[str]:
+    """What a protocol must not say about counters."""
+    if not step.counters:
+        return []
+    found = [
+        f"counters: expected the name of a counter, found {each!r}" for each in step.counters if not COUNTER.fullmatch(each)
+    ]
+    if not profiler_of(step):
+        found.append(f"counters: expected {ROCPROF} or {NCU} as the first word of argv, found {' '.join(step.argv[:1])!r}")
+    elif profiler_of(step) == ROCPROF and "--" not in step.argv:
+        found.append(f"counters: expected '--' between the words of {ROCPROF} and the command")
+    return found
+
+
+def _split(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The profiler's own words, and `--` with the command."""
+    at = argv.index("--")
+    return argv[:at], argv[at:]

@@ -1,0 +1,52 @@
+"""Rules about registers and LDS: what spills, and how many workgroups fit.
+
+Each takes both sides and how many times as long a call takes, and answers with words or with nothing.
+"""
+
+from expctl.domain.kernel_signs import Signs
+from expctl.domain.profile_noise import COUNT_PERCENT, is_about, ratio
+from expctl.domain.profile_words import bytes_text
+
+SPILL_PERCENT = 0.5
+"""Of all instructions: fewer are the few registers of a prologue."""
+OCCUPANCY_PERCENT = 10.0
+
+
+def spill(before: Signs, after: Signs, slower: float) -> str:
+    """Instructions that save registers, or scratch where these aren't counted."""
+    registers = f" at {before.vgpr} -> {after.vgpr} registers" if before.vgpr != after.vgpr else ""
+    if before.spills is not None and after.spills is not None and before.instructions and after.instructions:
+        share = [100 * each for each in (before.spills / before.instructions, after.spills / after.instructions)]
+        if abs(share[1] - share[0]) >= SPILL_PERCENT and (share[1] > share[0]) == (slower > 1):
+            return f"registers spill: {share[0]:.1f} -> {share[1]:.1f} % of the instructions save and reload them{registers}"
+        return ""
+    scratch = (before.scratch_bytes, after.scratch_bytes)
+    if (
+        scratch[0] is not None
+        and scratch[1] is not None
+        and scratch[0] != scratch[1]
+        and (scratch[1] > scratch[0]) == (slower > 1)
+    ):
+        return f"registers spill: {scratch[0]} -> {scratch[1]} B of scratch per work-item{registers}"
+    return ""
+
+
+def occupancy(before: Signs, after: Signs, slower: float) -> str:
+    """More or fewer workgroups fit, the same code runs, and measured occupancy agrees where it is known."""
+    resident = ratio(before.resident_percent, after.resident_percent)
+    measured = ratio(before.waves_percent, after.waves_percent)
+    if resident is None or is_about(resident, OCCUPANCY_PERCENT) or (resident < 1) != (slower > 1):
+        return ""
+    if measured is None and before.vgpr != after.vgpr:
+        return ""  # other registers are other code, and nothing here says what else that code does
+    if measured is not None and (is_about(measured, OCCUPANCY_PERCENT) or (measured < 1) != (slower > 1)):
+        return ""
+    same_code = ratio(before.instructions, after.instructions)
+    if (measured is not None and not is_about(same_code, COUNT_PERCENT)) or before.groups != after.groups:
+        return ""
+    cause = {"lds": f"{bytes_text(before.lds_bytes)} -> {bytes_text(after.lds_bytes)} of LDS"}
+    cause["vgpr"] = f"{before.vgpr} -> {after.vgpr} registers"
+    limiter = after.limiter if resident < 1 else before.limiter
+    why = f" ({cause[limiter]})" if limiter in cause else ""
+    how = f"; measured {before.waves_percent:.0f} -> {after.waves_percent:.0f} %" if measured is not None else ""
+    return f"occupancy {before.resident_percent:.0f} -> {after.resident_percent:.0f} %{why}{how}"

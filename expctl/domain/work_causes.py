@@ -1,0 +1,147 @@
+"""Rules about what a kernel executes: the way its loads fall, its bank conflicts, barriers, instructions and waits.
+
+Each takes both sides and how many times as long a call takes, and answers with words or with nothing.
+"""
+
+import math
+
+from expctl.domain.kernel_signs import PIPES, STALLS, Signs
+from expctl.domain.profile_noise import COUNT_PERCENT, differs, is_about, ratio
+from expctl.domain.profile_words import count_text, times_text
+
+APART = 1.3
+"""Less is alignment, or a few loads of another kind."""
+NARROWER = 1.5
+INSTRUCTIONS_PERCENT = 5.0
+SAME_WORK_PERCENT = 5.0
+MORE_BARRIERS = 1.25
+MORE_WAITING = 1.2
+WAVEFRONTS_PERCENT = 2.0
+MOST = 0.6
+"""One reason must make up this much of all added waiting to be called the reason."""
+BUSY_DRAM_PERCENT = 50.0
+MEMORY = "long_scoreboard"
+
+
+def loads_apart(before: Signs, after: Signs, slower: float) -> str:
+    """Less of each sector that is loaded is asked for, and so more sectors are."""
+    used, sectors = ratio(before.bytes_used, after.bytes_used), ratio(before.load_sectors, after.load_sectors)
+    if used is None or not _along(1 / used, slower, APART) or not _along(sectors, slower, APART):
+        return ""
+    return (
+        f"global loads use {before.bytes_used:.0f} -> {after.bytes_used:.0f} of the 32 B of each sector and move"
+        f" {times_text(sectors or 1.0)} the sectors: neighbouring lanes read"
+        f" {'farther apart' if used < 1 else 'closer together'}"
+    )
+
+
+def loads_narrow(before: Signs, after: Signs, slower: float) -> str:
+    """More load instructions for the same sectors."""
+    requests, sectors = ratio(before.load_requests, after.load_requests), ratio(before.load_sectors, after.load_sectors)
+    if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _along(requests, slower, NARROWER):
+        return ""
+    return (
+        f"{'narrower' if requests > 1 else 'wider'} global loads: {times_text(requests)} the load instructions for the same"
+        f" sectors, {_per_load(before):.1f} -> {_per_load(after):.1f} each"
+    )
+
+
+def shared_conflicts(before: Signs, after: Signs, slower: float) -> str:
+    """The same accesses to shared memory take more turns, and conflicts are the turns that were added."""
+    wavefronts = ratio(before.shared_wavefronts, after.shared_wavefronts)
+    if not is_about(ratio(before.shared_requests, after.shared_requests), COUNT_PERCENT) or wavefronts is None:
+        return ""
+    if not differs(wavefronts, WAVEFRONTS_PERCENT) or (wavefronts > 1) != (slower > 1):
+        return ""
+    added = (after.shared_wavefronts or 0.0) - (before.shared_wavefronts or 0.0)
+    conflicts = (after.conflicts or 0.0) - (before.conflicts or 0.0)
+    if conflicts / added < MOST:
+        return ""
+    layout = f" ({before.lds_bytes} -> {after.lds_bytes} B of LDS)" if before.lds_bytes != after.lds_bytes else ""
+    return (
+        f"bank conflicts in shared memory {count_text(before.conflicts)} -> {count_text(after.conflicts)}{layout} for the same"
+        f" accesses, which take {100 * (wavefronts - 1):+.1f} % turns"
+    )
+
+
+def barriers(before: Signs, after: Signs, slower: float) -> str:
+    """More instructions in the unit that runs barriers, more waiting at them, and the same loads otherwise."""
+    count = ratio(before.barrier_pipe, after.barrier_pipe)
+    wait = ratio(before.waits.get("barrier"), after.waits.get("barrier"))
+    if count is None or wait is None or not _same_loads(before, after):
+        return ""
+    if not _along(count, slower, MORE_BARRIERS) or not _along(wait, slower, MORE_WAITING):
+        return ""
+    share = [100 * each.waits["barrier"] / each.warp_cycles for each in (before, after) if each.warp_cycles]
+    shares = f" ({share[0]:.0f} -> {share[1]:.0f} % of their time)" if len(share) == 2 else ""
+    return (
+        f"{'more' if count > 1 else 'fewer'} barriers: {times_text(count)} the instructions of the unit that runs them, and"
+        f" warps wait {times_text(wait)} as long at them{shares}"
+    )
+
+
+def busier_pipe(before: Signs, after: Signs, slower: float) -> str:
+    """More instructions, though no more loads; with the pipe that they went to, if one stands out."""
+    instructions = ratio(before.instructions, after.instructions)
+    if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT) or (instructions > 1) != (slower > 1):
+        return ""
+    if math.log(instructions) / math.log(slower) < MOST or before.groups != after.groups:
+        return ""
+    if any(differs(each, SAME_WORK_PERCENT) for each in _loads(before, after)):
+        return ""
+    changes = {name: after.pipes[name] - before.pipes[name] for name in before.pipes if name in after.pipes}
+    words = f"{times_text(instructions)} the instructions"
+    if any(each is not None for each in _loads(before, after)):
+        words += " for the same loads"
+    name = max(changes, key=lambda each: changes[each] * (1 if slower > 1 else -1), default="")
+    if name and abs(changes[name]) >= 10 and (changes[name] > 0) == (slower > 1):
+        words += f"; the pipe for {PIPES[name]} is busy {before.pipes[name]:.0f} -> {after.pipes[name]:.0f} %"
+    return words
+
+
+def traffic(before: Signs, after: Signs, slower: float) -> str:
+    """More bytes from and to DRAM, where DRAM is what is busy."""
+    moved = ratio(before.dram_bytes, after.dram_bytes)
+    busy = max(before.dram_percent or 0.0, after.dram_percent or 0.0)
+    if moved is None or busy < BUSY_DRAM_PERCENT or not _along(moved, slower, MORE_WAITING):
+        return ""
+    return f"{times_text(moved)} the bytes from and to DRAM, which is {busy:.0f} % busy"
+
+
+def waiting(before: Signs, after: Signs, slower: float) -> str:
+    """The same work at the same occupancy, and waiting for global memory makes up most of what was added.
+
+    Other reasons to wait are symptoms: of conflicts, of dependent arithmetic, of whatever else a busy unit has to do.
+    """
+    same = (
+        ratio(before.instructions, after.instructions),
+        ratio(before.waves_percent, after.waves_percent),
+        ratio(before.load_sectors, after.load_sectors),
+    )
+    if not all(is_about(each, SAME_WORK_PERCENT) for each in same) or not before.warp_cycles or not after.warp_cycles:
+        return ""
+    added = after.warp_cycles - before.warp_cycles
+    mine, its = before.waits.get(MEMORY), after.waits.get(MEMORY)
+    if mine is None or its is None or (added > 0) != (slower > 1):
+        return ""
+    if (its - mine) / added < MOST or not _along(ratio(mine, its), slower, MORE_WAITING):
+        return ""
+    share = [100 * mine / before.warp_cycles, 100 * its / after.warp_cycles]
+    return f"the same work, but warps wait for {STALLS[MEMORY]} {share[0]:.0f} -> {share[1]:.0f} % of their time"
+
+
+def _along(value: float | None, slower: float, least: float) -> bool:
+    """Did `value` move the way the time did, by a factor of `least`?"""
+    return value is not None and (value >= least if slower > 1 else value <= 1 / least)
+
+
+def _loads(before: Signs, after: Signs) -> tuple[float | None, ...]:
+    return ratio(before.load_requests, after.load_requests), ratio(before.shared_requests, after.shared_requests)
+
+
+def _same_loads(before: Signs, after: Signs) -> bool:
+    return all(is_about(each, SAME_WORK_PERCENT) for each in _loads(before, after))
+
+
+def _per_load(signs: Signs) -> float | None:
+    return signs.load_sectors / signs.load_requests if signs.load_sectors is not None and signs.load_requests else None

@@ -1,0 +1,50 @@
+"""One look at one side with the profile step: its passes, what they wrote, and for the candidate what made the difference.
+
+Whatever goes wrong here is a note and never a verdict.
+"""
+
+from dataclasses import replace
+from pathlib import Path
+
+from expctl.domain.events import Profiled
+from expctl.domain.measurement import Side
+from expctl.domain.ports import Failed
+from expctl.domain.profiler_passes import passes_of, profiler_of
+from expctl.domain.protocol import Step
+from expctl.flow.desk import Desk
+
+
+def look(desk: Desk, step: Step, *, side: Side, target: str, cwd: Path, tree: Path, artifact: Path) -> Profiled:
+    """What the step and the profiler in it say of one build. The candidate's profile is held against the baseline's, if that
+    is still there: after an interruption it may not be, and then no reason is given.
+    """
+    profiles, arch = desk.equipment.profiles, desk.protocol.targets[target].build.arch
+    seen = _passes(desk, step, Profiled(side=side, facts=(), failure="", duration_s=0.0, target=target), cwd, tree, artifact)
+    if not seen.failure:
+        read = profiles.facts(target, side, arch)
+        silent = profiler_of(step) and not read and not seen.remark
+        remark = f"{profiler_of(step)} wrote nothing" if silent else seen.remark
+        seen = replace(seen, facts=(*seen.facts, *read), remark=remark)
+    if side is Side.CANDIDATE:
+        seen = replace(seen, why="" if seen.failure else profiles.why(target, arch))
+        profiles.forget(target)
+    return seen
+
+
+def _passes(desk: Desk, step: Step, seen: Profiled, cwd: Path, tree: Path, artifact: Path) -> Profiled:
+    """Every pass in turn. One that fails leaves nothing behind; one of counters ends them: this device bears none."""
+    profiles, progress = desk.equipment.profiles, desk.world.progress
+    out = profiles.fresh(seen.target, seen.side)
+    for number, each in enumerate(passes_of(step)):
+        found = desk.equipment.steps.profile(
+            each, cwd=cwd, tree=tree, artifact=artifact, out=out / str(number), progress=progress
+        )
+        failure = found.reason if isinstance(found, Failed) else ""
+        damage = failure or profiles.unreadable(seen.target, seen.side, number)
+        if damage:
+            profiles.drop(seen.target, seen.side, number)
+        if isinstance(found, tuple) and not number:
+            seen = replace(seen, facts=found, remark=f"its output is left out: {damage}" if damage else "")
+        if damage:
+            return replace(seen, remark=f"no counters: {damage}") if number else replace(seen, failure=failure)
+    return seen

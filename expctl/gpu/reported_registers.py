@@ -1,0 +1,106 @@
+"""What rocprofv3 says of registers, and what is true. It takes the counts from the kernel descriptor and reads some of it
+wrongly.
+
+Sources: LLVM's AMDGPU usage guide (kernel descriptor: granulated counts, accumulation offset), rocprofiler-sdk's reading of
+it (arch VGPRs from the accumulation offset on gfx90a and gfx94x, otherwise from the granulated count in steps of 4 for waves of
+64 and 8 for waves of 32). All counts are what is allocated in steps of the encoding, at least what the code uses.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+SGPR_CONSTANT = 128
+"""What is always printed on gfx10 and later: there every wave has the same fixed set."""
+WRAPPED_ABOVE = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registers:
+    """Of a wave. `vgpr` counts accumulation registers too. None: the tool's figure says nothing."""
+
+    vgpr: int | None
+    agpr: int | None
+    sgpr: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How one run's counts are to be read. `notes` say what was corrected or can't be trusted."""
+
+    halved: bool = False
+    split_unknown: bool = False
+    sgpr_unknown: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def reading(arch: str, counts: Iterable[tuple[int | None, int | None, int | None]]) -> Reading:
+    """How to read (arch VGPR, accumulation VGPR, SGPR) of all kernels of a run on `arch`; "" where the GPU isn't named."""
+    known = [(vgpr, accum or 0, sgpr) for vgpr, accum, sgpr in counts if vgpr is not None]
+    if not known:
+        return Reading()
+    if arch == "gfx90a" or arch.startswith("gfx94"):
+        return Reading(
+            split_unknown=True,
+            notes=(
+                f"registers: on {arch} rocprofv3's VGPR_Count wraps above {WRAPPED_ABOVE}; only arch + accumulation is right, "
+                "and that sum is shown",
+            ),
+        )
+    if arch == "gfx950":
+        return _gfx950(known)
+    if _at_least_gfx10(arch):
+        notes = [f"registers: SGPR {SGPR_CONSTANT} is a constant of the tool on {arch}, not a count; shown as unknown"]
+        if arch.startswith("gfx125"):
+            notes.append(
+                f"registers: on {arch} VGPRs may come in steps of 16 where the tool assumes 8: the truth may be twice as many"
+            )
+        return Reading(sgpr_unknown=True, notes=tuple(notes))
+    if not arch and all(sgpr == SGPR_CONSTANT for _, _, sgpr in known):
+        return Reading(
+            sgpr_unknown=True,
+            notes=(
+                f"registers: SGPR is {SGPR_CONSTANT} for every kernel, the tool's constant from gfx10 on; shown as unknown",
+            ),
+        )
+    if not arch:
+        return Reading(
+            notes=(
+                "registers: the GPU isn't named, so VGPRs are the tool's: wrong on gfx90a and gfx94x above 128, half on gfx950",
+            )
+        )
+    return Reading()
+
+
+def _gfx950(known: list[tuple[int, int, int | None]]) -> Reading:
+    """Registers come in eights there. A tool that counts in fours prints half, and no accumulation registers."""
+    if any((vgpr + accum) % 8 for vgpr, accum, _ in known):
+        return Reading(
+            halved=True,
+            notes=(
+                "registers: this rocprofv3 prints half the VGPRs of gfx950 (some counts are no multiple of 8); doubled, with "
+                "accumulation registers among them",
+            ),
+        )
+    if any(accum for _, accum, _ in known):
+        return Reading()
+    return Reading(
+        notes=(
+            "registers: rocprofv3 before 2026-05 prints half the VGPRs of gfx950, and nothing in this file shows which it was",
+        )
+    )
+
+
+def corrected(how: Reading, vgpr: int | None, accum: int | None, sgpr: int | None) -> Registers:
+    """The counts of one kernel as far as they can be known."""
+    shown_sgpr = None if how.sgpr_unknown else sgpr
+    if vgpr is None:
+        return Registers(vgpr=None, agpr=accum, sgpr=shown_sgpr)
+    if how.halved:
+        return Registers(vgpr=2 * vgpr, agpr=None, sgpr=shown_sgpr)
+    total = vgpr + (accum or 0)
+    return Registers(vgpr=total, agpr=None if how.split_unknown else accum, sgpr=shown_sgpr)
+
+
+def _at_least_gfx10(arch: str) -> bool:
+    digits = arch.removeprefix("gfx")
+    return arch.startswith("gfx1") and len(digits) >= 4

@@ -1,0 +1,131 @@
+"""What a kernel's figures mean on its device: occupancy, rates, the place under the roof, the bound."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from expctl.domain.pipeline import main_gemm
+from expctl.domain.profile import Device, Kernel, Profile, Source
+from expctl.gpu.peaks import Peak, peak_of
+from expctl.gpu.roofline import Position, Work, position
+from expctl.profiling.launches import Occupancies
+
+BYTES_OF = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2, "f8": 1, "i8": 1}
+SM_BUSY = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
+MEMORY_BUSY = (
+    "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+    "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+)
+CLOCKS_HZ = ("gpc__cycles_elapsed.avg.per_second", "smsp__cycles_elapsed.avg.per_second")
+ACTIVE_CYCLES = "GRBM_GUI_ACTIVE"
+CLOCK_NEEDS_NS = 50_000
+"""GRBM_GUI_ACTIVE counts some microseconds around the kernel too; on a shorter one it says nothing of the clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """What the user knows and no profile holds. `types` are of A, B and C; `moves` are (expression on names, bytes per
+    call)."""
+
+    size: tuple[int, int, int] | None = None
+    types: tuple[str, str, str] = ("f16", "f16", "f16")
+    types_given: bool = False
+    moves: tuple[tuple[re.Pattern[str], int], ...] = ()
+    clock_mhz: float | None = None
+    bandwidth_gbs: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analysis:
+    """Per kernel name; `peak` is of the device that the run's only or first GPU is."""
+
+    kernels: tuple[Kernel, ...]
+    positions: Mapping[str, Position]
+    peak: Peak | None
+
+
+def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> Analysis:
+    """Occupancy and position of `kernels`."""
+    device = profile.devices[0] if profile.devices else Device(name="")
+    alike = {(each.arch, each.product) for each in profile.devices}
+    peak = peak_of(device.arch, device.product, device.units, device.clock_mhz) if len(alike) == 1 else None
+    if peak and problem.bandwidth_gbs:
+        peak = replace(peak, bandwidth_gbs=problem.bandwidth_gbs)
+    main = main_gemm(profile.kernels)
+    positions = {}
+    for kernel in kernels:
+        if kernel.mean_ns:
+            work = work_of(profile, kernel, problem, device, is_main=main is not None and kernel.name == main.name)
+            positions[kernel.name] = position(work, peak)
+    return Analysis(kernels=with_occupancy(profile, kernels), positions=positions, peak=peak)
+
+
+def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) -> tuple[Kernel, ...]:
+    """`kernels`, all of them unless given, with the occupancy of their main launches where one GPU ran them."""
+    arch = profile.devices[0].arch if len({each.arch for each in profile.devices}) == 1 else ""
+    occupancies = Occupancies()
+    found = []
+    for kernel in profile.kernels if kernels is None else kernels:
+        occupancy, note = occupancies.of(kernel.launch, arch)
+        found.append(replace(kernel, occupancy=occupancy, occupancy_note=note))
+    return tuple(found)
+
+
+def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, *, is_main: bool) -> Work:
+    """What one call does, on average, and where each figure comes from."""
+    duration = kernel.mean_ns or 0.0
+    moved, moved_from = _bytes(kernel, problem, duration, is_main=is_main)
+    flop = 2.0 * math.prod(problem.size) if problem.size and is_main else None
+    a, b, _ = problem.types
+    kind = max(a, b, key=lambda each: BYTES_OF[each])
+    said = [moved_from] if moved_from else []
+    if flop is not None:
+        said.append("FLOP: 2 M N K of --size" + ("" if problem.types_given else "; arithmetic assumed f16 (--types)"))
+    counters = kernel.counters
+    clock, clock_from = _clock(profile, kernel, problem, device)
+    said += [clock_from] if clock_from else []
+    return Work(
+        duration_ns=duration,
+        flop=flop,
+        bytes_moved=moved,
+        kind=kind,
+        groups=kernel.launch.groups,
+        units=device.units,
+        clock_mhz=clock,
+        compute_percent=counters.get(SM_BUSY),
+        memory_percent=next((counters[name] for name in MEMORY_BUSY if name in counters), None),
+        from_what=tuple(said),
+    )
+
+
+def _bytes(kernel: Kernel, problem: Problem, duration: float, *, is_main: bool) -> tuple[float | None, str]:
+    for pattern, count in problem.moves:
+        if pattern.search(kernel.name):
+            return float(count), "bytes: --moves"
+    counters = kernel.counters
+    if "FETCH_SIZE" in counters and "WRITE_SIZE" in counters:
+        return 1024 * (counters["FETCH_SIZE"] + counters["WRITE_SIZE"]), "bytes: FETCH_SIZE + WRITE_SIZE"
+    if "dram__bytes.sum" in counters:
+        return counters["dram__bytes.sum"], "bytes: DRAM traffic (ncu)"
+    if "dram__bytes.sum.per_second" in counters:
+        return counters["dram__bytes.sum.per_second"] * duration / 1e9, "bytes: DRAM traffic (ncu)"
+    if problem.size and is_main and problem.types_given:
+        m, n, k = problem.size
+        a, b, c = (BYTES_OF[each] for each in problem.types)
+        return float(m * k * a + k * n * b + m * n * c), "bytes: each matrix once, the least there can be"
+    return None, ""
+
+
+def _clock(profile: Profile, kernel: Kernel, problem: Problem, device: Device) -> tuple[float | None, str]:
+    if problem.clock_mhz:
+        return problem.clock_mhz, "clock: --clock"
+    for name in CLOCKS_HZ:
+        if name in kernel.counters:
+            return kernel.counters[name] / 1e6, "clock: sampled by ncu"
+    cycles, duration = kernel.counters.get(ACTIVE_CYCLES), kernel.mean_ns or 0.0
+    if cycles and profile.source is Source.ROCPROF_COUNTERS and duration >= CLOCK_NEEDS_NS:
+        return cycles / (
+            device.partitions or 1
+        ) / duration * 1e3, f"clock: {ACTIVE_CYCLES} over the duration, an upper estimate"
+    return None, ""

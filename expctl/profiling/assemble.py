@@ -1,0 +1,222 @@
+"""From what files gave to one profile: kernels grouped by name, corrected, classed, with the device's busy time."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from expctl.domain.profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline
+from expctl.gpu.reported_registers import Reading, reading
+from expctl.profiling.classify import classify
+from expctl.profiling.devices import known_devices
+from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch, Statistic
+from expctl.profiling.launches import launches_of
+from expctl.profiling.run_folder import Run
+from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Track, median, sample_deviation
+
+ROCPROF = (Source.ROCPD, Source.ROCPROF_CSV, Source.ROCPROF_JSON, Source.ROCPROF_COUNTERS)
+
+
+@dataclass(slots=True)
+class _Group:
+    """All that is known of one kernel's name."""
+
+    durations: list[list[int]] = field(default_factory=list)
+    raws: list[tuple[RawLaunch, GridUnit, Reading, int, int | None]] = field(default_factory=list)
+    untimed: int = 0
+    statistics: list[Statistic] = field(default_factory=list)
+
+
+def assemble(path: Path, run: Run, arch: str) -> Profile:
+    """The profile; `arch` overrules what the files say of the GPU, "" leaves it to them."""
+    parts = run.timed
+    for each in (*parts, *run.counted):
+        each.tally.settle()
+    devices, notes = known_devices(parts, run.agents, arch)
+    readings = _readings(parts, devices)
+    groups = _groups(parts, devices, readings)
+    counters = _counters((*parts, *run.counted))
+    timed = [_kernel(name, group, counters.get(name, {})) for name, group in groups.items()]
+    total = sum(kernel.total_ns or 0 for kernel in timed)
+    for each in parts:
+        if each.tally.impossible:
+            notes.append(
+                f"times: {each.tally.impossible} dispatches end before they begin and are left out ({Path(each.file).name})"
+            )
+    notes += [note for each in readings.values() for note in each.notes]
+    notes += [note for each in parts for note in each.notes] + run.notes + _compared(parts, run.told_again)
+    kernels = sorted(
+        (_shared(kernel, total) for kernel in timed), key=lambda each: (-(each.total_ns or 0), -each.calls, each.name)
+    )
+    everything = (*parts, *run.counted, *run.told_again, *run.copies)
+    return Profile(
+        path=str(path),
+        source=parts[0].source if parts else Source.ROCPROF_CSV,
+        files=tuple(dict.fromkeys(each.file for each in everything)),
+        grid_unit=parts[0].grid_unit if parts else GridUnit.WORK_ITEMS,
+        devices=tuple(dict.fromkeys(devices.values())),
+        kernels=tuple(kernels),
+        total_ns=total,
+        calls=sum(kernel.calls for kernel in kernels),
+        timelines=_timelines(parts),
+        copies=_copies((*parts, *run.copies)),
+        notes=tuple(dict.fromkeys(notes)),
+        missing=tuple(dict.fromkeys(line for each in parts for line in each.missing)),
+    )
+
+
+def _readings(parts: Sequence[Gathered], devices: Mapping[str, Device]) -> dict[str, Reading]:
+    """How to read registers, by architecture; what NVIDIA's tools write needs no correction."""
+    raws = [raw for part in parts if part.source in ROCPROF for raw in part.launches.values()]
+    archs = dict.fromkeys(devices[raw.device].arch for raw in raws)
+    return {
+        arch: reading(arch, [(raw.vgpr, raw.accum, raw.sgpr) for raw in raws if devices[raw.device].arch == arch])
+        for arch in archs
+    }
+
+
+def _groups(parts: Sequence[Gathered], devices: Mapping[str, Device], readings: Mapping[str, Reading]) -> dict[str, _Group]:
+    groups: dict[str, _Group] = {}
+    for part in parts:
+        for key, raw in part.launches.items():
+            durations = part.tally.durations.get(key)
+            calls = (len(durations) if durations else 0) + part.untimed.get(key, 0)
+            if not calls:
+                continue
+            group = groups.setdefault(raw.kernel, _Group())
+            how = readings.get(devices[raw.device].arch, Reading()) if part.source in ROCPROF else Reading()
+            group.raws.append((raw, part.grid_unit, how, calls, sum(durations) if durations else None))
+            group.untimed += part.untimed.get(key, 0)
+            if durations:
+                group.durations.append(durations)
+        for name, statistic in part.statistics.items():
+            groups.setdefault(name, _Group()).statistics.append(statistic)
+    return groups
+
+
+def _kernel(name: str, group: _Group, counters: Mapping[str, float]) -> Kernel:
+    kind, launches = classify(name), launches_of(group.raws)
+    if group.statistics:
+        return _of_statistics(name, group.statistics)
+    ordered = group.durations[0] if len(group.durations) == 1 else [each for part in group.durations for each in part]
+    if not ordered:
+        return Kernel(name=name, kind=kind, calls=group.untimed, launches=launches, counters=counters)
+    ordered.sort()
+    total = sum(ordered)
+    return Kernel(
+        name=name,
+        kind=kind,
+        calls=len(ordered) + group.untimed,
+        total_ns=total,
+        mean_ns=total / len(ordered),
+        min_ns=ordered[0],
+        median_ns=median(ordered),
+        max_ns=ordered[-1],
+        sd_ns=sample_deviation(ordered, total),
+        launches=launches,
+        counters=counters,
+    )
+
+
+def _of_statistics(name: str, statistics: Sequence[Statistic]) -> Kernel:
+    """Figures that the tool computed; several processes are added up, where that is possible."""
+    calls, total = sum(each.calls for each in statistics), sum(each.total_ns for each in statistics)
+    least = [each.min_ns for each in statistics if each.min_ns is not None]
+    most = [each.max_ns for each in statistics if each.max_ns is not None]
+    return Kernel(
+        name=name,
+        kind=classify(name),
+        calls=calls,
+        total_ns=total,
+        mean_ns=statistics[0].mean_ns if len(statistics) == 1 else total / calls,
+        min_ns=min(least, default=None),
+        max_ns=max(most, default=None),
+        sd_ns=statistics[0].sd_ns if len(statistics) == 1 else None,
+    )
+
+
+def _shared(kernel: Kernel, total: int) -> Kernel:
+    return kernel if kernel.total_ns is None or not total else replace(kernel, share_percent=100 * kernel.total_ns / total)
+
+
+def _counters(parts: Iterable[Gathered]) -> dict[str, dict[str, float]]:
+    sums: dict[str, dict[str, Counted]] = {}
+    for part in parts:
+        for kernel, counted in part.counters.items():
+            for name, each in counted.items():
+                into = sums.setdefault(kernel, {}).setdefault(name, Counted())
+                into.total += each.total
+                into.calls += each.calls
+    return {
+        kernel: {name: each.total / each.calls for name, each in counted.items() if each.calls}
+        for kernel, counted in sums.items()
+    }
+
+
+def _timelines(parts: Sequence[Gathered]) -> tuple[Timeline, ...]:
+    """Busy time of each GPU. Files of several hosts, and traces of several ranks, each have GPUs of their own."""
+    hosts = {part.host for part in parts}
+    tracks: dict[str, Track] = {}
+    for part in parts:
+        owner = part.host if len(hosts) > 1 else Path(part.file).name if part.source is Source.TORCH and len(parts) > 1 else ""
+        for device, track in part.tally.tracks.items():
+            if not track.dispatches:
+                continue
+            name = f"{owner} {device}".strip()
+            tracks[name] = tracks[name].join(track) if name in tracks else track
+    return tuple(_timeline(name, track) for name, track in sorted(tracks.items()))
+
+
+def _timeline(name: str, track: Track) -> Timeline:
+    span, gaps = track.measured()
+    return Timeline(
+        device=name,
+        dispatches=track.dispatches,
+        span_ns=span,
+        busy_ns=span - gaps.total_ns,
+        gaps=gaps.number,
+        launch_gaps=gaps.short,
+        launch_gap_ns=gaps.short_ns,
+        longest_gap_ns=gaps.longest_ns,
+        launch_gap_most_ns=LAUNCH_GAP_MOST_NS,
+    )
+
+
+def _copies(parts: Iterable[Gathered]) -> tuple[Copy, ...]:
+    sums: dict[str, Moved] = {}
+    for part in parts:
+        for name, each in part.copies.items():
+            into = sums.setdefault(name, Moved())
+            into.calls += each.calls
+            into.total_ns += each.total_ns
+            if each.total_bytes is not None:
+                into.total_bytes = (into.total_bytes or 0) + each.total_bytes
+    copies = (
+        Copy(name=name, calls=each.calls, total_ns=each.total_ns, total_bytes=each.total_bytes) for name, each in sums.items()
+    )
+    return tuple(sorted(copies, key=lambda each: -each.total_ns))
+
+
+def _compared(parts: Sequence[Gathered], told_again: Sequence[Gathered]) -> list[str]:
+    """Whether the tool's own statistics agree with the dispatches that were read."""
+    if not told_again:
+        return []
+    calls: dict[str, list[int]] = {}
+    for part in parts:
+        for key, durations in part.tally.durations.items():
+            seen = calls.setdefault(part.launches[key].kernel, [0, 0])
+            seen[0] += len(durations)
+            seen[1] += sum(durations)
+    stated: dict[str, list[int]] = {}
+    for each in told_again:
+        for name, statistic in each.statistics.items():
+            seen = stated.setdefault(name, [0, 0])
+            seen[0] += statistic.calls
+            seen[1] += statistic.total_ns
+    differ = [name for name in calls.keys() | stated.keys() if calls.get(name) != stated.get(name)]
+    names = ", ".join(Path(each.file).name for each in told_again)
+    if not differ:
+        return [f"{names}: agrees with the dispatches in calls and total of all {len(calls)} kernels"]
+    return [
+        f"{names}: differs from the dispatches in {len(differ)} of {len(calls | stated)} kernels, for one "
+        f"{sorted(differ)[0][:80]}"
+    ]

@@ -1,0 +1,69 @@
+"""The class of a kernel, from its name alone. The first rule that matches decides, so the specific ones stand first."""
+
+import re
+
+from expctl.domain.profile import KernelClass
+
+_RULES: tuple[tuple[KernelClass, str], ...] = (
+    (KernelClass.COMMUNICATION, r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|nvshmem|rocshmem|one_?shot"),
+    (
+        KernelClass.ATTENTION,
+        r"flash|fmha|attention|attn|paged_?kv|pagedattn|\bmha_|_mha_|mla_|sdpa|fused_?softmax_?v|splitkv|decode_grouped",
+    ),
+    (
+        KernelClass.GEMM,
+        r"^Cijk_|^Custom_Cijk_|tensile|gemm|\bsgemv|gemv|matmul|mul_mat|mat_mul|scaled_mm|_mm_|_bmm|nvjet|xmma|cutlass|wmma|mfma"
+        r"|conv\d?d|convolve|implicit_convolve|winograd|igemm|naive_conv|batched_dot|dot_kernel|splitKreduce|_mm\b|\bmm_",
+    ),
+    (KernelClass.ELEMENTWISE, r"\brope|_rope|rotary"),
+    (
+        KernelClass.NORMALISATION,
+        r"layer_?norm|rms_?norm|batch_?norm|group_?norm|instance_?norm|softmax|bnfwd|bnbwd|norm_(fwd|bwd|kernel|f32|f16)|miopenbatchnorm"
+        r"|gamma_?beta",
+    ),
+    (
+        KernelClass.COPY,
+        r"copybuffer|fillbuffer|memcpy|memset|copy_kernel|direct_copy|catarraybatched|_to_copy|transpose|permute|cpy_|k_get_rows"
+        r"|gather|scatter|indexselect|index_elementwise|fillfunctor|\bfill|copyImage|im2col|reshape_and_cache|set_rows|\bcast"
+        r"|_cast|convert_|float8_copy|float16_copy|vectorized_gather|embedding",
+    ),
+    (
+        KernelClass.REDUCTION,
+        r"reduce|reduction|\bsum_|_sum|argmax|argmin|topk|cumsum|\bscan|_scan|sort|histogram|\bcub::|hipcub|rocprim|mean_kernel|norm",
+    ),
+    (
+        KernelClass.ELEMENTWISE,
+        r"elementwise|pointwise|triton_poi|vectorized_|unary|binary|bin_bcast|functor|activation|silu|gelu|relu|swiglu|geglu|rope"
+        r"|rotary|\badd|_add|\bmul|_mul|\bsub|\bdiv|add_kernel|mul_kernel|adam|sgd|multi_tensor_apply|dropout|distribution|philox|random"
+        r"|scale_|quantize|dequant|bias|optimizer|subtensorop|op_?tensor|masked|where|clamp|triton_per|addition|subtract|multiply|divide",
+    ),
+)  # fmt: skip
+_TRITON_REDUCTION = re.compile(r"^triton_(red|per)_")
+_UNNAMED = re.compile(r"<unnamed>|\(anonymous namespace\)|\{anonymous\}|`anonymous namespace'")
+_WRAPPER = re.compile(r"(elementwise|index)_kernel")
+"""What PyTorch launches for every functor: the functor says what it does."""
+_COPYING = re.compile(r"\w*copy_kernel|FillFunctor")
+_COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _RULES)
+
+
+def classify(name: str) -> KernelClass:
+    """The class of the kernel `name`, mangled or not; OTHER when no rule knows it."""
+    name = _UNNAMED.sub("", name)
+    head = _head(name)
+    if _WRAPPER.search(head) and _COPYING.search(name):
+        return KernelClass.COPY
+    if _TRITON_REDUCTION.match(head) and not re.search(r"norm|softmax|copy", head):
+        return KernelClass.REDUCTION
+    for kind, pattern in _COMPILED:
+        if pattern.search(head):
+            return kind
+    for kind, pattern in _COMPILED:
+        if pattern.search(name):
+            return kind
+    return KernelClass.OTHER
+
+
+def _head(name: str) -> str:
+    """The function's own name: a template argument such as `CopyFunctor` must not outvote it."""
+    plain = name.removeprefix("void ")
+    return plain.split("<", 1)[0].split("(", 1)[0] or plain

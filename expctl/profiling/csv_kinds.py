@@ -1,0 +1,74 @@
+"""What a CSV table is, told by its heads, and for statistics by the names in it."""
+
+import re
+from collections.abc import Collection, Iterable
+from enum import StrEnum
+
+
+class CsvKind(StrEnum):
+    """Tables that are read."""
+
+    TRACE = "kernel trace"
+    COUNTERS = "counter collection"
+    STATISTICS = "statistics"
+    AGENTS = "agent info"
+    COPIES = "memory copy trace"
+    NCU_RAW = "ncu raw page"
+    NCU_DETAILS = "ncu details page"
+
+
+TIMES = ("start_timestamp", "end_timestamp")
+TOTALS = ("totaldurationns", "duration (nsec)", "total_duration", "totalduration")
+
+_READ: tuple[tuple[CsvKind, tuple[tuple[str, ...], ...]], ...] = (
+    (CsvKind.COUNTERS, (("kernel_name",), ("counter_name",), ("counter_value",))),
+    (CsvKind.TRACE, (("kernel_name",), *((each,) for each in TIMES))),
+    (CsvKind.NCU_DETAILS, (("id",), ("kernel name",), ("metric name",), ("metric value",))),
+    (CsvKind.AGENTS, (("node_id",), ("agent_type",))),
+    (CsvKind.COPIES, (("direction",), *((each,) for each in TIMES))),
+    (CsvKind.STATISTICS, (("name",), ("calls",), TOTALS)),
+)
+# (columns that tell, what the table is, what to do)
+_NOT_READ: tuple[tuple[tuple[str, ...], str, str], ...] = (
+    (("domain", "function"), "an API trace (the host's calls, no kernels)", "give kernel_trace.csv of the run, or its folder"),
+    (("codeobj", "vaddr", "hitcount"), "instruction statistics of a thread trace", "give the kernel_trace.csv of the same run"),
+    (("sample_timestamp", "exec_mask"), "PC samples (where waves stood, no times)", "profile with rocprofv3 --kernel-trace"),
+    (("allocation_size", "address"), "a memory allocation trace", "give the kernel_trace.csv of the same run"),
+    (("operation", "alloc_flags"), "a scratch memory trace", "give the kernel_trace.csv of the same run"),
+    (("kernelname", "gpu-id"), "the table of rocprof v1, which is not read", "profile with rocprofv3 --kernel-trace"),
+    (("kernel_name", "gpu_id", "begin"), "the table of rocprof v2, which is not read", "profile with rocprofv3 --kernel-trace"),
+    (("time (%)", "instances"), "a printed summary of nsys", "nsys export --type sqlite REPORT, and give that"),
+    (("metric name", "metric value"), "Nsight Compute metrics summed over kernels", "ncu --import REPORT --csv --page raw"),
+)  # fmt: skip
+_API = re.compile(r"(hip[A-Z]|__hip|hsa_|nccl[A-Z]|mscclpp?[A-Z]|roctx|rocDec|rocJpeg|omp_|KFD_|kfd_)")
+_DOMAIN = re.compile(
+    r"(KERNEL_DISPATCH|HIP_\w+|HSA_\w+|MARKER_\w+|MEMORY_COPY|MEMORY_ALLOCATION|SCRATCH_MEMORY|RCCL_API|ROCDECODE_\w+|ROCJPEG_\w+)"
+)
+_COPY = re.compile(r"MEMORY_COPY_\w+|\w+_TO_(HOST|DEVICE)")
+
+
+def csv_kind(heads: Collection[str]) -> CsvKind | None:
+    """The kind of a table with these heads (lower case), None for one that is not read."""
+    for kind, wanted in _READ:
+        if all(any(name in heads for name in names) for names in wanted):
+            return kind
+    if "id" in heads and "kernel name" in heads and any("__" in head for head in heads):
+        return CsvKind.NCU_RAW
+    return None
+
+
+def why_not(heads: Collection[str]) -> tuple[str, str] | None:
+    """What a table is that is known and not read, and what to do; None for an unknown one."""
+    for wanted, what, hint in _NOT_READ:
+        if all(name in heads for name in wanted):
+            return what, hint
+    return None
+
+
+def why_not_kernels(names: Iterable[str]) -> str:
+    """What statistics are of, when not of kernels; "" when they are of kernels."""
+    seen = list(names)
+    for pattern, what in ((_DOMAIN, "whole domains"), (_API, "API calls"), (_COPY, "memory copies")):
+        if seen and all(pattern.fullmatch(name) if pattern is not _API else pattern.match(name) for name in seen):
+            return what
+    return ""

@@ -1,0 +1,38 @@
+"""Which GPU each dispatch ran on, from what the files say, the folder's agent list, the user, or the name of a kernel."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from expctl.domain.profile import Device
+from expctl.profiling.gathered import Gathered
+
+_TENSILE_ISA = re.compile(r"_ISA(\d{3,4}[a-f]?)_")
+
+
+def known_devices(parts: Sequence[Gathered], agents: Mapping[str, Device], arch: str) -> tuple[dict[str, Device], list[str]]:
+    """Devices by the keys of the parts, and notes. `arch` overrules the files, "" leaves it to them."""
+    keys = dict.fromkeys(raw.device for part in parts for raw in part.launches.values())
+    listed: dict[str, Device] = {**agents}
+    for part in parts:
+        listed |= part.devices
+    found = {key: listed.get(key, Device(name=key or "the GPU")) for key in keys}
+    notes = []
+    if arch:
+        found = {key: replace(device, arch=arch) for key, device in found.items()}
+    elif found and not any(device.arch for device in found.values()):
+        guessed = _from_names(raw.kernel for part in parts for raw in part.launches.values())
+        if guessed:
+            found = {key: replace(device, arch=guessed) for key, device in found.items()}
+            notes.append(f"GPU: {guessed}, by the name of a Tensile kernel; --arch overrules it")
+        else:
+            notes.append(
+                "GPU: not named in the file; --arch gfx1151 (for example) corrects registers and gives occupancy and limits"
+            )
+    return found, notes
+
+
+def _from_names(names: Iterable[str]) -> str:
+    """The one instruction set that Tensile names carry (`ISA1151`), "" for none or several."""
+    seen = {match[1] for name in names if (match := _TENSILE_ISA.search(name))}
+    return f"gfx{seen.pop()}" if len(seen) == 1 else ""

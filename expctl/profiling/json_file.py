@@ -1,0 +1,42 @@
+"""JSON documents of profilers, which are large and at times not quite JSON."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from expctl.profiling import refusals
+from expctl.profiling.text_file import open_text
+
+
+def read_json(path: Path) -> Any:
+    """The document. Fractions stay text, so that no digit of a time stamp is lost. Raises Refused.
+
+    Control characters inside strings pass: torch writes the names of annotations as they are.
+    """
+    with open_text(path) as text:
+        contents = text.read()
+    if not contents.strip():
+        raise refusals.unknown(path, "an empty file", "profile again: nothing was written")
+    try:
+        return json.loads(contents, parse_float=str, strict=False)
+    except ValueError as error:
+        raise refusals.damaged(path, f"no JSON (cut off?): {error}") from error
+    except RecursionError as error:
+        raise refusals.damaged(path, "JSON nested deeper than any profiler writes it") from error
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """`value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def sequence(value: object) -> list[Any]:
+    """`value` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def whole(value: object) -> int | None:
+    """`value` if it is an integer, or text of one."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else None

@@ -1,0 +1,83 @@
+"""How a kernel was launched: raw counts corrected, equal launches put together, and the occupancy that follows."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+
+from expctl.domain.architectures import ARCHITECTURES
+from expctl.domain.errors import Refused
+from expctl.domain.headroom import Usage
+from expctl.domain.occupancy import Occupancy, architecture, occupancy
+from expctl.domain.profile import GridUnit, Launch
+from expctl.gpu.reported_registers import Reading, corrected
+from expctl.profiling.gathered import RawLaunch
+
+
+def launches_of(
+    raws: Iterable[tuple[RawLaunch, GridUnit, Reading, int, int | None]],
+) -> tuple[Launch, ...]:
+    """Launches of one kernel from (raw, its unit, how to read its registers, calls, time); most time first."""
+    calls: dict[Launch, int] = {}
+    times: dict[Launch, int] = {}
+    for raw, unit, how, count, time in raws:
+        launch = launch_of(raw, unit, how)
+        calls[launch] = calls.get(launch, 0) + count
+        if time is not None:
+            times[launch] = times.get(launch, 0) + time
+    ordered = sorted(calls, key=lambda each: (-times.get(each, 0), -calls[each]))
+    return tuple(replace(each, calls=calls[each], total_ns=times.get(each)) for each in ordered)
+
+
+def launch_of(raw: RawLaunch, unit: GridUnit, how: Reading) -> Launch:
+    """What is known and true of a raw launch."""
+    registers = corrected(how, raw.vgpr, raw.accum, raw.sgpr)
+    size = math.prod(raw.workgroup) if raw.workgroup else raw.workgroup_size
+    return Launch(
+        vgpr=registers.vgpr,
+        agpr=registers.agpr,
+        sgpr=registers.sgpr,
+        lds_bytes=raw.lds_bytes,
+        scratch_bytes=raw.scratch_bytes,
+        grid=raw.grid,
+        workgroup=raw.workgroup,
+        workgroup_size=size,
+        groups=_groups(raw, unit, size),
+    )
+
+
+def _groups(raw: RawLaunch, unit: GridUnit, size: int | None) -> int | None:
+    if unit is GridUnit.UNSURE:
+        return None
+    if raw.grid is None:
+        return -(-raw.grid_size // size) if raw.grid_size and size else None
+    if unit is GridUnit.WORKGROUPS:
+        return math.prod(raw.grid)
+    if raw.workgroup is None:
+        return None
+    return math.prod(-(-items // of) for items, of in zip(raw.grid, raw.workgroup, strict=True))
+
+
+class Occupancies:
+    """Occupancy of launches; equal ones are computed once."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, int, int, int, int], tuple[Occupancy | None, str]] = {}
+
+    def of(self, launch: Launch, arch: str) -> tuple[Occupancy | None, str]:
+        """The occupancy, or why there is none."""
+        if arch not in ARCHITECTURES:
+            return None, f"no occupancy figures for {arch}" if arch else "the GPU isn't known"
+        if launch.vgpr is None or launch.workgroup_size is None:
+            return None, "registers or workgroup aren't known"
+        key = (arch, launch.vgpr, launch.sgpr or 0, launch.lds_bytes or 0, launch.workgroup_size)
+        if key not in self._seen:
+            self._seen[key] = _computed(*key)
+        return self._seen[key]
+
+
+def _computed(arch: str, vgpr: int, sgpr: int, lds_bytes: int, workgroup: int) -> tuple[Occupancy | None, str]:
+    usage = Usage(vgpr=vgpr, sgpr=min(sgpr, 128), lds_bytes=lds_bytes, workgroup=workgroup)
+    try:
+        return occupancy(architecture(arch), usage), ""
+    except Refused as refusal:
+        return None, f"{refusal.message}: {refusal.found}, where {refusal.expected} are allowed"

@@ -1,0 +1,156 @@
+"""`ncu --csv`: the raw page (a row per kernel, a column per metric) and the details page (a row per metric)."""
+
+import re
+from collections.abc import Mapping
+
+from expctl.domain.kernel_signs import CYCLES
+from expctl.domain.profile import Device, Extent, GridUnit, Source
+from expctl.profiling import refusals
+from expctl.profiling.csv_table import Row, Table
+from expctl.profiling.gathered import Gathered, RawLaunch
+from expctl.profiling.ncu_units import in_base_units
+from expctl.profiling.rocprof_csv import AXES, extent
+
+DURATION = "gpu__time_duration.sum"
+# What the details page calls a metric, with the unit's first letters where a name stands for two, and what it is called here.
+_DETAILS: Mapping[tuple[str, str], str] = {
+    ("Duration", ""): DURATION,
+    ("SM Frequency", ""): "gpc__cycles_elapsed.avg.per_second",
+    ("DRAM Frequency", ""): "dram__cycles_elapsed.avg.per_second",
+    ("Compute (SM) Throughput", "%"): "sm__throughput.avg.pct_of_peak_sustained_elapsed",
+    ("Memory Throughput", "%"): "gpu__compute_memory_throughput.avg.pct_of_peak_sustained_elapsed",
+    ("Memory Throughput", "byte"): "dram__bytes.sum.per_second",
+    ("DRAM Throughput", "%"): "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed",
+    ("Registers Per Thread", ""): "launch__registers_per_thread",
+    ("Static Shared Memory Per Block", ""): "launch__shared_mem_per_block_static",
+    ("Dynamic Shared Memory Per Block", ""): "launch__shared_mem_per_block_dynamic",
+    ("# SMs", ""): "launch__sm_count",
+    ("Achieved Occupancy", "%"): "sm__warps_active.avg.pct_of_peak_sustained_active",
+    ("Theoretical Occupancy", "%"): "sm__maximum_warps_per_active_cycle_pct",
+    ("Local Memory Spilling Requests", ""): "derived__local_spilling_requests",
+    ("Elapsed Cycles", ""): "gpc__cycles_elapsed.max",
+    ("Executed Instructions", ""): "smsp__inst_executed.sum",
+    ("Issued Instructions", ""): "smsp__inst_issued.sum",
+    ("Warp Cycles Per Issued Instruction", ""): "smsp__average_warp_latency_per_inst_issued.ratio",
+}
+_OTHER_DURATIONS = ("gpu__time_duration.avg", "gpu__time_duration.max", "gpu__time_duration")
+_CLOCK = "gpc__cycles_elapsed.avg.per_second"
+_CYCLES = ("gpc__cycles_elapsed.avg", "gpc__cycles_elapsed.max")
+_CLOCK_KHZ = "device__attribute_clock_rate"
+_PRODUCT = "device__attribute_display_name"
+_NOT_COUNTERS = re.compile(
+    r"device__attribute|^launch__|\.(min|max)(\.|$)|peak_sustained$|\.sum\.pct_of|breakdown|__c2c|^nvlink|^c2clink|^pcie"
+)
+_EXTENT = re.compile(r"\(\s*([\d,]+?)\s*,\s*([\d,]+?)\s*,\s*([\d,]+?)\s*\)")
+
+
+def gather_raw(table: Table) -> Gathered:
+    """The raw page. Its second row holds the units. Raises Refused."""
+    found = Gathered(source=Source.NCU_RAW, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
+    units: Row = []
+    for row in table.all_rows():
+        if not units:
+            units = row
+            if row[table.names["id"]].strip():
+                raise refusals.unknown(table.path, "a raw page without its row of units")
+            continue
+        texts = {name: (row[column], units[column]) for name, column in table.names.items() if "__" in name}
+        _kernel(found, table, row, texts)
+    return _finished(found, table)
+
+
+def gather_details(table: Table) -> Gathered:
+    """The details page, or metrics printed while profiling. Raises Refused."""
+    found = Gathered(source=Source.NCU_DETAILS, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
+    columns = table.names
+    table.least = columns["metric value"] + 1  # a metric's row lacks the columns of rules
+    unit_column = columns.get("metric unit")
+    rows: dict[tuple[str, str], Row] = {}
+    metrics: dict[tuple[str, str], dict[str, tuple[str, str]]] = {}
+    for row in table.all_rows():
+        which = (row[columns["process id"]] if "process id" in columns else "", row[columns["id"]])
+        rows.setdefault(which, row)
+        name = row[columns["metric name"]]
+        if not name:
+            continue  # a rule's advice
+        unit = row[unit_column] if unit_column is not None else ""
+        metrics.setdefault(which, {}).setdefault(_details_name(name, unit), (row[columns["metric value"]], unit))
+    for which, row in rows.items():
+        _kernel(found, table, row, metrics.get(which, {}))
+    found.notes.append("times: this page is rounded to three figures or two decimals; the raw page has all of them")
+    return _finished(found, table)
+
+
+def _details_name(name: str, unit: str) -> str:
+    if "__" in name:
+        return name
+    kind = "%" if unit == "%" else "byte" if "byte" in unit.lower() else ""
+    return _DETAILS.get((name, kind)) or _DETAILS.get((name, "")) or name
+
+
+def _kernel(found: Gathered, table: Table, row: Row, texts: Mapping[str, tuple[str, str]]) -> None:
+    """One profiled kernel: times, launch and counters, as the metrics give them."""
+    columns = table.names
+    values = {name: value for name, (text, unit) in texts.items() if (value := in_base_units(text, unit)) is not None}
+
+    def cell(name: str) -> str:
+        return row[columns[name]] if name in columns else ""
+
+    def whole(name: str) -> int | None:
+        return round(values[name]) if name in values else None
+
+    device = f"device {cell('device') or whole('launch__device_id') or 0}"
+    shared = (whole("launch__shared_mem_per_block_static"), whole("launch__shared_mem_per_block_dynamic"))
+    launch = RawLaunch(
+        kernel=cell("kernel name"),
+        device=device,
+        vgpr=whole("launch__registers_per_thread"),
+        lds_bytes=sum(size or 0 for size in shared) if any(size is not None for size in shared) else None,
+        grid=_extent(cell("grid size")) or extent([whole(f"launch__grid_dim_{axis}") for axis in AXES]),
+        workgroup=_extent(cell("block size")) or extent([whole(f"launch__block_dim_{axis}") for axis in AXES]),
+    )
+    found.launches[launch] = launch
+    duration = next((values[name] for name in (DURATION, *_OTHER_DURATIONS) if name in values), None)
+    if duration is None:
+        found.untimed[launch] = found.untimed.get(launch, 0) + 1
+    else:
+        found.tally.alone(launch, round(duration))
+    if device not in found.devices:
+        clock = whole(_CLOCK_KHZ)
+        found.devices[device] = Device(
+            name=device,
+            arch=f"sm_{cell('cc').replace('.', '')}" if cell("cc") else "",
+            product=texts[_PRODUCT][0] if _PRODUCT in texts else "",
+            units=whole("launch__sm_count"),
+            clock_mhz=clock // 1000 if clock else None,
+        )
+    for name, value in values.items():
+        if "__" in name and not _NOT_COUNTERS.search(name):
+            found.count(launch.kernel, name, value)
+    cycles = next((values[name] for name in _CYCLES if name in values), None)
+    if cycles is None and _CLOCK in values and duration is not None:
+        cycles = values[_CLOCK] * duration / 1e9  # call by call: the means of clock and time don't multiply to it
+    if cycles is not None:
+        found.count(launch.kernel, CYCLES, cycles)
+
+
+def _finished(found: Gathered, table: Table) -> Gathered:
+    if not found.has_kernels:
+        raise refusals.no_kernels(table.path, "an ncu table without a kernel", "profile again: no kernel was captured")
+    if found.untimed:
+        found.missing.append(
+            f"the time of {sum(found.untimed.values())} kernels (collect {DURATION}, or the section SpeedOfLight)"
+        )
+    found.notes.append(
+        "times: ncu holds the clock at its base and empties caches before each kernel unless told otherwise; kernels run alone"
+    )
+    found.missing.append("launch gaps and idle time (ncu replays kernels one at a time)")
+    return found
+
+
+def _extent(text: str) -> Extent | None:
+    match = _EXTENT.search(text)
+    if match is None:
+        return None
+    x, y, z = (int(each.replace(",", "")) for each in match.groups())
+    return (x, y, z) if min(x, y, z) > 0 else None

@@ -1,0 +1,35 @@
+"""Numbers and units of Nsight Compute in base units: nanoseconds, bytes, hertz, bytes per second, percent."""
+
+import re
+
+# Time as fractions of a second; the long forms are of versions before 2024.
+_TIMES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+_PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
+_TIME = re.compile(r"(n|u|m|)s(?:econd)?")
+_SCALED = re.compile(r"([kmgtp]?)(byte|hz|cycle|inst|flop|warp|thread|sector|request)(?:/.*)?")
+_CYCLES_PER_TIME = re.compile(r"([kmg]?)cycle/(n|u|m|)s(?:econd)?")
+
+
+def in_base_units(text: str, unit: str) -> float | None:
+    """`1,234.5` in `us` is 1234500.0; None for text, "no data" and "n/a"."""
+    try:
+        value = float(text.replace(",", ""))
+    except ValueError:
+        return None
+    if value - value != 0:
+        return None
+    scale = scale_of(unit.strip().lower())
+    return value * scale
+
+
+def scale_of(unit: str) -> float:
+    """What one `unit` is in base units; 1 for what has none (percent, counts, register/thread)."""
+    if match := _CYCLES_PER_TIME.fullmatch(unit):
+        return _PREFIXES[match[1]] * 1e9 / _TIMES[f"{match[2]}s"]
+    if match := _TIME.fullmatch(unit):
+        return _TIMES[f"{match[1]}s"]
+    if match := _SCALED.fullmatch(unit):
+        per_time = {"/ns": 1e9, "/nsecond": 1e9, "/us": 1e6, "/usecond": 1e6, "/ms": 1e3, "/msecond": 1e3}
+        scale = next((factor for ending, factor in per_time.items() if unit.endswith(ending)), 1.0)
+        return _PREFIXES[match[1]] * scale
+    return 1.0

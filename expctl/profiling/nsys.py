@@ -1,0 +1,125 @@
+"""Databases that Nsight Systems exports (`nsys export --type sqlite`). Tables exist only where something was recorded."""
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+from expctl.domain.profile import Device, GridUnit, Source
+from expctl.gpu.peaks import arch_of
+from expctl.profiling import refusals
+from expctl.profiling.gathered import Gathered, Moved, RawLaunch
+from expctl.profiling.rocprof_csv import AXES, extent
+from expctl.profiling.sqlite_file import columns, open_database, quoted, tables
+from expctl.profiling.tally import Entry
+
+KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
+COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
+_COPY_KINDS = {
+    1: "host to device",
+    2: "device to host",
+    3: "host to array",
+    4: "array to host",
+    8: "device to device",
+    10: "peer to peer",
+}
+_PARTS = (
+    "demangledName", "shortName", "mangledName", "name", "deviceId", "registersPerThread", "staticSharedMemory",
+    "dynamicSharedMemory", "localMemoryPerThread", *(f"grid{axis.upper()}" for axis in AXES),
+    *(f"block{axis.upper()}" for axis in AXES),
+)  # fmt: skip
+
+
+def gather_nsys(path: Path) -> Gathered:
+    """All kernels of the database. Raises Refused."""
+    found = Gathered(source=Source.NSYS, file=str(path), grid_unit=GridUnit.WORKGROUPS)
+    with open_database(path) as database:
+        names = tables(database)
+        if KERNELS in names:
+            found.devices = _devices(database, names)
+            _kernels(path, database, names, found)
+        if COPIES in names:
+            _copies(database, found)
+    if not found.has_kernels and not found.copies:
+        raise refusals.no_kernels(path, "an nsys database without CUDA kernels", "profile with nsys profile --trace=cuda")
+    return found
+
+
+def is_nsys(names: tuple[str, ...]) -> bool:
+    """Whether these tables are an nsys export, with kernels or not."""
+    return any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in names) or {"StringIds", "META_DATA_EXPORT"} <= set(names)
+
+
+def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], found: Gathered) -> None:
+    have = columns(database, KERNELS)
+    parts = [part for part in _PARTS if part.lower() in have]
+    if not {"start", "end"} <= have.keys() or not any(part.endswith("Name") or part == "name" for part in parts):
+        raise refusals.unknown(path, f"an nsys database whose kernels have the columns {', '.join(have)}")
+    strings = dict(database.execute("SELECT id, value FROM StringIds")) if "StringIds" in names else {}
+    shown = ", ".join(quoted(part) for part in parts)
+    cursor = database.execute(f'SELECT start, "end", {shown} FROM {KERNELS}')  # noqa: S608  constant names
+    device_at = parts.index("deviceId") if "deviceId" in parts else None
+    entries: dict[tuple[Any, ...], Entry] = {}
+    try:
+        for start, end, *values in cursor:
+            key = tuple(values)
+            if key not in entries:
+                device = f"device {values[device_at]}" if device_at is not None else "the GPU"
+                found.launches[key] = _launch(device, dict(zip(parts, key, strict=True)), strings)
+                entries[key] = found.tally.entry(device, key)
+            duration_to, start_to, end_to = entries[key]
+            duration_to(end - start)
+            start_to(start)
+            end_to(end)
+    except TypeError as error:
+        raise refusals.damaged(path, "a kernel whose start or end is no integer") from error
+
+
+def _launch(device: str, values: dict[str, Any], strings: dict[int, str]) -> RawLaunch:
+    def whole(name: str) -> int | None:
+        value = values.get(name)
+        return value if isinstance(value, int) else None
+
+    named = [values[part] for part in ("demangledName", "shortName", "mangledName", "name") if values.get(part) is not None]
+    names = [strings.get(value, "") if isinstance(value, int) else str(value) for value in named]
+    shared = [whole("staticSharedMemory"), whole("dynamicSharedMemory")]
+    return RawLaunch(
+        kernel=next((name for name in names if name), f"kernel {named[0] if named else '?'}"),
+        device=device,
+        vgpr=whole("registersPerThread"),
+        lds_bytes=sum(size or 0 for size in shared) if any(size is not None for size in shared) else None,
+        scratch_bytes=whole("localMemoryPerThread"),
+        grid=extent([whole(f"grid{axis.upper()}") for axis in AXES]),
+        workgroup=extent([whole(f"block{axis.upper()}") for axis in AXES]),
+    )
+
+
+def _devices(database: sqlite3.Connection, names: tuple[str, ...]) -> dict[str, Device]:
+    if "TARGET_INFO_GPU" not in names:
+        return {}
+    have = list(columns(database, "TARGET_INFO_GPU"))
+    found = {}
+    for row in database.execute("SELECT * FROM TARGET_INFO_GPU"):
+        facts = dict(zip(have, row, strict=True))
+        major, minor = facts.get("computemajor"), facts.get("computeminor")
+        product = str(facts.get("name") or "")
+        units, clock = facts.get("smcount"), facts.get("clockrate")
+        device = Device(
+            name=f"device {facts.get('id', 0)}",
+            arch=f"sm_{major}{minor}" if isinstance(major, int) and isinstance(minor, int) else arch_of(product),
+            product=product,
+            units=units if isinstance(units, int) and units > 0 else None,
+            clock_mhz=clock // 1_000_000 if isinstance(clock, int) and clock >= 1_000_000_000 // 10 else None,
+        )
+        found[device.name] = device
+    return found
+
+
+def _copies(database: sqlite3.Connection, found: Gathered) -> None:
+    have = columns(database, COPIES)
+    if not {"start", "end", "copykind"} <= have.keys():
+        return
+    size = "bytes" if "bytes" in have else "NULL"
+    query = f'SELECT copyKind, count(*), total("end" - start), total({size}) FROM {COPIES} GROUP BY copyKind'  # noqa: S608
+    for kind, calls, time, moved in database.execute(query):
+        name = _COPY_KINDS.get(kind, f"copy kind {kind}")
+        found.copies[name] = Moved(calls=calls, total_ns=int(time), total_bytes=int(moved) if size == "bytes" else None)

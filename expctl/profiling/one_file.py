@@ -1,0 +1,107 @@
+"""Reads one file, whatever it is, by what is in it. The name and its ending play no part."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from expctl.domain.errors import Refused
+from expctl.domain.profile import Device
+from expctl.domain.text import one_line
+from expctl.profiling import refusals
+from expctl.profiling.csv_kinds import CsvKind, csv_kind, why_not
+from expctl.profiling.csv_table import Table, open_table
+from expctl.profiling.gathered import Gathered
+from expctl.profiling.json_file import read_json
+from expctl.profiling.ncu_csv import gather_details, gather_raw
+from expctl.profiling.nsys import gather_nsys, is_nsys
+from expctl.profiling.rocpd import gather_rocpd
+from expctl.profiling.rocprof_csv import gather_agents, gather_copies, gather_trace
+from expctl.profiling.rocprof_json import ROOT, gather_rocprof_json
+from expctl.profiling.rocprof_stats import gather_counters, gather_statistics
+from expctl.profiling.sqlite_file import MAGIC, open_database, tables
+from expctl.profiling.text_file import head
+from expctl.profiling.torch_trace import gather_torch, is_trace
+
+# (first bytes, what the file is, what to do)
+_KNOWN_BINARIES: tuple[tuple[bytes, str, str], ...] = (
+    (b"NVR\x00", "a report of Nsight Compute", "ncu --import REPORT --csv --page raw > raw.csv, and give that"),
+    (b"\x7fELF", "a code object or a program", "expctl inspect looks into code objects"),
+    (b"PK\x03\x04", "a zip archive", "unpack it, and give the folder"),
+    (b"\x28\xb5\x2f\xfd", "data packed by zstd", "unpack it first"),
+    (b"\xfd7zXZ", "data packed by xz", "unpack it first"),
+    (b"BZh", "data packed by bzip2", "unpack it first"),
+    (b"\xff\xfe", "UTF-16 text", "write it as UTF-8 (a shell's > did this)"),
+    (b"\xfe\xff", "UTF-16 text", "write it as UTF-8 (a shell's > did this)"),
+    (b"\x89PNG", "a picture", "give the data that it was drawn from"),
+)
+SQLITE_PAGES_AT = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What one file holds: kernels of one process or several, or GPUs that a folder's other files refer to."""
+
+    gathered: tuple[Gathered, ...] = ()
+    agents: dict[str, Device] | None = None
+
+
+def read_file(path: Path) -> Contents:
+    """Raises Refused for what is damaged, unknown, or known and without kernels."""
+    start = head(path)
+    if not start:
+        raise refusals.unknown(path, "an empty file", "profile again: nothing was written")
+    if start.startswith(MAGIC[:15]):
+        return Contents(gathered=tuple(_database(path)))
+    for magic, what, hint in _KNOWN_BINARIES:
+        if start.startswith(magic):
+            raise refusals.unknown(path, what, hint)
+    if b"\0" in start[:4096]:
+        raise refusals.unknown(path, "binary data")
+    text = start.decode("utf-8-sig", errors="replace").lstrip()
+    if text.startswith(("{", "[")):
+        return Contents(gathered=tuple(_json(path)))
+    with open_table(path) as table:
+        return _table(table)
+
+
+def _database(path: Path) -> list[Gathered]:
+    with open_database(path) as database:
+        names = tables(database)
+    return [gather_nsys(path)] if is_nsys(names) else gather_rocpd(path)
+
+
+def _json(path: Path) -> list[Gathered]:
+    document = read_json(path)
+    if isinstance(document, dict) and ROOT in document:
+        return gather_rocprof_json(path, document)
+    if is_trace(document):
+        return [gather_torch(path, document)]
+    heads = ", ".join(list(document)[:6]) if isinstance(document, dict) else type(document).__name__
+    raise refusals.unknown(path, f"JSON of something else: {one_line(heads, 120) or '(empty)'}")
+
+
+def _table(table: Table) -> Contents:
+    heads = table.names.keys()
+    match csv_kind(heads):
+        case CsvKind.TRACE:
+            return Contents(gathered=(gather_trace(table),))
+        case CsvKind.COUNTERS:
+            return Contents(gathered=(gather_counters(table),))
+        case CsvKind.STATISTICS:
+            return Contents(gathered=(gather_statistics(table),))
+        case CsvKind.COPIES:
+            return Contents(gathered=(gather_copies(table),))
+        case CsvKind.AGENTS:
+            return Contents(agents=gather_agents(table))
+        case CsvKind.NCU_RAW:
+            return Contents(gathered=(gather_raw(table),))
+        case CsvKind.NCU_DETAILS:
+            return Contents(gathered=(gather_details(table),))
+        case None:
+            raise _not_read(table)
+
+
+def _not_read(table: Table) -> Refused:
+    heads = list(table.names)
+    if known := why_not(heads):
+        return refusals.no_kernels(table.path, known[0], known[1])
+    return refusals.unknown(table.path, f"a table or text that begins with {one_line(', '.join(heads), 160)}")

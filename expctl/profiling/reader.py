@@ -1,0 +1,16 @@
+"""A profile from a path: the one entrance of this floor."""
+
+from pathlib import Path
+
+from expctl.domain.profile import Profile
+from expctl.profiling import refusals
+from expctl.profiling.assemble import assemble
+from expctl.profiling.run_folder import read_run
+
+
+def read_profile(path: Path, *, arch: str = "") -> Profile:
+    """Read a file, or a folder as one run; `arch` overrules the GPU that the files name. Raises Refused."""
+    profile = assemble(path, read_run(path), arch)
+    if not profile.kernels and not profile.copies:
+        raise refusals.no_kernels(path, "no dispatch that begins before it ends", "profile again")
+    return profile

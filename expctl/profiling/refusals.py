@@ -1,0 +1,36 @@
+"""Why a file is not read, in one form: what was expected, what it is, where, and what to do about it."""
+
+from pathlib import Path
+
+from expctl.domain.errors import Refused
+
+READ = (
+    "a rocpd database, rocprofv3 CSV or JSON, a torch.profiler trace, ncu --csv output (raw or details), an nsys database, "
+    "or a folder of these"
+)
+
+
+def damaged(path: Path, found: str, *, hint: str = "profile again, or copy the file again") -> Refused:
+    """A file of a known format that can't be trusted: cut off, flipped bits, impossible values."""
+    return Refused(
+        "this profile is damaged", expected="a whole file as the tool wrote it", found=found, where=str(path), hint=hint
+    )
+
+
+def no_kernels(path: Path, found: str, hint: str) -> Refused:
+    """A file that is understood, and holds no kernel."""
+    return Refused("no kernels in this file", expected="kernels and their times", found=found, where=str(path), hint=hint)
+
+
+def unknown(path: Path, found: str, hint: str = "docs/PROFILES.md lists the formats") -> Refused:
+    """A file that is nothing this tool reads."""
+    return Refused("this is no profile that can be read", expected=READ, found=found, where=str(path), hint=hint)
+
+
+def unreadable(path: Path, error: OSError) -> Refused:
+    """The file system says no."""
+    if isinstance(error, FileNotFoundError):
+        return Refused(f"there is no {path}", expected=READ, found="nothing", where=str(path.parent), hint="check the path")
+    return Refused(
+        f"cannot read {path}", expected=READ, found=str(error.strerror or error), where=str(path), hint="check its rights"
+    )

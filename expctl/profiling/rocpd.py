@@ -1,0 +1,159 @@
+"""rocpd databases of rocprofv3: tables `rocpd_<what>_<guid>`, read from the base tables and never through the views.
+
+The views join, and drop a dispatch whose region, thread or event is NULL without a word. Columns are found by name, since they
+are renamed between versions that all call themselves schema 3.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from expctl.domain.profile import Device, Source
+from expctl.profiling import refusals
+from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch
+from expctl.profiling.rocpd_dispatches import VIEW_NEEDS, read_dispatches
+from expctl.profiling.rocpd_tables import DISPATCH, Tables
+from expctl.profiling.rocprof_csv import AXES, extent
+from expctl.profiling.sqlite_file import open_database, tables
+
+
+def gather_rocpd(path: Path, *, thorough: bool = False) -> list[Gathered]:
+    """One for each process in the database; `thorough` keeps every time, so that processes can share a GPU. Raises Refused."""
+    with open_database(path) as database:
+        names = tables(database)
+        suffixes = [name.removeprefix(DISPATCH) for name in names if name.startswith(DISPATCH)]
+        if not suffixes:
+            raise _other_schema(path, names)
+        several = thorough or len(suffixes) > 1
+        found = [_process(Tables(database=database, path=path, suffix=suffix), thorough=several) for suffix in suffixes]
+    if not any(each.has_kernels or each.copies for each in found):
+        raise refusals.no_kernels(path, "a rocpd database without a dispatch", "record with rocprofv3 --kernel-trace")
+    return found
+
+
+def _process(source: Tables, *, thorough: bool) -> Gathered:
+    found = Gathered(source=Source.ROCPD, file=str(source.path), identity=source.suffix.strip("_").replace("_", "-"))
+    found.host = next((str(row.get("hostname") or "") for row in source.rows("info_node")), "")
+    agents = {row.get("id"): _device(row) for row in source.rows("info_agent") if row.get("type") == "GPU"}
+    found.devices = {device.name: device for device in agents.values()}
+    have = source.columns("kernel_dispatch")
+    if missing := [name for name in ("kernel_id", "start", "end", "id") if name not in have]:
+        raise refusals.unknown(source.path, f"a rocpd database whose dispatches have no {', '.join(missing)}")
+    names = {agent: device.name for agent, device in agents.items()}
+    found.tally, firsts = read_dispatches(source, have, names, thorough=thorough)
+    hidden = _describe(source, found, have, firsts, agents)
+    _copies(source, found)
+    _counters(source, found, have)
+    found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
+    if hidden:
+        found.notes.append(
+            f"dispatches: the database's own `kernels` view hides {hidden} of {sum(map(len, found.tally.durations.values()))} "
+            "(no region, thread or event); they are counted here"
+        )
+    return found
+
+
+def _describe(
+    source: Tables, found: Gathered, have: Mapping[str, bool], firsts: Mapping[Any, int], agents: Mapping[Any, Device]
+) -> int:
+    """Name the launches. Returns how many dispatches the views hide."""
+    symbols = {row.get("id"): row for row in source.rows("info_kernel_symbol")}
+    hidden = nameless = 0
+    names = list(have)
+    query = f"SELECT * FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608
+    for key, dispatch in firsts.items():
+        row = dict(zip(names, source.database.execute(query, (dispatch,)).fetchone(), strict=True))
+        symbol = symbols.get(row.get("kernel_id"), {})
+        calls = len(found.tally.durations.get(key, ()))
+        if any(name in row and row[name] is None for name in VIEW_NEEDS):
+            hidden += calls
+        nameless += 0 if symbol else calls
+        found.launches[key] = _launch(row, symbol, agents)
+    if nameless:
+        found.notes.append(f"names: {nameless} dispatches name a kernel that the database doesn't list")
+    return hidden
+
+
+def _launch(row: Mapping[str, Any], symbol: Mapping[str, Any], agents: Mapping[Any, Device]) -> RawLaunch:
+    def of(values: Mapping[str, Any], *names: str) -> int | None:
+        return next((values[name] for name in names if isinstance(values.get(name), int)), None)
+
+    name = symbol.get("display_name") or symbol.get("kernel_name") or f"kernel {row.get('kernel_id')}"
+    agent = agents.get(row.get("agent_id"))
+    return RawLaunch(
+        kernel=str(name),
+        device=agent.name if agent else "",
+        vgpr=of(symbol, "arch_vgpr_count", "vgpr_count"),
+        accum=of(symbol, "accum_vgpr_count"),
+        sgpr=of(symbol, "sgpr_count"),
+        lds_bytes=of(row, "group_segment_size", "lds_block_size", "lds_size"),
+        scratch_bytes=of(row, "private_segment_size", "scratch_size"),
+        workgroup=extent([of(row, f"workgroup_size_{axis}", f"workgroup_{axis}") for axis in AXES]),
+        grid=extent([of(row, f"grid_size_{axis}", f"grid_{axis}") for axis in AXES]),
+    )
+
+
+def _device(row: Mapping[str, Any]) -> Device:
+    """An agent; most of what is known of it is JSON in `extdata`."""
+    try:
+        facts = json.loads(row.get("extdata") or "{}")
+    except (ValueError, TypeError):
+        facts = {}
+
+    def fact(name: str) -> int | None:
+        value = facts.get(name) if isinstance(facts, dict) else None
+        return value if isinstance(value, int) and value > 0 else None
+
+    return Device(
+        name=f"agent {row.get('absolute_index', row.get('id'))}",
+        arch=str(row.get("name") or ""),
+        product=str(row.get("product_name") or ""),
+        units=fact("cu_count"),
+        partitions=fact("num_xcc"),
+        clock_mhz=fact("max_engine_clk_fcompute"),
+    )
+
+
+def _copies(source: Tables, found: Gathered) -> None:
+    if not source.columns("memory_copy"):
+        return
+    query = (
+        f'SELECT S.string, count(*), total(M."end" - M.start), total(M.size) FROM {source.name("memory_copy")} M '  # noqa: S608
+        f"LEFT JOIN {source.name('string')} S ON S.id = M.name_id GROUP BY M.name_id"
+    )
+    for name, calls, time, size in source.database.execute(query):
+        moved = found.copies.setdefault(str(name or "memory copy"), Moved())
+        moved.calls += calls
+        moved.total_ns += int(time)
+        moved.total_bytes = (moved.total_bytes or 0) + int(size)
+
+
+def _counters(source: Tables, found: Gathered, have: Mapping[str, bool]) -> None:
+    """Means per call; a counter's instances of one dispatch are added up."""
+    if "event_id" not in have or not source.columns("pmc_event") or not source.columns("info_pmc"):
+        return
+    query = (
+        f"SELECT K.kernel_id, I.name, count(DISTINCT K.id), total(E.value) FROM {source.name('pmc_event')} E "  # noqa: S608
+        f"JOIN {source.name('info_pmc')} I ON I.id = E.pmc_id "
+        f"JOIN {source.name('kernel_dispatch')} K ON K.event_id = E.event_id GROUP BY K.kernel_id, I.name"
+    )
+    names = {row.get("id"): str(row.get("display_name") or row.get("kernel_name")) for row in source.rows("info_kernel_symbol")}
+    for kernel, counter, calls, total in source.database.execute(query):
+        counted = found.counters.setdefault(names.get(kernel, f"kernel {kernel}"), {}).setdefault(str(counter), Counted())
+        counted.total += total
+        counted.calls += calls
+
+
+def _other_schema(path: Path, names: tuple[str, ...]) -> Exception:
+    if "rocpd_op" in names or "rocpd_api" in names:
+        return refusals.unknown(
+            path, "a database of rocmProfileData (RPD), which is not read", "profile with rocprofv3 --kernel-trace"
+        )
+    if {"rocprof_data", "A"} & set(names) or any(name.lower() in ("kern", "ops", "hip", "hsa") for name in names):
+        return refusals.unknown(path, "a results.db of rocprof v1, which is not read", "profile with rocprofv3 --kernel-trace")
+    if any(name.startswith("rocpd_") for name in names):
+        return refusals.no_kernels(
+            path, "a rocpd database without a table of dispatches", "record with rocprofv3 --kernel-trace"
+        )
+    return refusals.unknown(path, f"a database with the tables {', '.join(names[:6]) or '(none)'}")

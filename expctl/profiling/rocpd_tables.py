@@ -1,0 +1,35 @@
+"""The tables of one process in a rocpd database."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from expctl.profiling.sqlite_file import columns, quoted
+
+DISPATCH = "rocpd_kernel_dispatch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """The tables of one process. `suffix` is its guid with underscores, and empty in a database that has no guids."""
+
+    database: sqlite3.Connection
+    path: Path
+    suffix: str
+
+    def name(self, what: str) -> str:
+        """The quoted name of a table."""
+        return quoted(f"rocpd_{what}{self.suffix}")
+
+    def columns(self, what: str) -> dict[str, bool]:
+        """Its columns, and whether each may be NULL; empty where there is no such table."""
+        return columns(self.database, f"rocpd_{what}{self.suffix}")
+
+    def rows(self, what: str) -> Iterator[Mapping[str, Any]]:
+        """All rows by column, in lower case."""
+        names = list(self.columns(what))
+        if names:
+            for row in self.database.execute(f"SELECT * FROM {self.name(what)}"):  # noqa: S608  a quoted name of sqlite_master
+                yield dict(zip(names, row, strict=True))

@@ -1,0 +1,141 @@
+"""Kernel traces of rocprofv3, 6.2 to 7.x, and of `rocpd convert`: 16, 18, 22 or 23 columns, capitals as they come."""
+
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+
+from expctl.domain.profile import Device, Extent, Source
+from expctl.profiling import refusals
+from expctl.profiling.csv_table import Row, Table, integers, optional_integer
+from expctl.profiling.gathered import Gathered, RawLaunch
+from expctl.profiling.tally import Entry
+
+AXES = ("x", "y", "z")
+_NAMES: dict[str, tuple[str, ...]] = {
+    "lds": ("lds_block_size", "group_segment_size"),
+    "scratch": ("scratch_size", "private_segment_size"),
+    "vgpr": ("vgpr_count", "arch_vgpr_count", "arch_vgpr"),
+    "accum": ("accum_vgpr_count", "accum_vgpr"),
+    "sgpr": ("sgpr_count", "sgpr"),
+    **{f"workgroup_{axis}": (f"workgroup_size_{axis}",) for axis in AXES},
+    **{f"grid_{axis}": (f"grid_size_{axis}",) for axis in AXES},
+}
+
+
+def gather_trace(table: Table) -> Gathered:
+    """One dispatch per row. Raises Refused."""
+    found = Gathered(source=Source.ROCPROF_CSV, file=str(table.path))
+    columns = table.names
+    key_names = [name for name in ("kernel_name", "agent_id", *map(_column(columns), _NAMES)) if name in columns]
+    key = _getter([columns[name] for name in key_names])
+    start, end, guid = columns["start_timestamp"], columns["end_timestamp"], columns.get("guid")
+    identities: set[str] = set()
+    entries: dict[tuple[str, ...], Entry] = {}
+    for rows in table.chunks():
+        starts = integers(table.path, "Start_Timestamp", [row[start] for row in rows])
+        ends = integers(table.path, "End_Timestamp", [row[end] for row in rows])
+        try:
+            for row, began, ended in zip(rows, starts, ends, strict=True):
+                which = key(row)
+                if which not in entries:
+                    launch = _launch(dict(zip(key_names, which, strict=True)))
+                    found.launches[which] = launch
+                    entries[which] = found.tally.entry(launch.device, which)
+                duration_to, start_to, end_to = entries[which]
+                duration_to(ended - began)
+                start_to(began)
+                end_to(ended)
+        except OverflowError as error:
+            raise refusals.damaged(table.path, "a time stamp of more than 64 bits") from error
+        if guid is not None:
+            identities.update(row[guid] for row in rows)
+    found.identity = ",".join(sorted(identities))
+    if not found.launches:
+        raise refusals.no_kernels(
+            table.path, "a kernel trace without a row", "did the program launch a kernel while it was profiled?"
+        )
+    describe(found, columns)
+    return found
+
+
+def describe(found: Gathered, columns: dict[str, int]) -> None:
+    """Say what the tool's columns get wrong or lack."""
+    found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
+    if "lds_block_size" in columns and "guid" not in columns and any(raw.lds_bytes for raw in found.launches.values()):
+        found.notes.append("LDS: the static size rounded up to 512 B; what a launch adds is not in this file")
+    if not any(name in columns for name in _NAMES["vgpr"]):
+        found.missing.append("registers (rocprofv3 before 7.0 doesn't write them to CSV)")
+
+
+def device_key(agent: str) -> str:
+    """`Agent 4`, `4` and `agent 4` are the same GPU of one run."""
+    digits = agent.strip().lower().removeprefix("agent").strip()
+    return f"agent {digits}" if digits.isdigit() else agent.strip().lower() or "the GPU"
+
+
+def _launch(cells: dict[str, str]) -> RawLaunch:
+    def whole(name: str) -> int | None:
+        column = next((each for each in _NAMES[name] if each in cells), None)
+        return optional_integer(cells[column]) if column else None
+
+    return RawLaunch(
+        kernel=cells["kernel_name"],
+        device=device_key(cells.get("agent_id", "")),
+        vgpr=whole("vgpr"),
+        accum=whole("accum"),
+        sgpr=whole("sgpr"),
+        lds_bytes=whole("lds"),
+        scratch_bytes=whole("scratch"),
+        grid=extent([whole(f"grid_{axis}") for axis in AXES]),
+        workgroup=extent([whole(f"workgroup_{axis}") for axis in AXES]),
+    )
+
+
+def extent(values: Sequence[int | None]) -> Extent | None:
+    """Three positive extents, or None."""
+    x, y, z = values
+    return (x, y, z) if x and y and z and min(x, y, z) > 0 else None
+
+
+def _column(columns: dict[str, int]) -> "Callable[[str], str]":
+    return lambda name: next((each for each in _NAMES[name] if each in columns), "")
+
+
+def _getter(columns: list[int]) -> "Callable[[Row], tuple[str, ...]]":
+    return itemgetter(*columns) if len(columns) > 1 else lambda row: (row[columns[0]],)
+
+
+def gather_copies(table: Table) -> Gathered:
+    """Transfers by direction. Raises Refused."""
+    found = Gathered(source=Source.ROCPROF_CSV, file=str(table.path))
+    columns = table.names
+    size = next((columns[name] for name in ("size", "size_bytes", "bytes") if name in columns), None)
+    for row in table.all_rows():
+        start, end = integers(table.path, "a time stamp", (row[columns["start_timestamp"]], row[columns["end_timestamp"]]))
+        found.copied(row[columns["direction"]], max(0, end - start), optional_integer(row[size]) if size is not None else None)
+    return found
+
+
+def gather_agents(table: Table) -> dict[str, Device]:
+    """GPUs by the keys that traces use. Raises Refused."""
+    found = {}
+    columns = table.names
+
+    def cell(row: Row, name: str) -> str:
+        return row[columns[name]] if name in columns else ""
+
+    gpus = 0
+    for row in table.all_rows():
+        if cell(row, "agent_type").upper() != "GPU":
+            continue
+        device = Device(
+            name=device_key(cell(row, "node_id")),
+            arch=cell(row, "name"),
+            product=cell(row, "product_name"),
+            units=optional_integer(cell(row, "cu_count")) or None,
+            partitions=optional_integer(cell(row, "num_xcc")) or None,
+            clock_mhz=optional_integer(cell(row, "max_engine_clk_fcompute")) or None,
+        )
+        found[device.name] = device
+        found[f"gpu {gpus}"] = device  # --agent-index=type-relative
+        gpus += 1
+    return found

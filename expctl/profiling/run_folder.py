@@ -1,0 +1,142 @@
+"""A folder as one run: which of its files count, so that nothing counts twice."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from expctl.domain.errors import Refused
+from expctl.domain.profile import Device, Source
+from expctl.profiling import refusals
+from expctl.profiling.gathered import Gathered
+from expctl.profiling.one_file import read_file
+from expctl.profiling.rocpd import gather_rocpd
+
+FILES_MOST = 2000
+_UNREAD = (
+    ".txt",
+    ".log",
+    ".md",
+    ".py",
+    ".sh",
+    ".yaml",
+    ".yml",
+    ".html",
+    ".png",
+    ".svg",
+    ".pftrace",
+    ".otf2",
+    ".ncu-rep",
+    ".nsys-rep",
+)
+# The first of these that is in the folder gives the times. The rest are the same run told again, or counters for it.
+_ORDER = (
+    Source.ROCPD, Source.ROCPROF_JSON, Source.ROCPROF_CSV, Source.NSYS, Source.TORCH, Source.NCU_RAW, Source.NCU_DETAILS,
+    Source.ROCPROF_STATS, Source.ROCPROF_COUNTERS,
+)  # fmt: skip
+_COUNTING = (Source.ROCPROF_COUNTERS, Source.NCU_RAW, Source.NCU_DETAILS)
+
+
+@dataclass(slots=True, kw_only=True)
+class Run:
+    """What counts. `counted` gives counters only; `told_again` statistics to compare with."""
+
+    timed: list[Gathered]
+    counted: list[Gathered] = field(default_factory=list)
+    told_again: list[Gathered] = field(default_factory=list)
+    copies: list[Gathered] = field(default_factory=list)
+    agents: dict[str, Device] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def read_run(path: Path) -> Run:
+    """The run at `path`, a file or a folder. Raises Refused."""
+    try:
+        folder = path.is_dir()
+    except OSError as error:
+        raise refusals.unreadable(path, error) from error
+    if folder:
+        return _folder(path)
+    contents = read_file(path)
+    if contents.agents is not None:
+        raise refusals.no_kernels(
+            path, "a list of the machine's agents", "give kernel_trace.csv of the same run, or the folder"
+        )
+    return Run(timed=list(contents.gathered))
+
+
+def _folder(path: Path) -> Run:
+    found: list[Gathered] = []
+    agents: dict[str, Device] = {}
+    aside: list[str] = []
+    for file in _files(path):
+        try:
+            contents = read_file(file)
+        except Refused as refusal:
+            if refusal.message == "this profile is damaged" or refusal.message.startswith("cannot read"):
+                raise
+            aside.append(f"{file.relative_to(path)}: {refusal.found}")
+            continue
+        found += contents.gathered
+        agents |= contents.agents or {}
+    kernels = [each for each in found if each.has_kernels]
+    if not kernels and not found:
+        seen = "; ".join(aside[:4]) or "no file that could be one"
+        raise refusals.unknown(path, f"a folder with {seen}", "name the profile itself, or profile again")
+    run = _chosen(kernels)
+    run.copies = [each for each in found if not each.has_kernels]
+    run.agents = agents
+    run.notes += [f"left aside: {each}" for each in aside]
+    return run
+
+
+def _files(path: Path) -> list[Path]:
+    found = []
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            file = Path(folder, name)
+            if not name.startswith(".") and not name.endswith(("-wal", "-shm", "-journal", *_UNREAD)) and file.is_file():
+                found.append(file)
+        if len(found) > FILES_MOST:
+            raise refusals.unknown(path, f"a folder of more than {FILES_MOST} files", "name the folder of one run")
+    return found
+
+
+def _chosen(kernels: Sequence[Gathered]) -> Run:
+    """The files of the best source, each process once; the others for counters or comparison."""
+    if not kernels:
+        return Run(timed=[])
+    best = min((each.source for each in kernels), key=_ORDER.index)
+    run = Run(timed=[])
+    identities: dict[str, str] = {}
+    for each in kernels:
+        if each.source is best:
+            if each.identity and each.identity in identities:
+                run.notes.append(f"{Path(each.file).name}: the same process as {identities[each.identity]}, counted once")
+                continue
+            identities[each.identity] = Path(each.file).name
+            run.timed.append(each)
+        elif each.source in _COUNTING and best is not Source.NCU_RAW:
+            run.counted.append(each)
+            run.notes.append(f"{Path(each.file).name}: gives counters; its times come from another pass and are not added")
+        elif each.source is Source.ROCPROF_STATS:
+            run.told_again.append(each)
+        else:
+            run.notes.append(f"{Path(each.file).name}: {each.source}, left aside: times come from the {best}")
+    if len(run.timed) > 1:
+        run.timed = _with_every_time(run.timed)
+        run.notes.append(
+            f"{len(run.timed)} processes or files are added up: {', '.join(Path(each.file).name for each in run.timed[:6])}"
+        )
+    return run
+
+
+def _with_every_time(parts: Sequence[Gathered]) -> list[Gathered]:
+    """Databases of several processes, which may share a GPU, are read again: one's summary doesn't say when another ran."""
+    if parts[0].source is not Source.ROCPD:
+        return list(parts)
+    wanted = {(each.file, each.identity) for each in parts}
+    files = dict.fromkeys(each.file for each in parts)
+    again = [each for file in files for each in gather_rocpd(Path(file), thorough=True)]
+    return [each for each in again if (each.file, each.identity) in wanted]

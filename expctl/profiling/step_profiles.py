@@ -1,0 +1,81 @@
+"""What profilers leave behind in the profile step of one run, read as `profile show` reads it."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from expctl.domain.errors import Refused
+from expctl.domain.measurement import Side
+from expctl.domain.profile import Kernel
+from expctl.domain.profile_change import compare_runs
+from expctl.domain.record import Fact
+from expctl.domain.text import one_line
+from expctl.profiling.analysis import with_occupancy
+from expctl.profiling.reader import read_profile
+from expctl.profiling.step_facts import facts_of
+
+
+class StepProfiles:
+    """Below `folder`, `<target>/<side>/<pass>` holds what one pass wrote. The first pass gives times, the others counters."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def fresh(self, target: str, side: Side) -> Path:
+        """An empty folder for the passes of one side."""
+        folder = self._folder / target / side
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
+
+    def unreadable(self, target: str, side: Side, number: int) -> str:
+        """Why what a pass wrote is no profile; empty if it is one, or wrote nothing."""
+        folder = self._pass(target, side, number)
+        try:
+            if _has_files(folder):
+                read_profile(folder)
+        except Refused as refusal:
+            return one_line(f"{refusal.message}: {refusal.found}", 300)
+        return ""
+
+    def drop(self, target: str, side: Side, number: int) -> None:
+        """Forget what a pass wrote before it failed."""
+        shutil.rmtree(self._pass(target, side, number), ignore_errors=True)
+
+    def facts(self, target: str, side: Side, arch: str) -> tuple[Fact, ...]:
+        """Facts of what was written; none where nothing was. Raises Refused for what `unreadable` names."""
+        return facts_of(self._kernels(target, side, arch))
+
+    def why(self, target: str, arch: str) -> str:
+        """One sentence about the candidate against the baseline; empty where the profiles support none."""
+        sides = [self._kernels(target, side, arch) for side in (Side.BASELINE, Side.CANDIDATE)]
+        found = compare_runs(*sides) if all(sides) else None
+        return found.why.sentence if found and found.why else ""
+
+    def forget(self, target: str) -> None:
+        """Databases are large, and what they say stands in the record."""
+        shutil.rmtree(self._folder / target, ignore_errors=True)
+
+    def _pass(self, target: str, side: Side, number: int) -> Path:
+        return self._folder / target / side / str(number)
+
+    def _kernels(self, target: str, side: Side, arch: str) -> tuple[Kernel, ...]:
+        """Kernels of the first pass with the counters of all."""
+        if not _has_files(self._pass(target, side, 0)):
+            return ()
+        profile = read_profile(self._pass(target, side, 0), arch=arch)
+        others = [path for path in (self._folder / target / side).iterdir() if path.name != "0" and _has_files(path)]
+        counted = [read_profile(path, arch=arch).kernels for path in others]
+        return with_occupancy(profile, [_joined(kernel, counted) for kernel in profile.kernels])
+
+
+def _joined(kernel: Kernel, passes: Sequence[Sequence[Kernel]]) -> Kernel:
+    found = dict(kernel.counters)
+    for kernels in passes:
+        found |= next((each.counters for each in kernels if each.name == kernel.name), {})
+    return replace(kernel, counters=found)
+
+
+def _has_files(folder: Path) -> bool:
+    return any(path.is_file() for path in folder.rglob("*"))

@@ -1,0 +1,73 @@
+"""Opens text that may be gzipped, by its first bytes and not by its name."""
+
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, TextIO
+
+from expctl.profiling import refusals
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+GZIP = b"\x1f\x8b"
+BYTES_MOST = 2 << 30
+"""Of text, unpacked. More is a mistake, or an archive made to burst."""
+
+
+@contextmanager
+def open_text(path: Path) -> Iterator[TextIO]:
+    """The text of `path`. Bytes that are no UTF-8 become U+FFFD. Raises Refused, also while it is being read."""
+    try:
+        with open(path, "rb") as raw:
+            packed = raw.read(2) == GZIP
+            if not packed and path.stat().st_size > BYTES_MOST:
+                raise refusals.damaged(path, f"more than {BYTES_MOST >> 30} GiB of text")
+            raw.seek(0)
+            source = io.BufferedReader(_Unpacked(raw, path)) if packed else raw
+            yield io.TextIOWrapper(source, encoding="utf-8-sig", errors="replace", newline="")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise refusals.damaged(path, f"the gzip data are cut off or wrong: {error}") from error
+    except OSError as error:
+        raise refusals.unreadable(path, error) from error
+
+
+def head(path: Path, size: int = 65536) -> bytes:
+    """The first bytes, unpacked; fewer where the packed data end early. Raises Refused."""
+    try:
+        with open(path, "rb") as raw:
+            start = raw.read(size)
+    except OSError as error:
+        raise refusals.unreadable(path, error) from error
+    if not start.startswith(GZIP):
+        return start
+    try:
+        return zlib.decompressobj(wbits=31).decompress(start, size)
+    except zlib.error as error:
+        raise refusals.damaged(path, f"the gzip data are wrong: {error}") from error
+
+
+class _Unpacked(io.RawIOBase):
+    """Unpacked bytes, until there are too many."""
+
+    def __init__(self, packed: IO[bytes], path: Path) -> None:
+        self._source = gzip.GzipFile(fileobj=packed)
+        self._path = path
+        self._left = BYTES_MOST
+
+    def readable(self) -> bool:
+        """Always."""
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer") -> int:
+        """Fill at most `buffer`. Raises Refused past the limit."""
+        view = memoryview(buffer)
+        data = self._source.read1(len(view))
+        view[: len(data)] = data
+        self._left -= len(data)
+        if self._left < 0:
+            raise refusals.damaged(self._path, f"more than {BYTES_MOST >> 30} GiB of text, unpacked")
+        return len(data)

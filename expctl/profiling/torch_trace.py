@@ -1,0 +1,113 @@
+"""Chrome traces of torch.profiler (Kineto), of ROCm and CUDA. Times are microseconds with nanoseconds behind the point."""
+
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any
+
+from expctl.domain.profile import Device, GridUnit, Source
+from expctl.gpu.peaks import arch_of
+from expctl.profiling import refusals
+from expctl.profiling.gathered import Gathered, RawLaunch
+from expctl.profiling.json_file import mapping, sequence, whole
+from expctl.profiling.rocprof_csv import extent
+
+KERNEL, COPIES = "kernel", ("gpu_memcpy", "gpu_memset", "memcpy", "memset")
+EPOCH_US = 10**15
+"""Time stamps since 1970 in microseconds pass this; written as doubles they are good to a quarter of a microsecond."""
+
+
+def is_trace(document: object) -> bool:
+    """Whether this is a chrome trace."""
+    events = document.get("traceEvents") if isinstance(document, dict) else document
+    return isinstance(events, list) and all(isinstance(event, dict) and "ph" in event for event in events[:100])
+
+
+def gather_torch(path: Path, document: Any) -> Gathered:
+    """All kernels of the trace. Raises Refused."""
+    facts = mapping(document)
+    events = sequence(document if isinstance(document, list) else facts.get("traceEvents"))
+    devices = [_device(each) for each in map(mapping, sequence(facts.get("deviceProperties")))]
+    rocm = any("AMD" in device.product for device in devices) or bool(
+        {"roctracer_version", "hip_runtime_version"} & facts.keys()
+    )
+    found = Gathered(source=Source.TORCH, file=str(path), identity=str(facts.get("trace_id") or ""))
+    found.grid_unit = GridUnit.UNSURE if rocm else GridUnit.WORKGROUPS
+    found.devices = {device.name: device for device in devices}
+    by_device: dict[str, list[tuple[Any, int, int]]] = {}
+    rounded = False
+    for event in events:
+        category = str(event.get("cat", "")).lower() if isinstance(event, dict) else ""
+        if category != KERNEL and category not in COPIES:
+            continue
+        if event.get("ph") != "X":
+            continue
+        start, duration = _ns(path, event, "ts"), _ns(path, event, "dur")
+        rounded = rounded or start > EPOCH_US * 1000
+        arguments = mapping(event.get("args"))
+        if category in COPIES:
+            found.copied(str(event.get("name", category)), duration, whole(arguments.get("bytes")))
+            continue
+        launch = _launch(event, arguments)
+        found.launches[launch] = launch
+        by_device.setdefault(launch.device, []).append((launch, start, start + duration))
+    for device, rows in by_device.items():
+        found.tally.add(device, rows)
+    _describe(path, found, events, rocm=rocm, rounded=rounded)
+    return found
+
+
+def _describe(path: Path, found: Gathered, events: list[Any], *, rocm: bool, rounded: bool) -> None:
+    if not found.has_kernels and not found.copies:
+        what = f"a trace of {len(events)} events without a kernel" if events else "a trace without events"
+        raise refusals.no_kernels(path, what, "profile with ProfilerActivity.CUDA (which is ROCm's too)")
+    if rocm and not any(raw.vgpr for raw in found.launches.values()):
+        found.missing.append("registers, LDS and scratch (torch.profiler writes none on ROCm: profile with rocprofv3)")
+    if rocm:
+        found.notes.append(
+            "grid: counted in workgroups or in work-items, as the kernel was launched; the trace doesn't say which"
+        )
+    if rounded:
+        found.notes.append("time stamps: whole epochs in a double are good to 0.25 us, so short gaps are; durations are exact")
+
+
+def _launch(event: Mapping[str, Any], arguments: Mapping[str, Any]) -> RawLaunch:
+    device = arguments.get("device", event.get("pid"))
+    return RawLaunch(
+        kernel=str(event.get("name", "")),
+        device=f"device {device}",
+        vgpr=whole(arguments.get("registers per thread")),
+        lds_bytes=whole(arguments.get("shared memory")),
+        grid=_extent(arguments.get("grid")),
+        workgroup=_extent(arguments.get("block")),
+    )
+
+
+def _extent(value: object) -> tuple[int, int, int] | None:
+    return extent([whole(each) for each in value]) if isinstance(value, list) and len(value) == 3 else None
+
+
+def _ns(path: Path, event: Mapping[str, Any], field: str) -> int:
+    """Microseconds, an integer or the text of a fraction, as nanoseconds. Raises Refused."""
+    value = event.get(field)
+    if isinstance(value, int):
+        return value * 1000
+    try:
+        before, _, after = str(value).partition(".")
+        if len(after) == 3 and after.isdigit() and before.isdigit():
+            return int(before) * 1000 + int(after)
+        return round(Decimal(str(value)) * 1000)
+    except (InvalidOperation, ValueError, OverflowError) as error:
+        raise refusals.damaged(path, f"a kernel whose {field} is {value!r}") from error
+
+
+def _device(facts: Mapping[str, Any]) -> Device:
+    product = str(facts.get("name") or "")
+    major, minor = whole(facts.get("computeMajor")), whole(facts.get("computeMinor"))
+    nvidia = "NVIDIA" in product or "Tesla" in product or "GeForce" in product
+    return Device(
+        name=f"device {facts.get('id', 0)}",
+        arch=f"sm_{major}{minor}" if nvidia and major is not None else arch_of(product),
+        product=product,
+        units=whole(facts.get("numSms")) or None,
+    )

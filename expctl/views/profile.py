@@ -1,0 +1,206 @@
+"""A profile for a terminal: the run, its classes, its kernels, what bounds them, what the tool gets wrong."""
+
+from collections.abc import Mapping, Sequence
+
+from expctl.domain.pipeline import Pipeline
+from expctl.domain.profile import Device, Extent, Kernel, Profile, class_shares
+from expctl.domain.quantities import time_text
+from expctl.domain.text import one_line
+from expctl.gpu.roofline import Bound, Position
+from expctl.views.occupancy import resident_lines
+
+NAME_SHOWN = 90
+FILES_SHOWN = 3
+EXPLAINED = 3
+"""Kernels with lines of their own below the table."""
+
+
+def profile_lines(
+    profile: Profile,
+    kernels: Sequence[Kernel],
+    positions: Mapping[str, Position],
+    pipeline: Pipeline | None,
+    totals: Sequence[Kernel],
+    explained: int = EXPLAINED,
+) -> list[str]:
+    """`kernels` are listed, `totals` are what classes are summed over: the kernels before --top cut them."""
+    lines = _head_lines(profile)
+    if totals:
+        lines += ["", *_class_lines(profile, totals), "", *_table_lines(profile, kernels, positions)]
+    if len(kernels) < len(totals):
+        lines.append(f"  ... and {len(totals) - len(kernels)} more (--top 0 lists all)")
+    for kernel in kernels[:explained]:
+        explanation = _explained_lines(kernel, positions.get(kernel.name))
+        lines += ["", *explanation] if explanation else []
+    if pipeline:
+        lines += ["", *_pipeline_lines(pipeline)]
+    if profile.copies:
+        lines += ["", "  copies (no kernels, not in the shares)", *_copy_lines(profile)]
+    labels = [
+        *(f"  note     {one_line(note, 600)}" for note in profile.notes),
+        *(f"  missing  {one_line(line, 600)}" for line in profile.missing),
+    ]
+    return [*lines, *(["", *labels] if labels else [])]
+
+
+def _head_lines(profile: Profile) -> list[str]:
+    files = "1 file" if len(profile.files) == 1 else f"{len(profile.files)} files"
+    lines = [one_line(profile.path), f"  {profile.source}, {files}"]
+    lines += [f"  {_device_text(device)}" for device in profile.devices]
+    timed = any(kernel.total_ns is not None for kernel in profile.kernels)
+    kernels = f"{len(profile.kernels)} kernel{'' if len(profile.kernels) == 1 else 's'}"
+    lines.append(f"  {profile.calls} calls of {kernels}, {time_text(profile.total_ns) if timed else 'times not recorded'}")
+    for each in profile.timelines:
+        lines.append(
+            f"  {one_line(each.device, 60)}: {each.dispatches} dispatches in {time_text(each.span_ns)}, "
+            f"idle {each.idle_percent:.1f} %"
+            f" ({time_text(each.idle_ns)} in {each.gaps} gaps, longest {time_text(each.longest_gap_ns)}); launch gaps up to "
+            f"{time_text(each.launch_gap_most_ns)}: {each.launch_gaps}, together {time_text(each.launch_gap_ns)}"
+        )
+    return lines
+
+
+def _device_text(device: Device) -> str:
+    facts = [
+        one_line(device.product, 60) if device.product != device.arch else "",
+        f"{device.units} {'SMs' if device.arch.startswith('sm_') else 'CUs'}" if device.units else "",
+        f"{device.clock_mhz} MHz at most" if device.clock_mhz else "",
+    ]
+    known = ", ".join(fact for fact in facts if fact)
+    return f"{one_line(device.name, 60)}: {one_line(device.arch, 20) or 'GPU not named'}{f' ({known})' if known else ''}"
+
+
+def _class_lines(profile: Profile, totals: Sequence[Kernel]) -> list[str]:
+    lines = [f"  {'class':<15}{'kernels':>8}{'calls':>9}{'time':>11}{'share':>9}"]
+    for each in class_shares(totals, profile.total_ns):
+        lines.append(
+            f"  {each.kind:<15}{each.kernels:>8}{each.calls:>9}{time_text(each.total_ns):>11}{each.share_percent:>7.2f} %"
+        )
+    gaps = sum(each.launch_gap_ns for each in profile.timelines)
+    if gaps and len(totals) == len(profile.kernels):
+        number = sum(each.launch_gaps for each in profile.timelines)
+        share = 100 * gaps / (gaps + profile.total_ns)
+        lines.append(f"  {'launch gap':<15}{'':>8}{number:>9}{time_text(gaps):>11}{share:>7.2f} % of kernels and launch gaps")
+    return lines
+
+
+def _table_lines(profile: Profile, kernels: Sequence[Kernel], positions: Mapping[str, Position]) -> list[str]:
+    heads = (
+        "calls", "total", "share", "mean", "min", "median", "max", "vgpr", "sgpr", "lds", "scratch", "grid", "workgroup",
+        "class", "bound",
+    )  # fmt: skip
+    rows = [_row(kernel, positions.get(kernel.name)) for kernel in kernels]
+    widths = [max(len(head), *(len(row[i]) for row in rows), 0) for i, head in enumerate(heads)]
+
+    def line(cells: Sequence[str], name: str) -> str:
+        numbers = "  ".join(cell.rjust(width) for cell, width in zip(cells[:-2], widths[:-2], strict=True))
+        words = "  ".join(cell.ljust(width) for cell, width in zip(cells[-2:], widths[-2:], strict=True))
+        return f"  {numbers}  {words}  {name}"
+
+    unit = f"  (grid in {profile.grid_unit})" if any(kernel.launch.grid for kernel in kernels) else ""
+    return [
+        line(heads, f"kernel{unit}"),
+        *(line(row, one_line(kernel.name, NAME_SHOWN)) for row, kernel in zip(rows, kernels, strict=True)),
+    ]
+
+
+def _row(kernel: Kernel, place: Position | None) -> tuple[str, ...]:
+    launch = kernel.launch
+    more = f" +{len(kernel.launches) - 1}" if len(kernel.launches) > 1 else ""
+    vgpr = _count(launch.vgpr) + (f" ({launch.agpr} acc)" if launch.agpr else "")
+    bound = "-" if place is None or place.bound is Bound.UNKNOWN else place.bound.removesuffix("-bound")
+    return (
+        str(kernel.calls), _time(kernel.total_ns), "-" if kernel.share_percent is None else f"{kernel.share_percent:.2f} %",
+        _time(kernel.mean_ns), _time(kernel.min_ns), _time(kernel.median_ns), _time(kernel.max_ns), vgpr, _count(launch.sgpr),
+        _count(launch.lds_bytes), _count(launch.scratch_bytes), _extent(launch.grid) + more,
+        _extent(launch.workgroup) if launch.workgroup else _count(launch.workgroup_size), kernel.kind.value, bound,
+    )  # fmt: skip
+
+
+def _explained_lines(kernel: Kernel, place: Position | None) -> list[str]:
+    lines = []
+    if place is not None and (place.bound is not Bound.UNKNOWN or place.tflops is not None or place.gbs is not None):
+        lines.append(f"    {place.bound}: {place.reason}")
+        lines += [f"    {text}" for text in (_rates(place), "; ".join(place.from_what)) if text]
+    if kernel.occupancy is not None:
+        found = kernel.occupancy
+        unit = "warps per scheduler" if found.arch.startswith("sm_") else "waves per SIMD (LLVM)"
+        lines.append(
+            f"    occupancy: {found.waves_per_simd} of {found.most_waves_per_simd} {unit}, limited by {found.limiter}; "
+            f"{found.vgpr_allocated} registers allocated"
+        )
+        lines += [f"    {line}" for line in resident_lines(found.resident, found.naive_percent)]
+    return [f"  {one_line(kernel.name, NAME_SHOWN)}", *lines] if lines else []
+
+
+def _rates(place: Position) -> str:
+    parts = []
+    if place.tflops is not None:
+        parts.append(
+            f"{place.tflops:.3f} TFLOP/s"
+            + (
+                f" ({place.compute_percent:.1f} % of {place.kind} at the highest clock"
+                if place.compute_percent is not None
+                else ""
+            )
+        )
+        if place.compute_percent is not None:
+            sampled = place.compute_percent_sampled
+            parts[-1] += f", {sampled:.1f} % at {place.clock_mhz:.0f} MHz)" if sampled is not None else ")"
+    elif place.clock_mhz is not None:
+        parts.append(f"clock {place.clock_mhz:.0f} MHz")
+    if place.gbs is not None:
+        parts.append(
+            f"{place.gbs:.1f} GB/s"
+            + (f" ({place.memory_percent:.1f} % of the memory's)" if place.memory_percent is not None else "")
+        )
+    if place.flop_per_byte is not None:
+        parts.append(
+            f"{place.flop_per_byte:.1f} FLOP per byte"
+            + (f", roof {place.roof_tflops:.1f} TFLOP/s" if place.roof_tflops else "")
+        )
+    return ", ".join(parts)
+
+
+def _pipeline_lines(found: Pipeline) -> list[str]:
+    size = f" of M, N, K = {', '.join(map(str, found.size))}" if found.size else ""
+    lines = [f"  one pass{size}, mean of {found.passes} ({found.passes_from})"]
+    for step in found.steps:
+        times = f" x {step.calls}" if step.calls > 1 else ""
+        lines.append(
+            f"    {step.time_ns / 1e6:>12.4f} ms {step.share_percent:>6.2f} %  {step.kind}{times}  "
+            f"{one_line(step.name, NAME_SHOWN)}"
+        )
+    total = f"    {found.total_ns / 1e6:>12.4f} ms  in all"
+    lines.append(total + (f", {found.tflops:.3f} TFLOP/s" if found.tflops is not None else ""))
+    if found.gemm_ns is not None and found.gemm_tflops is not None:
+        lines.append(f"    {found.gemm_ns / 1e6:>12.4f} ms  the GEMM alone, {found.gemm_tflops:.3f} TFLOP/s")
+    if found.outside:
+        lines.append(
+            f"    outside the pass: {len(found.outside)}, {one_line('; '.join(each[:40] for each in found.outside), 180)}"
+        )
+    return lines
+
+
+def _copy_lines(profile: Profile) -> list[str]:
+    lines = []
+    for copy in profile.copies:
+        rate = f", {copy.total_bytes / copy.total_ns:.2f} GB/s" if copy.total_bytes and copy.total_ns else ""
+        size = f", {copy.total_bytes} B{rate}" if copy.total_bytes is not None else ""
+        lines.append(f"    {one_line(copy.name, NAME_SHOWN)}: {copy.calls} calls, {time_text(copy.total_ns)}{size}")
+    return lines
+
+
+def _time(ns: float | None) -> str:
+    return "-" if ns is None else time_text(ns)
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else str(value)
+
+
+def _extent(extent: Extent | None) -> str:
+    if extent is None:
+        return "-"
+    x, y, z = extent
+    return f"{x}x{y}" + (f"x{z}" if z != 1 else "") if (y, z) != (1, 1) else str(x)

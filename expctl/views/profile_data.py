@@ -1,0 +1,100 @@
+"""A profile as data: one JSON document, or one CSV row per kernel. Every key is always there; what isn't known is null or
+empty."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from expctl.domain.pipeline import Pipeline
+from expctl.domain.profile import Kernel, Profile, class_shares
+from expctl.gpu.roofline import Position
+
+_HEADS = (
+    "name", "class", "calls", "total_ns", "mean_ns", "min_ns", "median_ns", "max_ns", "sd_ns", "share_percent", "vgpr", "agpr",
+    "sgpr", "lds_bytes", "scratch_bytes", "grid", "workgroup", "launches", "waves_per_simd", "bound", "tflops", "gbs",
+)  # fmt: skip
+
+
+def profile_data(
+    profile: Profile,
+    kernels: Sequence[Kernel],
+    positions: Mapping[str, Position],
+    pipeline: Pipeline | None,
+    totals: Sequence[Kernel],
+) -> dict[str, Any]:
+    """`kernels` are listed, `totals` are what classes are summed over: the kernels before --top cut them."""
+    return {
+        "path": profile.path,
+        "source": profile.source.value,
+        "files": profile.files,
+        "grid_unit": profile.grid_unit.value,
+        "devices": [plain_fields(device) for device in profile.devices],
+        "calls": profile.calls,
+        "kernel_count": len(profile.kernels),
+        "total_ns": profile.total_ns if any(kernel.total_ns is not None for kernel in profile.kernels) else None,
+        "classes": [plain_fields(share) | {"class": share.kind.value} for share in class_shares(totals, profile.total_ns)],
+        "timelines": [
+            plain_fields(each) | {"idle_ns": each.idle_ns, "idle_percent": each.idle_percent} for each in profile.timelines
+        ],
+        "kernels": [_kernel(kernel, positions.get(kernel.name)) for kernel in kernels],
+        "copies": [plain_fields(copy) for copy in profile.copies],
+        "pipeline": plain_fields(pipeline) if pipeline else None,
+        "notes": profile.notes,
+        "missing": profile.missing,
+    }
+
+
+def profile_csv(kernels: Sequence[Kernel], positions: Mapping[str, Position]) -> str:
+    """A header and a row per kernel."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_HEADS)
+    for kernel in kernels:
+        facts, launch = _kernel(kernel, positions.get(kernel.name)), kernel.launch
+        place = positions.get(kernel.name)
+        extra = {
+            "grid": "x".join(map(str, launch.grid or ())),
+            "workgroup": "x".join(map(str, launch.workgroup or ())) or launch.workgroup_size,
+            "launches": len(kernel.launches),
+            "waves_per_simd": kernel.occupancy.waves_per_simd if kernel.occupancy else None,
+            "bound": place.bound.value if place else None,
+            "tflops": place.tflops if place else None,
+            "gbs": place.gbs if place else None,
+        }
+        writer.writerow(["" if (value := (facts | extra)[head]) is None else value for head in _HEADS])
+    return text.getvalue()
+
+
+def _kernel(kernel: Kernel, place: Position | None) -> dict[str, Any]:
+    launch = kernel.launch
+    own = {name: getattr(launch, name) for name in ("vgpr", "agpr", "sgpr", "lds_bytes", "scratch_bytes", "grid", "workgroup")}
+    return {
+        "name": kernel.name,
+        "class": kernel.kind.value,
+        "calls": kernel.calls,
+        "total_ns": kernel.total_ns,
+        "mean_ns": kernel.mean_ns,
+        "min_ns": kernel.min_ns,
+        "median_ns": kernel.median_ns,
+        "max_ns": kernel.max_ns,
+        "sd_ns": kernel.sd_ns,
+        "share_percent": kernel.share_percent,
+        **own,
+        "launches": [plain_fields(each) for each in kernel.launches],
+        "counters": dict(kernel.counters),
+        "occupancy": kernel.occupancy,
+        "occupancy_note": kernel.occupancy_note,
+        "roofline": plain_fields(place) if place else None,
+    }
+
+
+def plain_fields(value: Any) -> dict[str, Any]:
+    """All fields of a slotted dataclass, those at their default too."""
+    return {name: _plain(getattr(value, name)) for name in value.__slots__}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(each) for each in value]
+    return plain_fields(value) if hasattr(type(value), "__dataclass_fields__") else value

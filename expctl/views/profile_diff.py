@@ -1,0 +1,116 @@
+"""Two profiles side by side for a terminal, and as data."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from expctl.domain.profile import Kernel, Profile
+from expctl.domain.profile_change import KernelChange, RunChange
+from expctl.domain.profile_noise import ratio
+from expctl.domain.profile_pairs import By
+from expctl.domain.profile_rows import Row, counter_rows, rows_of
+from expctl.domain.profile_words import extent_text, percent_text
+from expctl.domain.quantities import time_text
+from expctl.domain.text import one_line
+from expctl.views.profile_data import plain_fields
+
+NAME_SHOWN = 90
+SIDES = ("before", "after")
+HEADS = ("", "mean", "calls", "vgpr", "lds", "scratch", "grid", "workgroup")
+
+
+def diff_lines(before: Profile, after: Profile, found: RunChange, top: int) -> list[str]:
+    """`top` pairs, 0 for all. The last line is the reason, where there is one."""
+    lines = [f"  before  {_head(before)}", f"  after   {_head(after)}"]
+    shown = found.changes[:top] if top > 0 else found.changes
+    table = [HEADS, *(row for change in shown for row in _table_rows(change))]
+    widths = [max(len(row[i]) for row in table) for i in range(len(HEADS))]
+    lines += ["", "  " + _aligned(HEADS, widths)]
+    for change in shown:
+        lines += [f"  {_names(change)}", *(f"  {_aligned(row, widths)}" for row in _table_rows(change))]
+        lines += [f"    {line}" for line in _row_lines(rows_of(change))]
+        if change.slower is None and change.before.time_ns is not None:
+            lines.append("    the time is the same within the noise")
+    if len(shown) < len(found.changes):
+        lines.append(f"  ... and {len(found.changes) - len(shown)} more pairs (--top 0 lists all)")
+    lines += [f"  only before  {_alone(kernel)}" for kernel in found.missing[: top or None]]
+    lines += [f"  only after   {_alone(kernel)}" for kernel in found.extra[: top or None]]
+    if found.before_ns and found.after_ns:
+        whole = percent_text(found.after_ns / found.before_ns)
+        lines += ["", f"  one pass  {time_text(found.before_ns)} -> {time_text(found.after_ns)} ({whole})"]
+    return [*lines, *([f"  why       {found.why.sentence}"] if found.why else [])]
+
+
+def diff_data(before: Profile, after: Profile, found: RunChange) -> dict[str, Any]:
+    """Every key is always there."""
+    why = found.why
+    return {
+        "before": {"path": before.path, "source": before.source.value, "pass_ns": found.before_ns},
+        "after": {"path": after.path, "source": after.source.value, "pass_ns": found.after_ns},
+        "pairs": [_pair_data(change) for change in found.changes],
+        "only_before": [{"name": each.name, "class": each.kind.value, "total_ns": each.total_ns} for each in found.missing],
+        "only_after": [{"name": each.name, "class": each.kind.value, "total_ns": each.total_ns} for each in found.extra],
+        "why": {"cause": why.kind.value, "kernel": why.kernel, "sentence": why.sentence} if why else None,
+    }
+
+
+def _pair_data(change: KernelChange) -> dict[str, Any]:
+    pair = change.pair
+    return {
+        "before": pair.before.name,
+        "after": pair.after.name,
+        "paired_by": pair.by.value,
+        "calls": [pair.before.calls, pair.after.calls],
+        "mean_ns": [pair.before.mean_ns, pair.after.mean_ns],
+        "time_ratio": ratio(pair.before.mean_ns, pair.after.mean_ns),
+        "beyond_noise": change.slower is not None,
+        "launches": [plain_fields(pair.before.launch), plain_fields(pair.after.launch)],
+        "rows": [plain_fields(row) for row in rows_of(change)],
+        "counters": [plain_fields(row) for row in counter_rows(pair.before.counters, pair.after.counters)],
+        "cause": {"kind": change.cause.kind.value, "words": change.cause.words} if change.cause else None,
+    }
+
+
+def _head(profile: Profile) -> str:
+    device = profile.devices[0] if profile.devices else None
+    where = f", {one_line(device.product or device.arch or device.name, 60)}" if device else ""
+    return f"{one_line(profile.path)} ({profile.source}{where})"
+
+
+def _names(change: KernelChange) -> str:
+    pair = change.pair
+    name = one_line(pair.after.name, NAME_SHOWN)
+    return name if pair.by is By.NAME else f"{name}  (by {pair.by}: before {one_line(pair.before.name, NAME_SHOWN)})"
+
+
+def _table_rows(change: KernelChange) -> list[tuple[str, ...]]:
+    rows = [_table_row(side, kernel) for side, kernel in zip(SIDES, (change.pair.before, change.pair.after), strict=True)]
+    time = ratio(change.before.time_ns, change.after.time_ns)
+    return [*rows, ("change", percent_text(time), *[""] * (len(HEADS) - 2))] if time is not None else rows
+
+
+def _table_row(side: str, kernel: Kernel) -> tuple[str, ...]:
+    launch = kernel.launch
+    counts = (kernel.calls, launch.vgpr, launch.lds_bytes, launch.scratch_bytes)
+    workgroup = extent_text(launch.workgroup) if launch.workgroup else _count(launch.workgroup_size)
+    grid = extent_text(launch.grid) if launch.grid else "-"
+    return side, "-" if kernel.mean_ns is None else time_text(kernel.mean_ns), *map(_count, counts), grid, workgroup
+
+
+def _row_lines(rows: Sequence[Row]) -> list[str]:
+    width = max((len(row.what) for row in rows), default=0)
+    changes = [f"  ({percent_text(row.ratio)})" if row.ratio is not None else "" for row in rows]
+    return [f"{row.what.ljust(width)}  {row.before} -> {row.after}{by}" for row, by in zip(rows, changes, strict=True)]
+
+
+def _aligned(row: Sequence[str], widths: Sequence[int]) -> str:
+    cells = "  ".join(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))
+    return f"  {row[0].ljust(widths[0])}  {cells}".rstrip()
+
+
+def _alone(kernel: Kernel) -> str:
+    time = f", {time_text(kernel.mean_ns)}" if kernel.mean_ns is not None else ""
+    return f"{one_line(kernel.name, NAME_SHOWN)} ({kernel.kind}): {kernel.calls} calls{time}"
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else str(value)

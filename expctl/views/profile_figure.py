@@ -1,0 +1,144 @@
+"""Kernels under the roofline of their device, and where the time goes, as a PNG or SVG file. matplotlib is loaded here only."""
+
+import io
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from expctl.domain.profile import Kernel, KernelClass
+from expctl.domain.quantities import time_text
+from expctl.domain.text import one_line
+from expctl.gpu.peaks import Peak
+from expctl.gpu.roofline import Position
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SIZE_INCHES = (11.0, 5.2)
+DOTS_PER_INCH = 160
+BARS = 12
+NAME_SHOWN = 34
+INK, FAINT, ROOF = "#22272e", "#8a929c", "#b5443c"
+COLOURS = {
+    KernelClass.GEMM: "#4c78a8", KernelClass.ATTENTION: "#6f4ca8", KernelClass.COMMUNICATION: "#b5443c",
+    KernelClass.NORMALISATION: "#2e8b57", KernelClass.REDUCTION: "#7aa644", KernelClass.COPY: "#e0a03a",
+    KernelClass.ELEMENTWISE: "#e07b39", KernelClass.OTHER: "#8a929c",
+}  # fmt: skip
+
+
+def figure_bytes(
+    title: str, kernels: Sequence[Kernel], positions: Mapping[str, Position], peak: Peak | None, suffix: str
+) -> bytes:
+    """The file's contents, the same for the same kernels; `suffix` is png or svg. Raises ImportError without matplotlib."""
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    settings: Any = {
+        "font.size": 8.5,
+        "text.parse_math": False,  # a kernel's name is no formula
+        "axes.unicode_minus": False,
+        "svg.fonttype": "none",  # text stays text
+        "svg.hashsalt": "expctl",  # else ids are drawn anew each time
+    }
+    with matplotlib.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a name may be in any script
+        figure = Figure(figsize=SIZE_INCHES, dpi=DOTS_PER_INCH)
+        figure.subplots_adjust(left=0.07, right=0.98, top=0.87, bottom=0.11, wspace=0.62)
+        figure.text(0.07, 0.94, one_line(title, 110), fontsize=11, color=INK, weight="bold")
+        _draw_roof(figure.add_subplot(1, 2, 1), kernels, positions, peak)
+        _draw_times(figure.add_subplot(1, 2, 2), kernels)
+        file = io.BytesIO()
+        metadata = {"Software": None} if suffix == "png" else {"Date": None, "Creator": None}
+        figure.savefig(file, format=suffix, metadata=metadata)
+    return file.getvalue()
+
+
+def _draw_roof(axes: "Axes", kernels: Sequence[Kernel], positions: Mapping[str, Position], peak: Peak | None) -> None:
+    """Points have a place where both FLOP and bytes are known; a kernel of which only bytes are known has none."""
+    points = [
+        (kernel, place) for kernel in kernels if (place := positions.get(kernel.name)) and place.flop_per_byte and place.tflops
+    ]
+    axes.set_title("roofline", loc="left", color=INK, fontsize=9)
+    if not points:
+        said = "no kernel with known FLOP and bytes:\n--size and --types, --moves, or counters give them"
+        axes.text(0.5, 0.5, said, ha="center", va="center", color=FAINT, transform=axes.transAxes)
+        axes.set_axis_off()
+        return
+    intensities = [place.flop_per_byte or 0.0 for _, place in points]
+    kinds = dict.fromkeys(place.kind for _, place in points)
+    for kind in kinds:
+        _draw_limit(axes, kind, intensities, peak, points)
+    for kernel, place in points:
+        axes.plot([place.flop_per_byte or 0.0], [place.tflops or 0.0], "o", color=COLOURS[kernel.kind], markersize=7, zorder=4)
+        axes.annotate(
+            one_line(kernel.name, NAME_SHOWN), (place.flop_per_byte or 0.0, place.tflops or 0.0), xytext=(6, -11),
+            textcoords="offset points", fontsize=7, color=INK,
+        )  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter("{x:g}")
+        axis.set_minor_formatter("")
+    axes.set_xlabel("FLOP per byte", color=INK)
+    axes.set_ylabel("TFLOP/s", color=INK)
+    _frame(axes)
+    axes.legend(fontsize=7, frameon=False, loc="lower right")
+
+
+def _draw_limit(
+    axes: "Axes", kind: str, intensities: Sequence[float], peak: Peak | None, points: Sequence[tuple[Kernel, Position]]
+) -> None:
+    """The roof of one number type, at the highest clock and, dashed, at the sampled one."""
+    most = peak.tflops(kind) if peak else None
+    if peak is None or most is None or not peak.bandwidth_gbs:
+        return
+    ridge = most * 1e3 / peak.bandwidth_gbs
+    low, high = min(*intensities, ridge) / 8, max(*intensities, ridge) * 8
+    clocks = {place.clock_mhz for _, place in points if place.clock_mhz and place.kind == kind}
+    for clock in (None, *sorted(clocks)[:1]):
+        roof = peak.tflops(kind, clock) or most
+        limits = f"{roof:.0f} TFLOP/s at {clock or peak.clock_mhz:.0f} MHz, {peak.bandwidth_gbs:.0f} GB/s"
+        label = f"{one_line(peak.name, 30)}, {kind}: {limits}"
+        at = roof * 1e3 / peak.bandwidth_gbs
+        style = "--" if clock else "-"
+        axes.plot(
+            [low, at, high],
+            [low * peak.bandwidth_gbs / 1e3, roof, roof],
+            style,
+            color=ROOF,
+            linewidth=1.3,
+            label=label,
+            zorder=2,
+        )
+
+
+def _draw_times(axes: "Axes", kernels: Sequence[Kernel]) -> None:
+    """The kernels with the most time, longest first."""
+    timed = [kernel for kernel in kernels if kernel.total_ns][:BARS]
+    axes.set_title("time by kernel", loc="left", color=INK, fontsize=9)
+    places = list(range(len(timed)))[::-1]
+    axes.barh(
+        places, [(kernel.total_ns or 0) / 1e6 for kernel in timed], color=[COLOURS[kernel.kind] for kernel in timed], height=0.7
+    )
+    axes.set_yticks(places, [one_line(kernel.name, NAME_SHOWN) for kernel in timed], fontsize=7)
+    for place, kernel in zip(places, timed, strict=True):
+        share = f", {kernel.share_percent:.1f} %" if kernel.share_percent is not None else ""
+        axes.annotate(
+            f" {time_text(kernel.total_ns or 0)}{share}",
+            ((kernel.total_ns or 0) / 1e6, place),
+            va="center",
+            fontsize=7,
+            color=INK,
+        )
+    axes.margins(x=0.35)
+    axes.set_xlabel("ms in all", color=INK)
+    _frame(axes)
+
+
+def _frame(axes: "Axes") -> None:
+    axes.tick_params(colors=INK, length=3)
+    axes.grid(axis="both", color=FAINT, alpha=0.2, linewidth=0.6)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(FAINT)

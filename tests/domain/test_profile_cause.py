@@ -1,0 +1,153 @@
+"""Reasons from what a trace alone holds (ROCm's), and when there is none: times, registers, LDS, scratch, grids."""
+
+from dataclasses import replace
+
+import pytest
+
+from expctl.domain.headroom import Usage
+from expctl.domain.occupancy import architecture, occupancy
+from expctl.domain.profile import Kernel, KernelClass, Launch
+from expctl.domain.profile_cause import CauseKind
+from expctl.domain.profile_change import RunChange, compare_runs
+
+BASE = Launch(
+    vgpr=192, lds_bytes=16896, scratch_bytes=0, grid=(4096, 128, 1), workgroup=(64, 2, 1), workgroup_size=128, groups=4096
+)
+
+
+def kernel(
+    mean_ms: float, launch: Launch = BASE, *, name: str = "scaled_mm", kind: KernelClass = KernelClass.GEMM, **more: float
+) -> Kernel:
+    calls = int(more.pop("calls", 10))
+    usage = Usage(vgpr=launch.vgpr or 0, sgpr=0, lds_bytes=launch.lds_bytes or 0, workgroup=launch.workgroup_size or 1)
+    return Kernel(
+        name=name,
+        kind=kind,
+        calls=calls,
+        total_ns=round(mean_ms * 1e6 * calls),
+        mean_ns=mean_ms * 1e6,
+        sd_ns=more.pop("sd_ms", 0.01) * 1e6,
+        share_percent=more.pop("share", 100.0),
+        launches=(launch,),
+        occupancy=occupancy(architecture("gfx1151"), usage),
+        counters=more,
+    )
+
+
+def kind(before: Kernel, after: Kernel) -> CauseKind | None:
+    why = compare_runs([before], [after]).why
+    return why.kind if why else None
+
+
+def test_the_seeds_launch_shape() -> None:
+    after = replace(BASE, grid=(8192, 64, 1), workgroup=(128, 1, 1))
+    found = compare_runs([kernel(40.272)], [kernel(41.082, after)]).why
+    assert found is not None
+    assert found.sentence == (
+        "scaled_mm takes 2.0 % longer: another launch shape: workgroups of 64x2 -> 128; registers, LDS and the number of"
+        " work-items are the same."
+    )
+
+
+@pytest.mark.parametrize("mean", [40.272, 40.5, 40.85])
+def test_within_the_noise_nothing_is_said(mean: float) -> None:
+    assert kind(kernel(40.272), kernel(mean, replace(BASE, scratch_bytes=64))) is None
+
+
+def test_calls_that_spread_widely_need_a_larger_difference() -> None:
+    assert kind(kernel(40.0), kernel(42.0, replace(BASE, scratch_bytes=64))) is CauseKind.SPILL
+    assert kind(kernel(40.0, sd_ms=5.0), kernel(42.0, replace(BASE, scratch_bytes=64), sd_ms=5.0)) is None
+
+
+def test_scratch_explains_what_is_slower_and_not_what_is_faster() -> None:
+    spilling = replace(BASE, scratch_bytes=128, vgpr=256)
+    assert kind(kernel(40.0), kernel(48.0, spilling)) is CauseKind.SPILL
+    assert kind(kernel(48.0), kernel(40.0, spilling)) is None
+
+
+def test_lds_that_lowers_occupancy() -> None:
+    large = replace(BASE, vgpr=96, lds_bytes=60000)
+    small = replace(large, lds_bytes=8192)
+    assert kind(kernel(40.0, small), kernel(48.0, large)) is CauseKind.OCCUPANCY
+    assert kind(kernel(48.0, small), kernel(40.0, large)) is None
+
+
+def test_registers_alone_are_other_code_and_no_reason() -> None:
+    assert kind(kernel(40.0, replace(BASE, vgpr=96)), kernel(48.0, replace(BASE, vgpr=256))) is None
+
+
+def test_more_groups_of_the_same_code_are_a_larger_problem_only_if_time_grows_with_them() -> None:
+    larger = replace(BASE, grid=(8192, 128, 1), groups=8192)
+    assert kind(kernel(40.0), kernel(80.0, larger)) is CauseKind.SIZE
+    assert kind(kernel(40.0), kernel(42.0, larger)) is None
+    assert kind(kernel(40.0), kernel(20.0, larger)) is None
+
+
+def test_a_tile_moves_groups_and_resources_in_opposite_directions() -> None:
+    smaller = replace(BASE, grid=(8192, 256, 1), groups=16384, lds_bytes=4608)
+    assert kind(kernel(40.0), kernel(60.0, smaller)) is CauseKind.TILE
+    assert kind(kernel(40.0), kernel(60.0, replace(smaller, lds_bytes=40000))) is None
+
+
+def test_conflicts_of_rocm_counters() -> None:
+    counted = {"SQ_INSTS_LDS": 1e6, "SQ_LDS_IDX_ACTIVE": 4e6, "SQ_LDS_BANK_CONFLICT": 1e5}
+    worse = counted | {"SQ_LDS_IDX_ACTIVE": 6e6, "SQ_LDS_BANK_CONFLICT": 2.1e6}
+    assert kind(kernel(40.0, **counted), kernel(44.0, **worse)) is CauseKind.CONFLICTS
+    assert kind(kernel(44.0, **counted), kernel(40.0, **worse)) is None
+
+
+def cast(mean_ms: float, **more: float) -> Kernel:
+    return kernel(mean_ms, replace(BASE, vgpr=16, lds_bytes=0), name="to_copy", kind=KernelClass.COPY, **more)
+
+
+def why(before: list[Kernel], after: list[Kernel]) -> CauseKind | None:
+    found: RunChange = compare_runs(before, after)
+    return found.why.kind if found.why else None
+
+
+def test_extra_missing_and_more_calls() -> None:
+    assert why([kernel(40.0)], [kernel(40.1), cast(1.0)]) is CauseKind.EXTRA
+    assert why([kernel(40.0), cast(1.0)], [kernel(40.1)]) is CauseKind.MISSING
+    assert why([kernel(40.0), cast(1.0)], [kernel(40.1), cast(1.0, calls=30)]) is CauseKind.CALLS
+    assert why([kernel(40.0)], [kernel(40.1), cast(0.2)]) is None  # half a percent
+
+
+def test_more_passes_are_no_difference() -> None:
+    before, after = [kernel(40.0), cast(1.0)], [kernel(40.0, calls=20), cast(1.0, calls=20)]
+    found = compare_runs(before, after)
+    assert (found.before_ns, found.after_ns, found.why) == (41e6, 41e6, None)
+
+
+def test_two_programs_have_no_common_pass() -> None:
+    small = kernel(0.01, replace(BASE, vgpr=8), name="copy", kind=KernelClass.COPY, calls=733)
+    fewer = kernel(0.01, replace(BASE, vgpr=8), name="copy", kind=KernelClass.COPY, calls=4)
+    other = kernel(80.0, name="attend", kind=KernelClass.ATTENTION, share=40.0)
+    found = compare_runs([kernel(40.0), small], [fewer, other])
+    assert (found.before_ns, found.why) == (None, None)
+
+
+def test_changes_that_outweigh_each_other_have_no_single_reason() -> None:
+    spilling = replace(BASE, scratch_bytes=64)
+    assert why([kernel(40.0), cast(5.0)], [kernel(44.0, spilling), cast(1.0)]) is None
+    assert why([kernel(40.0)], [kernel(39.1), cast(1.0)]) is None
+
+
+def test_of_several_changes_one_must_be_most() -> None:
+    spilling = replace(BASE, scratch_bytes=64)
+    others = [kernel(5.0, name="a", kind=KernelClass.REDUCTION), kernel(5.0, name="b", kind=KernelClass.ATTENTION)]
+    slower = [kernel(6.9, name="a", kind=KernelClass.REDUCTION), kernel(6.9, name="b", kind=KernelClass.ATTENTION)]
+    assert why([kernel(40.0), *others], [kernel(42.0, spilling), *slower]) is None
+    assert why([kernel(40.0), *others], [kernel(42.0, spilling), *others]) is CauseKind.SPILL
+
+
+def test_another_kernel_in_its_place() -> None:
+    after = kernel(41.0, replace(BASE, vgpr=256, lds_bytes=17408), name="Cijk_Ailk_Bljk")
+    found = compare_runs([kernel(40.0)], [after])
+    assert [each.pair.by for each in found.changes] == ["role"]
+    assert found.why is not None
+    assert found.why.kind is CauseKind.KERNEL
+
+
+def test_untimed_profiles_have_no_reason() -> None:
+    bare = replace(kernel(1.0), total_ns=None, mean_ns=None, sd_ns=None)
+    assert compare_runs([bare], [bare]).why is None

@@ -1,0 +1,40 @@
+"""Which kernels belong together."""
+
+from expctl.domain.profile import Kernel, KernelClass, Launch
+from expctl.domain.profile_pairs import By, pair_up
+
+
+def kernel(name: str, total: int, kind: KernelClass = KernelClass.GEMM, calls: int = 10, grid: int = 64) -> Kernel:
+    return Kernel(name=name, kind=kind, calls=calls, total_ns=total, share_percent=10.0, launches=(Launch(grid=(grid, 1, 1)),))
+
+
+def names(before: list[Kernel], after: list[Kernel]) -> list[tuple[str, str, By]]:
+    return [(pair.before.name, pair.after.name, pair.by) for pair in pair_up(before, after).pairs]
+
+
+def test_by_name_whatever_the_order() -> None:
+    a, b = kernel("a", 30), kernel("b", 20)
+    assert names([a, b], [b, a]) == [("a", "a", By.NAME), ("b", "b", By.NAME)]
+
+
+def test_by_the_name_without_what_a_compiler_adds() -> None:
+    assert names([kernel("void mm<4>(int)", 30)], [kernel("mm<8>(int) [clone .kd]", 30)]) == [
+        ("void mm<4>(int)", "mm<8>(int) [clone .kd]", By.SHORT_NAME)
+    ]
+
+
+def test_short_names_that_several_have_are_paired_by_role() -> None:
+    before = [kernel("mm<4>", 30, grid=1), kernel("mm<8>", 20, grid=2)]
+    after = [kernel("mm<16>", 30, grid=2), kernel("mm<32>", 20, grid=1)]
+    assert names(before, after) == [("mm<4>", "mm<32>", By.ROLE), ("mm<8>", "mm<16>", By.ROLE)]
+
+
+def test_place_decides_between_equals() -> None:
+    before = [kernel("a", 30), kernel("b", 20)]
+    after = [kernel("c", 30), kernel("d", 20)]
+    assert names(before, after) == [("a", "c", By.ROLE), ("b", "d", By.ROLE)]
+
+
+def test_another_class_is_another_kernel() -> None:
+    found = pair_up([kernel("a", 30)], [kernel("cast", 2, KernelClass.COPY)])
+    assert (found.pairs, [each.name for each in found.missing], [each.name for each in found.extra]) == ((), ["a"], ["cast"])

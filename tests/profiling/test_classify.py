@@ -1,0 +1,39 @@
+"""Classes of names that real profiles hold."""
+
+import pytest
+
+from expctl.domain.profile import KernelClass as K
+from expctl.profiling.classify import classify
+
+NAMES = {
+    "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI16x16x16x1_SN": K.GEMM,
+    "_ZN7ck_tile10gemm_universalE": K.GEMM,
+    "nvjet_sm90_hsh_256x128_64x4_1x2_h_bz_coopA_NNT": K.GEMM,
+    "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_relu_bf16_256x64_32x4_tn_align8>(int)": K.GEMM,
+    "void mul_mat_vec_q<(ggml_type)12, 1, true>(void const*)": K.GEMM,
+    "scaled_mm_kernel": K.GEMM,
+    "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<64> >(int)": K.ATTENTION,
+    "_attn_fwd": K.ATTENTION,
+    "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)": K.COMMUNICATION,
+    "void rms_norm_f32<1024, true, false>(float const*, float*)": K.NORMALISATION,
+    "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float>(int)": K.NORMALISATION,
+    "void (anonymous namespace)::softmax_warp_forward<float, float, float, 9, false, false>(float*)": K.NORMALISATION,
+    "void at::native::reduce_kernel<512, 1, at::native::ReduceOp<double> >(int)": K.REDUCTION,
+    "triton_red_fused_sum_3": K.REDUCTION,
+    "__amd_rocclr_copyBuffer": K.COPY,
+    "__amd_rocclr_fillBufferAligned": K.COPY,
+    "triton_poi_fused__to_copy_0": K.COPY,
+    "void at::native::vectorized_elementwise_kernel<8, at::native::FillFunctor<c10::BFloat16>, X>(int)": K.COPY,
+    "void at::native::elementwise_kernel<128, 2, at::native::direct_copy_kernel_cuda(at::TensorIteratorBase&)>(int)": K.COPY,
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float> >(int)": K.ELEMENTWISE,
+    "void at::<unnamed>::distribution_elementwise_grid_stride_kernel<float, 4, void templates::normal>(int)": K.ELEMENTWISE,
+    "triton_poi_fused_mul_silu_1": K.ELEMENTWISE,
+    "void rope_norm<true, false, float, float>(float const*)": K.ELEMENTWISE,
+    "my_solver_step": K.OTHER,
+    "": K.OTHER,
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_classes(name: str) -> None:
+    assert classify(name) is NAMES[name]

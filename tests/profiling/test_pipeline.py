@@ -1,0 +1,82 @@
+"""The recorded pipeline of torch.compile on gfx1151 (cast, GEMM, epilogue), from its printed means and launch."""
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from expctl.profiling.reader import read_profile
+
+TENSILE = "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI16x16x16x1_SN_1LDSB1_GSU1_ISA1151_IU1_K1_PGR1_PLR0_SIA3_SU32_WS32_WG32_4_1_WGM8"
+STEPS = (
+    ("triton_poi_fused__to_copy_0", 951_516, 0, 16, (256, 1, 1), (16777216, 1, 1)),
+    (TENSILE, 40_185_627, 17408, 256, (128, 1, 1), (8192, 64, 1)),
+    ("triton_poi_fused__to_copy_add_mul_1", 1_039_385, 0, 24, (256, 1, 1), (16777216, 1, 1)),
+)
+PASSES = 23
+HEADS = [
+    "Kind", "Agent_Id", "Kernel_Name", "Start_Timestamp", "End_Timestamp", "LDS_Block_Size", "Scratch_Size", "VGPR_Count",
+    "Accum_VGPR_Count", "SGPR_Count", *(f"Workgroup_Size_{axis}" for axis in "XYZ"), *(f"Grid_Size_{axis}" for axis in "XYZ"),
+]  # fmt: skip
+Show = Callable[..., Any]
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    """Twenty-three passes at the recorded means, and one kernel that runs once before them."""
+    path = tmp_path / "trace.csv"
+    now = 1000
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(HEADS)
+        writer.writerow(["KERNEL_DISPATCH", "Agent 1", "fill_random", 0, 900, 0, 0, 8, 0, 128, 64, 1, 1, 64, 1, 1])
+        for turn in range(PASSES):
+            for name, mean, lds, vgpr, workgroup, grid in STEPS:
+                end = now + mean + (turn - PASSES // 2) * 100  # the mean stays, the calls differ
+                writer.writerow(["KERNEL_DISPATCH", "Agent 1", name, now, end, lds, 0, vgpr, 0, 128, *workgroup, *grid])
+                now = end + 4000
+    return path
+
+
+def test_one_pass(trace: Path, show: Show) -> None:
+    facts = json.loads(show(trace, "--size", "8192", "--types", "f16,f16,f16", "--json").out)
+    found = facts["pipeline"]
+    assert (found["passes"], [step["kind"] for step in found["steps"]]) == (PASSES, ["GEMM", "copy", "copy"])
+    assert round(found["total_ns"] / 1e6, 4) == 42.1765
+    assert (round(found["tflops"], 3), round(found["gemm_tflops"], 3)) == (26.069, 27.361)
+    assert found["outside"] == ["fill_random"]
+
+
+def test_in_words_with_the_naive_occupancy_under_its_label(trace: Path, show: Show) -> None:
+    shown = show(trace, "--size", "8192,8192,8192", "--moves", "to_copy_0=201326592").out
+    for words in (
+        "42.1765 ms  in all, 26.069 TFLOP/s", "the GEMM alone, 27.361 TFLOP/s",
+        "5 of 16 waves per SIMD (LLVM), limited by vgpr; 264 registers allocated", "31.25 % (WGP)", "25.00 % (CU)",
+        "naive     37.50 % (no granules, no whole workgroups: not what fits)",
+        "GPU: gfx1151, by the name of a Tensile kernel", "SGPR 128 is a constant",
+    ):  # fmt: skip
+        assert words in shown, words
+    cast = show(trace, "--kernel", "to_copy_0", "--moves", "to_copy_0=201326592").out
+    assert "211.6 GB/s (82.7 % of the memory's)" in cast
+    assert "memory-bound: 83 % of the memory bandwidth used" in cast
+
+
+def test_launch_gaps_and_the_idle_gpu(trace: Path) -> None:
+    (timeline,) = read_profile(trace).timelines
+    assert (timeline.gaps, timeline.idle_ns) == (3 * PASSES, 100 + (3 * PASSES - 1) * 4000)
+    assert (timeline.launch_gaps, timeline.launch_gap_ns) == (timeline.gaps, timeline.idle_ns)
+
+
+def test_the_gemm_under_the_roof(trace: Path, show: Show) -> None:
+    words = ("--size", "8192", "--types", "f16,f16,f16", "--kernel", "Cijk", "--clock", "2600", "--json")
+    (kernel,) = json.loads(show(trace, "--arch", "gfx1151", *words).out)["kernels"]
+    place = kernel["roofline"]
+    most = 40 * 512 * 2900e6
+    achieved = 2 * 8192**3 / 40_185_627e-9
+    assert place["compute_percent"] == pytest.approx(100 * achieved / most)
+    assert place["compute_percent_sampled"] == pytest.approx(100 * achieved / (most * 2600 / 2900))
+    assert place["flop_per_byte"] == pytest.approx(2 * 8192**3 / (3 * 8192**2 * 2))
+    assert place["bound"] == "latency-bound"  # 46 % of the arithmetic, 4 % of the least memory traffic

@@ -1,0 +1,44 @@
+"""Busy time and gaps against a count of every nanosecond."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Tally, median
+
+INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 12)), min_size=1, max_size=12)
+
+
+@given(INTERVALS)
+def test_the_union_of_any_intervals(pairs: list[tuple[int, int]]) -> None:
+    tally = Tally()
+    tally.add("gpu", [("k", start, start + length) for start, length in pairs])
+    tally.settle()
+    span, gaps = tally.tracks["gpu"].measured()
+    first, last = min(start for start, _ in pairs), max(start + length for start, length in pairs)
+    busy = {at for start, length in pairs for at in range(start, start + length)}
+    idle = [at for at in range(first, last) if at not in busy]
+    assert (span, gaps.total_ns) == (last - first, len(idle))
+
+
+@given(st.lists(st.integers(-5, 50), min_size=1, max_size=9))
+def test_what_ends_before_it_begins_is_left_out(lengths: list[int]) -> None:
+    tally = Tally()
+    tally.add("gpu", [("k", 100 * n, 100 * n + length) for n, length in enumerate(lengths)])
+    tally.settle()
+    kept = [length for length in lengths if length >= 0]
+    assert tally.durations["k"] == kept
+    assert (tally.impossible, len(tally.tracks["gpu"].starts)) == (len(lengths) - len(kept), len(kept))
+
+
+def test_a_long_gap_is_the_hosts() -> None:
+    tally = Tally()
+    tally.add("gpu", [("k", 0, 10), ("k", 10 + LAUNCH_GAP_MOST_NS, 200_000), ("k", 300_001, 300_002)])
+    _, gaps = tally.tracks["gpu"].measured()
+    assert (gaps.number, gaps.short, gaps.short_ns, gaps.longest_ns) == (2, 1, LAUNCH_GAP_MOST_NS, 100_001)
+
+
+@given(st.lists(st.integers(0, 10**15), min_size=1))
+def test_the_median(values: list[int]) -> None:
+    import statistics
+
+    assert median(sorted(values)) == statistics.median(values)
