@@ -77,7 +77,7 @@ def ledger_of(
         facts=(
             *opening_facts(protocol, lines, standing, given),
             *epoch_facts(standing, epochs, pending(protocol, protocol.decides, epochs)),
-            *reading_facts(fixes, number.imported),
+            *reading_facts(fixes, lines),
             *working_facts(forbidden, owed, queued),
         ),
         counts=number,

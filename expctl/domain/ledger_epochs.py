@@ -38,8 +38,8 @@ def borders(records: Sequence[Record], epochs: Epochs) -> tuple[Border, ...]:
 def epoch_lines(epochs: Epochs) -> tuple[str, ...]:
     """One sentence per epoch: since when, on what ground, what was changed for it."""
     return tuple(
-        f"{each.target}, epoch {each.number}: since {each.first.id} ({each.first.date[:10]}), baseline"
-        f" {each.first.base[:12]}; {ground_text(each.ground)}{changed_text(each.begins)}"
+        f"{each.target}, epoch {each.number}: since {each.first.id} ({each.first.date[:10]}), first"
+        f" baseline {each.first.base[:12]}; {ground_text(each.ground)}{changed_text(each.begins)}"
         for each in epochs.all
     )
 

@@ -49,6 +49,11 @@ def opening_facts(
     old = _tally(number.imported, number.imported_verdicts)
     imported = f" Imported from a ledger kept by hand: {old}." if number.imported else ""
     yield f"Measured by expctl: {_tally(number.measured, number.measured_verdicts)}{_decided_on(rows)}.{imported}"
+    if number.measured and not any(row.target == first and not row.imported for row in rows):
+        yield (
+            f"expctl has decided nothing on {first} yet. What was kept on another target is a gain there; of {first} it says no"
+            " more than that its guards passed."
+        )
     for baseline in standing:
         since = f"since {baseline.since}" if baseline.since else "as expctl found it"
         figures = "; ".join(_figure(baseline, index) for index in range(len(baseline.figures)))
@@ -72,16 +77,19 @@ def epoch_facts(standing: Sequence[Baseline], epochs: Epochs, pending: Mapping[s
         yield f"Epoch on {baseline.target}: {last.number}, since {last.first.id} ({last.first.date[:10]}){stale}."
     for target, changes in pending.items():
         why = "; ".join(str(change) for change in changes)
-        yield f"The next run on {target} begins a new epoch, for protocol.yaml was changed ({why}): compare nothing with it."
+        yield f"The next run on {target} begins a new epoch, for protocol.yaml was changed ({why}): its figures must not be compared with any above."
 
 
-def reading_facts(fixes: Sequence[Remark], imported: int) -> Iterator[str]:
+def reading_facts(fixes: Sequence[Remark], rows: Sequence[Row]) -> Iterator[str]:
     """How to read the figures and the verdicts."""
     yield (
         "How a verdict is made: baseline and candidate are built from their commits and timed side by side in rounds; a search"
         " stops at the first planned look that decides, and a KEEP must hold again in a new session, whose estimate is the one"
         " shown. A proposer never decides and never reports a number."
     )
+    once = [row.id for row in rows if row.timed_once]
+    if once:
+        yield f"An older rule decided {_names(once)}: ten rounds, 95 % intervals, no second session."
     yield (
         "Verdicts: INCONCLUSIVE means undecided, nothing landed; NO-OP means the same machine code, nothing was timed;"
         " INVALID means that machine or harness failed and says nothing about the idea. An analysis never lands code."
@@ -90,6 +98,7 @@ def reading_facts(fixes: Sequence[Remark], imported: int) -> Iterator[str]:
         "Kinds of numbers: wall_time and device_time are speed; exact_count (emulator, counters) and static (compiler) are"
         " never speed. A figure is comparable only on its own target in its own epoch: never subtract across."
     )
+    imported = sum(row.imported for row in rows)
     if imported:
         touched = len({name for fix in fixes for name in fix.ids})
         flawed = f" {touched} of {imported} rest on evidence known to be flawed: see Corrections." if touched else ""
@@ -104,19 +113,26 @@ def working_facts(rules: Sequence[RuleRow], owed: Sequence[Debt], queued: Sequen
     if rules:
         reopened = [rule.id for rule in rules if rule.lapses]
         waiting = [rule.id for rule in rules if rule.reopened_by and not rule.lapses]
-        again = f"; {_names(reopened)} may run again: a condition has changed" if reopened else ""
+        again = (
+            f"; {_names(reopened)} may run again: a condition has changed, see the table for which and on what evidence"
+            if reopened
+            else ""
+        )
         again += f"; {_names(waiting)} may run again once the condition named there holds" if waiting else ""
         noun = "rule" if len(rules) == 1 else "rules"
-        refused = (
-            "'expctl run' refuses a repeat, also a disguised one, unless its proposal names a new precondition;"
-            " 'expctl rules' says which rules are open today"
+        known, unknown = [rule.id for rule in rules if rule.known_by], [rule.id for rule in rules if not rule.known_by]
+        whom = "a repeat" if not unknown else f"a repeat of {_names(known)}" if known else "none of them by itself"
+        refused = f"'expctl run' refuses {whom}" + (
+            ", also a disguised one, unless its proposal names a new precondition" if known else ""
         )
-        yield f"Do not repeat: {len(rules)} {noun}{again}. {refused}."
+        readers = f"; no patch of {_names(unknown)} is known, so whoever proposes or reviews must refuse it" if unknown else ""
+        yield f"Do not repeat: {len(rules)} {noun}{again}. {refused}{readers}. 'expctl rules' says which are open today."
     if owed:
         yield f"Unmeasured at home: {_names([debt.id for debt in owed])} landed on the word of another target."
     coming = [item.id for item in queued if item.state in COMING]
     if coming:
-        yield f"Next: {_names(coming)}; 'expctl run {coming[0]}' starts the first."
+        which = "the first" if len(coming) > 1 else "it"
+        yield f"Next: {_names(coming)}; 'expctl run {coming[0]}' starts {which}."
     else:
         yield f"Next: the queue {'holds nothing that can run' if queued else 'is empty'}; 'expctl new ID' adds a proposal."
     stuck = [f"{item.id} ({item.state})" for item in queued if item.state not in COMING]

@@ -15,8 +15,8 @@ UNMEASURED = "unmeasured at home"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One experiment. A measured one has an `effect` when it was timed, in `measured` when and on which baseline, and the
-    `epoch` of its target; an imported one has what was `given`, and epoch 0.
+    """One experiment. A measured one has an `effect` when it was timed, with that at each of several `sizes`, in `measured` when
+    and on which baseline, and the `epoch` of its target; an imported one has what was `given`, and epoch 0.
     """
 
     id: str
@@ -26,6 +26,8 @@ class Row:
     imported: bool
     verdict: Verdict
     effect: Estimate | None
+    sizes: tuple[Estimate, ...]
+    timed_once: bool
     measured: str
     epoch: int
     given: str
@@ -168,6 +170,7 @@ def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
 
 def _row(record: Record, epoch: int) -> Row:
     history = record.history
+    sizes = tuple(estimate for estimate in record.estimates if estimate.size != OBJECTIVE)
     return Row(
         id=record.id,
         title=record.title,
@@ -176,6 +179,8 @@ def _row(record: Record, epoch: int) -> Row:
         imported=record.origin is Origin.IMPORTED,
         verdict=record.verdict,
         effect=next((estimate for estimate in record.estimates if estimate.size == OBJECTIVE), None),
+        sizes=sizes if len(sizes) > 1 else (),
+        timed_once=bool(sizes) and record.procedure is None,
         measured=_measured(record),
         epoch=epoch,
         given=history.result if history else "",

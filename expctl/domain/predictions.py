@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Prediction, Verdict
@@ -42,7 +43,7 @@ class Forecast:
 class Accuracy:
     """Hits of verdicts and of gain ranges, and the KEEPs among those predicted to be one, each with how many there were.
 
-    `optimism_percent` is by how much the middle of a predicted range exceeded what was measured, on average.
+    `optimism_percent` is by how much the middle of a predicted range exceeded what was measured, the median of them.
     """
 
     verdicts: int = 0
@@ -88,7 +89,7 @@ def accuracy_of(found: Sequence[Forecast]) -> Accuracy:
         gain_hits=sum(bool(each.gain_holds) for each in ranged),
         keeps=len(keeps),
         keep_hits=sum(each.verdict_holds for each in keeps),
-        optimism_percent=round(sum(surplus) / len(surplus), 2) if surplus else 0.0,
+        optimism_percent=round(median(surplus), 2) if surplus else 0.0,
     )
 
 
@@ -101,7 +102,7 @@ def accuracy_text(accuracy: Accuracy) -> str:
     if not accuracy.gains:
         return text
     off = f"{'over' if accuracy.optimism_percent >= 0 else 'under'}estimated by {abs(accuracy.optimism_percent):.1f} points"
-    return f"{text}; {accuracy.gain_hits} of {accuracy.gains} gains in the predicted range, on average {off}"
+    return f"{text}; {accuracy.gain_hits} of {accuracy.gains} gains in the predicted range, in the median {off}"
 
 
 def prediction_text(prediction: Prediction) -> str:

@@ -12,6 +12,7 @@ from expctl.domain.predictions import Forecast, accuracy_text, outcome_text, pre
 from expctl.domain.protocol import Benchmark, Target
 from expctl.domain.quantities import effect_text, throughput_text, time_text
 from expctl.domain.queue import State
+from expctl.domain.record import Estimate
 from expctl.domain.verdict import CONFIRM_LEAST
 from expctl.views.escape import Markdown, code_text, markdown_text
 from expctl.views.findings import about
@@ -100,7 +101,7 @@ def _imported_table(baselines: Iterable[ImportedBaseline]) -> Markdown:
 
 def _experiment_table(rows: Iterable[Row], borders: Iterable[Border]) -> Markdown:
     """One row per experiment, and a row of its own where the epoch of a target changes."""
-    heads = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "measured", "why")
+    heads = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "measured, on which baseline", "why")
     begins = {border.before: border for border in borders}
     lines: list[Sequence[str]] = []
     for row in rows:
@@ -120,7 +121,7 @@ def _forecast_table(forecasts: Iterable[Forecast]) -> Markdown:
 
 def _experiment(row: Row) -> Sequence[str]:
     target = f"{row.target} (imported)" if row.imported else row.target
-    timed = effect_text(row.effect) if row.effect else "not timed"
+    timed = "; ".join((effect_text(row.effect), *map(_at_size, row.sizes))) if row.effect else "not timed"
     effect = f"imported: {row.given}" if row.imported else timed
     again = [
         f"again on {other.target}{f' ({other.date})' if other.date else ''}: {other.verdict}, {'; '.join(other.reasons)}"
@@ -130,6 +131,10 @@ def _experiment(row: Row) -> Sequence[str]:
     why = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again, *fixed))
     measured = f"{row.measured}, epoch {row.epoch}" if row.epoch else row.measured
     return (row.id, row.title, row.kind, target, row.verdict, effect, measured, why)
+
+
+def _at_size(estimate: Estimate) -> str:
+    return f"{estimate.size} {estimate.effect_percent:+.2f} %"
 
 
 def _rule_table(rules: Iterable[RuleRow]) -> Markdown:
@@ -152,7 +157,7 @@ def _rule_table(rules: Iterable[RuleRow]) -> Markdown:
 def _rule_state(rule: RuleRow) -> str:
     """In force or not, by the records alone."""
     if rule.lapses:
-        return "; ".join(f"OPEN AGAIN: {each.condition}: {each.was} -> {each.now}" for each in rule.lapses)
+        return "; ".join(f"OPEN AGAIN: {each.condition}: {each.was} -> {each.now} ({each.evidence})" for each in rule.lapses)
     if rule.reopened_by:
         return f"OPEN AGAIN on: {rule.reopened_by}"
     waived = "; ".join(f"waived for {each.id} ({each.verdict}): {each.reason}" for each in rule.waived)

@@ -167,7 +167,7 @@ def test_json_of_every_command_parses(repository: Foreign) -> None:
     assert repository.concluded("ledger", "--json").json()
     assert repository.concluded("ledger", "--check", "--json").json()
     assert repository.concluded("gate", "--json").json()["quiet"] is True
-    assert repository.concluded("run", "--all", "--json").json() == []
+    assert repository.concluded("run", "--all", "--json").json() == [{"event": "ended", "why": "the queue is empty"}]
 
 
 def test_one_flipped_character_in_the_ledger_is_found_and_mended(repository: Foreign) -> None:
