@@ -77,7 +77,10 @@ def epoch_facts(standing: Sequence[Baseline], epochs: Epochs, pending: Mapping[s
         yield f"Epoch on {baseline.target}: {last.number}, since {last.first.id} ({last.first.date[:10]}){stale}."
     for target, changes in pending.items():
         why = "; ".join(str(change) for change in changes)
-        yield f"The next run on {target} begins a new epoch, for protocol.yaml was changed ({why}): its figures must not be compared with any above."
+        yield (
+            f"The next run on {target} begins a new epoch, for protocol.yaml was changed ({why}): its figures must not be"
+            " compared with any above."
+        )
 
 
 def reading_facts(fixes: Sequence[Remark], rows: Sequence[Row]) -> Iterator[str]:

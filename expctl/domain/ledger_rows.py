@@ -15,8 +15,8 @@ UNMEASURED = "unmeasured at home"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One experiment. A measured one has an `effect` when it was timed, with that at each of several `sizes`, in `measured` when
-    and on which baseline, and the `epoch` of its target; an imported one has what was `given`, and epoch 0.
+    """One experiment. A measured one has an `effect` when it was timed, with that at each of several `sizes`, in `measured`
+    when and on which baseline, and the `epoch` of its target; an imported one has what was `given`, and epoch 0.
     """
 
     id: str

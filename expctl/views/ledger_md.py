@@ -12,7 +12,7 @@ from expctl.domain.predictions import Forecast, accuracy_text, outcome_text, pre
 from expctl.domain.protocol import Benchmark, Target
 from expctl.domain.quantities import effect_text, throughput_text, time_text
 from expctl.domain.queue import State
-from expctl.domain.record import Estimate
+from expctl.domain.record import Estimate, Lapse
 from expctl.domain.verdict import CONFIRM_LEAST
 from expctl.views.escape import Markdown, code_text, markdown_text
 from expctl.views.findings import about
@@ -157,11 +157,16 @@ def _rule_table(rules: Iterable[RuleRow]) -> Markdown:
 def _rule_state(rule: RuleRow) -> str:
     """In force or not, by the records alone."""
     if rule.lapses:
-        return "; ".join(f"OPEN AGAIN: {each.condition}: {each.was} -> {each.now} ({each.evidence})" for each in rule.lapses)
+        return "; ".join(map(_lapse, rule.lapses))
     if rule.reopened_by:
         return f"OPEN AGAIN on: {rule.reopened_by}"
     waived = "; ".join(f"waived for {each.id} ({each.verdict}): {each.reason}" for each in rule.waived)
     return f"closed; {waived}" if waived else "closed"
+
+
+def _lapse(lapse: Lapse) -> str:
+    evidence = f" ({lapse.evidence})" if lapse.evidence else ""
+    return f"OPEN AGAIN: {lapse.condition}: {lapse.was} -> {lapse.now}{evidence}"
 
 
 def _build(target: Target) -> Markdown:

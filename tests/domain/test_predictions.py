@@ -51,6 +51,7 @@ def test_nothing_predicted_or_nothing_measured_is_no_forecast() -> None:
 
 def test_the_hit_rate_counts_verdicts_gains_and_predicted_keeps() -> None:
     missed = replace(RECORD, verdict=Verdict.REJECT, prediction=Prediction(verdict=Verdict.KEEP, gain_percent=(4.0, 6.0)))
+    wild = replace(missed, prediction=Prediction(verdict=Verdict.KEEP, gain_percent=(40.0, 60.0)))
     noop = replace(RECORD, verdict=Verdict.NO_OP, estimates=(), prediction=Prediction(verdict=Verdict.NO_OP))
     invalid = replace(RECORD, verdict=Verdict.INVALID)
     accuracy = accuracy_of(forecasts([RECORD, missed, noop, invalid]))
@@ -60,6 +61,7 @@ def test_the_hit_rate_counts_verdicts_gains_and_predicted_keeps() -> None:
     assert accuracy.optimism_percent == pytest.approx((-0.3 + 2.7) / 2)
     assert accuracy_text(accuracy) == (
         "2 of 3 verdicts as predicted (1 of 2 predicted KEEPs were kept); 1 of 2 gains in the predicted range,"
-        " on average overestimated by 1.2 points"
+        " in the median overestimated by 1.2 points"
     )
+    assert accuracy_of(forecasts([RECORD, missed, wild])).optimism_percent == pytest.approx(2.7)
     assert accuracy_text(accuracy_of(())) == "no prediction has an outcome yet"
