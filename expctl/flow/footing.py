@@ -29,6 +29,19 @@ def check_ground(world: World, target: str) -> None:
         world.journal.read(experiment)
 
 
+def check_same_branch(world: World, branch: str) -> None:
+    """Raises Refused when somebody checked out another branch than the one that the work began on: it isn't ours to move."""
+    found = world.workspace.branch()
+    if found != branch:
+        raise Refused(
+            "another branch was checked out meanwhile",
+            expected=branch,
+            found=found or f"a detached head at {world.workspace.head()[:10]}",
+            where=str(world.workspace.root),
+            hint=f"git switch {branch}, then expctl run --all; or expctl run --all as it is, to go on with {found or 'none'}",
+        )
+
+
 @contextmanager
 def ending_in_words() -> Iterator[None]:
     """What no experiment is to blame for, and trying again won't mend, becomes a refusal that says so."""
