@@ -69,6 +69,15 @@ def test_what_is_refused_is_skipped_and_the_queue_goes_on() -> None:
     assert stage.progress.lines[-1] == "ended: nothing in the queue can run: 1 BLOCKED"
 
 
+def test_a_proposal_that_lacks_its_patch_does_not_stop_the_others() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.queue("P2", "slow 800000")
+    stage.library.unreadable = {"P1"}
+    assert go(stage) == ["P1 ready: P1 is not a committed proposal", "P2 KEEP", "P1 ready: P1 is not a committed proposal"]
+    assert stage.library.filings(stage.workspace.head(), ["P1"])["P1"].ticket is None
+
+
 def test_an_experiment_whose_dependency_comes_later_is_run_after_it() -> None:
     stage = Stage()
     stage.queue("P1", "slow 800000", depends_on=("P2",))
