@@ -103,11 +103,12 @@ def typed_json(text: bytes, wanted: type[T], *, where: str, without: Container[s
 
 
 def _damaged(where: str, problems: list[str]) -> Refused:
+    file = where.split(",")[0]
     return Refused(
         f"{where} is damaged",
         found="\n".join(problems[:10]),
         where=where,
-        hint=f"git log -- {where.split(',')[0]} shows its history; git checkout restores it",
+        hint=f"git log -- {file} shows its history; git checkout COMMIT -- {file} brings one back, to be committed",
     )
 
 

@@ -14,10 +14,11 @@ from expctl.adapters.git_reader import GitReader
 from expctl.adapters.library import EXPERIMENTS
 from expctl.adapters.record_codec import record_of, ruled_of
 from expctl.domain.change_identity import ChangeIdentity, identify
+from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN, id_order
 from expctl.domain.record import Record
 from expctl.domain.rules import Candidate, forbidden, keys_for, keys_of
-from expctl.domain.unified_diff import parse_diff, texts_of
+from expctl.domain.unified_diff import FileTexts, parse_diff, texts_of
 
 VERSION = 2
 SCHEMA = """
@@ -40,14 +41,27 @@ class GitRulebook:
         self._tool = tool
         self._probe = probe
         self._assumed = assumed
+        self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
 
     def identity(self, commit: str, patch: bytes) -> ChangeIdentity:
         """What the patch is on `commit`; nothing for an empty one."""
-        files = parse_diff(patch)
-        names = {f"{commit}:{file.old}": file.old for file in files if file.old}
-        blobs = self._git.read_blobs(names)
-        contents = {names[name]: text.decode(errors="replace") for name, text in blobs.items()}
-        return identify(texts_of(files, contents), patch_id=self._git.patch_identity(patch) if files else "")
+        texts = self._texts(commit, patch)
+        return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
+
+    def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
+        """The files that `patch` doesn't fit as they are in `commit`; None when it changes no line of any file."""
+        texts = self._texts(commit, patch)
+        changes = any(text.before != text.after for text in texts)
+        return tuple(text.path for text in texts if not text.whole) if changes else None
+
+    def _texts(self, commit: str, patch: bytes) -> tuple[FileTexts, ...]:
+        if self._last is None or self._last[:2] != (commit, patch):
+            files = parse_diff(patch)
+            names = {f"{commit}:{file.old}": file.old for file in files if file.old}
+            blobs = self._git.read_blobs(names)
+            contents = {names[name]: text.decode(errors="replace") for name, text in blobs.items()}
+            self._last = (commit, patch, texts_of(files, contents))
+        return self._last[2]
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
         """The records whose rules share a word with the candidate, or have a pattern that one of its added lines matches."""
@@ -77,8 +91,17 @@ class GitRulebook:
 
     def _read(self, blobs: set[str]) -> tuple[Record, ...]:
         texts = self._git.read_blobs(sorted(blobs))
-        records = [record_of(text, where=f"{EXPERIMENTS}, blob {blob[:12]}") for blob, text in texts.items()]
+        records = [self._record(blob, text) for blob, text in texts.items()]
         return tuple(sorted(records, key=lambda record: id_order(record.id)))
+
+    def _record(self, blob: str, text: bytes) -> Record:
+        """Raises Refused naming the file in the tree that was asked last."""
+        try:
+            return record_of(text, where=EXPERIMENTS)
+        except Refused:
+            with closing(sqlite3.connect(self._file)) as index:
+                (name,) = index.execute("select id from records where blob = ?", (blob,)).fetchone()
+            return record_of(text, where=f"{EXPERIMENTS}/{name}/record.json")
 
     def _ask(self, commit: str, question: Callable[[sqlite3.Connection], set[str]]) -> set[str]:
         """Blobs from the index, brought to the tree of `commit`. A file that is none, or half of one, is made anew."""

@@ -40,8 +40,10 @@ def test_again_is_evidence_and_moves_nothing(repository: Foreign) -> None:
     repository.queue("P1", FASTER)
     repository.concluded("run", "P1")
     head = repository.head()
-    repository.concluded("run", "P1", "--again")
-    assert len(repository.record("P1")["replications"]) == 1
+    said = repository.concluded("run", "P1", "--again").out
+    (again,) = repository.record("P1")["replications"]
+    measured = f"  again 1    {again['verdict']} on here, {again['date']}: {again['reasons'][0]}"
+    assert f"{measured}\n  stands     the verdict of " in said
     assert len(repository.git("rev-list", f"{head}..HEAD").splitlines()) == 1
     assert all(path == "ledger.md" or path.startswith("experiments/P1/") for path in repository.changed_by("HEAD"))
     repository.check_nothing_is_left()
