@@ -1,6 +1,10 @@
 """The error boundary: which end has which words and which status."""
 
 import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -38,3 +42,12 @@ def test_any_other_error_is_ours(capsys: pytest.CaptureFixture[str]) -> None:
     assert raising(ValueError("no")) == ExitStatus.BUG
     said = capsys.readouterr().err
     assert (said.count("BUG:"), said.count("Traceback")) == (2, 2)
+
+
+def test_ctrl_c_while_the_command_line_loads_has_words(tmp_path: Path) -> None:
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    ended = subprocess.run(
+        [sys.executable, "-m", "expctl", "status"], env=environment, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stderr) == (ExitStatus.INTERRUPTED, "\nInterrupted\n")
