@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from expctl.domain.queue import State
 from expctl.flow.autopilot import Ended, Skipped, Step, Unproposed
 from expctl.flow.propose import Proposed
 from expctl.flow.queue import Rebased
@@ -22,7 +23,7 @@ def tell(step: Step) -> None:
         case Outcome():
             print_lines(_outcome_lines(step))
         case Skipped():
-            print(f"{step.id}  not run ({step.state})", file=sys.stderr)
+            print(f"{step.id}  not run ({'refused' if step.state is State.READY else step.state})", file=sys.stderr)
             explain(step.refusal)
         case Unproposed():
             print("a proposal was refused; the proposer is told", file=sys.stderr)

@@ -210,6 +210,20 @@ CASES: dict[str, tuple[Prepare, str]] = {
     "apply over changes": (done(lambda r: r.write("src/total.py", FASTER), "show", "P1", "--apply"), "src/total.py"),
     # new
     "id that is taken": (done(lambda r: r.write("src/total.py", FASTER), "new", "P1", "--from-diff"), "P1"),
+    "file where the folder has to be": (
+        done(lambda r: (committed("experiments/P2", "notes")(r), r.write("src/total.py", FASTER)), "new", "P2", "--from-diff"),
+        "experiments/P2",
+    ),
+    "file where the folder of a row has to be": (
+        done(
+            lambda r: (committed("experiments/P2", "notes")(r), r.write("a.csv", "id,verdict\nP2,keep\n")),
+            "import",
+            "a.csv",
+            "--target",
+            "here",
+        ),
+        "experiments/P2",
+    ),
     "nothing to capture": (given("new", "P2", "--from-diff"), "nothing to capture"),
     "neither diff nor patch": (given("new", "P2"), "--patch"),
     "both diff and patch": (given("new", "P2", "--from-diff", "--patch", "x"), "both"),
