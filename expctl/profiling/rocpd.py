@@ -12,27 +12,26 @@ from typing import Any
 from expctl.domain.profile import Device, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch
-from expctl.profiling.rocpd_dispatches import VIEW_NEEDS, read_dispatches
+from expctl.profiling.rocpd_dispatches import read_dispatches
 from expctl.profiling.rocpd_tables import DISPATCH, Tables
 from expctl.profiling.rocprof_csv import AXES, extent
 from expctl.profiling.sqlite_file import open_database, tables
 
 
-def gather_rocpd(path: Path, *, thorough: bool = False) -> list[Gathered]:
-    """One for each process in the database; `thorough` keeps every time, so that processes can share a GPU. Raises Refused."""
+def gather_rocpd(path: Path) -> list[Gathered]:
+    """One for each process in the database. Raises Refused."""
     with open_database(path) as database:
         names = tables(database)
         suffixes = [name.removeprefix(DISPATCH) for name in names if name.startswith(DISPATCH)]
         if not suffixes:
             raise _other_schema(path, names)
-        several = thorough or len(suffixes) > 1
-        found = [_process(Tables(database=database, path=path, suffix=suffix), thorough=several) for suffix in suffixes]
+        found = [_process(Tables(database=database, path=path, suffix=suffix)) for suffix in suffixes]
     if not any(each.has_kernels or each.copies for each in found):
         raise refusals.no_kernels(path, "a rocpd database without a dispatch", "record with rocprofv3 --kernel-trace")
     return found
 
 
-def _process(source: Tables, *, thorough: bool) -> Gathered:
+def _process(source: Tables) -> Gathered:
     found = Gathered(source=Source.ROCPD, file=str(source.path), identity=source.suffix.strip("_").replace("_", "-"))
     found.host = next((str(row.get("hostname") or "") for row in source.rows("info_node")), "")
     agents = {row.get("id"): _device(row) for row in source.rows("info_agent") if row.get("type") == "GPU"}
@@ -41,14 +40,16 @@ def _process(source: Tables, *, thorough: bool) -> Gathered:
     if missing := [name for name in ("kernel_id", "start", "end", "id") if name not in have]:
         raise refusals.unknown(source.path, f"a rocpd database whose dispatches have no {', '.join(missing)}")
     names = {agent: device.name for agent, device in agents.items()}
-    found.tally, firsts = read_dispatches(source, have, names, thorough=thorough)
-    hidden = _describe(source, found, have, firsts, agents)
+    dispatches = read_dispatches(source, have, names)
+    found.tally = dispatches.tally
+    _describe(source, found, have, dispatches.firsts, agents)
     _copies(source, found)
     _counters(source, found, have)
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
-    if hidden:
+    if dispatches.hidden:
+        calls = sum(map(len, found.tally.durations.values()))
         found.notes.append(
-            f"dispatches: the database's own `kernels` view hides {hidden} of {sum(map(len, found.tally.durations.values()))} "
+            f"dispatches: the database's own `kernels` view hides {dispatches.hidden} of {calls} "
             "(no region, thread or event); they are counted here"
         )
     return found
@@ -56,23 +57,19 @@ def _process(source: Tables, *, thorough: bool) -> Gathered:
 
 def _describe(
     source: Tables, found: Gathered, have: Mapping[str, bool], firsts: Mapping[Any, int], agents: Mapping[Any, Device]
-) -> int:
-    """Name the launches. Returns how many dispatches the views hide."""
+) -> None:
+    """Name the launches."""
     symbols = {row.get("id"): row for row in source.rows("info_kernel_symbol")}
-    hidden = nameless = 0
+    nameless = 0
     names = list(have)
     query = f"SELECT * FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608
     for key, dispatch in firsts.items():
         row = dict(zip(names, source.database.execute(query, (dispatch,)).fetchone(), strict=True))
         symbol = symbols.get(row.get("kernel_id"), {})
-        calls = len(found.tally.durations.get(key, ()))
-        if any(name in row and row[name] is None for name in VIEW_NEEDS):
-            hidden += calls
-        nameless += 0 if symbol else calls
+        nameless += 0 if symbol else len(found.tally.durations.get(key, ()))
         found.launches[key] = _launch(row, symbol, agents)
     if nameless:
         found.notes.append(f"names: {nameless} dispatches name a kernel that the database doesn't list")
-    return hidden
 
 
 def _launch(row: Mapping[str, Any], symbol: Mapping[str, Any], agents: Mapping[Any, Device]) -> RawLaunch:

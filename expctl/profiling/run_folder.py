@@ -10,7 +10,6 @@ from expctl.domain.profile import Device, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Gathered
 from expctl.profiling.one_file import read_file
-from expctl.profiling.rocpd import gather_rocpd
 
 FILES_MOST = 2000
 _UNREAD = (
@@ -125,18 +124,7 @@ def _chosen(kernels: Sequence[Gathered]) -> Run:
         else:
             run.notes.append(f"{Path(each.file).name}: {each.source}, left aside: times come from the {best}")
     if len(run.timed) > 1:
-        run.timed = _with_every_time(run.timed)
         run.notes.append(
             f"{len(run.timed)} processes or files are added up: {', '.join(Path(each.file).name for each in run.timed[:6])}"
         )
     return run
-
-
-def _with_every_time(parts: Sequence[Gathered]) -> list[Gathered]:
-    """Databases of several processes, which may share a GPU, are read again: one's summary doesn't say when another ran."""
-    if parts[0].source is not Source.ROCPD:
-        return list(parts)
-    wanted = {(each.file, each.identity) for each in parts}
-    files = dict.fromkeys(each.file for each in parts)
-    again = [each for file in files for each in gather_rocpd(Path(file), thorough=True)]
-    return [each for each in again if (each.file, each.identity) in wanted]
