@@ -5,15 +5,15 @@ are renamed between versions that all call themselves schema 3.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from expctl.domain.profile import Device, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch
-from expctl.profiling.rocpd_dispatches import read_dispatches
-from expctl.profiling.rocpd_tables import DISPATCH, Tables
+from expctl.profiling.rocpd_dispatches import Places, read_dispatches
+from expctl.profiling.rocpd_tables import DISPATCH, Tables, by_column
 from expctl.profiling.rocprof_csv import AXES, extent
 from expctl.profiling.sqlite_file import open_database, tables
 
@@ -22,7 +22,7 @@ def gather_rocpd(path: Path) -> list[Gathered]:
     """One for each process in the database. Raises Refused."""
     with open_database(path) as database:
         names = tables(database)
-        suffixes = [name.removeprefix(DISPATCH) for name in names if name.startswith(DISPATCH)]
+        suffixes = _processes(names)
         if not suffixes:
             raise _other_schema(path, names)
         found = [_process(Tables(database=database, path=path, suffix=suffix)) for suffix in suffixes]
@@ -39,13 +39,17 @@ def _process(source: Tables) -> Gathered:
     have = source.columns("kernel_dispatch")
     if missing := [name for name in ("kernel_id", "start", "end", "id") if name not in have]:
         raise refusals.unknown(source.path, f"a rocpd database whose dispatches have no {', '.join(missing)}")
-    names = {agent: device.name for agent, device in agents.items()}
-    dispatches = read_dispatches(source, have, names)
+    places = _places(source, have, agents)
+    dispatches = read_dispatches(source, have, places)
     found.tally = dispatches.tally
-    _describe(source, found, have, dispatches.firsts, agents)
+    _describe(source, found, dispatches.firsts, places)
     _copies(source, found)
     _counters(source, found, have)
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
+    if dispatches.replays:
+        found.notes.append(
+            f"replays: {dispatches.replays} dispatches are others run again to be counted; they are not calls, nor in the times"
+        )
     if dispatches.hidden:
         calls = sum(map(len, found.tally.durations.values()))
         found.notes.append(
@@ -55,32 +59,43 @@ def _process(source: Tables) -> Gathered:
     return found
 
 
-def _describe(
-    source: Tables, found: Gathered, have: Mapping[str, bool], firsts: Mapping[Any, int], agents: Mapping[Any, Device]
-) -> None:
+def _processes(names: Collection[str]) -> list[str]:
+    """The endings of the tables of each process. A table that only begins like one of dispatches has no kernels beside it."""
+    endings = [name.removeprefix(DISPATCH) for name in names if name.startswith(DISPATCH)]
+    return [each for each in endings if f"rocpd_info_kernel_symbol{each}" in names] or endings
+
+
+def _places(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, Device]) -> Places:
+    """A dispatch names its GPU, or since 4.1 a track that does."""
+    names = {agent: device.name for agent, device in agents.items()}
+    if "agent_id" in have or "track_id" not in have:
+        return Places(column="agent_id" if "agent_id" in have else "", names=names)
+    tracks = {row.get("id"): names[row["agent_id"]] for row in source.rows("track") if row.get("agent_id") in names}
+    return Places(column="track_id", names=tracks)
+
+
+def _describe(source: Tables, found: Gathered, firsts: Mapping[Any, int], places: Places) -> None:
     """Name the launches."""
     symbols = {row.get("id"): row for row in source.rows("info_kernel_symbol")}
     nameless = 0
-    names = list(have)
     query = f"SELECT * FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608
     for key, dispatch in firsts.items():
-        row = dict(zip(names, source.database.execute(query, (dispatch,)).fetchone(), strict=True))
+        row = next(by_column(source.database.execute(query, (dispatch,))))
         symbol = symbols.get(row.get("kernel_id"), {})
         nameless += 0 if symbol else len(found.tally.durations.get(key, ()))
-        found.launches[key] = _launch(row, symbol, agents)
+        found.launches[key] = _launch(row, symbol, places)
     if nameless:
         found.notes.append(f"names: {nameless} dispatches name a kernel that the database doesn't list")
 
 
-def _launch(row: Mapping[str, Any], symbol: Mapping[str, Any], agents: Mapping[Any, Device]) -> RawLaunch:
+def _launch(row: Mapping[str, Any], symbol: Mapping[str, Any], places: Places) -> RawLaunch:
     def of(values: Mapping[str, Any], *names: str) -> int | None:
         return next((values[name] for name in names if isinstance(values.get(name), int)), None)
 
     name = symbol.get("display_name") or symbol.get("kernel_name") or f"kernel {row.get('kernel_id')}"
-    agent = agents.get(row.get("agent_id"))
     return RawLaunch(
         kernel=str(name),
-        device=agent.name if agent else "",
+        device=places.of(row.get(places.column)),
         vgpr=of(symbol, "arch_vgpr_count", "vgpr_count"),
         accum=of(symbol, "accum_vgpr_count"),
         sgpr=of(symbol, "sgpr_count"),
@@ -113,7 +128,8 @@ def _device(row: Mapping[str, Any]) -> Device:
 
 
 def _copies(source: Tables, found: Gathered) -> None:
-    if not source.columns("memory_copy"):
+    have = source.columns("memory_copy")
+    if not {"start", "end", "name_id", "size"} <= have.keys() or not source.columns("string"):
         return
     query = (
         f'SELECT S.string, count(*), total(M."end" - M.start), total(M.size) FROM {source.name("memory_copy")} M '  # noqa: S608
@@ -127,13 +143,14 @@ def _copies(source: Tables, found: Gathered) -> None:
 
 
 def _counters(source: Tables, found: Gathered, have: Mapping[str, bool]) -> None:
-    """Means per call; a counter's instances of one dispatch are added up."""
+    """Means per call; a counter's instances of one dispatch are added up. Samples of streamed counters are none."""
     if "event_id" not in have or not source.columns("pmc_event") or not source.columns("info_pmc"):
         return
+    whole = "WHERE E.sample_id IS NULL " if "sample_id" in source.columns("pmc_event") else ""
     query = (
         f"SELECT K.kernel_id, I.name, count(DISTINCT K.id), total(E.value) FROM {source.name('pmc_event')} E "  # noqa: S608
         f"JOIN {source.name('info_pmc')} I ON I.id = E.pmc_id "
-        f"JOIN {source.name('kernel_dispatch')} K ON K.event_id = E.event_id GROUP BY K.kernel_id, I.name"
+        f"JOIN {source.name('kernel_dispatch')} K ON K.event_id = E.event_id {whole}GROUP BY K.kernel_id, I.name"
     )
     names = {row.get("id"): str(row.get("display_name") or row.get("kernel_name")) for row in source.rows("info_kernel_symbol")}
     for kernel, counter, calls, total in source.database.execute(query):

@@ -22,7 +22,7 @@ ROWS_FOR_TWO = 100_000
 # workgroup makes up for another, and small enough that a grid of 2^32 work-items stays below 2^63.
 _PARTS: tuple[tuple[tuple[str, ...], int], ...] = (
     (("kernel_id",), 604462909811),
-    (("agent_id",), 338350097063),
+    (("agent_id", "track_id"), 338350097063),
     (("private_segment_size", "scratch_size"), 1483921703),
     (("group_segment_size", "lds_block_size", "lds_size"), 1827364979),
     *(
@@ -35,20 +35,41 @@ _PARTS: tuple[tuple[tuple[str, ...], int], ...] = (
     ),
 )
 VIEW_NEEDS = ("region_name_id", "tid", "event_id")
+REPLAY = "replay_pass"
+"""A dispatch that is run again and again to be counted has a row for each pass; others have none, or NULL."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Dispatches:
     """All dispatches of one process. `firsts` has the id of the first one of each launch, `hidden` counts those that the
-    database's own views leave out."""
+    database's own views leave out, `replays` those that are a dispatch run again and don't count."""
 
     tally: Tally = field(default_factory=Tally)
     firsts: dict[Any, int] = field(default_factory=dict)
     hidden: int = 0
+    replays: int = 0
 
 
-def read_dispatches(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, str]) -> Dispatches:
-    """The dispatches of `source`; `agents` names its GPUs by their ids. Raises Refused."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where dispatches ran: the column that says so ("" without one), and the names of GPUs by its values."""
+
+    column: str
+    names: Mapping[Any, str]
+
+    @property
+    def only(self) -> str:
+        """The one GPU there is; "" where there are several or none."""
+        different = set(self.names.values())
+        return different.pop() if len(different) == 1 else ""
+
+    def of(self, value: object) -> str:
+        """The GPU that a value of the column stands for."""
+        return self.only or self.names.get(value) or (f"agent {value}" if self.column else "the GPU")
+
+
+def read_dispatches(source: Tables, have: Mapping[str, bool], places: Places) -> Dispatches:
+    """The dispatches of `source`. Raises Refused."""
     table = source.name("kernel_dispatch")
     ends = f"SELECT (SELECT min(id) FROM {table}), (SELECT max(id) FROM {table})"  # noqa: S608  a quoted name
     first, last = source.database.execute(ends).fetchone()
@@ -58,7 +79,7 @@ def read_dispatches(source: Tables, have: Mapping[str, bool], agents: Mapping[An
 
     def read(part: int) -> Any:
         with open_database(source.path) as database:
-            return _range(Tables(database=database, path=source.path, suffix=source.suffix), have, agents, ranges[part])
+            return _range(Tables(database=database, path=source.path, suffix=source.suffix), have, places, ranges[part])
 
     try:
         return _joined(in_two(read, len(ranges)))
@@ -66,7 +87,7 @@ def read_dispatches(source: Tables, have: Mapping[str, bool], agents: Mapping[An
         raise refusals.damaged(source.path, "a dispatch whose start or end is no integer") from error
 
 
-def _range(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, str], ids: tuple[int, int]) -> Any:
+def _range(source: Tables, have: Mapping[str, bool], places: Places, ids: tuple[int, int]) -> Any:
     """The dispatches of a range of ids, as data that two processes can exchange. Raises TypeError for odd times."""
     tally = Tally()
     firsts: dict[Any, int] = {}
@@ -78,7 +99,7 @@ def _range(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, str], 
             duration_to, start_to, end_to = entries[key]
         except KeyError:
             firsts[key] = dispatch
-            duration_to, start_to, end_to = entries[key] = tally.entry(_agent_of(source, dispatch, have, agents), key)
+            duration_to, start_to, end_to = entries[key] = tally.entry(_place_of(source, dispatch, places), key)
         try:
             duration_to(end - start)
             start_to(start)
@@ -91,28 +112,34 @@ def _range(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, str], 
     # A function that SQLite calls costs half of what a row costs that it hands out.
     source.database.create_function("take", 4, take)
     seen = " + ".join(quoted(name) for name in VIEW_NEEDS if have.get(name)) or "1"
+    table, once = source.name("kernel_dispatch"), ""
+    if REPLAY in have:
+        once = f" AND ({REPLAY} IS NULL OR {REPLAY} = (SELECT min({REPLAY}) FROM {table}))"  # noqa: S608  quoted names
     query = (
-        f'SELECT count(take({_key(have, agents)}, start, "end", id)), count(*) - count({seen}) '  # noqa: S608  quoted names
-        f"FROM {source.name('kernel_dispatch')} WHERE id BETWEEN ? AND ?"
+        f'SELECT count(take({_key(have, places)}, start, "end", id)), count(*) - count({seen}), count(*) '  # noqa: S608
+        f"FROM {table} WHERE id BETWEEN ? AND ?{once}"
     )
     try:
-        _, hidden = source.database.execute(query, ids).fetchone()
+        _, hidden, counted = source.database.execute(query, ids).fetchone()
     except sqlite3.OperationalError:
         if raised:
             raise raised[0] from None
         raise
     tally.settle()
+    rows = f"SELECT count(*) FROM {table} WHERE id BETWEEN ? AND ?"  # noqa: S608
+    replays = source.database.execute(rows, ids).fetchone()[0] - counted if once else 0
     times = {device: (track.starts.tobytes(), track.ends.tobytes()) for device, track in tally.tracks.items()}
-    return firsts, hidden, tally.durations, tally.impossible, times
+    return firsts, hidden, replays, tally.durations, tally.impossible, times
 
 
 def _joined(parts: list[Any]) -> Dispatches:
     """The ranges as one."""
     found = Dispatches()
     tally = found.tally
-    for firsts, hidden, durations, impossible, times in parts:
+    for firsts, hidden, replays, durations, impossible, times in parts:
         found.firsts = firsts | found.firsts
         found.hidden += hidden
+        found.replays += replays
         tally.impossible += impossible
         for key, values in durations.items():
             tally.durations[key] = tally.durations[key] + values if key in tally.durations else values
@@ -121,13 +148,14 @@ def _joined(parts: list[Any]) -> Dispatches:
     return found
 
 
-def _key(have: Mapping[str, bool], agents: Mapping[Any, str]) -> str:
+def _key(have: Mapping[str, bool], places: Places) -> str:
     """The key of a launch, as SQL. Where one GPU is listed, all ran on it."""
-    terms = []
-    for names, weight in _PARTS:
-        name = _first(names, have)
-        if name is not None and (name != "agent_id" or len(agents) != 1):
-            terms.append(f"{_value(name, have[name])} * {weight}")
+    found = [(next((name for name in names if name in have), ""), weight) for names, weight in _PARTS]
+    terms = [
+        f"{_value(name, have[name])} * {weight}"
+        for name, weight in found
+        if name and not (name == places.column and places.only)
+    ]
     return " + ".join(terms)
 
 
@@ -135,15 +163,9 @@ def _value(name: str, nullable: bool) -> str:
     return f"coalesce({quoted(name)}, -1)" if nullable else quoted(name)
 
 
-def _first(names: tuple[str, ...], have: Mapping[str, bool]) -> str | None:
-    return next((name for name in names if name in have), None)
-
-
-def _agent_of(source: Tables, dispatch: int, have: Mapping[str, bool], agents: Mapping[Any, str]) -> str:
-    if len(agents) == 1:
-        return next(iter(agents.values()))
-    if "agent_id" not in have:
-        return "the GPU"
-    query = f"SELECT agent_id FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608
-    row = source.database.execute(query, (dispatch,)).fetchone()
-    return agents.get(row[0], f"agent {row[0]}")
+def _place_of(source: Tables, dispatch: int, places: Places) -> str:
+    if places.only or not places.column:
+        return places.of(None)
+    query = f"SELECT {quoted(places.column)} FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608
+    (value,) = source.database.execute(query, (dispatch,)).fetchone()
+    return places.of(value)
