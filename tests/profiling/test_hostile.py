@@ -185,6 +185,18 @@ def test_refused(tmp_path: Path, show: Show, case: str) -> None:
     assert quiet(shown.err)
 
 
+OTHERS = json.loads((GOLDEN / "refused_heads.json").read_text())
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_tables_without_kernels_are_known(tmp_path: Path, show: Show, case: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(OTHERS[case]["text"])
+    shown = show(path)
+    assert (shown.status, shown.err.splitlines()[0]) == (1, "Error: no kernels in this file")
+    assert f"found     {OTHERS[case]['says']}\n" in shown.err
+
+
 NAMES = {
     "quotes and commas": 'say "hi", twice',
     "newlines": "first\nsecond\r\nthird",
