@@ -84,7 +84,7 @@ def open_table(path: Path) -> Iterator[Table]:
             names = {name: column for column, name in enumerate(heads)}
             if len(names) != len(heads):
                 double = next(name for name in heads if heads.count(name) > 1)
-                raise refusals.damaged(path, f"the column {one_line(double, 60)} stands twice")
+                raise refusals.damaged(path, f"the column {one_line(double, 60) or '(nameless)'} stands twice")
             yield Table(path, names, rows)
     finally:
         csv.field_size_limit(previous)

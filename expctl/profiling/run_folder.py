@@ -54,11 +54,13 @@ class Run:
 def read_run(path: Path) -> Run:
     """The run at `path`, a file or a folder. Raises Refused."""
     try:
-        folder = path.is_dir()
+        folder, special = path.is_dir(), path.exists() and not path.is_file()
     except OSError as error:
         raise refusals.unreadable(path, error) from error
     if folder:
         return _folder(path)
+    if special:
+        raise refusals.unknown(path, "a pipe or a device", "write it to a file first, and give that")
     contents = read_file(path)
     if contents.agents is not None:
         raise refusals.no_kernels(
