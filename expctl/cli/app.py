@@ -1,6 +1,8 @@
 """The command line: one verb per file. Nothing heavy is imported before a verb runs."""
 
+import os
 import sys
+from io import TextIOWrapper
 
 import typer
 
@@ -64,6 +66,7 @@ def main() -> None:
     """Entry point: runs the command and exits with its status."""
     import click
 
+    _prepare_output()
     status_of_usage = ExitStatus.CONCLUDED
 
     def command() -> None:
@@ -79,3 +82,11 @@ def main() -> None:
 
     ended = guard(command)
     sys.exit(ended or int(status_of_usage))
+
+
+def _prepare_output() -> None:
+    """What the output's encoding lacks is written as its escape, and an output that was closed is none."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    elif sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  open until the process ends
