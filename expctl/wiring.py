@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from expctl.adapters.git_reader import GitReader, Place, locate
 from expctl.adapters.library import GitLibrary
+from expctl.adapters.record_index import RecordIndex
 
 DEVICE = "machine"
 
@@ -14,14 +15,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from expctl.adapters.calibrations import FileCalibrations
-    from expctl.adapters.digests import CachedDigests
     from expctl.adapters.findings_file import FindingsPen
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.pictures import Pictures
     from expctl.adapters.process_gate import ProcessGate
     from expctl.adapters.rulebook import GitRulebook
+    from expctl.domain.ledger_rows import Lines
     from expctl.domain.ports import Progress, Recipe
     from expctl.domain.protocol import Protocol
+    from expctl.domain.record import Record
     from expctl.flow.autopilot import Exhausted, Unproposed
     from expctl.flow.propose import Proposed
     from expctl.flow.status import Running
@@ -40,14 +42,25 @@ def reader(place: Place) -> GitReader:
 
 def library(git: GitReader) -> GitLibrary:
     """Typed contents of commits."""
-    return GitLibrary(git)
+    return GitLibrary(git, index(git))
+
+
+def index(git: GitReader) -> RecordIndex:
+    """Every record in short, and the lines that the ledger has of it."""
+    return RecordIndex(git, git.place.state / "records.sqlite", _drawn)
+
+
+def _drawn(record: "Record") -> "Lines":
+    from expctl.views.ledger_lines import drawn
+
+    return drawn(record)
 
 
 def pictures(place: Place, git: GitReader) -> "Pictures":
     """What `show --plot` draws, as of HEAD."""
     from expctl.adapters.pictures import Pictures
 
-    return Pictures(GitLibrary(git), git.head(), place.state / "journal")
+    return Pictures(library(git), git.head(), place.state / "journal")
 
 
 def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None) -> "GitRulebook":
@@ -56,7 +69,7 @@ def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" =
     from expctl.adapters.rulebook import GitRulebook
 
     probes = KeptProbes(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
-    return GitRulebook(git, place.state, tool=_version, probe=probes, assumed=assumed)
+    return GitRulebook(git, index(git), tool=_version, probe=probes, assumed=assumed)
 
 
 def _version(tool: str) -> str:
@@ -83,13 +96,6 @@ def _interpret(assembly: str) -> None:
 
     for name in kernel_names(assembly):
         load(assembly, name)
-
-
-def digests(place: Place, git: GitReader) -> "CachedDigests":
-    """Every record in short."""
-    from expctl.adapters.digests import CachedDigests
-
-    return CachedDigests(git, place.state / "digests.json")
 
 
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
@@ -146,7 +152,7 @@ def asking(place: Place) -> "Callable[[World, str], Proposed | Unproposed | Exha
     from expctl.flow.proposing import Agency, ask_proposer
 
     command = ProposerCommand(place.state / "proposer", mark=mark_of(place))
-    agency = Agency(proposers=command, digests=digests(place, reader(place)), search=search_of, write=proposal_bytes)
+    agency = Agency(proposers=command, search=search_of, write=proposal_bytes)
     return lambda world, target: ask_proposer(world, agency, target)
 
 
@@ -177,7 +183,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     machine = machine_facts()
     return World(
         workspace=workspace,
-        library=GitLibrary(workspace),
+        library=library(workspace),
         rulebook=rulebook(place, workspace),
         journal=FileJournal(place.state / "journal"),
         locks=RepositoryLock(place.state),

@@ -119,15 +119,13 @@ def all_files(
     for record in made:
         yield from ((f"experiments/{record.id}/{name}", text) for name, text in record_files(record))
     for number in range(len(made) + 1, len(made) + queued + 1):
-        yield from (
-            (f"experiments/P{number}/{name}", text) for name, text in waiting_files(number, base, draw, after=kept)
-        )
+        yield from ((f"experiments/P{number}/{name}", text) for name, text in waiting_files(number, base, draw, after=kept))
     yield "experiments/findings.yaml", finding_lines(findings, len(made), draw).encode()
 
 
 def load(folder: Path, files: Iterator[tuple[str, bytes]]) -> None:
     """One commit with `files` on top of what is there, as one pack."""
-    begun = subprocess.run(["git", "rev-parse", "-q", "--verify", "HEAD"], cwd=folder, capture_output=True).stdout
+    begun = subprocess.run(["git", "rev-parse", "-q", "--verify", "HEAD"], cwd=folder, capture_output=True, check=False).stdout
     stream = subprocess.Popen(["git", "fast-import", "--quiet", "--force"], cwd=folder, stdin=subprocess.PIPE)
     if stream.stdin is None:
         raise RuntimeError("git fast-import reads nothing")

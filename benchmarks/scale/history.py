@@ -1,4 +1,4 @@
-"""Made-up experiments that look like measured ones: a history of any length from a seed, with everything that a record can hold."""
+"""Made-up experiments that look like measured ones: a history of any length from a seed, with all that a record can hold."""
 
 import hashlib
 import random
@@ -205,7 +205,7 @@ def _reason(verdict: Verdict, gain: float, timed: bool) -> str:
     return {
         Verdict.KEEP: f"objective {interval}: gain beyond noise; no size regresses",
         Verdict.REJECT: f"n=512 regresses: {interval}",
-        Verdict.INCONCLUSIVE: f"objective {interval} after 46 rounds: undecided; about {60 + int(abs(gain) * 100)} would decide",
+        Verdict.INCONCLUSIVE: f"objective {interval} after 46 rounds: undecided; about {60 + int(abs(gain) * 90)} decide",
         Verdict.NO_OP: "the same code sections as the baseline on here; nothing was timed",
         Verdict.INVALID: "the harness failed: worker died",
     }[verdict]
@@ -224,7 +224,9 @@ def _estimates(draw: random.Random, gain: float) -> tuple[Estimate, ...]:
     for name, flop in (("n=512", 2 * 512**3), ("n=384", 2 * 384**3)):
         baseline = round(flop / draw.uniform(80, 95))
         sizes.append(
-            replace(whole, size=name, baseline_ns=float(baseline), candidate_ns=round(baseline * (1 - gain / 100), 1), flop=flop)
+            replace(
+                whole, size=name, baseline_ns=float(baseline), candidate_ns=round(baseline * (1 - gain / 100), 1), flop=flop
+            )
         )
     return (whole, *sizes)
 

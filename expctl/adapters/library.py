@@ -5,31 +5,38 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from expctl.adapters import strict_yaml
+from expctl.adapters import shelf, strict_yaml
 from expctl.adapters.findings_file import findings_of
 from expctl.adapters.git_reader import GitReader
 from expctl.adapters.proposal_file import proposal_of
 from expctl.adapters.record_codec import profile_of, record_of, typed_json
+from expctl.adapters.record_index import RecordIndex
+from expctl.adapters.reduction import EXPERIMENTS
+from expctl.domain.digest import Digest
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import ID_PATTERN, Proposal, check_id, id_order
+from expctl.domain.experiment import ID_PATTERN, Proposal, Verdict, check_id, id_order
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol, inconsistencies
 from expctl.domain.record import Finding, Record
 from expctl.domain.result import Profile
+from expctl.domain.stock import Stock
 from expctl.domain.ticket import Filing, Ticket, content_of
 
 PROTOCOL = "protocol.yaml"
-EXPERIMENTS = "experiments"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
 FINDINGS = f"{EXPERIMENTS}/findings.yaml"
 PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
 
 
 class GitLibrary:
-    """Reads by commit, never from the work tree: what judges an experiment can't be edited under it."""
+    """Reads by commit, never from the work tree: what judges an experiment can't be edited under it.
 
-    def __init__(self, reader: GitReader) -> None:
+    What it says of many experiments comes from `index`; without one it reads them all.
+    """
+
+    def __init__(self, reader: GitReader, index: RecordIndex | None = None) -> None:
         self._git = reader
+        self._index = index or RecordIndex(reader, None)
 
     def protocol(self, commit: str) -> Protocol:
         """protocol.yaml of `commit`. Raises Refused with every problem in it."""
@@ -79,12 +86,28 @@ class GitLibrary:
             ticket=_ticket(ticket, folder),
         )
 
+    def experiments(self, commit: str) -> Mapping[str, Verdict | None]:
+        """Every experiment with its verdict, None where it has no record."""
+        return self._index.ask(commit, shelf.experiments)
+
+    def waiting(self, commit: str) -> tuple[str, ...]:
+        """Ids of proposals without a verdict about the idea, in their order."""
+        return self._index.ask(commit, shelf.waiting)
+
+    def digests(self, commit: str, *, drawn: bool = False) -> tuple[Digest, ...]:
+        """Every record in short, in order of id; with the lines that were drawn of it, where they are kept and wanted."""
+        return self._index.ask(commit, shelf.drawn_digests if drawn and self._index.draws else shelf.digests)
+
+    def stock(self, commit: str) -> Stock:
+        """What all records come to, for whoever needs no single one of them."""
+        return self._index.ask(commit, shelf.stock)
+
     def proposals(self, commit: str) -> tuple[Proposal, ...]:
         """Every proposal, in order of id."""
         return tuple(proposal_of(text, folder) for folder, text in self._read_all(commit, "experiment.yaml"))
 
-    def some_proposals(self, commit: str, ids: Sequence[str]) -> tuple[Proposal, ...]:
-        """The proposals of these ids, which are there, in this order."""
+    def some_proposals(self, commit: str, ids: Iterable[str]) -> tuple[Proposal, ...]:
+        """The proposals of these ids, in this order; an id that has none is left out."""
         folders = {f"{commit}:{EXPERIMENTS}/{name}/experiment.yaml": f"{EXPERIMENTS}/{name}" for name in ids}
         return tuple(proposal_of(text, folders[path]) for path, text in self._git.read_blobs(folders).items())
 
@@ -103,6 +126,12 @@ class GitLibrary:
                 raise Refused(f"{folder}/record.json names {record.id}", where=folder, hint="restore it from git")
             found.append(record)
         return tuple(found)
+
+    def some_records(self, commit: str, ids: Iterable[str]) -> Mapping[str, Record]:
+        """The records of those of `ids` that have one."""
+        paths = {f"{commit}:{EXPERIMENTS}/{name}/record.json": name for name in ids}
+        found = self._git.read_blobs(paths)
+        return {paths[path]: record_of(text, where=path.partition(":")[2]) for path, text in found.items()}
 
     def findings(self, commit: str) -> tuple[Finding, ...]:
         """experiments/findings.yaml, each with its id; empty when there is none."""

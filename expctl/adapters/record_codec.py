@@ -2,14 +2,14 @@
 
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from expctl.adapters.sound_json import Unsound, reader_of
 from expctl.adapters.strict_json import no_constant, once
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
-from expctl.domain.measurement import Sample, Side
-from expctl.domain.record import Fact, Record, Rule
+from expctl.domain.measurement import Sample
+from expctl.domain.record import Fact, Record
 from expctl.domain.ticket import Ticket
 
 T = TypeVar("T")
@@ -23,28 +23,6 @@ def record_bytes(record: Record) -> bytes:
 def record_of(text: bytes, *, where: str, without: Container[str] = ()) -> Record:
     """Read a record, `without` some keys that have a default. Raises Refused when the rest is not one."""
     return typed_json(text, Record, where=where, without=without)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuledPart:
-    """What an index of rules needs of a record: its rule, and the machine codes of its candidate."""
-
-    rule: Rule | None
-    codes: tuple[str, ...]
-
-
-def ruled_of(text: bytes, *, where: str) -> RuledPart:
-    """As `record_of`, of this part alone, which is many times quicker."""
-    try:
-        plain = json.loads(text)
-        codes = tuple(str(made["code"]) for made in plain.get("artifacts", {}).get(Side.CANDIDATE, {}).values())
-        problems = Problems()
-        rule: Rule | None = decode(plain["rule"], Rule, problems) if "rule" in plain else None
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise _damaged(where, [f"not a record: {error!r}"]) from error
-    if problems.found:
-        raise _damaged(where, problems.found)
-    return RuledPart(rule=rule, codes=codes)
 
 
 def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:
@@ -94,12 +72,19 @@ def typed_json(text: bytes, wanted: type[T], *, where: str, without: Container[s
         plain = json.loads(text, parse_constant=no_constant, object_pairs_hook=once)
         if without and isinstance(plain, dict):
             plain = {key: value for key, value in plain.items() if key not in without}
-        value: T = decode(plain, wanted, problems)
+        value: T = _decoded(plain, wanted, problems)
     except (ValueError, RecursionError) as error:
         raise _damaged(where, [f"not JSON: {error}"]) from error
     if problems.found:
         raise _damaged(where, problems.found)
     return value
+
+
+def _decoded(plain: Any, wanted: Any, problems: Problems) -> Any:
+    try:
+        return reader_of(wanted)(plain)
+    except Unsound:
+        return decode(plain, wanted, problems)
 
 
 def _damaged(where: str, problems: list[str]) -> Refused:

@@ -26,7 +26,6 @@ def brief(
     machine = wiring.machine()
     found = brief_here(
         wiring.library(git),
-        wiring.digests(place, git),
         wiring.calibrations(machine),
         head=git.head(),
         machine=machine,

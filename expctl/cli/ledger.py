@@ -20,7 +20,7 @@ def ledger(
     place = wiring.here()
     git = wiring.reader(place)
     library, head = wiring.library(git), git.head()
-    view = Books.open(library, head).ledger()
+    view = Books.open(library, head, drawn=not as_json).ledger()
     file, text = place.root / "ledger.md", render(view).encode()
     on_disk = file.read_bytes() if file.is_file() and not file.is_symlink() else None
     # By blob id: git may keep other line ends on disk.

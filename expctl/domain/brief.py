@@ -58,8 +58,7 @@ class Brief:
 def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
     """The brief, at most `words_max` words long with its title."""
     protocol, digests = known.protocol, known.digests
-    forecasts = [each.forecast for each in digests if each.forecast]
-    accuracy = accuracy_of(forecasts)
+    accuracy = accuracy_of(each.told for each in digests if each.told)
     given = given_baselines(digests)
     found = Counter(each.verdict for each in digests if not each.imported)
     sections = (
@@ -70,7 +69,7 @@ def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
         rule_section(digests),
         open_questions(digests, known.findings),
         next_section(known.proposals, known.queued),
-        prediction_section(forecasts, accuracy),
+        prediction_section(digests, accuracy),
     )
     return Brief(
         name=protocol.name,

@@ -1,12 +1,30 @@
 """What was predicted, side by side with what came of it, and how often predictions hold."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
+from typing import Protocol as Port
 
 from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Prediction, Verdict
 from expctl.domain.record import Record
+
+
+class Scored(Port):
+    """What the accuracy is counted from. `counts` is that of a Forecast, `hoped` says that a KEEP was predicted, and
+    `surplus_percent` by how much the middle of the predicted range exceeded what was measured, None where there was no range.
+    """
+
+    @property
+    def counts(self) -> bool: ...  # noqa: D102
+    @property
+    def verdict_holds(self) -> bool: ...  # noqa: D102
+    @property
+    def gain_holds(self) -> bool | None: ...  # noqa: D102
+    @property
+    def hoped(self) -> bool: ...  # noqa: D102
+    @property
+    def surplus_percent(self) -> float | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +55,18 @@ class Forecast:
             return None
         low, high = self.predicted.gain_percent
         return low <= self.gain_percent <= high
+
+    @property
+    def hoped(self) -> bool:
+        """Was a KEEP predicted?"""
+        return self.predicted.verdict is Verdict.KEEP
+
+    @property
+    def surplus_percent(self) -> float | None:
+        """By how much the middle of the range exceeded the gain; None where one of them is missing."""
+        if self.predicted.gain_percent is None or self.gain_percent is None:
+            return None
+        return sum(self.predicted.gain_percent) / 2 - self.gain_percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +106,12 @@ def forecasts(records: Iterable[Record]) -> tuple[Forecast, ...]:
     return tuple(found for record in records if (found := forecast_of(record)) is not None)
 
 
-def accuracy_of(found: Sequence[Forecast]) -> Accuracy:
+def accuracy_of(found: Iterable[Scored]) -> Accuracy:
     """How often they held, over those that count."""
     counted = [each for each in found if each.counts]
     ranged = [each for each in counted if each.gain_holds is not None]
-    keeps = [each for each in counted if each.predicted.verdict is Verdict.KEEP]
-    surplus = [sum(each.predicted.gain_percent or (0.0, 0.0)) / 2 - (each.gain_percent or 0.0) for each in ranged]
+    keeps = [each for each in counted if each.hoped]
+    surplus = [each.surplus_percent for each in ranged if each.surplus_percent is not None]
     return Accuracy(
         verdicts=len(counted),
         verdict_hits=sum(each.verdict_holds for each in counted),

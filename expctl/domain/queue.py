@@ -56,6 +56,11 @@ def waiting(proposals: Iterable[Proposal], records: Iterable[Record]) -> tuple[P
     return tuple(sorted((each for each in proposals if each.id not in concluded), key=lambda each: id_order(each.id)))
 
 
+def asked_experiments(proposals: Iterable[Proposal]) -> frozenset[str]:
+    """Experiments whose result some condition asks for."""
+    return frozenset(each.experiment for each in _asked(proposals))
+
+
 def asked_profiles(proposals: Iterable[Proposal]) -> frozenset[str]:
     """Experiments whose profile some condition asks for."""
     return frozenset(each.experiment for each in _asked(proposals) if each.names[0] == "profile")

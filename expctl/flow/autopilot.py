@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from expctl.domain.books import Books
+from expctl.domain.books import Queue
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment import Verdict
 from expctl.domain.queue import Entry, State
@@ -96,7 +96,7 @@ class _Journey:
 
     def look(self) -> tuple[Entry, ...]:
         """The queue at the head of the branch, but what was refused on this baseline."""
-        queue = Books.open(self.world.library, self.world.workspace.head()).queue()
+        queue = Queue.open(self.world.library, self.world.workspace.head()).entries()
         return tuple(each for each in queue if each.id not in self.refused)
 
     def next_of(self, entries: tuple[Entry, ...]) -> str:

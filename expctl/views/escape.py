@@ -23,6 +23,9 @@ OPENING = re.compile(r"^(?:[#>=\[]|[-+](?=[-+ ]|$))")
 # Backticks end a code span, a pipe ends its table cell, a dollar may start a formula around it.
 NOT_IN_CODE = re.compile(r"[`|$]")
 NUMBERED = re.compile(r"^(\d+)([.)])(?= |$)")
+# Most cells, and a ledger has a hundred thousand: nothing above can match but what HARMFUL names.
+HARMLESS = re.compile(r"(?:[A-Za-z(]|[-+]?\d+(?![\d.)]))[^\\`*|~$_&<]*")
+HARMFUL = ("](", "][", ":/", "w.", "W.")
 
 
 class Markdown(str):
@@ -33,7 +36,15 @@ class Markdown(str):
 
 def markdown_text(text: str) -> str:
     """Return `text` so that Markdown shows it as typed, at the start of a line or in a table cell alike."""
-    escaped = ALWAYS.sub(lambda found: "\\" + found[0], plain_text(text))
+    plain = plain_text(text)
+    if HARMLESS.fullmatch(plain) and not any(each in plain for each in HARMFUL):
+        return plain
+    return escaped_text(plain)
+
+
+def escaped_text(plain: str) -> str:
+    """As `markdown_text`, of one line without invisible letters."""
+    escaped = ALWAYS.sub(lambda found: "\\" + found[0], plain)
     escaped = OUTER_UNDERSCORE.sub(r"\\_", escaped)
     escaped = TAG.sub("&lt;", ENTITY.sub("&amp;", escaped))
     escaped = LINK.sub(r"\\]", escaped)

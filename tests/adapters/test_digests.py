@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from expctl.adapters.digests import CachedDigests
 from user_repository import Repository
 
-from expctl.adapters.digests import CachedDigests
 from expctl.adapters.git_reader import GitReader, locate
 from expctl.adapters.library import GitLibrary
 from expctl.domain.digest import baseline_of, digest_of, given_baselines, in_order, standing
