@@ -18,13 +18,15 @@ def in_parts(work: Callable[[Sequence[T]], list[R]], items: Sequence[T]) -> list
     """`work` of all `items`, in their order. What a part raises is raised here: whoever fails in a fork fails again in this
     process. A fork whose parent was killed ends with its part: it waits for nothing but to hand over.
     """
-    parts = max(1, min(len(os.sched_getaffinity(0)), len(items) // PART_LEAST))
+    parts = min(len(os.sched_getaffinity(0)), len(items) // PART_LEAST)
+    if parts < 2:
+        return work(items)
     size = -(-len(items) // parts)
     slices = [items[start : start + size] for start in range(0, len(items), size)]
     handed: list[list[R] | None] = []
     forks = [_begun(work, part) for part in slices[1:]]
     try:
-        done = work(slices[0]) if slices else []
+        done = work(slices[0])
     finally:
         handed = [_handed(*fork) for fork in forks]
     for part, found in zip(slices[1:], handed, strict=True):
