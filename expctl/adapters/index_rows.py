@@ -53,9 +53,9 @@ def row_of(digest: Digest) -> Row:
         *ban,
         own.base if own else None,
         ground_text(own.ground) if own else None,
-        _list([(each.target, each.date, ground_text(each.ground)) for each in again]),
+        _list(tuple([(each.target, each.date, ground_text(each.ground)) for each in again])),
     )
-    return tuple(HALVES.sub("", each) if type(each) is str and not each.isascii() else each for each in row)
+    return tuple([HALVES.sub("", each) if type(each) is str and not each.isascii() else each for each in row])
 
 
 def digest_of_row(row: Row, grounds: Mapping[int, Ground]) -> Digest:
@@ -106,7 +106,7 @@ def digest_of_row(row: Row, grounds: Mapping[int, Ground]) -> Digest:
 
 def ground_text(ground: Ground) -> str:
     """The same for equal grounds."""
-    return json.dumps([ground.protocol, sorted(ground.parts.items())])
+    return _list((ground.protocol, tuple(sorted(ground.parts.items()))))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -116,11 +116,12 @@ def ground_of_text(text: str) -> Ground:
     return Ground(protocol=protocol, parts=dict(parts))
 
 
-def _list(items: Sequence[Any]) -> str:
+@functools.lru_cache(maxsize=4096)  # most records say the same things
+def _list(items: tuple[Any, ...]) -> str:
     return json.dumps(items) if items else ""
 
 
-@functools.lru_cache(maxsize=4096)  # most records say the same things
+@functools.lru_cache(maxsize=4096)
 def listed(text: str) -> Any:
     """The tuple that such a column holds."""
     return _tuples(json.loads(text)) if text else ()

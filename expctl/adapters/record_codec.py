@@ -1,7 +1,7 @@
 """record.json, samples.jsonl, profile.json and queued.json: typed on this side, canonical bytes on the other."""
 
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from expctl.adapters.sound_json import Unsound, reader_of
@@ -14,15 +14,17 @@ from expctl.domain.ticket import Ticket
 
 T = TypeVar("T")
 
+DECODER = json.JSONDecoder(object_pairs_hook=once, parse_constant=no_constant)
+
 
 def record_bytes(record: Record) -> bytes:
     """The one way to write a record: keys in the order of the dataclass, one space of indent, a final newline."""
     return _indented(encode(record))
 
 
-def record_of(text: bytes, *, where: str, without: Container[str] = ()) -> Record:
-    """Read a record, `without` some keys that have a default. Raises Refused when the rest is not one."""
-    return typed_json(text, Record, where=where, without=without)
+def record_of(text: bytes, *, where: str, left_out: frozenset[type[Any]] = frozenset()) -> Record:
+    """Read a record. Lists of the classes `left_out` are checked and come out empty. Raises Refused when it is not one."""
+    return typed_json(text, Record, where=where, left_out=left_out)
 
 
 def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:
@@ -65,24 +67,22 @@ def ticket_bytes(ticket: Ticket) -> bytes:
     return _indented(encode(ticket))
 
 
-def typed_json(text: bytes, wanted: type[T], *, where: str, without: Container[str] = ()) -> T:
-    """Decode JSON strictly into `wanted`, but for the top keys in `without`. Raises Refused with every problem."""
+def typed_json(text: bytes, wanted: type[T], *, where: str, left_out: frozenset[type[Any]] = frozenset()) -> T:
+    """Decode JSON strictly into `wanted`, as `record_of` does. Raises Refused with every problem."""
     problems = Problems()
     try:
-        plain = json.loads(text, parse_constant=no_constant, object_pairs_hook=once)
-        if without and isinstance(plain, dict):
-            plain = {key: value for key, value in plain.items() if key not in without}
-        value: T = _decoded(plain, wanted, problems)
+        plain = DECODER.decode(text.decode())
+        value = _decoded(plain, wanted, problems, left_out)
     except (ValueError, RecursionError) as error:
         raise _damaged(where, [f"not JSON: {error}"]) from error
     if problems.found:
         raise _damaged(where, problems.found)
-    return value
+    return value  # type: ignore[no-any-return]
 
 
-def _decoded(plain: Any, wanted: Any, problems: Problems) -> Any:
+def _decoded(plain: Any, wanted: Any, problems: Problems, left_out: frozenset[type[Any]]) -> Any:
     try:
-        return reader_of(wanted)(plain)
+        return reader_of(wanted, left_out)(plain)
     except Unsound:
         return decode(plain, wanted, problems)
 

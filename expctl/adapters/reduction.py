@@ -11,10 +11,12 @@ from expctl.domain.digest import digest_of
 from expctl.domain.errors import Refused
 from expctl.domain.ledger_rows import Lines
 from expctl.domain.measurement import Side
-from expctl.domain.record import Record
+from expctl.domain.record import Fact, Record
 from expctl.domain.rules import keys_of
 
 EXPERIMENTS = "experiments"
+
+NOT_KEPT = frozenset((Fact,))  # most of a record, and nothing of it is in the index
 
 Draw = Callable[[Record], Lines]
 Folder = tuple[str, str]
@@ -56,7 +58,7 @@ class Reduction:
         if text is None:
             return Reduced(folder, None, None, (), (), ruled=False, proposed=proposed)
         name, where = folder[0], f"{EXPERIMENTS}/{folder[0]}"
-        record = record_of(text, where=f"{where}/record.json")
+        record = record_of(text, where=f"{where}/record.json", left_out=NOT_KEPT)
         if record.id != name:
             raise Refused(f"{where}/record.json names {record.id}", where=where, hint="restore it from git")
         rule = record.rule

@@ -20,18 +20,22 @@ class Unsound(Exception):
 
 
 @functools.cache
-def reader_of(wanted: Any) -> Reader:
-    """What reads a `wanted`: a dataclass, StrEnum, str, bool, int, float, or a tuple, mapping or optional of such."""
+def reader_of(wanted: Any, left_out: frozenset[type[Any]] = frozenset()) -> Reader:
+    """What reads a `wanted`: a dataclass, StrEnum, str, bool, int, float, or a tuple, mapping or optional of such.
+
+    Lists of the classes `left_out` are read as strictly as all else, and come out empty.
+    """
     origin, arguments = typing.get_origin(wanted), typing.get_args(wanted)
     if origin in (typing.Union, types.UnionType):
-        return _optional(reader_of(next(each for each in arguments if each is not type(None))))
+        return _optional(reader_of(next(each for each in arguments if each is not type(None)), left_out))
     if origin is tuple:
-        many = len(arguments) == 2 and arguments[1] is Ellipsis
-        return _many(reader_of(arguments[0])) if many else _fixed([reader_of(each) for each in arguments])
+        if len(arguments) == 2 and arguments[1] is Ellipsis:
+            return _many(reader_of(arguments[0], left_out), empty=arguments[0] in left_out)
+        return _fixed([reader_of(each, left_out) for each in arguments])
     if origin is not None and issubclass(origin, Mapping):
-        return _mapping(reader_of(arguments[1]))
+        return _mapping(reader_of(arguments[1], left_out))
     if dataclasses.is_dataclass(wanted):
-        return _dataclass(typing.cast(type[Any], wanted))
+        return _dataclass(typing.cast(type[Any], wanted), left_out)
     if issubclass(wanted, StrEnum):
         return _enum(wanted)
     return LEAVES[wanted]
@@ -70,11 +74,12 @@ def _optional(inner: Reader) -> Reader:
     return lambda raw: None if raw is None else inner(raw)
 
 
-def _many(inner: Reader) -> Reader:
+def _many(inner: Reader, *, empty: bool) -> Reader:
     def read(raw: Any) -> Any:
         if type(raw) is not list:
             raise Unsound
-        return tuple([inner(each) for each in raw])
+        found = [inner(each) for each in raw]
+        return () if empty else tuple(found)
 
     return read
 
@@ -109,7 +114,7 @@ def _enum(wanted: type[StrEnum]) -> Reader:
     return read
 
 
-def _dataclass(wanted: type[Any]) -> Reader:
+def _dataclass(wanted: type[Any], left_out: frozenset[type[Any]]) -> Reader:
     """Its fields are looked at with the first value: a class may hold itself."""
     fields: dict[str, Reader] = {}
     needed = {
@@ -117,13 +122,24 @@ def _dataclass(wanted: type[Any]) -> Reader:
         for field in dataclasses.fields(wanted)
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
     }
+    made = wanted not in left_out
 
     def read(raw: Any) -> Any:
         if not fields:
             hints = typing.get_type_hints(wanted)
-            fields.update({field.name: reader_of(hints[field.name]) for field in dataclasses.fields(wanted)})
-        if type(raw) is not dict or not (needed <= raw.keys() <= fields.keys()):
+            fields.update({field.name: reader_of(hints[field.name], left_out) for field in dataclasses.fields(wanted)})
+        if type(raw) is not dict:
             raise Unsound
-        return wanted(**{key: fields[key](value) for key, value in raw.items()})
+        for name in needed:
+            if name not in raw:
+                raise Unsound
+        try:
+            if made:
+                return wanted(**{key: fields[key](value) for key, value in raw.items()})
+            for key, value in raw.items():
+                fields[key](value)
+        except KeyError:
+            raise Unsound from None
+        return None
 
     return read

@@ -158,7 +158,11 @@ def test_circumstances_are_those_of_the_commit_and_of_what_is_assumed(repository
 
     def circumstances(**assumed: str):  # type: ignore[no-untyped-def]
         made = GitRulebook(
-            workspace, RecordIndex(workspace, None), tool=tool, probe=lambda _: ProbeAnswer(passes=True, said="yes"), assumed=assumed
+            workspace,
+            RecordIndex(workspace, None),
+            tool=tool,
+            probe=lambda _: ProbeAnswer(passes=True, said="yes"),
+            assumed=assumed,
         )
         return made.circumstances(second, frozenset({"cpu"}))
 
