@@ -1,26 +1,31 @@
 """Protocol, proposals, findings and records as they stand in a commit of the repository."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from expctl.adapters import shelf, strict_yaml
 from expctl.adapters.findings_file import findings_of
-from expctl.adapters.git_reader import GitReader
 from expctl.adapters.proposal_file import proposal_of
 from expctl.adapters.record_codec import profile_of, record_of, typed_json
 from expctl.adapters.record_index import RecordIndex
 from expctl.adapters.reduction import EXPERIMENTS
-from expctl.domain.digest import Digest
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN, Proposal, Verdict, check_id, id_order
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol, inconsistencies
-from expctl.domain.record import Finding, Record
-from expctl.domain.result import Profile
-from expctl.domain.stock import Stock
 from expctl.domain.ticket import Filing, Ticket, content_of
+
+if TYPE_CHECKING:
+    from expctl.adapters.git_reader import GitReader
+    from expctl.domain.digest import Digest
+    from expctl.domain.record import Finding, Record
+    from expctl.domain.result import Profile
+    from expctl.domain.stock import Stock
 
 PROTOCOL = "protocol.yaml"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)

@@ -5,6 +5,8 @@ folder, and `experiments/` as a whole is known by its tree, so that for another 
 A file that is damaged or was made by other code is made again; one that can't be written is copied to memory and left alone.
 """
 
+from __future__ import annotations
+
 import os
 import sqlite3
 import sys
@@ -12,14 +14,16 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from expctl import adapters, domain, views
 from expctl.adapters.forked import in_parts
-from expctl.adapters.git_reader import GitReader
 from expctl.adapters.index_rows import COLUMNS, GROUND, LINES
 from expctl.adapters.reduction import EXPERIMENTS, Draw, Folder, Reduced, Reduction
 from expctl.domain.experiment import ID_PATTERN, id_order
+
+if TYPE_CHECKING:
+    from expctl.adapters.git_reader import GitReader
 
 T = TypeVar("T")
 

@@ -1,10 +1,11 @@
 """From the bytes of a record to what the index keeps of it."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from expctl.adapters.git_reader import GitReader
 from expctl.adapters.index_rows import Row, row_of
 from expctl.adapters.record_codec import record_of
 from expctl.domain.digest import digest_of
@@ -13,6 +14,9 @@ from expctl.domain.ledger_rows import Lines
 from expctl.domain.measurement import Side
 from expctl.domain.record import Fact, Record
 from expctl.domain.rules import keys_of
+
+if TYPE_CHECKING:
+    from expctl.adapters.git_reader import GitReader
 
 EXPERIMENTS = "experiments"
 

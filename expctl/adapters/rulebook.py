@@ -1,19 +1,24 @@
 """The rules of a commit, found by the words that the index of records has of them, so that one question reads a handful."""
 
+from __future__ import annotations
+
 import sqlite3
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from expctl.adapters import shelf
 from expctl.adapters.circumstances import AskTool, RepositoryCircumstances, TryProbe
-from expctl.adapters.git_reader import GitReader
 from expctl.adapters.record_codec import record_of
-from expctl.adapters.record_index import RecordIndex
 from expctl.adapters.reduction import EXPERIMENTS
 from expctl.domain.change_identity import ChangeIdentity, identify
 from expctl.domain.experiment import id_order
-from expctl.domain.record import Record
 from expctl.domain.rules import Candidate, forbidden, keys_for
 from expctl.domain.unified_diff import parse_diff, texts_of
+
+if TYPE_CHECKING:
+    from expctl.adapters.git_reader import GitReader
+    from expctl.adapters.record_index import RecordIndex
+    from expctl.domain.record import Record
 
 
 class GitRulebook:

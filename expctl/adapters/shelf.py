@@ -1,15 +1,20 @@
 """Questions that an index of records answers. Its tables and views: record_index.py."""
 
+from __future__ import annotations
+
 import sqlite3
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from expctl.adapters.index_rows import digest_of_row, ground_of_text, listed
-from expctl.domain.digest import Digest
 from expctl.domain.epochs import Epochs, Measuring, epochs_from
 from expctl.domain.experiment import Verdict
-from expctl.domain.ground import Ground
 from expctl.domain.ledger_baseline import ImportedBaseline, Landing
 from expctl.domain.stock import LAST, Stock
+
+if TYPE_CHECKING:
+    from expctl.domain.digest import Digest
+    from expctl.domain.ground import Ground
 
 # The newest of those that were timed on the same targets; there may be several such sets of targets.
 TIMED = """

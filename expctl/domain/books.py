@@ -1,17 +1,22 @@
 """What is on record at one commit: what queue and ledger are functions of. Of ten thousand records a few are read whole."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from expctl.domain.digest import Digest, digest_of, in_order, standing
-from expctl.domain.experiment import Proposal
 from expctl.domain.ledger import Ledger, ledger_from
-from expctl.domain.ports import Library
-from expctl.domain.protocol import Protocol
 from expctl.domain.queue import Entry, asked_experiments, asked_profiles, line_up
-from expctl.domain.record import Finding, Record
-from expctl.domain.result import Profile
 from expctl.domain.ticket import Filing, Ticket
+
+if TYPE_CHECKING:
+    from expctl.domain.experiment import Proposal
+    from expctl.domain.ports import Library
+    from expctl.domain.protocol import Protocol
+    from expctl.domain.record import Finding, Record
+    from expctl.domain.result import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +31,7 @@ class Queue:
     profiles: Mapping[str, Profile] = field(default_factory=dict)
 
     @staticmethod
-    def open(library: Library, commit: str) -> "Queue":
+    def open(library: Library, commit: str) -> Queue:
         """Read it. Raises Refused when something there is not well formed."""
         waiting = library.waiting(commit)
         proposals = library.some_proposals(commit, waiting)
@@ -53,7 +58,7 @@ class Books:
     waiting: Queue
 
     @staticmethod
-    def open(library: Library, commit: str, *, drawn: bool = True) -> "Books":
+    def open(library: Library, commit: str, *, drawn: bool = True) -> Books:
         """Read it, with the lines of the ledger that were `drawn` before or without. Raises Refused when something there is
         not well formed.
         """
@@ -76,7 +81,7 @@ class Books:
         digests = tuple(self.digests.values())
         return ledger_from(self.protocol, digests, self.records, findings=self.findings, queue=self.queue())
 
-    def with_records(self, records: Iterable[Record]) -> "Books":
+    def with_records(self, records: Iterable[Record]) -> Books:
         """After these were concluded, or imported."""
         new = {each.id: each for each in records}
         return replace(
@@ -86,19 +91,19 @@ class Books:
             waiting=replace(self.waiting, records={**self.waiting.records, **new}),
         )
 
-    def with_record(self, record: Record, profile: Profile) -> "Books":
+    def with_record(self, record: Record, profile: Profile) -> Books:
         """After an experiment was concluded, or replicated (then `profile` is empty: the first one stays)."""
         books = self.with_records((record,))
         profiles = {**books.waiting.profiles, record.id: profile} if profile else books.waiting.profiles
         return replace(books, waiting=replace(books.waiting, profiles=profiles))
 
-    def with_proposal(self, proposal: Proposal, ticket: Ticket) -> "Books":
+    def with_proposal(self, proposal: Proposal, ticket: Ticket) -> Books:
         """After one more was queued."""
         filing = Filing(ticket=ticket, content=ticket.content)
         waiting, filings = self.waiting, {**self.waiting.filings, proposal.id: filing}
         return replace(self, waiting=replace(waiting, proposals=(*waiting.proposals, proposal), filings=filings))
 
-    def with_tickets(self, tickets: Mapping[str, Ticket]) -> "Books":
+    def with_tickets(self, tickets: Mapping[str, Ticket]) -> Books:
         """After some of what is queued got other tickets."""
         filings = self.waiting.filings
         changed = {name: replace(filings[name], ticket=ticket) for name, ticket in tickets.items()}

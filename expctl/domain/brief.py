@@ -1,21 +1,26 @@
 """The brief: what an agent or a newcomer must know before proposing anything, in a bounded number of words. Pure."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from expctl.domain.brief_protocol import protocol_section
 from expctl.domain.brief_rules import open_questions, rule_section
 from expctl.domain.brief_sentences import baseline_section, finding_section, next_section, noise_section, prediction_section
 from expctl.domain.digest import Digest, SeenNoise, given_baselines
-from expctl.domain.epochs import Epochs
 from expctl.domain.experiment import Proposal, Verdict
-from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
-from expctl.domain.noise import Calibrated
 from expctl.domain.predictions import Accuracy, accuracy_of
-from expctl.domain.protocol import Protocol
-from expctl.domain.record import Finding
 from expctl.domain.word_cap import Section, within
+
+if TYPE_CHECKING:
+    from expctl.domain.epochs import Epochs
+    from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+    from expctl.domain.noise import Calibrated
+    from expctl.domain.protocol import Protocol
+    from expctl.domain.record import Finding
 
 WORDS_MAX = 4000
 OF_TITLE = 60  # words that a view may put before the sections

@@ -1,13 +1,18 @@
 """Do-not-repeat rules and open questions as sentences of the brief."""
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
 
-from expctl.domain.digest import Digest
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
 from expctl.domain.experiment import Verdict, id_order
-from expctl.domain.record import Finding
 from expctl.domain.sentences import TEXT_MAX
 from expctl.domain.text import one_line
 from expctl.domain.word_cap import ITEMS_MAX, Section
+
+if TYPE_CHECKING:
+    from expctl.domain.digest import Digest
+    from expctl.domain.record import Finding
 
 WAY_OUT = (
     "The way out of a rule is a new precondition: a condition below that has changed (compiler, architecture, the baseline's"

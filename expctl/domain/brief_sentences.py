@@ -1,20 +1,25 @@
 """Baselines, noise, findings, queue and predictions as sentences of the brief."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from expctl.domain.calibration import mde
-from expctl.domain.digest import Digest, SeenNoise, Told
-from expctl.domain.epochs import Epochs
 from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Proposal, id_order
-from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
-from expctl.domain.noise import Calibrated
 from expctl.domain.predictions import Accuracy, accuracy_text, prediction_text
-from expctl.domain.protocol import Protocol
 from expctl.domain.quantities import throughput_text, time_text
-from expctl.domain.record import Finding
 from expctl.domain.text import one_line
 from expctl.domain.word_cap import ITEMS_MAX, Section
+
+if TYPE_CHECKING:
+    from expctl.domain.digest import Digest, SeenNoise, Told
+    from expctl.domain.epochs import Epochs
+    from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+    from expctl.domain.noise import Calibrated
+    from expctl.domain.protocol import Protocol
+    from expctl.domain.record import Finding
 
 LONG, SHORT = 420, 200  # characters of a quoted text
 NAMED_MAX = 6

@@ -5,13 +5,17 @@ used last where there are several, and opens a new one where there is none. Two 
 what returns to an old ground returns to its epoch.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.experiment import id_order
 from expctl.domain.ground import Change, Ground, changes, grounds_of
-from expctl.domain.record import Record
+
+if TYPE_CHECKING:
+    from expctl.domain.record import Record
 
 
 class Measuring(NamedTuple):

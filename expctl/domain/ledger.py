@@ -3,8 +3,11 @@
 The ledger is rendered from records and never read back.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from expctl.domain.digest import Digest, digest_of, given_baselines, in_order, landings, standing
 from expctl.domain.epochs import Epochs, epochs_from
@@ -16,10 +19,12 @@ from expctl.domain.ledger_facts import Counts, counts, epoch_facts, opening_fact
 from expctl.domain.ledger_remarks import Debt, Remark, corrections, debts, notes, undecided, waived
 from expctl.domain.ledger_rows import Line, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
 from expctl.domain.predictions import Accuracy, Forecast, accuracy_of, forecast_of
-from expctl.domain.protocol import Protocol
 from expctl.domain.queue import Entry, line_up
-from expctl.domain.record import Finding, Record
-from expctl.domain.rule_states import Pass
+
+if TYPE_CHECKING:
+    from expctl.domain.protocol import Protocol
+    from expctl.domain.record import Finding, Record
+    from expctl.domain.rule_states import Pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,19 @@
 """Epochs as the ledger shows them: the border between two, and what the next run would begin."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from expctl.domain.digest import Digest
 from expctl.domain.epochs import Epoch, Epochs
 from expctl.domain.ground import Change, Ground, ground_of
-from expctl.domain.protocol import Protocol
 from expctl.domain.record import Yardstick
 from expctl.domain.yardstick import yardstick_of
+
+if TYPE_CHECKING:
+    from expctl.domain.digest import Digest
+    from expctl.domain.protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,19 +1,24 @@
 """What a newcomer must know before anything else, as sentences that hold for these very records."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from expctl.domain.digest import Ban, Digest
-from expctl.domain.epochs import Epochs
 from expctl.domain.experiment import Verdict
-from expctl.domain.ground import Change
-from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
-from expctl.domain.ledger_remarks import Debt, Remark
-from expctl.domain.ledger_rows import QueueItem
-from expctl.domain.protocol import Protocol
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.queue import State
+
+if TYPE_CHECKING:
+    from expctl.domain.digest import Ban, Digest
+    from expctl.domain.epochs import Epochs
+    from expctl.domain.ground import Change
+    from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+    from expctl.domain.ledger_remarks import Debt, Remark
+    from expctl.domain.ledger_rows import QueueItem
+    from expctl.domain.protocol import Protocol
 
 NAMED_MAX = 12
 COMING = (State.READY, State.WAITING)

@@ -1,11 +1,16 @@
 """What the ledger gathers over all records: remarks, debts, what is undecided, what let a rule pass. In the order of ids."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from expctl.domain.digest import Digest
 from expctl.domain.experiment import Verdict
 from expctl.domain.rule_states import Pass
+
+if TYPE_CHECKING:
+    from expctl.domain.digest import Digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,14 +1,18 @@
 """The lines of the ledger: experiments, rules and the queue."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.evidence import OBJECTIVE
-from expctl.domain.experiment import Kind, Mode, Prediction, Verdict
 from expctl.domain.queue import Entry, State
 from expctl.domain.record import Estimate, Lapse, Origin, Record, Replication, Rule
 from expctl.domain.rule_states import Pass, levels_of
+
+if TYPE_CHECKING:
+    from expctl.domain.experiment import Kind, Mode, Prediction, Verdict
 
 UNMEASURED = "unmeasured at home"
 

@@ -1,13 +1,18 @@
 """What was predicted, side by side with what came of it, and how often predictions hold."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median
+from typing import TYPE_CHECKING
 from typing import Protocol as Port
 
 from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Prediction, Verdict
-from expctl.domain.record import Record
+
+if TYPE_CHECKING:
+    from expctl.domain.record import Record
 
 
 class Scored(Port):

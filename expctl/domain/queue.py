@@ -1,14 +1,19 @@
 """The queue: which proposals wait, in which order they run, and why each one doesn't run now. Pure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from expctl.domain.condition import Comparison, comparisons, parse
 from expctl.domain.experiment import Proposal, Verdict, id_order
-from expctl.domain.record import Record
 from expctl.domain.result import Answer, Concluded, Hopeless, Pending, Profile, Result, Truth, answer
 from expctl.domain.ticket import Filing, Ticket
+
+if TYPE_CHECKING:
+    from expctl.domain.record import Record
 
 INVALID_RETRIES = 2
 UNFILED = Filing(ticket=None, content="")

@@ -1,14 +1,19 @@
 """Every rule as a reader needs it: in force, open again and why, or waived and by whom. Pure, given what is true now."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from expctl.domain.conditions import VERIFIED, lapses, verified
 from expctl.domain.experiment import Verdict, id_order
-from expctl.domain.ports import Circumstances
-from expctl.domain.record import Lapse, Record, Rule
 from expctl.domain.rules import Level, changed_codes
+
+if TYPE_CHECKING:
+    from expctl.domain.ports import Circumstances
+    from expctl.domain.record import Lapse, Record, Rule
 
 
 class State(StrEnum):

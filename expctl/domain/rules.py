@@ -1,14 +1,19 @@
 """Do-not-repeat: what a REJECT forbids, and by which of four levels a repeat is known."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from expctl.domain.change_identity import ChangeIdentity, settings_hash
-from expctl.domain.experiment import Proposal
 from expctl.domain.measurement import Side
 from expctl.domain.record import Artifact, Record, Rule
+
+if TYPE_CHECKING:
+    from expctl.domain.experiment import Proposal
 
 LINE_MAX = 400
 PATTERN_MAX = 200

@@ -1,8 +1,14 @@
 """What the brief says of one record: of its rule, and of its prediction."""
 
-from expctl.domain.ledger_rows import RuleRow
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from expctl.domain.predictions import Forecast, outcome_text, prediction_text
 from expctl.domain.text import one_line
+
+if TYPE_CHECKING:
+    from expctl.domain.ledger_rows import RuleRow
 
 TEXT_MAX, CONDITIONS_MAX = 200, 160
 

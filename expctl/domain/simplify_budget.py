@@ -1,11 +1,16 @@
 """What the simplifications of an epoch have cost together. Their losses add up, so they share one budget."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from expctl.domain.digest import Digest
 from expctl.domain.epochs import epochs_from
-from expctl.domain.ground import Ground
+
+if TYPE_CHECKING:
+    from expctl.domain.digest import Digest
+    from expctl.domain.ground import Ground
 
 
 def simplify_used_percent(digests: Sequence[Digest], *, target: str, ground: Ground, but: str) -> float:

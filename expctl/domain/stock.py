@@ -1,10 +1,14 @@
 """What all records come to for `status`, which shows a handful of them."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from expctl.domain.epochs import Epochs
-from expctl.domain.ledger_baseline import ImportedBaseline, Landing
+if TYPE_CHECKING:
+    from expctl.domain.epochs import Epochs
+    from expctl.domain.ledger_baseline import ImportedBaseline, Landing
 
 LAST = 5  # verdicts that are shown
 

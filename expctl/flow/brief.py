@@ -1,16 +1,21 @@
 """Gathering what the brief says. Takes no lock and reads commits only, so it works during a run."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from expctl.domain.brief import Brief, Known, brief_of
 from expctl.domain.calibration import Calibration
 from expctl.domain.digest import Digest, in_order, landings, seen_noise, standing
 from expctl.domain.epochs import epochs_from
 from expctl.domain.ledger_baseline import Baseline, baseline_of
-from expctl.domain.noise import Calibrated
-from expctl.domain.ports import Calibrations, Library
-from expctl.domain.protocol import Protocol
 from expctl.flow.status import epochs_now
+
+if TYPE_CHECKING:
+    from expctl.domain.noise import Calibrated
+    from expctl.domain.ports import Calibrations, Library
+    from expctl.domain.protocol import Protocol
 
 PROPOSALS_MAX = 40  # read of a long queue: more would not fit into the brief
 

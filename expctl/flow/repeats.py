@@ -3,21 +3,23 @@
 `rules check` imports this too and has to be quick, hence what is imported late.
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 from expctl.domain.conditions import lapses, verified
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Proposal
 from expctl.domain.judges import architectures
 from expctl.domain.measurement import Side
-from expctl.domain.ports import Circumstances, Rulebook
-from expctl.domain.protocol import Protocol
 from expctl.domain.record import Lapse, Record, Waiver
 from expctl.domain.rules import Candidate, Match, differing_codes, matches
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment import Proposal
     from expctl.domain.lifecycle import Run
+    from expctl.domain.ports import Circumstances, Rulebook
+    from expctl.domain.protocol import Protocol
 
 SHOWN = 3
 
@@ -35,7 +37,7 @@ def check_patch(
     return _judged(rulebook, candidate, now, proposal, commit)
 
 
-def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: "Run", machine: str) -> tuple[Waiver, ...]:
+def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: Run, machine: str) -> tuple[Waiver, ...]:
     """As `check_patch`, of what was built; only the machine code is new."""
     base = run.begun().base
     built = {side: {name: made for name in run.targets() if (made := run.artifact(side, name))} for side in Side}

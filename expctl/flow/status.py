@@ -1,17 +1,22 @@
 """What stands, what runs, what waits, what blocks. Takes no lock and reads commits only, so it works during a run."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from expctl.domain.books import Queue
-from expctl.domain.epochs import Epochs
 from expctl.domain.ground import ground_of
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baseline_of
-from expctl.domain.ports import Foreign, Library
-from expctl.domain.protocol import Protocol
 from expctl.domain.queue import Entry, State
-from expctl.domain.record import Record
 from expctl.domain.yardstick import yardstick_of
+
+if TYPE_CHECKING:
+    from expctl.domain.epochs import Epochs
+    from expctl.domain.ports import Foreign, Library
+    from expctl.domain.protocol import Protocol
+    from expctl.domain.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,16 +4,21 @@ The cells of a line depend on one record alone, so that they can be drawn once a
 with a tab between two. What other records say of it (its epoch, whom a rule let pass) is put in when the table is made.
 """
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
 
-from expctl.domain.ledger_epochs import Border
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
 from expctl.domain.ledger_rows import Line, Lines, Row, RuleRow, row_of, rule_row
 from expctl.domain.predictions import Forecast, forecast_of, outcome_text, prediction_text
 from expctl.domain.quantities import effect_text
-from expctl.domain.record import Estimate, Lapse, Record
-from expctl.domain.rule_states import Pass
 from expctl.views.escape import Markdown, markdown_text
 from expctl.views.table import aligned, cells
+
+if TYPE_CHECKING:
+    from expctl.domain.ledger_epochs import Border
+    from expctl.domain.record import Estimate, Lapse, Record
+    from expctl.domain.rule_states import Pass
 
 LINE_MAX = 400
 EXPERIMENT = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "measured, on which baseline", "why")

@@ -1,14 +1,13 @@
 """ledger.md: the ledger as Markdown that also reads well as raw text. The same records give the same bytes."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from expctl.domain import boundaries
-from expctl.domain.ledger import Ledger
-from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
-from expctl.domain.ledger_rows import QueueItem
 from expctl.domain.predictions import accuracy_text, prediction_text
-from expctl.domain.protocol import Benchmark, Target
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.queue import State
 from expctl.domain.verdict import CONFIRM_LEAST
@@ -16,6 +15,12 @@ from expctl.views.escape import Markdown, code_text, markdown_text
 from expctl.views.findings import about
 from expctl.views.ledger_lines import experiment_table, forecast_table, rule_table, short
 from expctl.views.table import table
+
+if TYPE_CHECKING:
+    from expctl.domain.ledger import Ledger
+    from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+    from expctl.domain.ledger_rows import QueueItem
+    from expctl.domain.protocol import Benchmark, Target
 
 COMMIT_LETTERS = 12
 
