@@ -6,8 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from expctl.adapters.git_reader import GitReader, Place, locate
-from expctl.adapters.library import GitLibrary
-from expctl.adapters.record_index import RecordIndex
 
 DEVICE = "machine"
 
@@ -16,9 +14,11 @@ if TYPE_CHECKING:
 
     from expctl.adapters.calibrations import FileCalibrations
     from expctl.adapters.findings_file import FindingsPen
+    from expctl.adapters.library import GitLibrary
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.pictures import Pictures
     from expctl.adapters.process_gate import ProcessGate
+    from expctl.adapters.record_index import RecordIndex
     from expctl.adapters.rulebook import GitRulebook
     from expctl.domain.ledger_rows import Lines
     from expctl.domain.ports import Progress, Recipe
@@ -40,13 +40,17 @@ def reader(place: Place) -> GitReader:
     return GitReader(place)
 
 
-def library(git: GitReader) -> GitLibrary:
+def library(git: GitReader) -> "GitLibrary":
     """Typed contents of commits."""
+    from expctl.adapters.library import GitLibrary
+
     return GitLibrary(git, index(git))
 
 
-def index(git: GitReader) -> RecordIndex:
+def index(git: GitReader) -> "RecordIndex":
     """Every record in short, and the lines that the ledger has of it."""
+    from expctl.adapters.record_index import RecordIndex
+
     return RecordIndex(git, git.place.state / "records.sqlite", _drawn)
 
 

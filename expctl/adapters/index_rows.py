@@ -3,9 +3,11 @@
 import functools
 import json
 import re
+import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from expctl.adapters.shelf import ground_of_text, grounds_of, listed
 from expctl.domain.digest import Ban, Digest, Told
 from expctl.domain.epochs import Measuring
 from expctl.domain.experiment import Kind, Verdict, id_order
@@ -56,6 +58,18 @@ def row_of(digest: Digest) -> Row:
         _list(tuple([(each.target, each.date, ground_text(each.ground)) for each in again])),
     )
     return tuple([HALVES.sub("", each) if type(each) is str and not each.isascii() else each for each in row])
+
+
+def digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
+    """Every record in order of id."""
+    grounds = grounds_of(index)
+    return tuple([digest_of_row(row, grounds) for row in index.execute("select * from digests")])
+
+
+def drawn_digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
+    """As `digests`, with the lines of each."""
+    grounds = grounds_of(index)
+    return tuple([digest_of_row(row, grounds) for row in index.execute("select * from drawn_digests")])
 
 
 def digest_of_row(row: Row, grounds: Mapping[int, Ground]) -> Digest:
@@ -109,23 +123,6 @@ def ground_text(ground: Ground) -> str:
     return _list((ground.protocol, tuple(sorted(ground.parts.items()))))
 
 
-@functools.lru_cache(maxsize=4096)
-def ground_of_text(text: str) -> Ground:
-    """The ground that has this text."""
-    protocol, parts = json.loads(text)
-    return Ground(protocol=protocol, parts=dict(parts))
-
-
 @functools.lru_cache(maxsize=4096)  # most records say the same things
 def _list(items: tuple[Any, ...]) -> str:
     return json.dumps(items) if items else ""
-
-
-@functools.lru_cache(maxsize=4096)
-def listed(text: str) -> Any:
-    """The tuple that such a column holds."""
-    return _tuples(json.loads(text)) if text else ()
-
-
-def _tuples(plain: Any) -> Any:
-    return tuple(map(_tuples, plain)) if isinstance(plain, list) else plain

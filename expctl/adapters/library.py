@@ -9,20 +9,17 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from expctl.adapters import shelf, strict_yaml
-from expctl.adapters.findings_file import findings_of
-from expctl.adapters.proposal_file import proposal_of
 from expctl.adapters.record_codec import profile_of, record_of, typed_json
-from expctl.adapters.record_index import RecordIndex
-from expctl.adapters.reduction import EXPERIMENTS
+from expctl.adapters.record_index import EXPERIMENTS, RecordIndex
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN, Proposal, Verdict, check_id, id_order
-from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol, inconsistencies
 from expctl.domain.ticket import Filing, Ticket, content_of
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
     from expctl.domain.digest import Digest
+    from expctl.domain.ports import Queued
     from expctl.domain.record import Finding, Record
     from expctl.domain.result import Profile
     from expctl.domain.stock import Stock
@@ -36,7 +33,8 @@ PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
 class GitLibrary:
     """Reads by commit, never from the work tree: what judges an experiment can't be edited under it.
 
-    What it says of many experiments comes from `index`; without one it reads them all.
+    What it says of many experiments comes from `index`; without one it reads them all. What `status` doesn't need is imported
+    late.
     """
 
     def __init__(self, reader: GitReader, index: RecordIndex | None = None) -> None:
@@ -68,6 +66,9 @@ class GitLibrary:
 
     def queued(self, commit: str, experiment: str) -> Queued:
         """One proposal with its patch. Raises Refused when it isn't committed or not well formed."""
+        from expctl.adapters.proposal_file import proposal_of
+        from expctl.domain.ports import Queued
+
         folder = f"{EXPERIMENTS}/{check_id(experiment)}"
         names = {name: f"{commit}:{folder}/{name}" for name in PROPOSAL}
         found = self._git.read_blobs(names.values())
@@ -101,7 +102,9 @@ class GitLibrary:
 
     def digests(self, commit: str, *, drawn: bool = False) -> tuple[Digest, ...]:
         """Every record in short, in order of id; with the lines that were drawn of it, where they are kept and wanted."""
-        return self._index.ask(commit, shelf.drawn_digests if drawn and self._index.draws else shelf.digests)
+        from expctl.adapters import index_rows
+
+        return self._index.ask(commit, index_rows.drawn_digests if drawn and self._index.draws else index_rows.digests)
 
     def stock(self, commit: str) -> Stock:
         """What all records come to, for whoever needs no single one of them."""
@@ -109,11 +112,15 @@ class GitLibrary:
 
     def proposals(self, commit: str) -> tuple[Proposal, ...]:
         """Every proposal, in order of id."""
+        from expctl.adapters.proposal_file import proposal_of
+
         return tuple(proposal_of(text, folder) for folder, text in self._read_all(commit, "experiment.yaml"))
 
     def some_proposals(self, commit: str, ids: Iterable[str]) -> tuple[Proposal, ...]:
         """The proposals of these ids, in this order; an id that has none is left out."""
         folders = {f"{commit}:{EXPERIMENTS}/{name}/experiment.yaml": f"{EXPERIMENTS}/{name}" for name in ids}
+        from expctl.adapters.proposal_file import proposal_of
+
         return tuple(proposal_of(text, folders[path]) for path, text in self._git.read_blobs(folders).items())
 
     def record(self, commit: str, experiment: str) -> Record | None:
@@ -140,6 +147,8 @@ class GitLibrary:
 
     def findings(self, commit: str) -> tuple[Finding, ...]:
         """experiments/findings.yaml, each with its id; empty when there is none."""
+        from expctl.adapters.findings_file import findings_of
+
         return findings_of(self.findings_text(commit), where=FINDINGS)
 
     def findings_text(self, commit: str) -> bytes:

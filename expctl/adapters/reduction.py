@@ -8,17 +8,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.adapters.index_rows import Row, row_of
 from expctl.adapters.record_codec import record_of
+from expctl.adapters.record_index import EXPERIMENTS
 from expctl.domain.digest import digest_of
 from expctl.domain.errors import Refused
 from expctl.domain.ledger_rows import Lines
-from expctl.domain.measurement import Side
 from expctl.domain.record import Fact, Record
 from expctl.domain.rules import keys_of
+from expctl.domain.side import Side
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
-
-EXPERIMENTS = "experiments"
 
 NOT_KEPT = frozenset((Fact,))  # most of a record, and nothing of it is in the index
 

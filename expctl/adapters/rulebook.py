@@ -1,24 +1,30 @@
-"""The rules of a commit, found by the words that the index of records has of them, so that one question reads a handful."""
+"""The rules of a commit, found by the words that the index of records has of them, so that one question reads a handful.
+
+`rules check` most often finds none and then needs no record: what reads them is imported late.
+"""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from expctl.adapters import shelf
-from expctl.adapters.circumstances import AskTool, RepositoryCircumstances, TryProbe
-from expctl.adapters.record_codec import record_of
-from expctl.adapters.reduction import EXPERIMENTS
 from expctl.domain.change_identity import ChangeIdentity, identify
-from expctl.domain.experiment import id_order
-from expctl.domain.rules import Candidate, forbidden, keys_for
+from expctl.domain.patterns import forbidden
+from expctl.domain.rules import Candidate, keys_for
 from expctl.domain.unified_diff import parse_diff, texts_of
 
 if TYPE_CHECKING:
+    import sqlite3
+
+    from expctl.adapters.circumstances import AskTool, RepositoryCircumstances, TryProbe
     from expctl.adapters.git_reader import GitReader
     from expctl.adapters.record_index import RecordIndex
     from expctl.domain.record import Record
+
+RULED = "select name from live where ruled"
+NAMED = "select name from live join words using (key) where word = ?"
+PATTERNS = "select distinct pattern from live join patterns using (key)"
+FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 
 
 class GitRulebook:
@@ -46,25 +52,29 @@ class GitRulebook:
         keys, added = keys_for(candidate), candidate.identity.added
 
         def search(index: sqlite3.Connection) -> set[str]:
-            found = {name for key in keys for name in shelf.named(index, key)}
-            matching = [pattern for pattern in shelf.patterns(index) if forbidden(pattern, added)]
-            return found | {name for pattern in matching for name in shelf.forbidding(index, pattern)}
+            found = {name for key in keys for (name,) in index.execute(NAMED, (key,))}
+            matching = [pattern for (pattern,) in index.execute(PATTERNS) if forbidden(pattern, added)]
+            return found | {name for pattern in matching for (name,) in index.execute(FORBIDDING, (pattern,))}
 
         return self._read(commit, self._index.ask(commit, search))
 
     def ruled(self, commit: str) -> tuple[Record, ...]:
         """Every record with a rule, or with a waiver of one, in order of id."""
-        return self._read(commit, set(self._index.ask(commit, shelf.ruled)))
+        return self._read(commit, self._index.ask(commit, lambda index: [name for (name,) in index.execute(RULED)]))
 
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> RepositoryCircumstances:
         """What is true now, of the commit and of this machine."""
+        from expctl.adapters.circumstances import RepositoryCircumstances
+
         return RepositoryCircumstances(
             self._git, commit, tool=self._tool, probe=self._probe, judges=architectures, assumed=self._assumed
         )
 
-    def _read(self, commit: str, ids: set[str]) -> tuple[Record, ...]:
-        names = {f"{commit}:{EXPERIMENTS}/{name}/record.json": name for name in sorted(ids, key=id_order)}
-        return tuple(
-            record_of(text, where=f"{EXPERIMENTS}/{names[path]}/record.json")
-            for path, text in self._git.read_blobs(names).items()
-        )
+    def _read(self, commit: str, ids: Iterable[str]) -> tuple[Record, ...]:
+        if not ids:
+            return ()
+        from expctl.adapters.library import GitLibrary
+        from expctl.domain.experiment import id_order
+
+        found = GitLibrary(self._git).some_records(commit, ids)
+        return tuple(found[name] for name in sorted(found, key=id_order))

@@ -1,19 +1,19 @@
-"""Questions that an index of records answers. Its tables and views: record_index.py."""
+"""Questions that an index of records answers, but for whole digests (index_rows.py). Its tables and views: index_making.py."""
 
 from __future__ import annotations
 
+import functools
+import json
 import sqlite3
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from expctl.adapters.index_rows import digest_of_row, ground_of_text, listed
 from expctl.domain.epochs import Epochs, Measuring, epochs_from
 from expctl.domain.experiment import Verdict
 from expctl.domain.ledger_baseline import ImportedBaseline, Landing
 from expctl.domain.stock import LAST, Stock
 
 if TYPE_CHECKING:
-    from expctl.domain.digest import Digest
     from expctl.domain.ground import Ground
 
 # The newest of those that were timed on the same targets; there may be several such sets of targets.
@@ -30,10 +30,6 @@ GIVEN = "select target, name, title, given, date from live where given is not nu
 MEASURED = "select date, number, name, 0, target, base, ground, again from live where ground is not null"
 WAITING = "select name from live where proposed and (verdict is null or verdict = ?) order by number, name"
 EXPERIMENTS = "select name, verdict from live where proposed order by number, name"
-RULED = "select name from live where ruled"
-NAMED = "select name from live join words using (key) where word = ?"
-PATTERNS = "select distinct pattern from live join patterns using (key)"
-FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 
 
 def experiments(index: sqlite3.Connection) -> Mapping[str, Verdict | None]:
@@ -44,18 +40,6 @@ def experiments(index: sqlite3.Connection) -> Mapping[str, Verdict | None]:
 def waiting(index: sqlite3.Connection) -> tuple[str, ...]:
     """Ids of proposals without a verdict about the idea."""
     return _names(index, WAITING, Verdict.INVALID)
-
-
-def digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
-    """Every record in order of id."""
-    grounds = _grounds(index)
-    return tuple([digest_of_row(row, grounds) for row in index.execute("select * from digests")])
-
-
-def drawn_digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
-    """As `digests`, with the lines of each."""
-    grounds = _grounds(index)
-    return tuple([digest_of_row(row, grounds) for row in index.execute("select * from drawn_digests")])
 
 
 def stock(index: sqlite3.Connection) -> Stock:
@@ -69,26 +53,6 @@ def stock(index: sqlite3.Connection) -> Stock:
         newest=_names(index, NEWEST, LAST)[::-1],
         debts=tuple((name, flag) for name, flags in index.execute(OWED) for flag in listed(flags)),
     )
-
-
-def ruled(index: sqlite3.Connection) -> tuple[str, ...]:
-    """Ids of what has a rule, or let one pass."""
-    return _names(index, RULED)
-
-
-def named(index: sqlite3.Connection, word: str) -> tuple[str, ...]:
-    """Ids of the rules that this word finds."""
-    return _names(index, NAMED, word)
-
-
-def patterns(index: sqlite3.Connection) -> tuple[str, ...]:
-    """Every forbidden pattern."""
-    return _names(index, PATTERNS)
-
-
-def forbidding(index: sqlite3.Connection, pattern: str) -> tuple[str, ...]:
-    """Ids of the rules that have this pattern."""
-    return _names(index, FORBIDDING, pattern)
 
 
 def _names(index: sqlite3.Connection, question: str, *parameters: str | int) -> tuple[str, ...]:
@@ -105,7 +69,7 @@ def _given(index: sqlite3.Connection, standing: Mapping[str, str]) -> tuple[Impo
 
 def _epochs(index: sqlite3.Connection) -> Epochs:
     """All epochs, and the last of each target. Of measurements that follow one another on one ground the first will do."""
-    rows, grounds = index.execute(MEASURED).fetchall(), _grounds(index)
+    rows, grounds = index.execute(MEASURED).fetchall(), grounds_of(index)
     further = [
         (date, number, name, 1, target, base, ground_of_text(text), "")
         for _, number, name, _, _, base, _, again in rows
@@ -121,5 +85,23 @@ def _epochs(index: sqlite3.Connection) -> Epochs:
     return epochs_from(turns)
 
 
-def _grounds(index: sqlite3.Connection) -> dict[int, Ground]:
+def grounds_of(index: sqlite3.Connection) -> dict[int, Ground]:
+    """Number -> ground."""
     return {number: ground_of_text(text) for number, text in index.execute("select number, text from grounds")}
+
+
+@functools.lru_cache(maxsize=4096)
+def ground_of_text(text: str) -> Ground:
+    """The ground that a text of `index_rows.ground_text` stands for."""
+    protocol, parts = json.loads(text)
+    return Ground(protocol=protocol, parts=dict(parts))
+
+
+@functools.lru_cache(maxsize=4096)  # most records say the same things
+def listed(text: str) -> Any:
+    """The tuple that a column holds as JSON."""
+    return _tuples(json.loads(text)) if text else ()
+
+
+def _tuples(plain: Any) -> Any:
+    return tuple(map(_tuples, plain)) if isinstance(plain, list) else plain

@@ -1,8 +1,11 @@
 """`expctl brief`: what an agent or a newcomer must know, in at most 4,000 words."""
 
-from typing import Annotated
+from __future__ import annotations
 
-import typer
+from typing import TYPE_CHECKING, Annotated
+
+if TYPE_CHECKING:
+    import typer
 
 WORDS_MAX = 4000
 

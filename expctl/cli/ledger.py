@@ -1,8 +1,11 @@
 """`expctl ledger`: render ledger.md from the records, or check that it is their rendering."""
 
-from typing import Annotated
+from __future__ import annotations
 
-import typer
+from typing import TYPE_CHECKING, Annotated
+
+if TYPE_CHECKING:
+    import typer
 
 
 def ledger(

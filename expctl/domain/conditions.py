@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from expctl.domain.measurement import Side
 from expctl.domain.record import Lapse, Record
-from expctl.domain.rules import Level, judged_of
+from expctl.domain.rule_levels import Level, judged_of
+from expctl.domain.side import Side
 
 if TYPE_CHECKING:
     from expctl.domain.ports import Circumstances

@@ -3,18 +3,16 @@
 Named tuples and not dataclasses: they are made by the ten thousand for one command, in an eighth of the time.
 """
 
-import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from expctl.domain.epochs import Epochs, Measuring, measurings
-from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Mode, Verdict, id_order
 from expctl.domain.ledger_baseline import ImportedBaseline, Landing, given_of, lands, timed_on
 from expctl.domain.ledger_rows import UNMEASURED, Lines, rule_row
 from expctl.domain.predictions import forecast_of
-from expctl.domain.record import Origin, Record
+from expctl.domain.record import OBJECTIVE, Origin, Record
 from expctl.domain.sentences import TEXT_MAX, forecast_sentence, rule_sentence
 from expctl.domain.text import one_line
 
@@ -147,6 +145,8 @@ def given_baselines(digests: Iterable[Digest]) -> tuple[ImportedBaseline, ...]:
 
 def seen_noise(target: str, digests: Iterable[Digest], epochs: Epochs) -> SeenNoise | None:
     """What the last epoch of `target` showed; None where nothing was timed in it."""
+    import statistics
+
     last = epochs.last.get(target)
     found = [each.sd_percent for each in digests if each.sd_percent and last and epochs.of.get(each.id) is last]
     if last is None or not found:

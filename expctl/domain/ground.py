@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from expctl.domain.evidence import OBJECTIVE
+from expctl.domain.record import OBJECTIVE
 
 if TYPE_CHECKING:
     from expctl.domain.record import Record, Replication, Yardstick

@@ -24,7 +24,7 @@ from expctl.domain.queue import Entry, line_up
 if TYPE_CHECKING:
     from expctl.domain.protocol import Protocol
     from expctl.domain.record import Finding, Record
-    from expctl.domain.rule_states import Pass
+    from expctl.domain.rule_levels import Pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Verdict, id_order
 from expctl.domain.protocol import NumberKind
-from expctl.domain.record import Estimate, Origin, Record
+from expctl.domain.record import OBJECTIVE, Estimate, Origin, Record
 
 SPEEDS = (NumberKind.WALL_TIME, NumberKind.DEVICE_TIME)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment import Verdict
-from expctl.domain.rule_states import Pass
+from expctl.domain.rule_levels import Pass
 
 if TYPE_CHECKING:
     from expctl.domain.digest import Digest

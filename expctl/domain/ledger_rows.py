@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.queue import Entry, State
-from expctl.domain.record import Estimate, Lapse, Origin, Record, Replication, Rule
-from expctl.domain.rule_states import Pass, levels_of
+from expctl.domain.record import OBJECTIVE, Estimate, Lapse, Origin, Record, Replication, Rule
+from expctl.domain.rule_levels import Pass, levels_of
 
 if TYPE_CHECKING:
     from expctl.domain.experiment import Kind, Mode, Prediction, Verdict

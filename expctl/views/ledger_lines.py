@@ -18,7 +18,7 @@ from expctl.views.table import aligned, cells
 if TYPE_CHECKING:
     from expctl.domain.ledger_epochs import Border
     from expctl.domain.record import Estimate, Lapse, Record
-    from expctl.domain.rule_states import Pass
+    from expctl.domain.rule_levels import Pass
 
 LINE_MAX = 400
 EXPERIMENT = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "measured, on which baseline", "why")
