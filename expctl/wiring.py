@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,9 @@ if TYPE_CHECKING:
     from expctl.adapters.process_gate import ProcessGate
     from expctl.adapters.record_index import RecordIndex
     from expctl.adapters.rulebook import GitRulebook
+    from expctl.domain.experiment import Probe
     from expctl.domain.ledger_rows import Lines
-    from expctl.domain.ports import Progress, Recipe
+    from expctl.domain.ports import ProbeAnswer, Progress, Recipe
     from expctl.domain.protocol import Protocol
     from expctl.domain.record import Record
     from expctl.flow.autopilot import Exhausted, Unproposed
@@ -69,11 +71,16 @@ def pictures(place: Place, git: GitReader) -> "Pictures":
 
 def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None) -> "GitRulebook":
     """The do-not-repeat rules, and what their conditions are held against."""
-    from expctl.adapters.probes import KeptProbes
     from expctl.adapters.rulebook import GitRulebook
 
-    probes = KeptProbes(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
-    return GitRulebook(git, index(git), tool=_version, probe=probes, assumed=assumed)
+    return GitRulebook(git, index(git), tool=_version, probe=partial(_probe, place), assumed=assumed)
+
+
+def _probe(place: Place, probe: "Probe") -> "ProbeAnswer":
+    from expctl.adapters.probes import KeptProbes
+
+    kept = KeptProbes(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
+    return kept(probe)
 
 
 def _version(tool: str) -> str:
@@ -169,8 +176,6 @@ def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
 
 def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "World":
     """Everything for commands that change something."""
-    from functools import partial
-
     from expctl.adapters.calibrations import FileCalibrations, state_folder
     from expctl.adapters.child import become_subreaper, end_survivors
     from expctl.adapters.clock import SystemClock

@@ -1,16 +1,20 @@
 """record.json, samples.jsonl, profile.json and queued.json: typed on this side, canonical bytes on the other."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from expctl.adapters.sound_json import Unsound, reader_of
 from expctl.adapters.strict_json import no_constant, once
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
-from expctl.domain.measurement import Sample
 from expctl.domain.record import Fact, Record
 from expctl.domain.ticket import Ticket
+
+if TYPE_CHECKING:
+    from expctl.domain.measurement import Sample
 
 T = TypeVar("T")
 
@@ -45,6 +49,8 @@ def samples_bytes(samples: Iterable[Sample]) -> bytes:
 
 def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
     """Read samples.jsonl. Raises Refused naming the first line that is not a sample."""
+    from expctl.domain.measurement import Sample
+
     return tuple(
         typed_json(line, Sample, where=f"{where}, line {number}") for number, line in enumerate(text.splitlines(), start=1)
     )

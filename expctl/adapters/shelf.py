@@ -6,15 +6,13 @@ import functools
 import json
 import sqlite3
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from expctl.domain.epochs import Epochs, Measuring, epochs_from
 from expctl.domain.experiment import Verdict
+from expctl.domain.ground import Ground
 from expctl.domain.ledger_baseline import ImportedBaseline, Landing
 from expctl.domain.stock import LAST, Stock
-
-if TYPE_CHECKING:
-    from expctl.domain.ground import Ground
 
 # The newest of those that were timed on the same targets; there may be several such sets of targets.
 TIMED = """

@@ -1,14 +1,15 @@
 """Facts as JSON, the same for every command."""
 
-import json
 import sys
 from collections.abc import Sequence
-
-from expctl.adapters.typed import encode
 
 
 def print_json(value: object) -> None:
     """One document on standard output."""
+    import json
+
+    from expctl.adapters.typed import encode
+
     json.dump(encode(value), sys.stdout, indent=1, ensure_ascii=False)
     sys.stdout.write("\n")
 

@@ -62,6 +62,8 @@ def check(
 
 def assumed(words: list[str]) -> dict[str, str]:
     """What is to be supposed, by name. Raises Misused for a word that is no NAME=VALUE, or a name that no condition has."""
+    if not words:
+        return {}
     from expctl.domain.conditions import ARCHITECTURE, COMPILERS, EPOCH
     from expctl.domain.errors import Misused
 

@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from expctl.domain.books import Queue
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment import Verdict
 from expctl.domain.queue import Entry, State
+from expctl.domain.waiting import Queue
 from expctl.flow.footing import check_ground, ending_in_words
 from expctl.flow.propose import Proposed
 from expctl.flow.queue import Rebased, rebase_queue

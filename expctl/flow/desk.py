@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from expctl.domain.books import Queue
 from expctl.domain.errors import Refused
 from expctl.domain.events import Begun, Event
 from expctl.domain.plan import Plan
@@ -13,6 +12,7 @@ from expctl.domain.record import Origin, Record, Waiver
 from expctl.domain.simplify_budget import simplify_used_percent
 from expctl.domain.synchronisation import removed_synchronisation
 from expctl.domain.text import one_line
+from expctl.domain.waiting import Queue
 from expctl.flow import preflight
 from expctl.flow.calibrate import known_noise
 from expctl.flow.ground import ground_here

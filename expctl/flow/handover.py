@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from expctl.domain.books import Queue
 from expctl.domain.brief import WORDS_MAX
 from expctl.domain.ledger_baseline import Baseline, baselines
 from expctl.domain.protocol import KeepRule, PatchLimits
 from expctl.domain.record import Record
+from expctl.domain.waiting import Queue
 from expctl.domain.word_cap import Section
 from expctl.flow.brief import brief_here
 from expctl.flow.propose import next_number

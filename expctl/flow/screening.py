@@ -7,13 +7,13 @@ was proposed before, and ended in a verdict or waits, isn't tried again.
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
-from expctl.domain.books import Queue
 from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ports import Draft, Search
 from expctl.domain.proposer import Sweep
 from expctl.domain.protocol import Protocol
 from expctl.domain.sweep import Combination, NotAConstant, combinations, values_in, with_values, words_of
+from expctl.domain.waiting import Queue
 from expctl.flow.autopilot import Exhausted
 from expctl.flow.propose import next_number
 from expctl.flow.screen import Screen, open_screen, score_of

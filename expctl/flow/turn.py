@@ -1,6 +1,5 @@
 """Is it this experiment's turn? Its id is bound to what was queued, it isn't withdrawn, and its conditions hold."""
 
-from expctl.domain.books import Queue
 from expctl.domain.condition import comparisons, parse
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import Proposal
@@ -8,6 +7,7 @@ from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol
 from expctl.domain.queue import Entry, State
 from expctl.domain.result import Truth, fault_of
+from expctl.domain.waiting import Queue
 
 
 def check_conditions(proposal: Proposal, protocol: Protocol) -> None:

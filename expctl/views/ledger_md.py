@@ -10,7 +10,6 @@ from expctl.domain import boundaries
 from expctl.domain.predictions import accuracy_text, prediction_text
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.queue import State
-from expctl.domain.verdict import CONFIRM_LEAST
 from expctl.views.escape import Markdown, code_text, markdown_text
 from expctl.views.findings import about
 from expctl.views.ledger_lines import experiment_table, forecast_table, rule_table, short
@@ -42,7 +41,7 @@ def render(ledger: Ledger) -> str:
         ledger=ledger,
         protocol=ledger.protocol,
         boundaries=boundaries,
-        confirm_least=CONFIRM_LEAST,
+        confirm_least=boundaries.CONFIRM_LEAST,
         baseline_table=_baseline_table(ledger.baselines),
         imported_table=_imported_table(ledger.imported_baselines),
         experiment_table=experiment_table(ledger.rows, ledger.borders),
