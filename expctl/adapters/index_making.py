@@ -19,20 +19,24 @@ Made = tuple[str, str]
 """What an index belongs to: the code that made it, and a tree of `experiments/`."""
 
 STALE_LEAST = 2000  # rows of other commits that are kept in any case
+ALL = ", ".join(COLUMNS)
+# Of who wants the lines of the ledger, none wants the sentences of the brief.
+UNSAID = ", ".join(f"'' as {each}" if each in ("told", "ban", "forbids", "reason") else each for each in COLUMNS)
 # `live` are the records of the tree that the index belongs to; a row without a verdict is a folder without a record.
 SCHEMA = f"""
 create table made (code text, tree text);
 create table grounds (number integer primary key, text text unique);
-create table records (key integer primary key, tree text, live integer, ruled integer, proposed integer, {", ".join(COLUMNS)});
+create table records (key integer primary key, tree text, live integer, ruled integer, proposed integer, {ALL});
 create unique index folders on records (name, tree);
 create table drawn (key integer primary key, {", ".join(LINES)});
 create table words (word text, key integer);
 create index found on words (word);
 create table patterns (pattern text, key integer);
+create table documents (place text, bytes blob, plain text, primary key (place, bytes)) without rowid;
 create view live as select * from records where live;
-create view digests as select {", ".join(COLUMNS)} from live where verdict is not null order by number, name;
+create view digests as select {ALL} from live where verdict is not null order by number, name;
 create view drawn_digests as
-    select {", ".join((*COLUMNS, *LINES))} from live join drawn using (key) where verdict is not null order by number, name;
+    select {UNSAID}, {", ".join(LINES)} from live join drawn using (key) where verdict is not null order by number, name;
 """  # noqa: S608  our own names
 
 

@@ -67,7 +67,7 @@ def digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
 
 
 def drawn_digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
-    """As `digests`, with the lines of each."""
+    """As `digests`, with the lines of each, and none of the brief's sentences."""
     grounds = grounds_of(index)
     return tuple([digest_of_row(row, grounds) for row in index.execute("select * from drawn_digests")])
 

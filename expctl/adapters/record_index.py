@@ -11,7 +11,7 @@ import os
 import sqlite3
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -26,6 +26,7 @@ EXPERIMENTS = "experiments"
 ROOMS = ("adapters", "domain", "views")  # what reads, reduces and draws
 BUSY_S = 3.0
 TRIES = 3
+DOCUMENTS_MAX = 4000
 # The file is sound, but this process can't have it: somebody else writes it, or nobody may.
 UNAVAILABLE = {
     sqlite3.SQLITE_BUSY,
@@ -58,6 +59,7 @@ class RecordIndex:
         self._draw = draw
         self._memory: sqlite3.Connection | None = None
         self._code = ""
+        self._trees: dict[str, str] = {}
 
     @property
     def draws(self) -> bool:
@@ -68,8 +70,8 @@ class RecordIndex:
         """The answer of an index in which the records of `commit` are live, and no others. Raises Refused on a record that is
         damaged.
         """
-        tree = self._git.tree_of(commit, EXPERIMENTS)
-        self._code = self._code or code_stamp()
+        tree = self._trees.get(commit) or self._git.tree_of(commit, EXPERIMENTS)
+        self._trees[commit] = tree
         if self._file is not None and self._memory is None:
             with suppress(OSError):
                 for _ in range(2):
@@ -83,6 +85,37 @@ class RecordIndex:
             self._memory = self._copied()
         return self._answer(self._memory, tree, question)
 
+    def documents(self) -> dict[tuple[str, bytes], str]:
+        """(place, bytes) -> what was kept of a document; nothing where there is no sound index that this code made."""
+        if self._file is None or not self._file.exists():
+            return {}
+        with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(self._file, isolation_level=None)) as index:
+            if self._is_ours(index):
+                rows = index.execute("select place, bytes, plain from documents").fetchall()
+                return {(place, text): plain for place, text, plain in rows}
+        return {}
+
+    def keep_documents(self, documents: Mapping[tuple[str, bytes], str]) -> None:
+        """Keep these too, if there is an index that can be written."""
+        if self._file is None or not self._file.exists():
+            return
+        with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(self._file, isolation_level=None)) as index:
+            index.execute("begin immediate")
+            if self._is_ours(index):
+                if index.execute("select count(*) from documents").fetchone()[0] > DOCUMENTS_MAX:
+                    index.execute("delete from documents")
+                rows = [(place, text, plain) for (place, text), plain in documents.items()]
+                index.executemany("insert or replace into documents values (?, ?, ?)", rows)
+            index.execute("commit")
+
+    def _is_ours(self, index: sqlite3.Connection) -> bool:
+        made = made_of(index)
+        return made is not None and made[0] == self._stamp()
+
+    def _stamp(self) -> str:
+        self._code = self._code or f"{self.draws} {code_stamp()}"
+        return self._code
+
     def _ask_file(self, file: Path, tree: str, question: Callable[[sqlite3.Connection], T]) -> T:
         file.parent.mkdir(parents=True, exist_ok=True)
         with closing(sqlite3.connect(file, isolation_level=None, timeout=BUSY_S)) as index:
@@ -94,13 +127,13 @@ class RecordIndex:
             index.execute("begin")
             try:
                 made = made_of(index)
-                if made == (self._code, tree):
+                if made == (self._stamp(), tree):
                     return question(index)
             finally:
                 index.execute("rollback")
             from expctl.adapters.index_making import bring
 
-            bring(index, self._git, self._draw, made, (self._code, tree))
+            bring(index, self._git, self._draw, made, (self._stamp(), tree))
         raise _busy()
 
     def _copied(self) -> sqlite3.Connection:

@@ -76,5 +76,5 @@ class GitRulebook:
         from expctl.adapters.library import GitLibrary
         from expctl.domain.experiment import id_order
 
-        found = GitLibrary(self._git).some_records(commit, ids)
+        found = GitLibrary(self._git, self._index).some_records(commit, ids)
         return tuple(found[name] for name in sorted(found, key=id_order))

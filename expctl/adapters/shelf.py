@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from expctl.domain.epochs import Epochs, Measuring, epochs_from
@@ -27,12 +27,19 @@ OWED = "select name, debts from live where debts != '' order by number, name"
 GIVEN = "select target, name, title, given, date from live where given is not null order by number, name"
 MEASURED = "select date, number, name, 0, target, base, ground, again from live where ground is not null"
 WAITING = "select name from live where proposed and (verdict is null or verdict = ?) order by number, name"
+TREE = "select tree from live where name = ?"
 EXPERIMENTS = "select name, verdict from live where proposed order by number, name"
 
 
 def experiments(index: sqlite3.Connection) -> Mapping[str, Verdict | None]:
     """Everything that has a proposal or a record; no verdict without a record."""
     return {name: Verdict(verdict) if verdict else None for name, verdict in index.execute(EXPERIMENTS)}
+
+
+def trees(index: sqlite3.Connection, ids: Iterable[str]) -> Mapping[str, str]:
+    """Experiment -> tree of its folder, where it has one. git would look for each among ten thousand."""
+    found = {name: index.execute(TREE, (name,)).fetchone() for name in ids}
+    return {name: row[0] for name, row in found.items() if row}
 
 
 def waiting(index: sqlite3.Connection) -> tuple[str, ...]:

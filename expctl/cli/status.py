@@ -12,10 +12,13 @@ if TYPE_CHECKING:
 
 def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False) -> None:
     """Baseline per target, running experiment and step, queue, last verdicts, who blocks the gate. Takes no lock."""
+    import gc
+
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.flow.status import take_stock
 
+    gc.disable()  # as in brief.py
     place = wiring.here()
     git = wiring.reader(place)
     stock = take_stock(
