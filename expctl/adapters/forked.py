@@ -14,11 +14,12 @@ R = TypeVar("R")
 PART_LEAST = 400  # items for which a fork is worth its while
 
 
-def in_parts(work: Callable[[Sequence[T]], list[R]], items: Sequence[T]) -> list[R]:
-    """`work` of all `items`, in their order. What a part raises is raised here: whoever fails in a fork fails again in this
-    process. A fork whose parent was killed ends with its part: it waits for nothing but to hand over.
+def in_parts(work: Callable[[Sequence[T]], list[R]], items: Sequence[T], *, cores: int = 0) -> list[R]:
+    """`work` of all `items`, in their order, on so many cores (0: on all that are here). What a part raises is raised here:
+    whoever fails in a fork fails again in this process. A fork whose parent was killed ends with its part: it waits for
+    nothing but to hand over.
     """
-    parts = min(len(os.sched_getaffinity(0)), len(items) // PART_LEAST)
+    parts = min(cores or len(os.sched_getaffinity(0)), len(items) // PART_LEAST)
     if parts < 2:
         return work(items)
     size = -(-len(items) // parts)

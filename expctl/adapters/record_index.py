@@ -89,7 +89,7 @@ class RecordIndex:
         """(place, bytes) -> what was kept of a document; nothing where there is no sound index that this code made."""
         if self._file is None or not self._file.exists():
             return {}
-        with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(self._file, isolation_level=None)) as index:
+        with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
             if self._is_ours(index):
                 rows = index.execute("select place, bytes, plain from documents").fetchall()
                 return {(place, text): plain for place, text, plain in rows}
@@ -99,7 +99,7 @@ class RecordIndex:
         """Keep these too, if there is an index that can be written."""
         if self._file is None or not self._file.exists():
             return
-        with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(self._file, isolation_level=None)) as index:
+        with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
             index.execute("begin immediate")
             if self._is_ours(index):
                 if index.execute("select count(*) from documents").fetchone()[0] > DOCUMENTS_MAX:
@@ -118,7 +118,7 @@ class RecordIndex:
 
     def _ask_file(self, file: Path, tree: str, question: Callable[[sqlite3.Connection], T]) -> T:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with closing(sqlite3.connect(file, isolation_level=None, timeout=BUSY_S)) as index:
+        with closing(self._opened(file)) as index:
             return self._answer(index, tree, question)
 
     def _answer(self, index: sqlite3.Connection, tree: str, question: Callable[[sqlite3.Connection], T]) -> T:
@@ -136,12 +136,16 @@ class RecordIndex:
             bring(index, self._git, self._draw, made, (self._stamp(), tree))
         raise _busy()
 
+    @staticmethod
+    def _opened(file: Path | str) -> sqlite3.Connection:
+        return sqlite3.connect(file, isolation_level=None, timeout=BUSY_S, uri=isinstance(file, str))
+
     def _copied(self) -> sqlite3.Connection:
         """An index in memory, with what the file holds if that can be read."""
         memory = sqlite3.connect(":memory:", isolation_level=None)
         weakref.finalize(self, memory.close)
         if self._file is not None:
-            with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(f"{self._file.as_uri()}?mode=ro", uri=True)) as index:
+            with suppress(sqlite3.DatabaseError), closing(self._opened(f"{self._file.as_uri()}?mode=ro")) as index:
                 index.execute("select key from records where live limit 1").fetchall()
                 index.backup(memory)
         return memory
