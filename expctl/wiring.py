@@ -2,11 +2,11 @@
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from expctl.adapters.git_reader import GitReader, Place, locate
-from expctl.adapters.library import GitLibrary
 
 DEVICE = "machine"
 
@@ -14,14 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from expctl.adapters.calibrations import FileCalibrations
-    from expctl.adapters.digests import CachedDigests
     from expctl.adapters.findings_file import FindingsPen
+    from expctl.adapters.library import GitLibrary
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.pictures import Pictures
     from expctl.adapters.process_gate import ProcessGate
+    from expctl.adapters.record_index import RecordIndex
     from expctl.adapters.rulebook import GitRulebook
-    from expctl.domain.ports import Progress, Recipe
+    from expctl.domain.experiment import Probe
+    from expctl.domain.ledger_rows import Lines
+    from expctl.domain.ports import ProbeAnswer, Progress, Recipe
     from expctl.domain.protocol import Protocol
+    from expctl.domain.record import Record
     from expctl.flow.autopilot import Exhausted, Unproposed
     from expctl.flow.propose import Proposed
     from expctl.flow.status import Running
@@ -38,25 +42,45 @@ def reader(place: Place) -> GitReader:
     return GitReader(place)
 
 
-def library(git: GitReader) -> GitLibrary:
+def library(git: GitReader) -> "GitLibrary":
     """Typed contents of commits."""
-    return GitLibrary(git)
+    from expctl.adapters.library import GitLibrary
+
+    return GitLibrary(git, index(git))
+
+
+def index(git: GitReader) -> "RecordIndex":
+    """Every record in short, and the lines that the ledger has of it."""
+    from expctl.adapters.record_index import RecordIndex
+
+    return RecordIndex(git, git.place.state / "records.sqlite", _drawn)
+
+
+def _drawn(record: "Record") -> "Lines":
+    from expctl.views.ledger_lines import drawn
+
+    return drawn(record)
 
 
 def pictures(place: Place, git: GitReader) -> "Pictures":
     """What `show --plot` draws, as of HEAD."""
     from expctl.adapters.pictures import Pictures
 
-    return Pictures(GitLibrary(git), git.head(), place.state / "journal")
+    return Pictures(library(git), git.head(), place.state / "journal")
 
 
 def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None) -> "GitRulebook":
     """The do-not-repeat rules, and what their conditions are held against."""
-    from expctl.adapters.probes import KeptProbes
     from expctl.adapters.rulebook import GitRulebook
 
-    probes = KeptProbes(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
-    return GitRulebook(git, place.state, tool=_version, probe=probes, assumed=assumed)
+    return GitRulebook(git, index(git), tool=_version, probe=partial(_probe, place), assumed=assumed)
+
+
+def _probe(place: Place, probe: "Probe") -> "ProbeAnswer":
+    from expctl.adapters.probes import KeptProbes
+
+    kept = KeptProbes(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
+    return kept(probe)
 
 
 def _version(tool: str) -> str:
@@ -83,13 +107,6 @@ def _interpret(assembly: str) -> None:
 
     for name in kernel_names(assembly):
         load(assembly, name)
-
-
-def digests(place: Place, git: GitReader) -> "CachedDigests":
-    """Every record in short."""
-    from expctl.adapters.digests import CachedDigests
-
-    return CachedDigests(git, place.state / "digests.json")
 
 
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
@@ -146,7 +163,7 @@ def asking(place: Place) -> "Callable[[World, str], Proposed | Unproposed | Exha
     from expctl.flow.proposing import Agency, ask_proposer
 
     command = ProposerCommand(place.state / "proposer", mark=mark_of(place))
-    agency = Agency(proposers=command, digests=digests(place, reader(place)), search=search_of, write=proposal_bytes)
+    agency = Agency(proposers=command, search=search_of, write=proposal_bytes)
     return lambda world, target: ask_proposer(world, agency, target)
 
 
@@ -159,8 +176,6 @@ def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
 
 def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "World":
     """Everything for commands that change something."""
-    from functools import partial
-
     from expctl.adapters.calibrations import FileCalibrations, state_folder
     from expctl.adapters.child import become_subreaper, end_survivors
     from expctl.adapters.clock import SystemClock
@@ -177,7 +192,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     machine = machine_facts()
     return World(
         workspace=workspace,
-        library=GitLibrary(workspace),
+        library=library(workspace),
         rulebook=rulebook(place, workspace),
         journal=FileJournal(place.state / "journal"),
         locks=RepositoryLock(place.state),

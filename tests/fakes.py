@@ -43,6 +43,7 @@ from expctl.domain.protocol import Benchmark, Build, Environment, Protocol, Size
 from expctl.domain.record import Artifact, Fact, Finding, Record
 from expctl.domain.result import Profile
 from expctl.domain.rules import Candidate, changed_codes, keys_for, keys_of
+from expctl.domain.stock import Stock
 from expctl.domain.ticket import Filing, Ticket, content_of
 from expctl.flow.world import Equipment, World
 
@@ -311,6 +312,27 @@ class FakeLibrary:
         }
         return {**self.queue, **made}
 
+    def some_proposals(self, commit: str, ids: Iterable[str]) -> tuple[Proposal, ...]:
+        known = {each.id: each for each in self.proposals(commit)}
+        return tuple(known[name] for name in ids if name in known)
+
+    def experiments(self, commit: str) -> dict[str, Verdict | None]:
+        waiting: dict[str, Verdict | None] = {each.id: None for each in self.proposals(commit)}
+        return waiting | {each.id: each.verdict for each in self.records(commit)}
+
+    def waiting(self, commit: str) -> tuple[str, ...]:
+        return tuple(name for name, verdict in self.experiments(commit).items() if verdict in (None, Verdict.INVALID))
+
+    def digests(self, commit: str, *, drawn: bool = False) -> tuple[Digest, ...]:  # noqa: ARG002  nothing is drawn here
+        return tuple(digest_of(record) for record in self.records(commit))
+
+    def stock(self, commit: str) -> Stock:  # noqa: ARG002
+        raise AssertionError("no flow under test takes stock")
+
+    def some_records(self, commit: str, ids: Iterable[str]) -> dict[str, Record]:
+        wanted = set(ids)
+        return {record.id: record for record in self.records(commit) if record.id in wanted}
+
     def record(self, commit: str, experiment: str) -> Record | None:
         return next((record for record in self.records(commit) if record.id == experiment), None)
 
@@ -339,24 +361,6 @@ class FakeLibrary:
 
     def findings_text(self, commit: str) -> bytes:
         return self.workspace.commits[commit].files.get("experiments/findings.yaml", b"")
-
-
-@dataclass
-class FakeDigests:
-    """Digests of the records in the fake repository."""
-
-    library: "FakeLibrary"
-
-    def all(self, commit: str) -> tuple[Digest, ...]:
-        return tuple(digest_of(record) for record in self.library.records(commit))
-
-    def waiting(self, commit: str) -> tuple[str, ...]:
-        told = {each.id for each in self.library.records(commit) if each.verdict is not Verdict.INVALID}
-        return tuple(each.id for each in self.library.proposals(commit) if each.id not in told)
-
-    def proposals(self, commit: str, ids: Sequence[str]) -> tuple[Proposal, ...]:
-        known = {each.id: each for each in self.library.proposals(commit)}
-        return tuple(known[name] for name in ids)
 
 
 @dataclass

@@ -1,17 +1,22 @@
 """What is true now of the things that rules depend on: read from a commit and from this machine, and only when asked."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from expctl.adapters.git_reader import GitReader
 from expctl.adapters.library import GitLibrary
 from expctl.domain.change_identity import item_keys, shape_hash
 from expctl.domain.conditions import ARCHITECTURE, EPOCH
 from expctl.domain.experiment import Probe
 from expctl.domain.judges import architectures
 from expctl.domain.ports import ProbeAnswer
-from expctl.domain.protocol import Protocol
 from expctl.domain.source_items import items_of
+
+if TYPE_CHECKING:
+    from expctl.adapters.git_reader import GitReader
+    from expctl.domain.protocol import Protocol
 
 AskTool = Callable[[str], str]
 TryProbe = Callable[[Probe], ProbeAnswer]

@@ -1,35 +1,48 @@
 """Protocol, proposals, findings and records as they stand in a commit of the repository."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
-from expctl.adapters import strict_yaml
-from expctl.adapters.findings_file import findings_of
-from expctl.adapters.git_reader import GitReader
-from expctl.adapters.proposal_file import proposal_of
+from expctl.adapters import shelf
+from expctl.adapters.kept_documents import KeptDocuments
 from expctl.adapters.record_codec import profile_of, record_of, typed_json
+from expctl.adapters.record_index import EXPERIMENTS, RecordIndex
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import ID_PATTERN, Proposal, check_id, id_order
-from expctl.domain.ports import Queued
+from expctl.domain.experiment import ID_PATTERN, Proposal, Verdict, check_id, id_order
 from expctl.domain.protocol import Protocol, inconsistencies
-from expctl.domain.record import Finding, Record
-from expctl.domain.result import Profile
+from expctl.domain.record import Finding
 from expctl.domain.ticket import Filing, Ticket, content_of
 
+if TYPE_CHECKING:
+    from expctl.adapters.git_reader import GitReader
+    from expctl.domain.digest import Digest
+    from expctl.domain.ports import Queued
+    from expctl.domain.record import Record
+    from expctl.domain.result import Profile
+    from expctl.domain.stock import Stock
+
 PROTOCOL = "protocol.yaml"
-EXPERIMENTS = "experiments"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
 FINDINGS = f"{EXPERIMENTS}/findings.yaml"
 PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
 
 
 class GitLibrary:
-    """Reads by commit, never from the work tree: what judges an experiment can't be edited under it."""
+    """Reads by commit, never from the work tree: what judges an experiment can't be edited under it.
 
-    def __init__(self, reader: GitReader) -> None:
+    What it says of many experiments comes from `index`; without one it reads them all. What `status` doesn't need is imported
+    late.
+    """
+
+    def __init__(self, reader: GitReader, index: RecordIndex | None = None) -> None:
         self._git = reader
+        self._index = index or RecordIndex(reader, None)
+        self._kept = KeptDocuments(self._index)
 
     def protocol(self, commit: str) -> Protocol:
         """protocol.yaml of `commit`. Raises Refused with every problem in it."""
@@ -42,13 +55,7 @@ class GitLibrary:
                 where=f"{self._git.place.root} at {commit[:10]}",
                 hint=f"write {PROTOCOL} (the README of expctl shows one) and commit it",
             )
-        protocol = strict_yaml.load(text, Protocol, where=PROTOCOL)
-        faults = inconsistencies(protocol)
-        if faults:
-            raise Refused(
-                f"{PROTOCOL} contradicts itself", found="\n".join(faults), where=PROTOCOL, hint=f"edit {PROTOCOL} and commit it"
-            )
-        return protocol
+        return self._kept.read({PROTOCOL: text}, Protocol, _protocol_of)[PROTOCOL]  # type: ignore[no-any-return]
 
     def identity(self, commit: str, paths: Sequence[str]) -> str:
         """A hash of `paths` (files or folders) as they stand in `commit`."""
@@ -56,6 +63,9 @@ class GitLibrary:
 
     def queued(self, commit: str, experiment: str) -> Queued:
         """One proposal with its patch. Raises Refused when it isn't committed or not well formed."""
+        from expctl.adapters.proposal_file import proposal_of
+        from expctl.domain.ports import Queued
+
         folder = f"{EXPERIMENTS}/{check_id(experiment)}"
         names = {name: f"{commit}:{folder}/{name}" for name in PROPOSAL}
         found = self._git.read_blobs(names.values())
@@ -79,14 +89,35 @@ class GitLibrary:
             ticket=_ticket(ticket, folder),
         )
 
+    def experiments(self, commit: str) -> Mapping[str, Verdict | None]:
+        """Every experiment with its verdict, None where it has no record."""
+        return self._index.ask(commit, shelf.experiments)
+
+    def waiting(self, commit: str) -> tuple[str, ...]:
+        """Ids of proposals without a verdict about the idea, in their order."""
+        return self._index.ask(commit, shelf.waiting)
+
+    def digests(self, commit: str, *, drawn: bool = False) -> tuple[Digest, ...]:
+        """Every record in short, in order of id; with the lines that were drawn of it, where they are kept and wanted."""
+        from expctl.adapters import index_rows
+
+        return self._index.ask(commit, index_rows.drawn_digests if drawn and self._index.draws else index_rows.digests)
+
+    def stock(self, commit: str) -> Stock:
+        """What all records come to, for whoever needs no single one of them."""
+        return self._index.ask(commit, shelf.stock)
+
     def proposals(self, commit: str) -> tuple[Proposal, ...]:
         """Every proposal, in order of id."""
+        from expctl.adapters.proposal_file import proposal_of
+
         return tuple(proposal_of(text, folder) for folder, text in self._read_all(commit, "experiment.yaml"))
 
-    def some_proposals(self, commit: str, ids: Sequence[str]) -> tuple[Proposal, ...]:
-        """The proposals of these ids, which are there, in this order."""
-        folders = {f"{commit}:{EXPERIMENTS}/{name}/experiment.yaml": f"{EXPERIMENTS}/{name}" for name in ids}
-        return tuple(proposal_of(text, folders[path]) for path, text in self._git.read_blobs(folders).items())
+    def some_proposals(self, commit: str, ids: Iterable[str]) -> tuple[Proposal, ...]:
+        """The proposals of these ids, in this order; an id that has none is left out."""
+        found = self._some(commit, ids, "experiment.yaml")
+        texts = {f"{EXPERIMENTS}/{name}": text for (name, _), text in found.items()}
+        return tuple(self._kept.read(texts, Proposal, _proposal_of).values())
 
     def record(self, commit: str, experiment: str) -> Record | None:
         """The record of one experiment, if it has concluded."""
@@ -104,9 +135,15 @@ class GitLibrary:
             found.append(record)
         return tuple(found)
 
+    def some_records(self, commit: str, ids: Iterable[str]) -> Mapping[str, Record]:
+        """The records of those of `ids` that have one."""
+        found = self._some(commit, ids, "record.json")
+        return {name: record_of(text, where=f"{EXPERIMENTS}/{name}/record.json") for (name, _), text in found.items()}
+
     def findings(self, commit: str) -> tuple[Finding, ...]:
         """experiments/findings.yaml, each with its id; empty when there is none."""
-        return findings_of(self.findings_text(commit), where=FINDINGS)
+        found = self._kept.read({FINDINGS: self.findings_text(commit)}, tuple[Finding, ...], _findings_of)
+        return found[FINDINGS]  # type: ignore[no-any-return]
 
     def findings_text(self, commit: str) -> bytes:
         """The bytes of experiments/findings.yaml; empty when there is none."""
@@ -114,21 +151,18 @@ class GitLibrary:
 
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Filing]:
         """Ticket and content of those of `experiments` that are proposals in `commit`."""
-        names = {each: tuple(f"{commit}:{EXPERIMENTS}/{each}/{name}" for name in PROPOSAL) for each in experiments}
-        found = self._git.read_blobs(path for paths in names.values() for path in paths)
+        wanted = tuple(experiments)
+        found = self._some(commit, wanted, *PROPOSAL)
+        texts = {each: tuple(found.get((each, file)) for file in PROPOSAL) for each in wanted}
         return {
-            each: Filing(
-                ticket=_ticket(found.get(ticket), f"{EXPERIMENTS}/{each}"),
-                content=content_of(found.get(text, b""), found.get(patch, b"")),
-            )
-            for each, (text, patch, ticket) in names.items()
+            each: Filing(ticket=_ticket(ticket, f"{EXPERIMENTS}/{each}"), content=content_of(text or b"", patch or b""))
+            for each, (text, patch, ticket) in texts.items()
         }
 
     def profiles(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Profile]:
         """profile.json of those of `experiments` that have one."""
-        paths = {f"{commit}:{EXPERIMENTS}/{each}/profile.json": each for each in experiments}
-        found = self._git.read_blobs(paths)
-        return {paths[name]: profile_of(text, where=name.partition(":")[2]) for name, text in found.items()}
+        found = self._some(commit, experiments, "profile.json")
+        return {name: profile_of(text, where=f"{EXPERIMENTS}/{name}/profile.json") for (name, _), text in found.items()}
 
     def samples(self, commit: str, experiment: str, file: str = "samples.jsonl") -> bytes | None:
         """samples.jsonl, or that of a replication, as it was committed."""
@@ -146,6 +180,15 @@ class GitLibrary:
     def record_text(self, commit: str, experiment: str) -> bytes:
         """The bytes of one record; empty when there is none."""
         return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/record.json") or b""
+
+    def _some(self, commit: str, ids: Iterable[str], *files: str) -> dict[tuple[str, str], bytes]:
+        """(experiment, file) -> contents of those that are there, in the order of `ids`."""
+        wanted = tuple(ids)
+        if not wanted:
+            return {}
+        trees = self._index.ask(commit, lambda index: shelf.trees(index, wanted))
+        names = {f"{tree}:{file}": (name, file) for name, tree in trees.items() for file in files}
+        return {names[name]: text for name, text in self._git.read_blobs(names).items()}
 
     def _read_all(self, commit: str, name: str) -> list[tuple[str, bytes]]:
         listing = self._git.list_files(commit, f"{EXPERIMENTS}/")
@@ -173,6 +216,28 @@ class GitLibrary:
                 hint=f"git add {path} and commit it",
             )
         return replace(proposal, probe=replace(probe, source=text.decode(errors="replace")))
+
+
+def _protocol_of(where: str, text: bytes) -> Protocol:
+    from expctl.adapters.strict_yaml import load
+
+    protocol = load(text, Protocol, where=where)
+    faults = inconsistencies(protocol)
+    if faults:
+        raise Refused(f"{where} contradicts itself", found="\n".join(faults), where=where, hint=f"edit {where} and commit it")
+    return protocol
+
+
+def _proposal_of(folder: str, text: bytes) -> Proposal:
+    from expctl.adapters.proposal_file import proposal_of
+
+    return proposal_of(text, folder)
+
+
+def _findings_of(where: str, text: bytes) -> tuple[Finding, ...]:
+    from expctl.adapters.findings_file import findings_of
+
+    return findings_of(text, where=where)
 
 
 def _ticket(text: bytes | None, folder: str) -> Ticket | None:

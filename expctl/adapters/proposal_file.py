@@ -8,7 +8,7 @@ from expctl.adapters.typed import DECIMAL
 from expctl.domain.condition import Unparsable, parse
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import Proposal
-from expctl.domain.rules import pattern_fault
+from expctl.domain.patterns import pattern_fault
 
 
 def proposal_text(

@@ -1,18 +1,24 @@
 """record.json, samples.jsonl, profile.json and queued.json: typed on this side, canonical bytes on the other."""
 
-import json
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from expctl.adapters.sound_json import Unsound, reader_of
 from expctl.adapters.strict_json import no_constant, once
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
-from expctl.domain.measurement import Sample, Side
-from expctl.domain.record import Fact, Record, Rule
+from expctl.domain.record import Fact, Record
 from expctl.domain.ticket import Ticket
 
+if TYPE_CHECKING:
+    from expctl.domain.measurement import Sample
+
 T = TypeVar("T")
+
+DECODER = json.JSONDecoder(object_pairs_hook=once, parse_constant=no_constant)
 
 
 def record_bytes(record: Record) -> bytes:
@@ -20,31 +26,9 @@ def record_bytes(record: Record) -> bytes:
     return _indented(encode(record))
 
 
-def record_of(text: bytes, *, where: str, without: Container[str] = ()) -> Record:
-    """Read a record, `without` some keys that have a default. Raises Refused when the rest is not one."""
-    return typed_json(text, Record, where=where, without=without)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuledPart:
-    """What an index of rules needs of a record: its rule, and the machine codes of its candidate."""
-
-    rule: Rule | None
-    codes: tuple[str, ...]
-
-
-def ruled_of(text: bytes, *, where: str) -> RuledPart:
-    """As `record_of`, of this part alone, which is many times quicker."""
-    try:
-        plain = json.loads(text)
-        codes = tuple(str(made["code"]) for made in plain.get("artifacts", {}).get(Side.CANDIDATE, {}).values())
-        problems = Problems()
-        rule: Rule | None = decode(plain["rule"], Rule, problems) if "rule" in plain else None
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise _damaged(where, [f"not a record: {error!r}"]) from error
-    if problems.found:
-        raise _damaged(where, problems.found)
-    return RuledPart(rule=rule, codes=codes)
+def record_of(text: bytes, *, where: str, left_out: frozenset[type[Any]] = frozenset()) -> Record:
+    """Read a record. Lists of the classes `left_out` are checked and come out empty. Raises Refused when it is not one."""
+    return typed_json(text, Record, where=where, left_out=left_out)
 
 
 def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:
@@ -65,6 +49,8 @@ def samples_bytes(samples: Iterable[Sample]) -> bytes:
 
 def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
     """Read samples.jsonl. Raises Refused naming the first line that is not a sample."""
+    from expctl.domain.measurement import Sample
+
     return tuple(
         typed_json(line, Sample, where=f"{where}, line {number}") for number, line in enumerate(text.splitlines(), start=1)
     )
@@ -87,19 +73,24 @@ def ticket_bytes(ticket: Ticket) -> bytes:
     return _indented(encode(ticket))
 
 
-def typed_json(text: bytes, wanted: type[T], *, where: str, without: Container[str] = ()) -> T:
-    """Decode JSON strictly into `wanted`, but for the top keys in `without`. Raises Refused with every problem."""
+def typed_json(text: bytes, wanted: type[T], *, where: str, left_out: frozenset[type[Any]] = frozenset()) -> T:
+    """Decode JSON strictly into `wanted`, as `record_of` does. Raises Refused with every problem."""
     problems = Problems()
     try:
-        plain = json.loads(text, parse_constant=no_constant, object_pairs_hook=once)
-        if without and isinstance(plain, dict):
-            plain = {key: value for key, value in plain.items() if key not in without}
-        value: T = decode(plain, wanted, problems)
+        plain = DECODER.decode(text.decode())
+        value = _decoded(plain, wanted, problems, left_out)
     except (ValueError, RecursionError) as error:
         raise _damaged(where, [f"not JSON: {error}"]) from error
     if problems.found:
         raise _damaged(where, problems.found)
-    return value
+    return value  # type: ignore[no-any-return]
+
+
+def _decoded(plain: Any, wanted: Any, problems: Problems, left_out: frozenset[type[Any]]) -> Any:
+    try:
+        return reader_of(wanted, left_out)(plain)
+    except Unsound:
+        return decode(plain, wanted, problems)
 
 
 def _damaged(where: str, problems: list[str]) -> Refused:

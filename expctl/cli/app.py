@@ -1,78 +1,114 @@
-"""The command line: one verb per file. Nothing heavy is imported before a verb runs."""
+"""The command line: one verb per file, which is read when that verb is meant.
+
+A few verbs that are typed all day take longer to find their options than to answer: without an option they start at once.
+"""
+
+from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Sequence
+from functools import partial
 from io import TextIOWrapper
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-import typer
-
-from expctl.cli import (
-    audit,
-    brief,
-    calibrate,
-    compare,
-    finding,
-    gate,
-    import_ledger,
-    init,
-    inspect,
-    ledger,
-    new,
-    occupancy,
-    profile,
-    queue,
-    replay,
-    rules,
-    run,
-    show,
-    status,
-    withdraw,
-)
 from expctl.cli.console_errors import guard
 from expctl.domain.errors import ExitStatus
 
-app = typer.Typer(
-    name="expctl",
-    help="Runs optimization experiments on a GPU kernel and keeps the only trustworthy account of them.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command()(run.run)
-app.command()(calibrate.calibrate)
-app.command()(audit.audit)
-app.command()(status.status)
-app.command()(brief.brief)
-app.command()(new.new)
-app.command()(queue.queue)
-app.command()(withdraw.withdraw)
-app.command(cls=show.ShowCommand)(show.show)
-app.command()(ledger.ledger)
-app.command()(replay.replay)
-app.add_typer(rules.app, name="rules")
-app.command()(compare.compare)
-app.command()(inspect.inspect)
-app.command()(occupancy.occupancy)
-app.add_typer(profile.app, name="profile")
-app.add_typer(finding.finding, name="finding")
-app.command()(gate.gate)
-app.command("import")(import_ledger.import_ledger)
-app.command()(init.init)
+if TYPE_CHECKING:
+    import typer
+
+# Verb -> file and name in it, in the order in which help lists them.
+VERBS = {
+    "run": "run:run",
+    "calibrate": "calibrate:calibrate",
+    "audit": "audit:audit",
+    "status": "status:status",
+    "brief": "brief:brief",
+    "new": "new:new",
+    "queue": "queue:queue",
+    "withdraw": "withdraw:withdraw",
+    "show": "show:show",
+    "ledger": "ledger:ledger",
+    "replay": "replay:replay",
+    "rules": "rules:app",
+    "compare": "compare:compare",
+    "inspect": "inspect:inspect",
+    "occupancy": "occupancy:occupancy",
+    "profile": "profile:app",
+    "finding": "finding:finding",
+    "gate": "gate:gate",
+    "import": "import_ledger:import_ledger",
+    "init": "init:init",
+}
+
+
+def application(words: Sequence[str] = ()) -> typer.Typer:
+    """The verb that `words` begin with, or all verbs."""
+    from importlib import import_module
+
+    import typer
+
+    app = typer.Typer(
+        name="expctl",
+        help="Runs optimization experiments on a GPU kernel and keeps the only trustworthy account of them.",
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(lambda: None)  # so that a lone verb is typed by its name too
+    for verb in words[:1] if words and words[0] in VERBS else VERBS:
+        file, _, name = VERBS[verb].partition(":")
+        module = import_module(f"expctl.cli.{file}")
+        vars(module)["typer"] = typer  # those of `plain` name it in annotations and don't import it
+        found = getattr(module, name)
+        if isinstance(found, typer.Typer):
+            app.add_typer(found, name=verb)
+        else:
+            app.command(verb, cls=getattr(module, "ShowCommand", None))(found)
+    return app
+
+
+def plain(words: Sequence[str]) -> Callable[[], object] | None:
+    """The verb that is meant by words without an option (but `ledger --check`); None where typer has to look."""
+    match words:
+        case ["status"]:
+            from expctl.cli.status import status
+
+            return status
+        case ["brief"]:
+            from expctl.cli.brief import brief
+
+            return brief
+        case ["ledger", *check] if check in ([], ["--check"]):
+            from expctl.cli.ledger import ledger
+
+            return partial(ledger, check=bool(check))
+        case ["rules", "check", patch] if not patch.startswith("-"):
+            from expctl.cli.rules_check import check as check_rules
+
+            return partial(check_rules, Path(patch))
+    return None
 
 
 def main() -> None:
     """Entry point: runs the command and exits with its status."""
+    _prepare_output()
+    words = sys.argv[1:]
+    quick = plain(words)
+    if quick is not None:
+        sys.exit(guard(quick))
     import click
 
-    _prepare_output()
     status_of_usage = ExitStatus.CONCLUDED
 
     def command() -> None:
         nonlocal status_of_usage
         try:
-            code = app(standalone_mode=False)
+            code = application(words)(standalone_mode=False)
             status_of_usage = ExitStatus(code) if isinstance(code, int) else ExitStatus.CONCLUDED
         except click.ClickException as error:
             print(f"Error: {error.format_message()}\n  {'next':<9} expctl --help, or expctl COMMAND --help", file=sys.stderr)

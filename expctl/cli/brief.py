@@ -1,8 +1,11 @@
 """`expctl brief`: what an agent or a newcomer must know, in at most 4,000 words."""
 
-from typing import Annotated
+from __future__ import annotations
 
-import typer
+from typing import TYPE_CHECKING, Annotated
+
+if TYPE_CHECKING:
+    import typer
 
 WORDS_MAX = 4000
 
@@ -26,7 +29,6 @@ def brief(
     machine = wiring.machine()
     found = brief_here(
         wiring.library(git),
-        wiring.digests(place, git),
         wiring.calibrations(machine),
         head=git.head(),
         machine=machine,

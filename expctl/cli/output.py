@@ -1,16 +1,18 @@
 """Standard output: facts as JSON or lines, the same for every command."""
 
-import json
 import os
 import sys
 from collections.abc import Sequence
 
-from expctl.adapters.typed import encode
 from expctl.domain.errors import Refused
 
 
 def print_json(value: object) -> None:
     """One document on standard output."""
+    import json
+
+    from expctl.adapters.typed import encode
+
     narrow = str(sys.stdout.encoding).lower() not in ("utf-8", "utf8")
     _write(json.dumps(encode(value), indent=1, ensure_ascii=narrow))
 

@@ -16,9 +16,9 @@ def queue(
     """List the queue in the order in which it runs, or give one experiment another priority."""
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
-    from expctl.domain.books import Books
     from expctl.domain.errors import Misused
     from expctl.domain.experiment import check_id
+    from expctl.domain.waiting import Queue
     from expctl.views.queue import queue_lines
 
     if bool(experiment) is not (priority is not None):
@@ -31,7 +31,7 @@ def queue(
     place = wiring.here()
     if priority is None:
         git = wiring.reader(place)
-        entries = Books.open(wiring.library(git), git.head()).queue()
+        entries = Queue.open(wiring.library(git), git.head()).entries()
     else:
         entries = (_moved(check_id(experiment), priority),)
     if as_json:

@@ -72,11 +72,9 @@ def show(
         elif as_json:
             print_json(record)
         else:
-            print_lines(
-                record_lines(record, library.protocol(head).references, _placed(wiring.digests(place, git).all(head), record))
-            )
+            print_lines(record_lines(record, library.protocol(head).references, _placed(library.digests(head), record)))
         return
-    proposals = {each.id: each for each in library.proposals(head)}
+    proposals = {each.id: each for each in library.some_proposals(head, [experiment])}
     if experiment not in proposals:
         raise Refused(
             f"there is no {experiment}",
@@ -99,7 +97,7 @@ def _placed(digests: "Sequence[Digest]", record: "Record") -> list[str]:
     from expctl.views.report import epoch_lines, labelled
 
     epoch = epochs_from(each for digest in digests for each in digest.measurings).of.get(record.id)
-    rate = accuracy_text(accuracy_of([each.forecast for each in digests if each.forecast]))
+    rate = accuracy_text(accuracy_of(each.told for each in digests if each.told))
     return [*(epoch_lines(epoch) if epoch else []), *(labelled("so far", rate) if record.prediction else [])]
 
 

@@ -1,19 +1,24 @@
 """`expctl status`: what stands, runs, waits and blocks."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 if TYPE_CHECKING:
+    import typer
+
     from expctl.flow.status import EpochNow, Status
 
 
 def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False) -> None:
     """Baseline per target, running experiment and step, queue, last verdicts, who blocks the gate. Takes no lock."""
+    import gc
+
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.flow.status import take_stock
 
+    gc.disable()  # as in brief.py
     place = wiring.here()
     git = wiring.reader(place)
     stock = take_stock(
@@ -30,7 +35,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
         print_lines(_lines(stock))
 
 
-def _lines(stock: "Status") -> list[str]:
+def _lines(stock: Status) -> list[str]:
     from expctl.domain.quantities import throughput_text, time_text
     from expctl.domain.text import one_line
     from expctl.views.report import foreign_lines
@@ -66,7 +71,7 @@ def _lines(stock: "Status") -> list[str]:
     return lines
 
 
-def _epoch(now: "EpochNow") -> str:
+def _epoch(now: EpochNow) -> str:
     from expctl.domain.text import one_line
 
     if now.since:

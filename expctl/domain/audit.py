@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Verdict
-from expctl.domain.record import Estimate
+from expctl.domain.record import OBJECTIVE, Estimate
 from expctl.domain.stack import Promise
 
 NAMED_MAX = 12

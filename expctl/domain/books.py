@@ -1,63 +1,83 @@
-"""Everything that is on record at one commit, read once: what queue and ledger are functions of."""
+"""What is on record at one commit: what queue and ledger are functions of. Of ten thousand records a few are read whole."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from __future__ import annotations
 
-from expctl.domain.experiment import Proposal
-from expctl.domain.ledger import Ledger, ledger_of
-from expctl.domain.ports import Library
-from expctl.domain.protocol import Protocol
-from expctl.domain.queue import Entry, asked_profiles, line_up, waiting
-from expctl.domain.record import Finding, Record
-from expctl.domain.result import Profile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from expctl.domain.digest import Digest, digest_of, in_order, standing
+from expctl.domain.ledger import Ledger, ledger_from
 from expctl.domain.ticket import Filing, Ticket
+from expctl.domain.waiting import Queue
+
+if TYPE_CHECKING:
+    from expctl.domain.experiment import Proposal
+    from expctl.domain.ports import Library
+    from expctl.domain.protocol import Protocol
+    from expctl.domain.queue import Entry
+    from expctl.domain.record import Finding, Record
+    from expctl.domain.result import Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Books:
-    """What a commit holds. `filings` are of what waits, `profiles` of what a condition asks for."""
+    """What a commit holds. Among `records` are those that show a baseline, and those that no view has drawn before."""
 
     protocol: Protocol
-    proposals: tuple[Proposal, ...]
-    records: tuple[Record, ...]
+    digests: Mapping[str, Digest]
+    records: Mapping[str, Record]
     findings: tuple[Finding, ...]
-    filings: Mapping[str, Filing] = field(default_factory=dict)
-    profiles: Mapping[str, Profile] = field(default_factory=dict)
+    waiting: Queue
 
     @staticmethod
-    def open(library: Library, commit: str) -> "Books":
-        """Read them. Raises Refused when something there is not well formed."""
-        proposals, records = library.proposals(commit), library.records(commit)
-        queued = waiting(proposals, records)
+    def open(library: Library, commit: str, *, drawn: bool = True) -> Books:
+        """Read it, with the lines of the ledger that were `drawn` before or without. Raises Refused when something there is
+        not well formed.
+        """
+        digests = library.digests(commit, drawn=drawn)
+        undrawn = (each.id for each in digests if each.lines is None)
         return Books(
             protocol=library.protocol(commit),
-            proposals=proposals,
-            records=records,
+            digests={each.id: each for each in digests},
+            records=library.some_records(commit, {*undrawn, *standing(in_order(digests)).values()}),
             findings=library.findings(commit),
-            filings=library.filings(commit, [each.id for each in queued]),
-            profiles=library.profiles(commit, asked_profiles(queued)),
+            waiting=Queue.open(library, commit),
         )
 
     def queue(self) -> tuple[Entry, ...]:
         """What waits, in the order in which it runs."""
-        return line_up(self.proposals, self.records, self.filings, self.profiles)
+        return self.waiting.entries()
 
     def ledger(self) -> Ledger:
         """What the ledger says."""
-        return ledger_of(self.protocol, self.proposals, self.records, self.findings, queue=self.queue())
+        digests = tuple(self.digests.values())
+        return ledger_from(self.protocol, digests, self.records, findings=self.findings, queue=self.queue())
 
-    def with_record(self, record: Record, profile: Profile) -> "Books":
+    def with_records(self, records: Iterable[Record]) -> Books:
+        """After these were concluded, or imported."""
+        new = {each.id: each for each in records}
+        return replace(
+            self,
+            digests={**self.digests, **{name: digest_of(each) for name, each in new.items()}},
+            records={**self.records, **new},
+            waiting=replace(self.waiting, records={**self.waiting.records, **new}),
+        )
+
+    def with_record(self, record: Record, profile: Profile) -> Books:
         """After an experiment was concluded, or replicated (then `profile` is empty: the first one stays)."""
-        records = {each.id: each for each in self.records} | {record.id: record}
-        profiles = {**self.profiles, record.id: profile} if profile else self.profiles
-        return replace(self, records=tuple(records.values()), profiles=profiles)
+        books = self.with_records((record,))
+        profiles = {**books.waiting.profiles, record.id: profile} if profile else books.waiting.profiles
+        return replace(books, waiting=replace(books.waiting, profiles=profiles))
 
-    def with_proposal(self, proposal: Proposal, ticket: Ticket) -> "Books":
+    def with_proposal(self, proposal: Proposal, ticket: Ticket) -> Books:
         """After one more was queued."""
         filing = Filing(ticket=ticket, content=ticket.content)
-        return replace(self, proposals=(*self.proposals, proposal), filings={**self.filings, proposal.id: filing})
+        waiting, filings = self.waiting, {**self.waiting.filings, proposal.id: filing}
+        return replace(self, waiting=replace(waiting, proposals=(*waiting.proposals, proposal), filings=filings))
 
-    def with_tickets(self, tickets: Mapping[str, Ticket]) -> "Books":
+    def with_tickets(self, tickets: Mapping[str, Ticket]) -> Books:
         """After some of what is queued got other tickets."""
-        changed = {name: replace(self.filings[name], ticket=ticket) for name, ticket in tickets.items()}
-        return replace(self, filings={**self.filings, **changed})
+        filings = self.waiting.filings
+        changed = {name: replace(filings[name], ticket=ticket) for name, ticket in tickets.items()}
+        return replace(self, waiting=replace(self.waiting, filings={**filings, **changed}))

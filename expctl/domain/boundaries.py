@@ -8,6 +8,8 @@ holds the two together. Verdicts depend on every digit: another table is another
 
 VERSION = "1"
 
+CONFIRM_LEAST = 18  # rounds of a confirmation (verdict.py)
+
 LOOKS = (5, 6, 8, 10, 13, 17, 22, 28, 36, 46)
 
 # alpha .005, .05 and .0025 by 36 rounds (.0072, .072 and .0036 by 46):

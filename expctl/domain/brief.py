@@ -1,21 +1,26 @@
 """The brief: what an agent or a newcomer must know before proposing anything, in a bounded number of words. Pure."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from expctl.domain.brief_protocol import protocol_section
 from expctl.domain.brief_rules import open_questions, rule_section
 from expctl.domain.brief_sentences import baseline_section, finding_section, next_section, noise_section, prediction_section
 from expctl.domain.digest import Digest, SeenNoise, given_baselines
-from expctl.domain.epochs import Epochs
 from expctl.domain.experiment import Proposal, Verdict
-from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
-from expctl.domain.noise import Calibrated
 from expctl.domain.predictions import Accuracy, accuracy_of
-from expctl.domain.protocol import Protocol
-from expctl.domain.record import Finding
 from expctl.domain.word_cap import Section, within
+
+if TYPE_CHECKING:
+    from expctl.domain.epochs import Epochs
+    from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+    from expctl.domain.noise import Calibrated
+    from expctl.domain.protocol import Protocol
+    from expctl.domain.record import Finding
 
 WORDS_MAX = 4000
 OF_TITLE = 60  # words that a view may put before the sections
@@ -58,8 +63,7 @@ class Brief:
 def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
     """The brief, at most `words_max` words long with its title."""
     protocol, digests = known.protocol, known.digests
-    forecasts = [each.forecast for each in digests if each.forecast]
-    accuracy = accuracy_of(forecasts)
+    accuracy = accuracy_of(each.told for each in digests if each.told)
     given = given_baselines(digests)
     found = Counter(each.verdict for each in digests if not each.imported)
     sections = (
@@ -70,7 +74,7 @@ def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
         rule_section(digests),
         open_questions(digests, known.findings),
         next_section(known.proposals, known.queued),
-        prediction_section(forecasts, accuracy),
+        prediction_section(digests, accuracy),
     )
     return Brief(
         name=protocol.name,

@@ -1,9 +1,14 @@
 """The protocol in a proposer's words: what is fixed, what may be touched, what decides, and what to type."""
 
-from collections.abc import Iterator
+from __future__ import annotations
 
-from expctl.domain.protocol import Protocol
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from expctl.domain.word_cap import Section
+
+if TYPE_CHECKING:
+    from expctl.domain.protocol import Protocol
 
 
 def protocol_section(protocol: Protocol) -> Section:

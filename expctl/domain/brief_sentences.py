@@ -1,20 +1,25 @@
 """Baselines, noise, findings, queue and predictions as sentences of the brief."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from expctl.domain.calibration import mde
-from expctl.domain.digest import SeenNoise
-from expctl.domain.epochs import Epochs
-from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Proposal, id_order
-from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
-from expctl.domain.noise import Calibrated
-from expctl.domain.predictions import Accuracy, Forecast, accuracy_text, outcome_text, prediction_text
-from expctl.domain.protocol import Protocol
+from expctl.domain.predictions import Accuracy, accuracy_text, prediction_text
 from expctl.domain.quantities import throughput_text, time_text
-from expctl.domain.record import Finding
+from expctl.domain.record import OBJECTIVE
 from expctl.domain.text import one_line
 from expctl.domain.word_cap import ITEMS_MAX, Section
+
+if TYPE_CHECKING:
+    from expctl.domain.digest import Digest, SeenNoise, Told
+    from expctl.domain.epochs import Epochs
+    from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+    from expctl.domain.noise import Calibrated
+    from expctl.domain.protocol import Protocol
+    from expctl.domain.record import Finding
 
 LONG, SHORT = 420, 200  # characters of a quoted text
 NAMED_MAX = 6
@@ -79,18 +84,11 @@ def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
     )
 
 
-def prediction_section(forecasts: Sequence[Forecast], accuracy: Accuracy) -> Section:
+def prediction_section(digests: Sequence[Digest], accuracy: Accuracy) -> Section:
     """The hit rate, then what was predicted and what came, the newest first; misses teach more than hits."""
-    newest = sorted(
-        forecasts,
-        key=lambda each: (not (each.counts and each.verdict_holds and each.gain_holds is not False), id_order(each.id)),
-        reverse=True,
-    )
-    items = tuple(
-        f"{each.id} on {each.target}: predicted {one_line(prediction_text(each.predicted), SHORT)}; came {outcome_text(each)}."
-        f" Hypothesis: {one_line(each.hypothesis, SHORT)}"
-        for each in newest[:ITEMS_MAX]
-    )
+    told = [(each.id, each.told) for each in digests if each.told]
+    order = sorted(told, key=lambda each: (not _is_hit(each[1]), id_order(each[0])), reverse=True)
+    items = tuple(each.sentence for _, each in order[:ITEMS_MAX])
     rate = accuracy_text(accuracy)
     return Section(
         key="predictions",
@@ -98,8 +96,12 @@ def prediction_section(forecasts: Sequence[Forecast], accuracy: Accuracy) -> Sec
         intro=(f"{rate[0].upper()}{rate[1:]}.",),
         items=items,
         share=0.12,
-        left_out=len(forecasts) - len(items),
+        left_out=len(told) - len(items),
     )
+
+
+def _is_hit(told: Told) -> bool:
+    return told.counts and told.verdict_holds and told.gain_holds is not False
 
 
 def _baseline(baseline: Baseline, epochs: Epochs) -> str:

@@ -5,14 +5,19 @@ patches have the same one exactly when they make the same items of the same item
 locals and line breaks. The settings are the values that it sets, when it sets nothing else.
 """
 
+from __future__ import annotations
+
 import difflib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from expctl.domain.settings import settings_of, shape_of
 from expctl.domain.source_items import C_SUFFIXES, Item, items_of, without_comments
-from expctl.domain.unified_diff import FileTexts
+
+if TYPE_CHECKING:
+    from expctl.domain.unified_diff import FileTexts
 
 DIGITS = 40
 PAIRS_MAX = 1_000_000  # of items to be held against each other; beyond it, one block is what changed

@@ -4,12 +4,17 @@ Each has a value then (in the record) and a value now (of `Circumstances`). What
 a compiler that isn't installed, stands as it was. Other words under `conditions` are for readers.
 """
 
-from collections.abc import Iterator
+from __future__ import annotations
 
-from expctl.domain.measurement import Side
-from expctl.domain.ports import Circumstances
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from expctl.domain.record import Lapse, Record
-from expctl.domain.rules import Level, judged_of
+from expctl.domain.rule_levels import Level, judged_of
+from expctl.domain.side import Side
+
+if TYPE_CHECKING:
+    from expctl.domain.ports import Circumstances
 
 COMPILERS = ("ziglang", "hipcc", "nvcc", "cc")
 ARCHITECTURE, EPOCH, TARGET = "architecture", "epoch", "target"

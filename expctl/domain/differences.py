@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from expctl.domain.measurement import Side
 from expctl.domain.record import Artifact, Fact
+from expctl.domain.side import Side
 
 
 def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[str, ...]:

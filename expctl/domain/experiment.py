@@ -105,5 +105,7 @@ def check_id(text: str) -> str:
 @functools.cache  # ten thousand ids are sorted many times
 def id_order(text: str) -> tuple[int, str]:
     """Sort key of ids by number, then by the rest: P2 < P6 < P6-A < P10."""
+    if text[1:].isdecimal() and text[0] == "P":  # ten thousand look like that
+        return (int(text[1:]), text)
     digits = re.match(r"P(\d+)", text)
     return (int(digits[1]) if digits else 0, text)

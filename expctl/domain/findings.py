@@ -1,13 +1,18 @@
 """Findings: their ids, what may be evidence, and when two say the same. Pure."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN
-from expctl.domain.record import Finding
 from expctl.domain.text import one_line
+
+if TYPE_CHECKING:
+    from expctl.domain.record import Finding
 
 FINDING_ID = re.compile(r"F[1-9]\d*", re.ASCII)
 COMMIT = re.compile(r"[0-9a-f]{7,40}", re.ASCII)

@@ -1,10 +1,15 @@
 """The ground that a figure stands on: everything that must be equal for two figures to be comparable."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from expctl.domain.evidence import OBJECTIVE
-from expctl.domain.record import Record, Replication, Yardstick
+from expctl.domain.record import OBJECTIVE
+
+if TYPE_CHECKING:
+    from expctl.domain.record import Record, Replication, Yardstick
 
 HASH_LETTERS = 8
 

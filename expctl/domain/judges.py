@@ -1,6 +1,11 @@
 """For which architectures the targets of a protocol judge."""
 
-from expctl.domain.protocol import Protocol, Target
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from expctl.domain.protocol import Protocol, Target
 
 
 def architecture_of(name: str, target: Target) -> str:

@@ -3,38 +3,35 @@
 The ledger is rendered from records and never read back.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from __future__ import annotations
 
-from expctl.domain.epochs import epochs_of
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from expctl.domain.digest import Digest, digest_of, given_baselines, in_order, landings, standing
+from expctl.domain.epochs import Epochs, epochs_from
 from expctl.domain.experiment import Proposal, id_order
 from expctl.domain.findings import numbered
-from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baselines, imported_baselines
+from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baseline_of
 from expctl.domain.ledger_epochs import Border, borders, epoch_lines, pending
 from expctl.domain.ledger_facts import Counts, counts, epoch_facts, opening_facts, reading_facts, working_facts
-from expctl.domain.ledger_rows import (
-    Debt,
-    QueueItem,
-    Remark,
-    Row,
-    RuleRow,
-    corrections,
-    debts,
-    notes,
-    queue_items,
-    rows,
-    rule_rows,
-    undecided,
-)
-from expctl.domain.predictions import Accuracy, Forecast, accuracy_of, forecasts
-from expctl.domain.protocol import Protocol
+from expctl.domain.ledger_remarks import Debt, Remark, corrections, debts, notes, undecided, waived
+from expctl.domain.ledger_rows import Line, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
+from expctl.domain.predictions import Accuracy, Forecast, accuracy_of, forecast_of
 from expctl.domain.queue import Entry, line_up
-from expctl.domain.record import Finding, Record
+
+if TYPE_CHECKING:
+    from expctl.domain.protocol import Protocol
+    from expctl.domain.record import Finding, Record
+    from expctl.domain.rule_levels import Pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """What the ledger says, in the order in which it says it. All text in it is as it was written: views escape it."""
+    """What the ledger says, in the order in which it says it. All text in it is as it was written: views escape it, but for a
+    `Line`, which the view of the ledger has drawn before.
+    """
 
     protocol: Protocol
     facts: tuple[str, ...]
@@ -44,56 +41,92 @@ class Ledger:
     epochs: tuple[str, ...]
     findings: tuple[Finding, ...]
     fallen_findings: tuple[Finding, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[Row | Line, ...]
     borders: tuple[Border, ...]
-    forecasts: tuple[Forecast, ...]
+    forecasts: tuple[Forecast | Line, ...]
     accuracy: Accuracy
     corrections: tuple[Remark, ...]
     notes: tuple[Remark, ...]
     undecided: tuple[str, ...]
-    rules: tuple[RuleRow, ...]
+    rules: tuple[RuleRow | Line, ...]
     debts: tuple[Debt, ...]
     queue: tuple[QueueItem, ...]
 
 
 def ledger_of(
-    protocol: Protocol,
-    proposals: Sequence[Proposal],
-    records: Sequence[Record],
-    findings: Sequence[Finding],
-    *,
-    queue: Sequence[Entry] | None = None,
+    protocol: Protocol, proposals: Sequence[Proposal], records: Sequence[Record], findings: Sequence[Finding]
 ) -> Ledger:
-    """The ledger of these records. The order of `proposals` and `records` doesn't matter. `queue` is given where there are
-    tickets or profiles to line it up with.
-    """
-    entries, epochs = line_up(proposals, records, {}, {}) if queue is None else queue, epochs_of(records)
-    lines, standing, given = rows(records, epochs), baselines(records), imported_baselines(records)
-    fixes, forbidden, owed, queued = corrections(records), rule_rows(records), debts(records), queue_items(entries)
-    number, guesses = counts(lines), forecasts(sorted(records, key=lambda record: id_order(record.id)))
+    """The ledger of these records, nothing of it drawn. The order of `proposals` and `records` doesn't matter."""
+    return ledger_from(
+        protocol,
+        [digest_of(record) for record in records],
+        {record.id: record for record in records},
+        findings=findings,
+        queue=line_up(proposals, records, {}, {}),
+    )
+
+
+def ledger_from(
+    protocol: Protocol,
+    digests: Sequence[Digest],
+    records: Mapping[str, Record],
+    *,
+    findings: Sequence[Finding],
+    queue: Sequence[Entry],
+) -> Ledger:
+    """The ledger of `digests`. Among `records` are those that show a baseline, and all of which no lines were drawn."""
+    told = sorted(digests, key=lambda each: id_order(each.id))
+    ordered = in_order(told)
+    epochs = epochs_from(one for each in ordered for one in each.measurings)
+    landed = landings(ordered)
+    shown = tuple(baseline_of(target, records[name], landed) for target, name in sorted(standing(ordered).items()))
+    given, passes = given_baselines(told), waived(told)
+    bans = [each.ban for each in told if each.ban]
+    fixes, owed, queued = corrections(told), debts(told), queue_items(queue)
     known = numbered(findings)
     return Ledger(
         protocol=protocol,
         facts=(
-            *opening_facts(protocol, lines, standing, given),
-            *epoch_facts(standing, epochs, pending(protocol, protocol.decides, epochs)),
-            *reading_facts(fixes, lines),
-            *working_facts(forbidden, owed, queued),
+            *opening_facts(protocol, told, shown, given),
+            *epoch_facts(shown, epochs, pending(protocol, protocol.decides, epochs)),
+            *reading_facts(fixes, told),
+            *working_facts(bans, owed, queued),
         ),
-        counts=number,
-        baselines=standing,
+        counts=counts(told),
+        baselines=shown,
         imported_baselines=given,
         epochs=epoch_lines(epochs),
         findings=tuple(each for each in known if each.stands),
         fallen_findings=tuple(each for each in known if not each.stands),
-        rows=lines,
-        borders=borders(records, epochs),
-        forecasts=guesses,
-        accuracy=accuracy_of(guesses),
+        rows=tuple(_row(each, records, epochs) for each in told),
+        borders=borders(told, epochs),
+        forecasts=tuple(guess for each in told if (guess := _forecast(each, records)) is not None),
+        accuracy=accuracy_of(each.told for each in told if each.told),
         corrections=fixes,
-        notes=notes(records),
-        undecided=undecided(records),
-        rules=forbidden,
+        notes=notes(told),
+        undecided=undecided(told),
+        rules=tuple(rule for each in told if (rule := _rule(each, records, passes)) is not None),
         debts=owed,
         queue=queued,
     )
+
+
+def _row(digest: Digest, records: Mapping[str, Record], epochs: Epochs) -> Row | Line:
+    number = epochs.number(digest.id)
+    return Line(digest.id, digest.lines.row, number) if digest.lines else row_of(records[digest.id], number)
+
+
+def _forecast(digest: Digest, records: Mapping[str, Record]) -> Forecast | Line | None:
+    if digest.told is None:
+        return None
+    return Line(digest.id, digest.lines.forecast) if digest.lines else forecast_of(records[digest.id])
+
+
+def _rule(digest: Digest, records: Mapping[str, Record], passes: Mapping[str, tuple[Pass, ...]]) -> RuleRow | Line | None:
+    if digest.ban is None:
+        return None
+    through = passes.get(digest.id, ())
+    if digest.lines:
+        return Line(digest.id, digest.lines.rule, waived=through)
+    row = rule_row(records[digest.id])
+    return replace(row, waived=through) if row else None

@@ -1,12 +1,12 @@
 """What stands on each target, and how fast it is, as far as the records say."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment import Kind, Verdict, id_order
 from expctl.domain.protocol import NumberKind
-from expctl.domain.record import Estimate, Origin, Record
+from expctl.domain.record import OBJECTIVE, Estimate, Origin, Record
 
 SPEEDS = (NumberKind.WALL_TIME, NumberKind.DEVICE_TIME)
 
@@ -51,6 +51,18 @@ class ImportedBaseline:
     date: str
 
 
+class Landing(NamedTuple):
+    """An experiment that moved the branch, and when."""
+
+    date: str
+    id: str
+
+    @property
+    def position(self) -> Position:
+        """Where it stands in the history of the branch: by date, then by id."""
+        return (self.date, id_order(self.id))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Timing:
     """One set of estimates: of a record, or of its replication on this or another target."""
@@ -74,18 +86,25 @@ def baselines(records: Sequence[Record]) -> tuple[Baseline, ...]:
     return tuple(_baseline(newest[target], records) for target in sorted(newest))
 
 
-def imported_baselines(records: Sequence[Record]) -> tuple[ImportedBaseline, ...]:
-    """The hand-kept figures of every target that has no measured ones."""
-    timed = {timing.target for timing in _timings(records)}
-    last: dict[str, ImportedBaseline] = {}
-    for record in sorted(records, key=lambda record: id_order(record.id)):
-        imported = record.origin is Origin.IMPORTED and record.history is not None
-        code = record.verdict is Verdict.KEEP and record.kind not in (Kind.ANALYSIS, Kind.INFRA)
-        if imported and code and record.target not in timed and record.history is not None:
-            last[record.target] = ImportedBaseline(
-                target=record.target, id=record.id, title=record.title, given=record.history.result, date=record.date
-            )
-    return tuple(last[target] for target in sorted(last))
+def baseline_of(target: str, shown_by: Record, landings: Sequence[Landing]) -> Baseline:
+    """The baseline that the record `shown_by` shows on `target`, placed among all landings, which are in their order."""
+    alone = next(each for each in baselines((shown_by,)) if each.target == target)
+    at = _position(shown_by)
+    before = next((each.id for each in reversed(landings) if each.position < at), "")
+    return replace(alone, since=alone.since or before, later=tuple(each.id for each in landings if each.position > at))
+
+
+def given_of(record: Record) -> str | None:
+    """The hand-kept figures of an imported KEEP of code; None of any other record."""
+    if record.origin is not Origin.IMPORTED or record.history is None:
+        return None
+    code = record.verdict is Verdict.KEEP and record.kind not in (Kind.ANALYSIS, Kind.INFRA)
+    return record.history.result if code else None
+
+
+def timed_on(record: Record) -> tuple[str, ...]:
+    """The targets on which it or a replication was timed, in the order of names."""
+    return tuple(sorted({timing.target for timing in _timings((record,))}))
 
 
 def _timings(records: Sequence[Record]) -> Iterator[_Timing]:

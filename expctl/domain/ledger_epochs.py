@@ -1,14 +1,19 @@
 """Epochs as the ledger shows them: the border between two, and what the next run would begin."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from expctl.domain.epochs import Epoch, Epochs
-from expctl.domain.experiment import id_order
 from expctl.domain.ground import Change, Ground, ground_of
-from expctl.domain.protocol import Protocol
-from expctl.domain.record import Origin, Record, Yardstick
+from expctl.domain.record import Yardstick
 from expctl.domain.yardstick import yardstick_of
+
+if TYPE_CHECKING:
+    from expctl.domain.digest import Digest
+    from expctl.domain.protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,18 +25,18 @@ class Border:
     text: str
 
 
-def borders(records: Sequence[Record], epochs: Epochs) -> tuple[Border, ...]:
-    """Where the epoch of a target changes from one row to the next, in the order of ids."""
+def borders(digests: Iterable[Digest], epochs: Epochs) -> tuple[Border, ...]:
+    """Where the epoch of a target changes from one row to the next. `digests` in the order of ids."""
     found, above = [], dict[str, Epoch | None]()
-    for record in sorted(records, key=lambda record: id_order(record.id)):
-        epoch = epochs.of.get(record.id)
-        if record.origin is Origin.IMPORTED:
-            above[record.target] = None
+    for each in digests:
+        epoch = epochs.of.get(each.id)
+        if each.imported:
+            above[each.target] = None
         elif epoch is not None:
-            before = above.get(record.target, epoch)
-            if before is None or before.number != epoch.number:
-                found.append(Border(before=record.id, target=record.target, text=_text(before, epoch)))
-            above[record.target] = epoch
+            before = above.get(each.target, epoch)
+            if before is not epoch and (before is None or before.number != epoch.number):
+                found.append(Border(before=each.id, target=each.target, text=_text(before, epoch)))
+            above[each.target] = epoch
     return tuple(found)
 
 

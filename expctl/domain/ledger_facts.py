@@ -1,17 +1,24 @@
 """What a newcomer must know before anything else, as sentences that hold for these very records."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from expctl.domain.epochs import Epochs
 from expctl.domain.experiment import Verdict
-from expctl.domain.ground import Change
-from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
-from expctl.domain.ledger_rows import Debt, QueueItem, Remark, Row, RuleRow
-from expctl.domain.protocol import Protocol
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.queue import State
+
+if TYPE_CHECKING:
+    from expctl.domain.digest import Ban, Digest
+    from expctl.domain.epochs import Epochs
+    from expctl.domain.ground import Change
+    from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+    from expctl.domain.ledger_remarks import Debt, Remark
+    from expctl.domain.ledger_rows import QueueItem
+    from expctl.domain.protocol import Protocol
 
 NAMED_MAX = 12
 COMING = (State.READY, State.WAITING)
@@ -27,29 +34,29 @@ class Counts:
     imported_verdicts: tuple[tuple[Verdict, int], ...]
 
 
-def counts(rows: Sequence[Row]) -> Counts:
-    """Count the rows."""
+def counts(digests: Sequence[Digest]) -> Counts:
+    """Count the digests."""
     return Counts(
-        measured=sum(not row.imported for row in rows),
-        imported=sum(row.imported for row in rows),
-        measured_verdicts=_by_verdict([row for row in rows if not row.imported]),
-        imported_verdicts=_by_verdict([row for row in rows if row.imported]),
+        measured=sum(not each.imported for each in digests),
+        imported=sum(each.imported for each in digests),
+        measured_verdicts=_by_verdict([each for each in digests if not each.imported]),
+        imported_verdicts=_by_verdict([each for each in digests if each.imported]),
     )
 
 
 def opening_facts(
-    protocol: Protocol, rows: Sequence[Row], standing: Sequence[Baseline], given: Sequence[ImportedBaseline]
+    protocol: Protocol, digests: Sequence[Digest], standing: Sequence[Baseline], given: Sequence[ImportedBaseline]
 ) -> Iterator[str]:
     """The goal, who decides, what was done, what stands."""
     yield f"Goal: {(protocol.goal or protocol.name).rstrip('.')}."
     first, *others = protocol.decides
     then = f", else {', else '.join(others)}" if others else ""
     yield f"Who decides: {first} when it is available{then}. Other targets are guards: a candidate must build there."
-    number = counts(rows)
+    number = counts(digests)
     old = _tally(number.imported, number.imported_verdicts)
     imported = f" Imported from a ledger kept by hand: {old}." if number.imported else ""
-    yield f"Measured by expctl: {_tally(number.measured, number.measured_verdicts)}{_decided_on(rows)}.{imported}"
-    if number.measured and not any(row.target == first and not row.imported for row in rows):
+    yield f"Measured by expctl: {_tally(number.measured, number.measured_verdicts)}{_decided_on(digests)}.{imported}"
+    if number.measured and not any(each.target == first and not each.imported for each in digests):
         yield (
             f"expctl has decided nothing on {first} yet. What was kept on another target is a gain there; of {first} it says no"
             " more than that its guards passed."
@@ -83,14 +90,14 @@ def epoch_facts(standing: Sequence[Baseline], epochs: Epochs, pending: Mapping[s
         )
 
 
-def reading_facts(fixes: Sequence[Remark], rows: Sequence[Row]) -> Iterator[str]:
+def reading_facts(fixes: Sequence[Remark], digests: Sequence[Digest]) -> Iterator[str]:
     """How to read the figures and the verdicts."""
     yield (
         "How a verdict is made: baseline and candidate are built from their commits and timed side by side in rounds; a search"
         " stops at the first planned look that decides, and a KEEP must hold again in a new session, whose estimate is the one"
         " shown. A proposer never decides and never reports a number."
     )
-    once = [row.id for row in rows if row.timed_once]
+    once = [each.id for each in digests if each.timed_once]
     if once:
         yield f"An older rule decided {_names(once)}: ten rounds, 95 % intervals, no second session."
     yield (
@@ -101,7 +108,7 @@ def reading_facts(fixes: Sequence[Remark], rows: Sequence[Row]) -> Iterator[str]
         "Kinds of numbers: wall_time and device_time are speed; exact_count (emulator, counters) and static (compiler) are"
         " never speed. A figure is comparable only on its own target in its own epoch: never subtract across."
     )
-    imported = sum(row.imported for row in rows)
+    imported = sum(each.imported for each in digests)
     if imported:
         touched = len({name for fix in fixes for name in fix.ids})
         flawed = f" {touched} of {imported} rest on evidence known to be flawed: see Corrections." if touched else ""
@@ -111,11 +118,11 @@ def reading_facts(fixes: Sequence[Remark], rows: Sequence[Row]) -> Iterator[str]
         )
 
 
-def working_facts(rules: Sequence[RuleRow], owed: Sequence[Debt], queued: Sequence[QueueItem]) -> Iterator[str]:
+def working_facts(rules: Sequence[Ban], owed: Sequence[Debt], queued: Sequence[QueueItem]) -> Iterator[str]:
     """What must not be tried, what is owed, what is next."""
     if rules:
-        reopened = [rule.id for rule in rules if rule.lapses]
-        waiting = [rule.id for rule in rules if rule.reopened_by and not rule.lapses]
+        reopened = [rule.id for rule in rules if rule.lapsed]
+        waiting = [rule.id for rule in rules if rule.waits and not rule.lapsed]
         again = (
             f"; {_names(reopened)} may run again: a condition has changed, see the table for which and on what evidence"
             if reopened
@@ -123,7 +130,7 @@ def working_facts(rules: Sequence[RuleRow], owed: Sequence[Debt], queued: Sequen
         )
         again += f"; {_names(waiting)} may run again once the condition named there holds" if waiting else ""
         noun = "rule" if len(rules) == 1 else "rules"
-        known, unknown = [rule.id for rule in rules if rule.known_by], [rule.id for rule in rules if not rule.known_by]
+        known, unknown = [rule.id for rule in rules if rule.known], [rule.id for rule in rules if not rule.known]
         whom = "a repeat" if not unknown else f"a repeat of {_names(known)}" if known else "none of them by itself"
         refused = f"'expctl run' refuses {whom}" + (
             ", also a disguised one, unless its proposal names a new precondition" if known else ""
@@ -143,8 +150,8 @@ def working_facts(rules: Sequence[RuleRow], owed: Sequence[Debt], queued: Sequen
         yield f"Without a verdict, and not next: {_names(stuck)}."
 
 
-def _by_verdict(rows: Sequence[Row]) -> tuple[tuple[Verdict, int], ...]:
-    found = Counter(row.verdict for row in rows)
+def _by_verdict(digests: Sequence[Digest]) -> tuple[tuple[Verdict, int], ...]:
+    found = Counter(each.verdict for each in digests)
     return tuple((verdict, found[verdict]) for verdict in Verdict if found[verdict])
 
 
@@ -155,8 +162,8 @@ def _tally(number: int, verdicts: Sequence[tuple[Verdict, int]]) -> str:
     return f"{number} {noun} ({', '.join(f'{count} {verdict}' for verdict, count in verdicts)})"
 
 
-def _decided_on(rows: Sequence[Row]) -> str:
-    found = Counter(row.target for row in rows if not row.imported)
+def _decided_on(digests: Sequence[Digest]) -> str:
+    found = Counter(each.target for each in digests if not each.imported)
     return f", decided on {', '.join(f'{target} ({found[target]})' for target in sorted(found))}" if found else ""
 
 

@@ -1,16 +1,38 @@
-"""The lines of the ledger: experiments, corrections, rules, debts and the queue."""
+"""The lines of the ledger: experiments, rules and the queue."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from expctl.domain.epochs import NONE_KNOWN, Epochs
-from expctl.domain.evidence import OBJECTIVE
-from expctl.domain.experiment import Kind, Mode, Prediction, Verdict, id_order
 from expctl.domain.queue import Entry, State
-from expctl.domain.record import Estimate, Lapse, Origin, Record, Replication, Rule
-from expctl.domain.rule_states import Pass, levels_of, passes_by_rule
+from expctl.domain.record import OBJECTIVE, Estimate, Lapse, Origin, Record, Replication, Rule
+from expctl.domain.rule_levels import Pass, levels_of
+
+if TYPE_CHECKING:
+    from expctl.domain.experiment import Kind, Mode, Prediction, Verdict
 
 UNMEASURED = "unmeasured at home"
+
+
+class Lines(NamedTuple):
+    """What a view has drawn of one record before: its row, its prediction and its rule, empty where there is none. The text is
+    that view's own, and means nothing to anybody else.
+    """
+
+    row: str
+    forecast: str
+    rule: str
+
+
+class Line(NamedTuple):
+    """One of these, with what other records say of it."""
+
+    id: str
+    drawn: str
+    epoch: int = 0
+    waived: tuple[Pass, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +60,6 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
-    """A sentence about one or more rows, said once: a note, or what is known today of imported rows and was not then."""
-
-    text: str
-    ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RuleRow:
     """What must not be repeated, the conditions (name, value) under which it failed, and where the evidence is.
 
@@ -61,14 +75,6 @@ class RuleRow:
     known_by: tuple[str, ...]
     lapses: tuple[Lapse, ...]
     waived: tuple[Pass, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Debt:
-    """A KEEP decided elsewhere that changed the code of the home target."""
-
-    id: str
-    flag: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,49 +94,18 @@ class QueueItem:
     priority: int = 0
 
 
-def rows(records: Sequence[Record], epochs: Epochs = NONE_KNOWN) -> tuple[Row, ...]:
-    """One row per record, in the order of ids."""
-    return tuple(_row(record, epochs.number(record.id)) for record in _in_order(records))
-
-
-def corrections(records: Sequence[Record]) -> tuple[Remark, ...]:
-    """What is known today of imported rows, in the order of the first row that it belongs to."""
-    return _remarks((record.id, text) for record in _in_order(records) if record.history for text in record.history.corrections)
-
-
-def notes(records: Sequence[Record]) -> tuple[Remark, ...]:
-    """The notes of all rows, in the order of the first row that each belongs to."""
-    return _remarks((record.id, text) for record in _in_order(records) for text in record.notes)
-
-
-def undecided(records: Sequence[Record]) -> tuple[str, ...]:
-    """Ids of what was measured to the end of its rounds without a verdict about the idea."""
-    return tuple(record.id for record in _in_order(records) if record.verdict is Verdict.INCONCLUSIVE)
-
-
-def _remarks(said: Iterable[tuple[str, str]]) -> tuple[Remark, ...]:
-    """Each sentence once, with every row that it belongs to."""
-    ids: dict[str, list[str]] = {}
-    for row, text in said:
-        ids.setdefault(text, []).append(row)
-    return tuple(Remark(text=text, ids=tuple(found)) for text, found in ids.items())
-
-
-def rule_rows(records: Sequence[Record]) -> tuple[RuleRow, ...]:
-    """Every do-not-repeat rule, in the order of ids; conditions in the order of their names."""
-    passes = passes_by_rule(_in_order(records))
-    return tuple(
-        RuleRow(
-            id=record.id,
-            text=record.rule.text,
-            conditions=_conditions(record.rule),
-            reopened_by=record.rule.reopened_by,
-            known_by=levels_of(record),
-            lapses=record.rule.lapsed,
-            waived=tuple(each for each in passes.get(record.id, ()) if each.written),
-        )
-        for record in _in_order(records)
-        if record.rule is not None
+def rule_row(record: Record) -> RuleRow | None:
+    """The do-not-repeat rule of one record, conditions in the order of their names. Whom it let pass is not in it."""
+    if record.rule is None:
+        return None
+    return RuleRow(
+        id=record.id,
+        text=record.rule.text,
+        conditions=_conditions(record.rule),
+        reopened_by=record.rule.reopened_by,
+        known_by=levels_of(record),
+        lapses=record.rule.lapsed,
+        waived=(),
     )
 
 
@@ -139,13 +114,6 @@ def _conditions(rule: Rule) -> tuple[tuple[str, str], ...]:
     named |= {"touched": ", ".join(sorted(rule.region))} if rule.region else {}
     named |= {"probe": f"fails until it {rule.probe.until} for {rule.probe.arch}"} if rule.probe else {}
     return tuple(sorted(named.items()))
-
-
-def debts(records: Sequence[Record]) -> tuple[Debt, ...]:
-    """The records with a flag that starts with `unmeasured at home`."""
-    return tuple(
-        Debt(id=record.id, flag=flag) for record in _in_order(records) for flag in record.flags if flag.startswith(UNMEASURED)
-    )
 
 
 def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
@@ -168,7 +136,8 @@ def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
     )
 
 
-def _row(record: Record, epoch: int) -> Row:
+def row_of(record: Record, epoch: int = 0) -> Row:
+    """The row of one experiment, whose measurement is of that epoch of its target."""
     history = record.history
     sizes = tuple(estimate for estimate in record.estimates if estimate.size != OBJECTIVE)
     return Row(
@@ -200,10 +169,6 @@ def _let_through(record: Record) -> Iterator[str]:
 def _why(record: Record) -> tuple[str, ...]:
     """The reasons of the verdict, and what the profiles say made the difference."""
     return (*record.reasons, record.explanation) if record.explanation else record.reasons
-
-
-def _in_order(records: Sequence[Record]) -> list[Record]:
-    return sorted(records, key=lambda record: id_order(record.id))
 
 
 def _measured(record: Record) -> str:

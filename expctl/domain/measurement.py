@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.domain.protocol import Style
-
-
-class Side(StrEnum):
-    """Which of the two builds ran."""
-
-    BASELINE = "baseline"
-    CANDIDATE = "candidate"
+from expctl.domain.side import Side as Side
 
 
 class Session(StrEnum):

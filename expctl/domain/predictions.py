@@ -1,12 +1,34 @@
 """What was predicted, side by side with what came of it, and how often predictions hold."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from statistics import median
+from __future__ import annotations
 
-from expctl.domain.evidence import OBJECTIVE
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from typing import Protocol as Port
+
 from expctl.domain.experiment import Kind, Prediction, Verdict
-from expctl.domain.record import Record
+from expctl.domain.record import OBJECTIVE
+
+if TYPE_CHECKING:
+    from expctl.domain.record import Record
+
+
+class Scored(Port):
+    """What the accuracy is counted from. `counts` is that of a Forecast, `hoped` says that a KEEP was predicted, and
+    `surplus_percent` by how much the middle of the predicted range exceeded what was measured, None where there was no range.
+    """
+
+    @property
+    def counts(self) -> bool: ...  # noqa: D102
+    @property
+    def verdict_holds(self) -> bool: ...  # noqa: D102
+    @property
+    def gain_holds(self) -> bool | None: ...  # noqa: D102
+    @property
+    def hoped(self) -> bool: ...  # noqa: D102
+    @property
+    def surplus_percent(self) -> float | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +59,18 @@ class Forecast:
             return None
         low, high = self.predicted.gain_percent
         return low <= self.gain_percent <= high
+
+    @property
+    def hoped(self) -> bool:
+        """Was a KEEP predicted?"""
+        return self.predicted.verdict is Verdict.KEEP
+
+    @property
+    def surplus_percent(self) -> float | None:
+        """By how much the middle of the range exceeded the gain; None where one of them is missing."""
+        if self.predicted.gain_percent is None or self.gain_percent is None:
+            return None
+        return sum(self.predicted.gain_percent) / 2 - self.gain_percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +110,12 @@ def forecasts(records: Iterable[Record]) -> tuple[Forecast, ...]:
     return tuple(found for record in records if (found := forecast_of(record)) is not None)
 
 
-def accuracy_of(found: Sequence[Forecast]) -> Accuracy:
+def accuracy_of(found: Iterable[Scored]) -> Accuracy:
     """How often they held, over those that count."""
     counted = [each for each in found if each.counts]
     ranged = [each for each in counted if each.gain_holds is not None]
-    keeps = [each for each in counted if each.predicted.verdict is Verdict.KEEP]
-    surplus = [sum(each.predicted.gain_percent or (0.0, 0.0)) / 2 - (each.gain_percent or 0.0) for each in ranged]
+    keeps = [each for each in counted if each.hoped]
+    surplus = [each.surplus_percent for each in ranged if each.surplus_percent is not None]
     return Accuracy(
         verdicts=len(counted),
         verdict_hits=sum(each.verdict_holds for each in counted),
@@ -89,7 +123,7 @@ def accuracy_of(found: Sequence[Forecast]) -> Accuracy:
         gain_hits=sum(bool(each.gain_holds) for each in ranged),
         keeps=len(keeps),
         keep_hits=sum(each.verdict_holds for each in keeps),
-        optimism_percent=round(median(surplus), 2) if surplus else 0.0,
+        optimism_percent=round(_median(surplus), 2) if surplus else 0.0,
     )
 
 
@@ -118,3 +152,9 @@ def outcome_text(forecast: Forecast) -> str:
         return f"{forecast.verdict}{gain}: not counted"
     range_ = {True: ", gain in range", False: ", gain out of range", None: ""}[forecast.gain_holds]
     return f"{forecast.verdict}{gain}: {'as predicted' if forecast.verdict_holds else 'NOT as predicted'}{range_}"
+
+
+def _median(values: list[float]) -> float:
+    """As in `statistics`, whose import takes longer than a ledger may."""
+    ordered, middle = sorted(values), len(values) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

@@ -1,14 +1,19 @@
 """The queue: which proposals wait, in which order they run, and why each one doesn't run now. Pure."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from expctl.domain.condition import Comparison, comparisons, parse
 from expctl.domain.experiment import Proposal, Verdict, id_order
-from expctl.domain.record import Record
 from expctl.domain.result import Answer, Concluded, Hopeless, Pending, Profile, Result, Truth, answer
 from expctl.domain.ticket import Filing, Ticket
+
+if TYPE_CHECKING:
+    from expctl.domain.record import Record
 
 INVALID_RETRIES = 2
 UNFILED = Filing(ticket=None, content="")
@@ -54,6 +59,11 @@ def waiting(proposals: Iterable[Proposal], records: Iterable[Record]) -> tuple[P
     """Proposals without a verdict about the idea, in order of id. An INVALID says nothing about it, so it waits again."""
     concluded = {record.id for record in records if record.verdict is not Verdict.INVALID}
     return tuple(sorted((each for each in proposals if each.id not in concluded), key=lambda each: id_order(each.id)))
+
+
+def asked_experiments(proposals: Iterable[Proposal]) -> frozenset[str]:
+    """Experiments whose result some condition asks for."""
+    return frozenset(each.experiment for each in _asked(proposals))
 
 
 def asked_profiles(proposals: Iterable[Proposal]) -> frozenset[str]:

@@ -8,6 +8,7 @@ from expctl.domain.experiment import Kind, Mode, Prediction, Probe, Verdict
 from expctl.domain.noise import Calibrated
 from expctl.domain.protocol import NumberKind
 
+OBJECTIVE = "objective"  # the size of the weighted mean over all sizes
 SCHEMA = 3  # 2: with the procedure of the verdict; 3: rules know a change at four levels
 
 

@@ -18,8 +18,8 @@ from enum import StrEnum
 
 from expctl.domain.condition import AllOf, Comparison, Condition, Operator
 from expctl.domain.experiment import Verdict
-from expctl.domain.measurement import Side
 from expctl.domain.record import Fact, Record
+from expctl.domain.side import Side
 
 KNOWN = "verdict, target, effect.SIZE, effect.SIZE.low, effect.SIZE.high, build.NAME, profile.NAME"
 ASKABLE = tuple(verdict.value for verdict in Verdict if verdict is not Verdict.INVALID)

@@ -1,14 +1,19 @@
 """Every rule as a reader needs it: in force, open again and why, or waived and by whom. Pure, given what is true now."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from expctl.domain.conditions import VERIFIED, lapses, verified
-from expctl.domain.experiment import Verdict, id_order
-from expctl.domain.ports import Circumstances
-from expctl.domain.record import Lapse, Record, Rule
-from expctl.domain.rules import Level, changed_codes
+from expctl.domain.experiment import id_order
+from expctl.domain.rule_levels import Level, Pass, levels_of
+
+if TYPE_CHECKING:
+    from expctl.domain.ports import Circumstances
+    from expctl.domain.record import Lapse, Record, Rule
 
 
 class State(StrEnum):
@@ -17,16 +22,6 @@ class State(StrEnum):
     ACTIVE = "active"
     REOPENED = "reopened"
     WAIVED = "waived"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pass:
-    """An experiment that a rule let through, for what reason, and how it ended."""
-
-    id: str
-    verdict: Verdict
-    reason: str
-    written: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,21 +57,6 @@ def passes_by_rule(records: Iterable[Record]) -> Mapping[str, tuple[Pass, ...]]:
             entry = Pass(id=record.id, verdict=record.verdict, reason=waiver.reason, written=waiver.written)
             found.setdefault(waiver.rule, []).append(entry)
     return {name: tuple(entries) for name, entries in found.items()}
-
-
-def levels_of(record: Record) -> tuple[Level, ...]:
-    """The levels at which a repeat of a rejected experiment is known."""
-    rule = record.rule
-    if rule is None:
-        return ()
-    has = {
-        Level.PATCH: bool(rule.patch_id),
-        Level.CHANGE: bool(rule.change),
-        Level.CODE: bool(rule.code or changed_codes(record)),
-        Level.SETTINGS: bool(rule.settings),
-        Level.PATTERN: bool(rule.forbids),
-    }
-    return tuple(level for level, known in has.items() if known)
 
 
 def _state(record: Record, rule: Rule, passes: tuple[Pass, ...], now: Circumstances) -> RuleState:

@@ -1,28 +1,24 @@
-"""Do-not-repeat: what a REJECT forbids, and by which of four levels a repeat is known."""
+"""Do-not-repeat: what a REJECT forbids, and by which of four levels a repeat is known.
 
-import re
+`rules check` imports this, and most often no record at all.
+"""
+
+from __future__ import annotations
+
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from expctl.domain.change_identity import ChangeIdentity, settings_hash
-from expctl.domain.experiment import Proposal
-from expctl.domain.measurement import Side
-from expctl.domain.record import Artifact, Record, Rule
+from expctl.domain.patterns import forbidden
+from expctl.domain.rule_levels import Level as Level
+from expctl.domain.rule_levels import changed_codes as changed_codes
+from expctl.domain.rule_levels import differing_codes as differing_codes
+from expctl.domain.rule_levels import judged_of
 
-LINE_MAX = 400
-PATTERN_MAX = 200
-
-
-class Level(StrEnum):
-    """How like a rejected change this one is; the nearest first."""
-
-    PATCH = "patch"
-    CHANGE = "normalised change"
-    CODE = "machine code"
-    SETTINGS = "config values"
-    PATTERN = "forbidden pattern"
-
+if TYPE_CHECKING:
+    from expctl.domain.experiment import Proposal
+    from expctl.domain.record import Record, Rule
 
 LIKENESS = {
     Level.PATCH: "the same patch, whatever its line numbers",
@@ -64,6 +60,8 @@ def rule_of(
     conditions: Mapping[str, str],
 ) -> Rule:
     """The rule that a REJECT leaves."""
+    from expctl.domain.record import Rule
+
     return Rule(
         text=f"{proposal.title}: {reason}",
         patch_id=identity.patch_id,
@@ -100,21 +98,6 @@ def keys_for(candidate: Candidate) -> tuple[str, ...]:
     return (*_identity_keys(identity.patch_id, identity.change, settings_hash(identity.settings)), *codes)
 
 
-def changed_codes(record: Record) -> Mapping[str, str]:
-    """Target -> machine code of a rejected candidate, where it was not the baseline's."""
-    return differing_codes(record.artifacts.get(Side.BASELINE, {}), record.artifacts.get(Side.CANDIDATE, {}))
-
-
-def differing_codes(baseline: Mapping[str, Artifact], candidate: Mapping[str, Artifact]) -> Mapping[str, str]:
-    """Target -> code of the candidate, where both sides were built and differ. Equal code identifies nothing."""
-    return {name: made.code for name, made in candidate.items() if name in baseline and made.code != baseline[name].code}
-
-
-def judged_of(record: Record) -> str:
-    """The target on which an experiment failed."""
-    return record.rule.judged if record.rule is not None and record.rule.judged else record.target
-
-
 def _identity_keys(patch_id: str, change: str, settings: str) -> Iterator[str]:
     yield from (f"{kind}:{word}" for kind, word in (("patch", patch_id), ("change", change), ("set", settings)) if word)
 
@@ -137,27 +120,6 @@ def _match(record: Record, candidate: Candidate) -> Match | None:
     if pattern:
         return Match(record=record, level=Level.PATTERN, likeness=LIKENESS[Level.PATTERN].format(pattern=pattern))
     return None
-
-
-def forbidden(pattern: str, added: Iterable[str]) -> bool:
-    """Does one of the added lines match?"""
-    wanted = re.compile(pattern)
-    return any(wanted.search(line[:LINE_MAX]) for line in added)
-
-
-def pattern_fault(pattern: str) -> str:
-    """Why this can't be a forbidden pattern; empty when it can. A repeat inside a repeat may take for ever to match."""
-    if not pattern.strip() or len(pattern) > PATTERN_MAX:
-        return f"expected a regular expression of at most {PATTERN_MAX} letters, found {len(pattern)}"
-    try:
-        matches_nothing = re.compile(pattern).search("") is None
-    except (re.error, OverflowError, RecursionError) as error:
-        return f"{pattern!r} is no regular expression: {error}"
-    if not matches_nothing:
-        return f"{pattern!r} matches everything"
-    if re.search(r"[*+}?]\s*\)+\s*[*+{]", pattern):
-        return f"{pattern!r} repeats what repeats already: say it without (x+)*"
-    return ""
 
 
 def _same_code(record: Record, candidate: Candidate) -> str:

@@ -1,31 +1,30 @@
 """What the simplifications of an epoch have cost together. Their losses add up, so they share one budget."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from expctl.domain.epochs import epochs_of
-from expctl.domain.evidence import OBJECTIVE
-from expctl.domain.experiment import Kind, Mode, Verdict
-from expctl.domain.ground import Ground
-from expctl.domain.record import Record
+from expctl.domain.epochs import epochs_from
+
+if TYPE_CHECKING:
+    from expctl.domain.digest import Digest
+    from expctl.domain.ground import Ground
 
 
-def simplify_used_percent(records: Sequence[Record], *, target: str, ground: Ground, but: str) -> float:
+def simplify_used_percent(digests: Sequence[Digest], *, target: str, ground: Ground, but: str) -> float:
     """Sum of the confirmed losses (a gain counts as nothing) of the simplifications kept on `target`, in percent.
 
     Those count whose epoch a run on `ground` joins; none does where it opens a new one. `but` is the experiment that is run.
     """
-    epochs = epochs_of(records)
+    epochs = epochs_from(one for each in digests for one in each.measurings)
     epoch = epochs.current(target, ground)
     return round(
         math.fsum(
-            max(0.0, -estimate.effect_percent)
-            for record in records
-            if record.verdict is Verdict.KEEP and record.kind is not Kind.ANALYSIS and record.id != but
-            if epoch is not None and epochs.of.get(record.id) == epoch
-            if record.procedure is not None and record.procedure.mode is Mode.SIMPLIFY
-            for estimate in record.estimates
-            if estimate.size == OBJECTIVE
+            each.cost_percent
+            for each in digests
+            if each.cost_percent and each.id != but and epoch is not None and epochs.of.get(each.id) == epoch
         ),
         4,
     )

@@ -16,7 +16,7 @@ VARIATION_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 def plain_text(text: str) -> str:
     """Return `text` on one line, without control, ANSI, bidi or invisible characters."""
     if text.isascii() and text.isprintable():  # most text, and tables have many cells
-        return " ".join(text.split())
+        return " ".join(text.split()) if "  " in text or text[:1] == " " or text[-1:] == " " else text
     seen = (_visible(letter) for letter in VARIATION_SELECTORS.sub("", ANSI.sub("", text)))
     return " ".join("".join(seen).split())
 

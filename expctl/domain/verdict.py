@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from expctl.domain.boundaries import VERSION, looks_until
+from expctl.domain.boundaries import CONFIRM_LEAST, VERSION, looks_until
 from expctl.domain.evidence import OBJECTIVE, Evidence, describe, evidence_of
 from expctl.domain.experiment import Mode, Verdict
 from expctl.domain.measurement import RoundEffect, Session
@@ -20,7 +20,6 @@ from expctl.domain.stats import Interval
 # A confirmation is longer than its search by half, so that it seldom loses what the search rightly found, and is judged on
 # means of neighbouring rounds, so that rounds which remember each other do not pass for independent ones. docs/METHODOLOGY.md
 # has the figures; benchmarks/verdict/simulate.py prints them.
-CONFIRM_LEAST = 18
 CONFIRM_MERGES = 2
 
 

@@ -4,11 +4,11 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from expctl.domain.books import Books
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment import Verdict
 from expctl.domain.queue import Entry, State
 from expctl.domain.text import one_line
+from expctl.domain.waiting import Queue
 from expctl.flow.footing import check_ground, check_same_branch, ending_in_words
 from expctl.flow.propose import Proposed
 from expctl.flow.queue import Rebased, rebase_queue
@@ -99,7 +99,7 @@ class _Journey:
 
     def look(self) -> tuple[Entry, ...]:
         """The queue at the head of the branch, but what was refused on this baseline."""
-        queue = Books.open(self.world.library, self.world.workspace.head()).queue()
+        queue = Queue.open(self.world.library, self.world.workspace.head()).entries()
         return tuple(each for each in queue if each.id not in self.refused)
 
     def next_of(self, entries: tuple[Entry, ...]) -> str:

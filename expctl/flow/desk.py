@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from expctl.domain.books import Books
 from expctl.domain.errors import Refused
 from expctl.domain.events import Begun, Event
 from expctl.domain.plan import Plan
@@ -13,6 +12,7 @@ from expctl.domain.record import Origin, Record, Waiver
 from expctl.domain.simplify_budget import simplify_used_percent
 from expctl.domain.synchronisation import removed_synchronisation
 from expctl.domain.text import one_line
+from expctl.domain.waiting import Queue
 from expctl.flow import preflight
 from expctl.flow.calibrate import known_noise
 from expctl.flow.ground import ground_here
@@ -121,7 +121,7 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
     targets = preflight.choose_targets(protocol, equipment.toolchains, wanted)
     check_binding(queued)
     if earlier is None:
-        check_turn(Books.open(world.library, head), experiment)
+        check_turn(Queue.open(world.library, head), experiment)
     preflight.check_patch(workspace, protocol, base, queued)
     waivers: tuple[Waiver, ...] = ()
     if earlier is None:
@@ -133,7 +133,7 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
     waited_s = equipment.gate.wait_until_quiet(wait_s=protocol.gate.wait_s, quiet_s=protocol.gate.quiet_s)
     world.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
     ground = ground_here(world, equipment, protocol, base, targets.deciding)
-    used = simplify_used_percent(world.library.records(head), target=targets.deciding, ground=ground, but=experiment)
+    used = simplify_used_percent(world.library.digests(head), target=targets.deciding, ground=ground, but=experiment)
     noise = known_noise(world, equipment, protocol, base=base, target=targets.deciding)
     begun = Begun(
         id=experiment,

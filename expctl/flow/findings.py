@@ -115,15 +115,15 @@ def _check_same(same: Finding, kind: EvidenceKind, evidence: tuple[str, ...]) ->
 
 def _check_evidence(world: World, head: str, evidence: tuple[str, ...], kind: EvidenceKind | None) -> None:
     """Raises Refused when a link leads nowhere, or a measured finding names nothing that expctl measured."""
-    records = {record.id: record for record in world.library.records(head)}
-    concluded = {each.id: False for each in world.library.proposals(head)} | dict.fromkeys(records, True)
+    concluded = {name: verdict is not None for name, verdict in world.library.experiments(head).items()}
     commits = [link for link in evidence if COMMIT.fullmatch(link) and world.workspace.is_commit(link)]
     faults = unknown_evidence(evidence, concluded=concluded, commits=commits)
     if faults:
         raise Refused(
             "this evidence leads nowhere", expected=WAY_OUT, found="\n".join(faults), hint="expctl status lists the experiments"
         )
-    measured = [link for link in evidence if ID_PATTERN.fullmatch(link) and records[link].origin is Origin.MEASURED]
+    named = world.library.some_records(head, [link for link in evidence if ID_PATTERN.fullmatch(link)])
+    measured = [record.id for record in named.values() if record.origin is Origin.MEASURED]
     if kind is EvidenceKind.MEASURED and not measured:
         raise Refused(
             "a measured finding needs a measurement",

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from expctl.domain.books import Books
 from expctl.domain.brief import WORDS_MAX
 from expctl.domain.ledger_baseline import Baseline, baselines
 from expctl.domain.protocol import KeepRule, PatchLimits
 from expctl.domain.record import Record
+from expctl.domain.waiting import Queue
 from expctl.domain.word_cap import Section
-from expctl.flow.brief import Digests, brief_here
+from expctl.flow.brief import brief_here
 from expctl.flow.propose import next_number
 from expctl.flow.world import World
 
@@ -61,16 +61,14 @@ class Brief:
     sections: tuple[Section, ...]
 
 
-def brief_of(world: World, digests: Digests, head: str) -> Brief:
+def brief_of(world: World, head: str) -> Brief:
     """The brief at `head`."""
-    books = Books.open(world.library, head)
-    protocol = books.protocol
+    protocol, records = world.library.protocol(head), world.library.records(head)
     benchmarks = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
-    whole = brief_here(world.library, digests, world.calibrations, head=head, machine=world.machine, words_max=WORDS_MAX)
-    taken = {each.id for each in books.proposals} | {each.id for each in books.records}
+    whole = brief_here(world.library, world.calibrations, head=head, machine=world.machine, words_max=WORDS_MAX)
     return Brief(
         head=head,
-        next_id=f"P{next_number(taken)}",
+        next_id=f"P{next_number(world.library.experiments(head))}",
         protocol=Rules(
             name=protocol.name,
             goal=protocol.goal,
@@ -81,9 +79,12 @@ def brief_of(world: World, digests: Digests, head: str) -> Brief:
             keep=protocol.keep,
             patch=protocol.patch,
         ),
-        baselines=baselines(books.records),
-        queue=tuple(Waiting(id=each.id, title=each.proposal.title, state=each.state, why=each.why) for each in books.queue()),
-        records=tuple(_told(record) for record in books.records),
+        baselines=baselines(records),
+        queue=tuple(
+            Waiting(id=each.id, title=each.proposal.title, state=each.state, why=each.why)
+            for each in Queue.open(world.library, head).entries()
+        ),
+        records=tuple(_told(record) for record in records),
         sections=whole.sections,
     )
 

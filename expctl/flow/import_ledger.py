@@ -1,7 +1,7 @@
 """Taking in a ledger that was kept by hand: its rows become records in one commit, together with the rendered ledger."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from expctl.domain.books import Books
 from expctl.domain.errors import Misused, Refused
@@ -61,7 +61,7 @@ class Imported:
 def plan_import(library: Library, head: str, document: Document, options: Options) -> Plan:
     """Pure but for reading the commit `head`."""
     protocol, records = library.protocol(head), library.records(head)
-    taken = {each.id for each in library.proposals(head)} | {each.id for each in records}
+    taken = set(library.experiments(head))
     target = options.target or stated_target(document)
     reading = read_document(document)
     roofline = _roofline(protocol, target, options)
@@ -106,7 +106,7 @@ def import_ledger(world: World, document: Document, options: Options) -> Importe
         preflight.check_free(workspace, head, *(record.id for record in plan.records))
         files = {f"experiments/{record.id}/record.json": world.record_bytes(record) for record in plan.records}
         books = Books.open(world.library, head)
-        ledger = replace(books, records=(*books.records, *plan.records)).ledger()
+        ledger = books.with_records(plan.records).ledger()
         files["ledger.md"] = world.render(ledger).encode()
         message = import_message(document.name, [record.id for record in plan.records])
         commit = workspace.commit_files(parent=head, files=files, message=message, date=world.clock.date())

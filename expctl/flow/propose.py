@@ -86,7 +86,7 @@ def reapply(world: World, experiment: str) -> Sequence[str]:
 def _check(world: World, protocol: Protocol, experiment: str, head: str, *, captures: bool) -> str:
     """Return the branch. Raises Refused when the id is taken, there is nothing to capture, or the tree isn't fit."""
     workspace = world.workspace
-    taken = {each.id for each in world.library.proposals(head)} | {each.id for each in world.library.records(head)}
+    taken = world.library.experiments(head).keys()
     if experiment in taken:
         raise Refused(
             f"{experiment} exists already",

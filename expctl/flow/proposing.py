@@ -13,7 +13,6 @@ from expctl.domain.sweep import Combination
 from expctl.domain.text import one_line
 from expctl.flow import preflight
 from expctl.flow.autopilot import BUSY_PAUSE_S, Exhausted, Unproposed
-from expctl.flow.brief import Digests
 from expctl.flow.footing import check_same_branch
 from expctl.flow.handover import brief_of
 from expctl.flow.propose import Proposed, propose
@@ -26,10 +25,9 @@ CHECK_OUT = "p"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agency:
-    """What proposing needs beyond the world: commands, digests, the search of a sweep, experiment.yaml's bytes."""
+    """What proposing needs beyond the world: commands, the search of a sweep, experiment.yaml's bytes."""
 
     proposers: Proposers
-    digests: Digests
     search: Callable[[Sweep, Sequence[Combination]], Search]
     write: Callable[[Proposal], bytes]
     pause: Callable[[float], None] = time.sleep
@@ -110,9 +108,7 @@ def _asked(world: World, agency: Agency, holder: Holder, target: str) -> tuple[D
     world.progress.working("propose", " ".join(proposer.argv))
     cwd = world.workspace.check_out(head, CHECK_OUT)
     try:
-        answer = agency.proposers.ask(
-            proposer, brief_of(world, agency.digests, head), cwd=cwd, environment=protocol.environment
-        )
+        answer = agency.proposers.ask(proposer, brief_of(world, head), cwd=cwd, environment=protocol.environment)
     except Refused as refusal:
         raise _Unfit(refusal) from refusal
     finally:

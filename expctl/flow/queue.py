@@ -54,7 +54,7 @@ def rebase_queue(world: World) -> Rebased | None:
         if entry.state not in MOVABLE:
             continue
         why = _obstacle(world, books.protocol, head, entry)
-        ticket = _ticket(world, entry, books.filings[entry.id])
+        ticket = _ticket(world, entry, books.waiting.filings[entry.id])
         if bool(why) != bool(ticket.blocked):
             changed[entry.id] = replace(ticket, blocked=why, blocked_on=head if why else "")
     if not changed:
@@ -91,7 +91,7 @@ def _change(world: World, experiment: str, what: str, change: Callable[[Ticket],
         entry = next((each for each in books.queue() if each.id == experiment), None)
         if entry is None or entry.state is State.WITHDRAWN:
             raise _not_queued(books, experiment, entry)
-        ticket = change(_ticket(world, entry, books.filings[experiment]))
+        ticket = change(_ticket(world, entry, books.waiting.filings[experiment]))
         if ticket != entry.ticket:
             commit = _publish(world, books, head, {experiment: ticket}, f"{experiment} {what}")
             if world.workspace.head() != commit:
@@ -111,9 +111,9 @@ def _publish(world: World, books: Books, head: str, tickets: Mapping[str, Ticket
 
 
 def _not_queued(books: Books, experiment: str, entry: Entry | None) -> Refused:
-    verdict = next((record.verdict for record in books.records if record.id == experiment), None)
+    digest = books.digests.get(experiment)
     withdrawn = f"withdrawn: {entry.why}" if entry else ""
-    found = withdrawn or (f"it ended in {verdict}" if verdict else "no such experiment")
+    found = withdrawn or (f"it ended in {digest.verdict}" if digest else "no such experiment")
     return Refused(
         f"{experiment} is not in the queue",
         expected="an experiment that waits",

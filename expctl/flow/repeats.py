@@ -3,21 +3,21 @@
 `rules check` imports this too and has to be quick, hence what is imported late.
 """
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
-from expctl.domain.conditions import lapses, verified
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Proposal
-from expctl.domain.judges import architectures
-from expctl.domain.measurement import Side
-from expctl.domain.ports import Circumstances, Rulebook
-from expctl.domain.protocol import Protocol
-from expctl.domain.record import Lapse, Record, Waiver
 from expctl.domain.rules import Candidate, Match, differing_codes, matches
+from expctl.domain.side import Side
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment import Proposal
     from expctl.domain.lifecycle import Run
+    from expctl.domain.ports import Circumstances, Rulebook
+    from expctl.domain.protocol import Protocol
+    from expctl.domain.record import Lapse, Record, Waiver
 
 SHOWN = 3
 
@@ -30,13 +30,17 @@ def check_patch(
     rulebook: Rulebook, protocol: Protocol, proposal: Proposal, patch: bytes, *, commit: str, targets: tuple[str, ...]
 ) -> tuple[Waiver, ...]:
     """The rules that match the patch on `commit` and let it pass. Raises Repeated when one does not."""
+    from expctl.domain.judges import architectures
+
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     now = rulebook.circumstances(commit, architectures(protocol, targets))
     return _judged(rulebook, candidate, now, proposal, commit)
 
 
-def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: "Run", machine: str) -> tuple[Waiver, ...]:
+def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: Run, machine: str) -> tuple[Waiver, ...]:
     """As `check_patch`, of what was built; only the machine code is new."""
+    from expctl.domain.judges import architectures
+
     base = run.begun().base
     built = {side: {name: made for name in run.targets() if (made := run.artifact(side, name))} for side in Side}
     candidate = Candidate(
@@ -52,14 +56,21 @@ def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: 
 def look_up(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match, tuple[Lapse, ...]], ...]:
     """Every rule that matches the patch on `commit`, with what has changed since. A patch that no proposal holds yet."""
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
-    now = rulebook.circumstances(commit)
     found = matches(rulebook.candidates(commit, candidate), candidate)
+    if not found:
+        return ()
+    from expctl.domain.conditions import lapses
+
+    now = rulebook.circumstances(commit)
     return tuple((match, lapses(match.record, now, match.level)) for match in found)
 
 
 def _judged(
     rulebook: Rulebook, candidate: Candidate, now: Circumstances, proposal: Proposal, commit: str
 ) -> tuple[Waiver, ...]:
+    from expctl.domain.conditions import lapses
+    from expctl.domain.record import Waiver
+
     waivers = []
     for match in matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id):
         changed = lapses(match.record, now, match.level)
@@ -73,6 +84,8 @@ def _judged(
 
 def refusal(match: Match, experiment: str) -> Repeated:
     """What was tried before, how it ended, by what the repeat was known, and what would open the rule."""
+    from expctl.domain.conditions import verified
+
     record = match.record
     standing = [f"{name} {value}" for name, value in verified(record)]
     where = f"experiments/{experiment}/experiment.yaml" if experiment else "its experiment.yaml"
@@ -93,8 +106,8 @@ def refusal(match: Match, experiment: str) -> Repeated:
 
 def evidence(record: Record) -> str:
     """Reasons and figures of a rejected experiment on one line."""
-    from expctl.domain.evidence import OBJECTIVE
     from expctl.domain.quantities import effect_text
+    from expctl.domain.record import OBJECTIVE
 
     effect = next((effect_text(each) for each in record.estimates if each.size == OBJECTIVE), "")
     given = [record.history.result] if record.history else []

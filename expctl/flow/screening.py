@@ -7,13 +7,13 @@ was proposed before, and ended in a verdict or waits, isn't tried again.
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
-from expctl.domain.books import Books
 from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ports import Draft, Search
 from expctl.domain.proposer import Sweep
 from expctl.domain.protocol import Protocol
 from expctl.domain.sweep import Combination, NotAConstant, combinations, values_in, with_values, words_of
+from expctl.domain.waiting import Queue
 from expctl.flow.autopilot import Exhausted
 from expctl.flow.propose import next_number
 from expctl.flow.screen import Screen, open_screen, score_of
@@ -77,9 +77,10 @@ def _text(world: World, sweep: Sweep, head: str) -> str:
 
 def _new_ones(world: World, sweep: Sweep, head: str, text: str) -> list[tuple[Combination, str]]:
     """Combinations that change something and were not proposed before, each with a commit that has it."""
-    workspace, books = world.workspace, Books.open(world.library, head)
-    queued = [workspace.patch_identity(world.library.queued(head, each.id).patch) for each in books.queue()]
-    known = {record.patch_id for record in books.records if record.verdict is not Verdict.INVALID} | set(queued)
+    workspace, queue = world.workspace, Queue.open(world.library, head)
+    queued = [workspace.patch_identity(world.library.queued(head, each.id).patch) for each in queue.entries()]
+    concluded = (record for record in world.library.records(head) if record.verdict is not Verdict.INVALID)
+    known = {record.patch_id for record in concluded} | set(queued)
     found = []
     for each in combinations(sweep):
         changed = with_values(text, each)
@@ -96,8 +97,7 @@ def _new_ones(world: World, sweep: Sweep, head: str, text: str) -> list[tuple[Co
 def _draft(
     world: World, screen: Screen, best: str, commit: str, scores: dict[str, float], write: Callable[[Proposal], bytes]
 ) -> Draft:
-    books = Books.open(world.library, screen.head)
-    taken = {each.id for each in books.proposals} | {each.id for each in books.records}
+    taken = world.library.experiments(screen.head)
     how = screen.sweep.screen
     gain = f"{how.fact} less by {scores[best]:g}" if how.fact else f"{100 * scores[best]:+.1f} % in {how.rounds} rounds"
     proposal = Proposal(

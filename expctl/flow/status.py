@@ -1,19 +1,22 @@
 """What stands, what runs, what waits, what blocks. Takes no lock and reads commits only, so it works during a run."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from expctl.domain.books import Books
-from expctl.domain.epochs import Epochs, epochs_of
 from expctl.domain.ground import ground_of
-from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baselines, imported_baselines
-from expctl.domain.ports import Foreign, Library
-from expctl.domain.protocol import Protocol
+from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baseline_of
 from expctl.domain.queue import Entry, State
-from expctl.domain.record import Origin, Record
+from expctl.domain.waiting import Queue
 from expctl.domain.yardstick import yardstick_of
 
-LAST = 5
+if TYPE_CHECKING:
+    from expctl.domain.epochs import Epochs
+    from expctl.domain.ports import Foreign, Library
+    from expctl.domain.protocol import Protocol
+    from expctl.domain.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,21 +93,20 @@ def take_stock(
     machine: Mapping[str, str],
     foreign: Callable[[tuple[str, ...]], tuple[Foreign, ...]],
 ) -> Status:
-    """Read the state of the repository at `head`."""
-    books = Books.open(library, head)
-    protocol, records = books.protocol, books.records
-    measured = sorted((r for r in records if r.origin is Origin.MEASURED), key=lambda record: record.date)
+    """Read the state of the repository at `head`. Of records, those that are shown are read whole."""
+    protocol, stock = library.protocol(head), library.stock(head)
+    records = library.some_records(head, {*stock.standing.values(), *stock.newest})
     return Status(
         name=protocol.name,
         branch=branch,
         head=head,
-        epochs=epochs_now(library, protocol, head, epochs_of(records), machine),
-        baselines=baselines(records),
-        imported=imported_baselines(records),
+        epochs=epochs_now(library, protocol, head, stock.epochs, machine),
+        baselines=tuple(baseline_of(target, records[name], stock.landings) for target, name in sorted(stock.standing.items())),
+        imported=stock.given,
         running=running,
-        queue=tuple(_waiting(each) for each in books.queue() if each.state is not State.WITHDRAWN),
-        last=tuple(_line(record) for record in measured[-LAST:]),
-        unmeasured_at_home=_debts({record.id: record for record in records}),
+        queue=tuple(_waiting(each) for each in Queue.open(library, head).entries() if each.state is not State.WITHDRAWN),
+        last=tuple(_line(records[name]) for name in stock.newest),
+        unmeasured_at_home=tuple(f"{name}: {flag}" for name, flag in stock.debts),
         blocking=foreign(protocol.gate.patterns),
     )
 
@@ -145,10 +147,3 @@ def _waiting(entry: Entry) -> Waiting:
 def _line(record: Record) -> Verdicts:
     reason = record.reasons[0] if record.reasons else ""
     return Verdicts(id=record.id, verdict=record.verdict, target=record.target, title=record.title, reason=reason)
-
-
-def _debts(records: Mapping[str, Record]) -> tuple[str, ...]:
-    """KEEPs decided elsewhere that change the code at home and were not measured there yet."""
-    return tuple(
-        f"{record.id}: {flag}" for record in records.values() for flag in record.flags if flag.startswith("unmeasured at home")
-    )

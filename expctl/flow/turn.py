@@ -1,6 +1,5 @@
 """Is it this experiment's turn? Its id is bound to what was queued, it isn't withdrawn, and its conditions hold."""
 
-from expctl.domain.books import Books
 from expctl.domain.condition import comparisons, parse
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import Proposal
@@ -8,6 +7,7 @@ from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol
 from expctl.domain.queue import Entry, State
 from expctl.domain.result import Truth, fault_of
+from expctl.domain.waiting import Queue
 
 
 def check_conditions(proposal: Proposal, protocol: Protocol) -> None:
@@ -59,9 +59,9 @@ def check_binding(queued: Queued) -> None:
         )
 
 
-def check_turn(books: Books, experiment: str) -> None:
+def check_turn(queue: Queue, experiment: str) -> None:
     """Raises Refused when a condition doesn't hold yet, or can't any more."""
-    entry = next((each for each in books.queue() if each.id == experiment), None)
+    entry = next((each for each in queue.entries() if each.id == experiment), None)
     if entry is None:
         return
     waits_for = [text for text, found in entry.answers if found.truth is Truth.OPEN]

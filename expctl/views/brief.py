@@ -1,10 +1,15 @@
 """The brief as Markdown that is plain text: one bullet a line, so that no quoted text can open a section."""
 
-from collections.abc import Iterator
+from __future__ import annotations
 
-from expctl.domain.brief import Brief
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 from expctl.domain.text import plain_text
-from expctl.domain.word_cap import Section
+
+if TYPE_CHECKING:
+    from expctl.domain.brief import Brief
+    from expctl.domain.word_cap import Section
 
 
 def brief_text(brief: Brief) -> str:

@@ -23,6 +23,8 @@ OPENING = re.compile(r"^(?:[#>=\[]|[-+](?=[-+ ]|$))")
 # Backticks end a code span, a pipe ends its table cell, a dollar may start a formula around it.
 NOT_IN_CODE = re.compile(r"[`|$]")
 NUMBERED = re.compile(r"^(\d+)([.)])(?= |$)")
+# Most cells, and a ledger has a hundred thousand: nothing above can match but a link or an address.
+HARMLESS = re.compile(r"(?:[A-Za-z(]|[-+]?\d+(?!\d|[.)](?: |$)))[^\\`*|~$_&<]*")
 
 
 class Markdown(str):
@@ -33,13 +35,26 @@ class Markdown(str):
 
 def markdown_text(text: str) -> str:
     """Return `text` so that Markdown shows it as typed, at the start of a line or in a table cell alike."""
-    escaped = ALWAYS.sub(lambda found: "\\" + found[0], plain_text(text))
-    escaped = OUTER_UNDERSCORE.sub(r"\\_", escaped)
-    escaped = TAG.sub("&lt;", ENTITY.sub("&amp;", escaped))
-    escaped = LINK.sub(r"\\]", escaped)
-    escaped = AUTOLINK.sub(lambda found: "\\" + found[0], escaped)
-    escaped = OPENING.sub(lambda found: "\\" + found[0], escaped)
+    plain = plain_text(text)
+    if HARMLESS.fullmatch(plain) and not ("](" in plain or "][" in plain or ":/" in plain or "w." in plain or "W." in plain):
+        return plain
+    return escaped_text(plain)
+
+
+def escaped_text(plain: str) -> str:
+    """As `markdown_text`, of one line without invisible letters."""
+    escaped = ALWAYS.sub(_after_backslash, plain)
+    escaped = OUTER_UNDERSCORE.sub(r"\_", escaped) if "_" in escaped else escaped
+    escaped = ENTITY.sub("&amp;", escaped) if "&" in escaped else escaped
+    escaped = TAG.sub("&lt;", escaped) if "<" in escaped else escaped
+    escaped = LINK.sub(r"\]", escaped) if "]" in escaped else escaped
+    escaped = AUTOLINK.sub(_after_backslash, escaped) if "/" in escaped or "." in escaped else escaped
+    escaped = OPENING.sub(_after_backslash, escaped)
     return NUMBERED.sub(r"\1\\\2", escaped)
+
+
+def _after_backslash(found: re.Match[str]) -> str:
+    return "\\" + found[0]
 
 
 def code_text(text: str) -> Markdown:

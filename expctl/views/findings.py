@@ -1,9 +1,14 @@
 """Findings on a terminal."""
 
-from collections.abc import Sequence
+from __future__ import annotations
 
-from expctl.domain.record import Finding
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 from expctl.domain.text import one_line
+
+if TYPE_CHECKING:
+    from expctl.domain.record import Finding
 
 TEXT_MAX = 1300
 

@@ -1,25 +1,27 @@
 """ledger.md: the ledger as Markdown that also reads well as raw text. The same records give the same bytes."""
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from expctl.domain import boundaries
-from expctl.domain.ledger import Ledger
-from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
-from expctl.domain.ledger_epochs import Border
-from expctl.domain.ledger_rows import QueueItem, Row, RuleRow
-from expctl.domain.predictions import Forecast, accuracy_text, outcome_text, prediction_text
-from expctl.domain.protocol import Benchmark, Target
-from expctl.domain.quantities import effect_text, throughput_text, time_text
+from expctl.domain.predictions import accuracy_text, prediction_text
+from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.queue import State
-from expctl.domain.record import Estimate, Lapse
-from expctl.domain.verdict import CONFIRM_LEAST
 from expctl.views.escape import Markdown, code_text, markdown_text
 from expctl.views.findings import about
+from expctl.views.ledger_lines import experiment_table, forecast_table, rule_table, short
 from expctl.views.table import table
 
+if TYPE_CHECKING:
+    from expctl.domain.ledger import Ledger
+    from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+    from expctl.domain.ledger_rows import QueueItem
+    from expctl.domain.protocol import Benchmark, Target
+
 COMMIT_LETTERS = 12
-LINE_MAX = 400
 
 
 def render(ledger: Ledger) -> str:
@@ -39,13 +41,13 @@ def render(ledger: Ledger) -> str:
         ledger=ledger,
         protocol=ledger.protocol,
         boundaries=boundaries,
-        confirm_least=CONFIRM_LEAST,
+        confirm_least=boundaries.CONFIRM_LEAST,
         baseline_table=_baseline_table(ledger.baselines),
         imported_table=_imported_table(ledger.imported_baselines),
-        experiment_table=_experiment_table(ledger.rows, ledger.borders),
-        forecast_table=_forecast_table(ledger.forecasts),
+        experiment_table=experiment_table(ledger.rows, ledger.borders),
+        forecast_table=forecast_table(ledger.forecasts),
         accuracy=accuracy_text(ledger.accuracy),
-        rule_table=_rule_table(ledger.rules),
+        rule_table=rule_table(ledger.rules),
         build=_build,
         code=_code,
         kpi=_kpi,
@@ -53,7 +55,7 @@ def render(ledger: Ledger) -> str:
         prediction=prediction_text,
         depends=_depends,
         standing=_standing,
-        line=_line,
+        line=short,
     )
 
 
@@ -64,12 +66,6 @@ def _finalize(value: object) -> str:
 def _code(parts: Iterable[str]) -> Markdown:
     """Each of `parts` as a code span."""
     return Markdown(", ".join(code_text(part) for part in parts))
-
-
-def _line(text: str) -> str:
-    """One line that is no longer than a reader will read."""
-    joined = " ".join(text.split())
-    return joined if len(joined) <= LINE_MAX else joined[: LINE_MAX - 1].rstrip() + "…"
 
 
 def _baseline_table(baselines: Iterable[Baseline]) -> Markdown:
@@ -97,76 +93,6 @@ def _baseline_table(baselines: Iterable[Baseline]) -> Markdown:
 def _imported_table(baselines: Iterable[ImportedBaseline]) -> Markdown:
     heads = ("target", "last KEEP", "date", "figures: imported, given by hand")
     return table(heads, [(given.target, given.id, given.date, given.given) for given in baselines])
-
-
-def _experiment_table(rows: Iterable[Row], borders: Iterable[Border]) -> Markdown:
-    """One row per experiment, and a row of its own where the epoch of a target changes."""
-    heads = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "measured, on which baseline", "why")
-    begins = {border.before: border for border in borders}
-    lines: list[Sequence[str]] = []
-    for row in rows:
-        if row.id in begins:
-            border = begins[row.id]
-            lines.append((Markdown("—"), Markdown("**new epoch**"), "", border.target, "", "", "", border.text))
-        lines.append(_experiment(row))
-    return table(heads, lines)
-
-
-def _forecast_table(forecasts: Iterable[Forecast]) -> Markdown:
-    heads = ("id", "predicted", "came out", "hypothesis")
-    return table(
-        heads, [(each.id, prediction_text(each.predicted), outcome_text(each), _line(each.hypothesis)) for each in forecasts]
-    )
-
-
-def _experiment(row: Row) -> Sequence[str]:
-    target = f"{row.target} (imported)" if row.imported else row.target
-    timed = "; ".join((effect_text(row.effect), *map(_at_size, row.sizes))) if row.effect else "not timed"
-    effect = f"imported: {row.given}" if row.imported else timed
-    again = [
-        f"again on {other.target}{f' ({other.date})' if other.date else ''}: {other.verdict}, {'; '.join(other.reasons)}"
-        for other in row.again
-    ]
-    fixed = ("see Corrections",) if row.corrected else ()
-    why = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again, *fixed))
-    measured = f"{row.measured}, epoch {row.epoch}" if row.epoch else row.measured
-    return (row.id, row.title, row.kind, target, row.verdict, effect, measured, why)
-
-
-def _at_size(estimate: Estimate) -> str:
-    return f"{estimate.size} {estimate.effect_percent:+.2f} %"
-
-
-def _rule_table(rules: Iterable[RuleRow]) -> Markdown:
-    heads = ("evidence", "what was tried", "state", "refused by", "it failed under these conditions")
-    return table(
-        heads,
-        [
-            (
-                rule.id,
-                rule.text,
-                _rule_state(rule),
-                f"expctl: {', '.join(rule.known_by)}" if rule.known_by else "reader",
-                "; ".join(f"{name}: {value}" for name, value in rule.conditions),
-            )
-            for rule in rules
-        ],
-    )
-
-
-def _rule_state(rule: RuleRow) -> str:
-    """In force or not, by the records alone."""
-    if rule.lapses:
-        return "; ".join(map(_lapse, rule.lapses))
-    if rule.reopened_by:
-        return f"OPEN AGAIN on: {rule.reopened_by}"
-    waived = "; ".join(f"waived for {each.id} ({each.verdict}): {each.reason}" for each in rule.waived)
-    return f"closed; {waived}" if waived else "closed"
-
-
-def _lapse(lapse: Lapse) -> str:
-    evidence = f" ({lapse.evidence})" if lapse.evidence else ""
-    return f"OPEN AGAIN: {lapse.condition}: {lapse.was} -> {lapse.now}{evidence}"
 
 
 def _build(target: Target) -> Markdown:

@@ -10,20 +10,23 @@ COLUMN_MAX = 44
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markdown:
     """The table of `rows`, each as long as `heads`. Cells are escaped unless they are Markdown; the last is not padded."""
-    cells = [[_cell(text) for text in row] for row in rows]
-    widths = [_width(head, [row[column] for row in cells]) for column, head in enumerate(heads)]
+    return aligned(heads, [cells(row) for row in rows])
+
+
+def cells(row: Sequence[str]) -> list[str]:
+    """The cells of a row, escaped unless they are Markdown."""
+    return [(text if isinstance(text, Markdown) else markdown_text(text)) or "-" for text in row]
+
+
+def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markdown:
+    """As `table`, of rows whose `cells` were made before."""
+    columns = zip(*rows, strict=True) if rows else ((),) * len(heads)
+    widths = [_width(head, column) for head, column in zip(heads, columns, strict=True)]
     widths[-1] = len(heads[-1])
-    lines = [heads, ["-" * width for width in widths], *cells]
-    return Markdown("\n".join(_line(line, widths) for line in lines))
-
-
-def _cell(text: str) -> str:
-    return (text if isinstance(text, Markdown) else markdown_text(text)) or "-"
+    line = "| " + " | ".join(f"%-{width}s" for width in widths) + " |"
+    lines = [heads, ["-" * width for width in widths], *rows]
+    return Markdown("\n".join([line % tuple(each) for each in lines]))
 
 
 def _width(head: str, column: Sequence[str]) -> int:
-    return max(3, len(head), *(len(text) for text in column if len(text) <= COLUMN_MAX), 0)
-
-
-def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return "| " + " | ".join(text.ljust(width) for text, width in zip(cells, widths, strict=True)) + " |"
+    return max(3, len(head), *[length for length in map(len, column) if length <= COLUMN_MAX])

@@ -13,6 +13,7 @@ from user_repository import Repository
 from expctl.adapters.git_reader import locate
 from expctl.adapters.git_workspace import GitWorkspace
 from expctl.adapters.record_codec import record_bytes
+from expctl.adapters.record_index import RecordIndex
 from expctl.adapters.rulebook import GitRulebook
 from expctl.domain.change_identity import ChangeIdentity
 from expctl.domain.errors import Refused
@@ -45,7 +46,8 @@ UNKNOWN = Candidate(identity=ChangeIdentity(patch_id="p2", added=("int x;",), se
 
 def book(repository: Repository) -> GitRulebook:
     workspace = GitWorkspace(locate(repository.root))
-    return GitRulebook(workspace, workspace.state, tool=lambda _: "", probe=lambda _: ProbeAnswer(passes=False, said="no"))
+    index = RecordIndex(workspace, workspace.state / "records.sqlite")
+    return GitRulebook(workspace, index, tool=lambda _: "", probe=lambda _: ProbeAnswer(passes=False, said="no"))
 
 
 def conclude(repository: Repository, *records: Record) -> str:
@@ -55,7 +57,7 @@ def conclude(repository: Repository, *records: Record) -> str:
 
 
 def index_of(repository: Repository) -> Path:
-    (file,) = (repository.root / ".git/expctl").glob("rules-*.sqlite")
+    (file,) = (repository.root / ".git/expctl").glob("*.sqlite")
     return file
 
 
@@ -94,7 +96,8 @@ def test_one_new_record_is_one_record_read(repository: Repository, monkeypatch: 
         return plain(names)
 
     monkeypatch.setattr(reader, "read_blobs", watched)
-    fresh = GitRulebook(reader, reader.state, tool=lambda _: "", probe=lambda _: ProbeAnswer(passes=False, said=""))
+    index = RecordIndex(reader, reader.state / "records.sqlite")
+    fresh = GitRulebook(reader, index, tool=lambda _: "", probe=lambda _: ProbeAnswer(passes=False, said=""))
     assert len(fresh.candidates(head, Candidate(identity=ChangeIdentity(patch_id="p30"), codes={}))) == 1
     assert len(read) == 2, "the new record for the index, and the one that was asked for"
 
@@ -155,7 +158,11 @@ def test_circumstances_are_those_of_the_commit_and_of_what_is_assumed(repository
 
     def circumstances(**assumed: str):  # type: ignore[no-untyped-def]
         made = GitRulebook(
-            workspace, workspace.state, tool=tool, probe=lambda _: ProbeAnswer(passes=True, said="yes"), assumed=assumed
+            workspace,
+            RecordIndex(workspace, None),
+            tool=tool,
+            probe=lambda _: ProbeAnswer(passes=True, said="yes"),
+            assumed=assumed,
         )
         return made.circumstances(second, frozenset({"cpu"}))
 

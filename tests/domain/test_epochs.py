@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from expctl.domain.digest import digest_of
 from expctl.domain.epochs import epochs_of
 from expctl.domain.experiment import Kind, Mode, Verdict
 from expctl.domain.ground import ground_of, grounds_of
@@ -155,23 +156,24 @@ def test_the_simplify_budget_outlives_an_edit_that_leaves_figures_comparable_and
 
     def used(**changed: str) -> float:
         ground = grounds_of(record("P9", size="", **changed))[0][2]
-        return simplify_used_percent([spent, other], target="cpu", ground=ground, but="P9")
+        return simplify_used_percent([digest_of(spent), digest_of(other)], target="cpu", ground=ground, but="P9")
 
     assert used() == 0.2
     assert used(protocol="p2") == 0.2
     assert used(compiler="0.17.0") == used(compiler="0.18.0") == 0.0
-    assert simplify_used_percent([spent], target="gpu", ground=grounds_of(spent)[0][2], but="") == 0.0
+    assert simplify_used_percent([digest_of(spent)], target="gpu", ground=grounds_of(spent)[0][2], but="") == 0.0
 
 
 def test_the_ledger_has_a_border_wherever_the_epoch_of_a_target_changes_from_row_to_row() -> None:
     records = [record("P1"), record("P2", target="gpu"), record("P3", compiler="0.17.0"), record("P4"), record("P5")]
-    found = borders(records, epochs_of(records))
+    found = borders([digest_of(each) for each in records], epochs_of(records))
     assert [(border.before, border.target) for border in found] == [("P3", "cpu"), ("P4", "cpu")]
     assert found[0].text == (
         "cpu: from epoch 1 to epoch 2: compiler ziglang 0.16.0 -> ziglang 0.17.0; never compare across this line"
     )
     imported = replace(record("P1"), base="", origin=Origin.IMPORTED)
-    assert [border.before for border in borders([imported, record("P2")], epochs_of([imported, record("P2")]))] == ["P2"]
+    both = [imported, record("P2")]
+    assert [border.before for border in borders([digest_of(each) for each in both], epochs_of(both))] == ["P2"]
 
 
 # ------------------------------------------------------------------ yardsticks

@@ -1,13 +1,16 @@
 import random
+from collections.abc import Iterable
 from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from expctl.domain.digest import Digest, digest_of, given_baselines
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ledger import Ledger, ledger_of
-from expctl.domain.ledger_baseline import Figure, baselines, imported_baselines, lands
-from expctl.domain.ledger_rows import corrections, debts, queue_items, rows, rule_rows
+from expctl.domain.ledger_baseline import Figure, baselines, lands
+from expctl.domain.ledger_remarks import corrections, debts
+from expctl.domain.ledger_rows import queue_items, row_of, rule_row
 from expctl.domain.protocol import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.quantities import effect_text, throughput_text, time_text
 from expctl.domain.queue import State, line_up
@@ -63,6 +66,10 @@ def imported(id: str, verdict: Verdict, kind: Kind = Kind.PERF, corrections: tup
         reasons=("by hand",),
         history=History(change="change", result=f"result of {id}", why="hand-kept why", corrections=corrections),
     )
+
+
+def short(records: Iterable[Record]) -> list[Digest]:
+    return [digest_of(record) for record in records]
 
 
 def proposal(id: str, *depends_on: str) -> Proposal:
@@ -151,8 +158,8 @@ def test_the_last_imported_keep_that_is_code_stands_until_its_target_is_measured
         imported("P11", Verdict.KEEP, Kind.ANALYSIS),
         imported("P12", Verdict.KEEP, Kind.INFRA),
     ]
-    assert [(given.id, given.given) for given in imported_baselines(history)] == [("P9", "result of P9")]
-    assert imported_baselines([*history, replace(measured("P15", Verdict.REJECT), target="gfx1151")]) == ()
+    assert [(given.id, given.given) for given in given_baselines(short(history))] == [("P9", "result of P9")]
+    assert given_baselines(short([*history, replace(measured("P15", Verdict.REJECT), target="gfx1151")])) == ()
 
 
 # ------------------------------------------------------------------ rows, rules, queue
@@ -160,16 +167,16 @@ def test_the_last_imported_keep_that_is_code_stands_until_its_target_is_measured
 
 def test_rows_are_in_the_order_of_numbers() -> None:
     records = [measured(name, Verdict.REJECT) for name in ("P10", "P6-A", "P2", "P6", "P8b", "P8")]
-    assert [row.id for row in rows(records)] == ["P2", "P6", "P6-A", "P8", "P8b", "P10"]
+    assert [row.id for row in ledger_of(PROTOCOL, (), records, ()).rows] == ["P2", "P6", "P6-A", "P8", "P8b", "P10"]
 
 
 def test_a_measured_row_has_its_objective_and_its_reasons() -> None:
-    (row,) = rows([measured("P1", Verdict.KEEP)])
+    row = row_of(measured("P1", Verdict.KEEP))
     assert (row.effect, row.why, row.given, row.imported) == (OBJECTIVE, ("because",), "", False)
 
 
 def test_an_imported_row_has_the_words_of_its_history() -> None:
-    (row,) = rows([imported("P1", Verdict.KEEP, corrections=("wrong",))])
+    row = row_of(imported("P1", Verdict.KEEP, corrections=("wrong",)))
     assert (row.effect, row.why, row.given, row.imported, row.corrected) == (
         None,
         ("hand-kept why",),
@@ -181,16 +188,16 @@ def test_an_imported_row_has_the_words_of_its_history() -> None:
 
 def test_a_correction_that_several_rows_share_is_said_once() -> None:
     records = [
-        imported("P2", Verdict.KEEP, corrections=("raced", "noise")),
         imported("P1", Verdict.KEEP, corrections=("raced",)),
+        imported("P2", Verdict.KEEP, corrections=("raced", "noise")),
     ]
-    assert [(fix.text, fix.ids) for fix in corrections(records)] == [("raced", ("P1", "P2")), ("noise", ("P2",))]
+    assert [(fix.text, fix.ids) for fix in corrections(short(records))] == [("raced", ("P1", "P2")), ("noise", ("P2",))]
 
 
 def test_rules_sort_their_conditions_and_say_whether_expctl_can_match_them() -> None:
     words = replace(imported("P2", Verdict.REJECT), rule=Rule(text="t", conditions={"b": "2", "a": "1"}))
     patch = replace(measured("P1", Verdict.REJECT), rule=Rule(text="u", patch_id="abc", reopened_by="a new compiler"))
-    first, second = rule_rows([words, patch])
+    first, second = ledger_of(PROTOCOL, (), [words, patch], ()).rules
     assert (first.id, first.known_by, first.reopened_by) == ("P1", (Level.PATCH,), "a new compiler")
     assert (second.id, second.known_by, second.conditions) == ("P2", (), (("a", "1"), ("b", "2")))
 
@@ -203,10 +210,11 @@ def test_a_rule_says_what_has_changed_and_whom_it_let_pass() -> None:
         Waiver(rule="P1", level="patch", reason="cc: 1 -> 2", written=False),
     )
     passed = replace(measured("P2", Verdict.KEEP), waivers=waivers)
-    (row,) = rule_rows([passed, closed])
+    (row,) = ledger_of(PROTOCOL, (), [passed, closed], ()).rules
+    assert rule_row(closed) == replace(row, waived=())
     assert (row.lapses, row.conditions) == ((lapse,), (("touched", "a.h"),))
     assert [(each.id, each.reason) for each in row.waived] == [("P2", "a new tile")]
-    assert rows([passed])[0].flags == (
+    assert row_of(passed).flags == (
         "the rule of P1 (patch) let it pass for the written reason: a new tile",
         "the rule of P1 (patch) let it pass because: cc: 1 -> 2",
     )
@@ -215,8 +223,8 @@ def test_a_rule_says_what_has_changed_and_whom_it_let_pass() -> None:
 
 def test_only_flags_that_name_the_debt_are_debts() -> None:
     record = replace(measured("P1", Verdict.KEEP), flags=("unmeasured at home: gfx1151", "large effect"))
-    assert [debt.flag for debt in debts([record])] == ["unmeasured at home: gfx1151"]
-    assert rows([record])[0].flags == ("large effect",)
+    assert [debt.flag for debt in debts(short([record]))] == ["unmeasured at home: gfx1151"]
+    assert row_of(record).flags == ("large effect",)
 
 
 def test_the_queue_is_every_proposal_without_a_record() -> None:

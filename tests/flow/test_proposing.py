@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from fakes import PROTOCOL, STEP, FakeDigests, FakeProposers, Stage, patch_to, proposal
+from fakes import PROTOCOL, STEP, FakeProposers, Stage, patch_to, proposal
 
 from expctl.adapters.proposal_file import proposal_bytes, proposal_of
 from expctl.adapters.searches import search_of
@@ -26,9 +26,7 @@ def draft(id: str, kernel: str, path: str = "src/kernel", **changes: object) -> 
 def employing(*answers: Draft | Failed | Refused | None) -> tuple[Stage, Agency]:
     stage = Stage()
     stage.library.given_protocol = replace(PROTOCOL, proposer=Proposer(argv=("agent",)))
-    return stage, Agency(
-        proposers=FakeProposers(list(answers)), digests=FakeDigests(stage.library), search=search_of, write=proposal_bytes
-    )
+    return stage, Agency(proposers=FakeProposers(list(answers)), search=search_of, write=proposal_bytes)
 
 
 def fake(agency: Agency) -> FakeProposers:

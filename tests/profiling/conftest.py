@@ -51,7 +51,9 @@ def _command(verb: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., Sho
         warnings.simplefilter("ignore", DeprecationWarning)  # typer imports what click is about to drop
         import click
 
-        from expctl.cli.app import app
+        from expctl.cli.app import application
+
+        app = application(["profile"])
     from expctl.cli.console_errors import guard
 
     def run(*words: str | Path) -> Shown:

@@ -3,7 +3,8 @@
 from expctl.domain.experiment import Probe, Verdict
 from expctl.domain.ports import ProbeAnswer
 from expctl.domain.record import Lapse
-from expctl.domain.rule_states import Pass, RuleState, State
+from expctl.domain.rule_levels import Pass
+from expctl.domain.rule_states import RuleState, State
 from expctl.domain.rules import Level
 from expctl.views.rules import probe_lines, rules_lines
 

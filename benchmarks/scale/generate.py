@@ -1,0 +1,179 @@
+"""A repository with ten thousand experiments, the same for the same seed.
+
+    python benchmarks/scale/generate.py FOLDER [--experiments 10000] [--queued 12] [--findings 60] [--seed 1]
+
+The kernel is the small one of the end-to-end tests, so that `expctl new` and `expctl run` work there as well. Everything lies
+in one pack and one commit, and is checked out; the ledger is rendered by `expctl ledger` and committed. Samples are cut short.
+"""
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from history import records, title_of
+
+from expctl.adapters.git_reader import GitReader, locate
+from expctl.adapters.library import GitLibrary
+from expctl.adapters.proposal_file import proposal_text
+from expctl.adapters.record_codec import profile_bytes, record_bytes, ticket_bytes
+from expctl.domain.experiment import Verdict
+from expctl.domain.record import Fact, Record
+from expctl.domain.ticket import Ticket, content_of
+from expctl.domain.yardstick import yardstick_of
+
+KERNEL = Path(__file__).parents[2] / "tests" / "e2e" / "foreign_repository"
+GPU = """\
+  gpu:
+    build: {toolchain: command, argv: ["{python}", bench/copy.py, src/total.py, "{artifact}"], artifact: total.py}
+    requires: {devices: [/dev/example0], hint: plug one in}
+    number_kind: device_time
+    test: {argv: ["{python}", bench/test.py, "{artifact}"], timeout_s: 30}
+    benchmark:
+      argv: ["{python}", bench/benchmark.py, "{artifact}"]
+      timeout_s: 60
+      rounds: 10
+      sizes: [{name: "n=512", weight: 0.6}, {name: "n=384", weight: 0.4}]
+"""
+WHO = "expctl <expctl@localhost> 1767225600 +0000"
+IDENTITY = {
+    f"GIT_{role}_{key}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for key, value in (("NAME", "expctl"), ("EMAIL", "expctl@localhost"), ("DATE", "1767225600 +0000"))
+}
+
+
+def kernel_files() -> Iterator[tuple[str, bytes]]:
+    """The kernel, its harness, and a protocol with a second target that decides where its device is."""
+    for file in sorted(path for path in KERNEL.rglob("*") if path.is_file() and "__pycache__" not in path.parts):
+        text = file.read_bytes()
+        if file.name == "protocol.yaml":
+            text = text.replace(b"decides: [here]", b"decides: [gpu, here]") + GPU.encode()
+        yield str(file.relative_to(KERNEL)), text
+
+
+def record_files(record: Record) -> Iterator[tuple[str, bytes]]:
+    """What a run leaves below experiments/ID; an imported row has its record alone."""
+    yield "record.json", record_bytes(record)
+    if record.base:
+        text = _proposal(record.id, record.title, record.hypothesis)
+        patch = _patch(record.id)
+        yield "experiment.yaml", text
+        yield "change.patch", patch
+        yield "queued.json", ticket_bytes(Ticket(content=content_of(text, patch), base=record.base, date=record.date))
+    if record.estimates:
+        yield "samples.jsonl", f'{{"round":0,"side":"baseline","id":"{record.id}"}}\n'.encode() * 8
+    if record.verdict is Verdict.KEEP and record.base:
+        facts = (Fact(name="instructions", value=float(len(record.title))),)
+        yield "profile.json", profile_bytes({"baseline": facts, "candidate": facts})
+
+
+def waiting_files(number: int, base: str, draw: random.Random, *, after: str) -> Iterator[tuple[str, bytes]]:
+    """A proposal that waits; every fifth for `after` to have been kept."""
+    name = f"P{number}"
+    text = _proposal(name, title_of(draw), f"Idea {number} needs no more registers.", after if number % 5 == 0 else "")
+    patch = _patch(name)
+    yield "experiment.yaml", text
+    yield "change.patch", patch
+    yield "queued.json", ticket_bytes(Ticket(content=content_of(text, patch), base=base, date="2026-09-01T00:00:00Z"))
+
+
+def finding_lines(count: int, last: int, draw: random.Random) -> str:
+    """findings.yaml; every eighth was superseded."""
+    lines = ["findings:"]
+    for number in range(1, count + 1):
+        shown = draw.randrange(1, last + 1)
+        lines += [f"- id: F{number}", f'  text: "{title_of(draw)} pays only below n=512 ({number})."', f"  since: P{shown}"]
+        lines += ["  kind: measured", f"  evidence: [P{shown}]"]
+        lines += [f"  superseded_by: F{number + 1}"] if number % 8 == 0 and number < count else []
+    return "\n".join(lines) + "\n"
+
+
+def generate(folder: Path, *, experiments: int, queued: int, findings: int, seed: int) -> None:
+    """Make the repository in `folder`, which must not be there yet."""
+    git(folder.parent, "init", "-q", "-b", "main", str(folder))
+    load(folder, kernel_files())
+    reader = GitReader(locate(folder))
+    first = reader.head()
+    protocol = GitLibrary(reader).protocol(first)
+    identity = reader.protocol_identity(first, ("protocol.yaml", *protocol.harness))
+    harness = reader.protocol_identity(first, protocol.harness)
+    yardsticks = {name: yardstick_of(protocol, name, harness=harness) for name in protocol.decides}
+    made = list(records(experiments, seed, yardsticks=yardsticks, protocol=identity))
+    draw = random.Random(seed + 1)  # noqa: S311  as above
+    kept = next((each.id for each in reversed(made) if each.verdict is Verdict.KEEP), "P1")
+    load(folder, all_files(made, queued, findings, draw, first, kept))
+    git(folder, "reset", "-q", "--hard", "HEAD")
+    subprocess.run([sys.executable, "-m", "expctl", "ledger"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
+    git(folder, "add", "ledger.md")
+    git(folder, "commit", "-q", "-m", "ledger", env=IDENTITY)
+
+
+def all_files(
+    made: list[Record], queued: int, findings: int, draw: random.Random, base: str, kept: str
+) -> Iterator[tuple[str, bytes]]:
+    """Everything below experiments/."""
+    for record in made:
+        yield from ((f"experiments/{record.id}/{name}", text) for name, text in record_files(record))
+    for number in range(len(made) + 1, len(made) + queued + 1):
+        yield from ((f"experiments/P{number}/{name}", text) for name, text in waiting_files(number, base, draw, after=kept))
+    yield "experiments/findings.yaml", finding_lines(findings, len(made), draw).encode()
+
+
+def load(folder: Path, files: Iterator[tuple[str, bytes]]) -> None:
+    """One commit with `files` on top of what is there, as one pack."""
+    begun = subprocess.run(["git", "rev-parse", "-q", "--verify", "HEAD"], cwd=folder, capture_output=True, check=False).stdout
+    stream = subprocess.Popen(["git", "fast-import", "--quiet", "--force"], cwd=folder, stdin=subprocess.PIPE)
+    if stream.stdin is None:
+        raise RuntimeError("git fast-import reads nothing")
+    with stream.stdin as write:
+        write.write(f"commit refs/heads/main\ncommitter {WHO}\ndata 7\nhistory\n".encode())
+        write.write(b"from refs/heads/main^0\n" if begun else b"")
+        for path, text in files:
+            write.write(f"M 100644 inline {path}\ndata {len(text)}\n".encode() + text + b"\n")
+    if stream.wait():
+        raise SystemExit("git fast-import failed")
+    git(folder, "read-tree", "HEAD")
+
+
+def git(folder: Path, *words: str, env: dict[str, str] | None = None) -> None:
+    """One command of git, which must do."""
+    subprocess.run(["git", "-c", "gc.auto=0", *words], cwd=folder, check=True, env={**os.environ, **(env or {})})
+
+
+def _proposal(name: str, title: str, hypothesis: str, after: str = "") -> bytes:
+    return proposal_text(
+        name,
+        title=title,
+        hypothesis=hypothesis,
+        kind="perf",
+        mode="gain",
+        expect="KEEP",
+        gain="0.5,2.5",
+        depends_on=(after,) if after else (),
+        precondition="",
+    )
+
+
+def _patch(name: str) -> bytes:
+    """A change of one line of the kernel."""
+    return (
+        "diff --git a/src/total.py b/src/total.py\n--- a/src/total.py\n+++ b/src/total.py\n@@ -1,2 +1,2 @@\n"
+        f" def total(values):\n-    result = 0\n+    result = 0  # {name}\n"
+    ).encode()
+
+
+if __name__ == "__main__":
+    asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    asked.add_argument("folder", type=Path)
+    asked.add_argument("--experiments", type=int, default=10_000)
+    asked.add_argument("--queued", type=int, default=12)
+    asked.add_argument("--findings", type=int, default=60)
+    asked.add_argument("--seed", type=int, default=1)
+    words = asked.parse_args()
+    generate(
+        words.folder.resolve(), experiments=words.experiments, queued=words.queued, findings=words.findings, seed=words.seed
+    )

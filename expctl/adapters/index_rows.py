@@ -1,0 +1,128 @@
+"""Digests as rows of the index: plain columns, for ten thousand are read for one command. Lists stand in one column as JSON."""
+
+import functools
+import json
+import re
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from expctl.adapters.shelf import ground_of_text, grounds_of, listed
+from expctl.domain.digest import Ban, Digest, Told
+from expctl.domain.epochs import Measuring
+from expctl.domain.experiment import Kind, Verdict, id_order
+from expctl.domain.ground import Ground
+from expctl.domain.ledger_rows import Lines
+
+Row = tuple[Any, ...]
+
+COLUMNS = (
+    *("name", "number", "title", "kind", "target", "verdict", "imported", "date", "lands", "timed_once", "sd_percent"),
+    *("reason", "given", "cost_percent", "timed_on", "debts", "notes", "corrections", "passes"),
+    *("counts", "verdict_holds", "gain_holds", "hoped", "surplus_percent", "told"),
+    *("known", "lapsed", "waits", "opened", "forbids", "ban"),
+    *("base", "ground", "again"),
+)
+LINES = ("drawn_row", "drawn_forecast", "drawn_rule")
+GROUND = COLUMNS.index("ground")
+HALVES = re.compile("[\ud800-\udfff]")  # of letters: JSON can say them, SQLite can't store them, no view shows them
+KINDS = {kind.value: kind for kind in Kind}
+VERDICTS = {verdict.value: verdict for verdict in Verdict}
+
+
+def row_of(digest: Digest) -> Row:
+    """The row of a digest, its ground as text; without its lines. What no view would show of its texts is left out."""
+    told: Sequence[Any] = digest.told or (None,) * len(Told._fields)
+    ban: Sequence[Any] = digest.ban[1:] if digest.ban else (None,) * (len(Ban._fields) - 1)
+    own, *again = digest.measurings or (None,)
+    row = (
+        digest.id,
+        id_order(digest.id)[0],
+        digest.title,
+        digest.kind.value,
+        digest.target,
+        digest.verdict.value,
+        digest.imported,
+        digest.date,
+        digest.lands,
+        digest.timed_once,
+        digest.sd_percent,
+        digest.reason,
+        digest.given,
+        digest.cost_percent,
+        *map(_list, (digest.timed_on, digest.debts, digest.notes, digest.corrections, digest.passes)),
+        *told,
+        *ban,
+        own.base if own else None,
+        ground_text(own.ground) if own else None,
+        _list(tuple([(each.target, each.date, ground_text(each.ground)) for each in again])),
+    )
+    return tuple([HALVES.sub("", each) if type(each) is str and not each.isascii() else each for each in row])
+
+
+def digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
+    """Every record in order of id."""
+    grounds = grounds_of(index)
+    return tuple([digest_of_row(row, grounds) for row in index.execute("select * from digests")])
+
+
+def drawn_digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
+    """As `digests`, with the lines of each, and none of the brief's sentences."""
+    grounds = grounds_of(index)
+    return tuple([digest_of_row(row, grounds) for row in index.execute("select * from drawn_digests")])
+
+
+def digest_of_row(row: Row, grounds: Mapping[int, Ground]) -> Digest:
+    """The digest of a row: COLUMNS, its ground as a number, and LINES where they are wanted."""
+    # fmt: off
+    (
+        name, _, title, kind, target, verdict, imported, date, lands, timed_once, sd_percent,
+        reason, given, cost_percent, timed_on, debts, notes, corrections, passes,
+        counts, verdict_holds, gain_holds, hoped, surplus_percent, told,
+        known, lapsed, waits, opened, forbids, ban,
+        base, ground, again, *lines,
+    ) = row
+    # fmt: on
+    measurings: tuple[Measuring, ...] = ()
+    if ground is not None:
+        measurings = (Measuring(name, target, date, base, grounds[ground]),)
+    if again:
+        measurings += tuple(Measuring(name, on, at, base, ground_of_text(text), True) for on, at, text in listed(again))
+    return Digest(
+        name,
+        title,
+        KINDS[kind],
+        target,
+        VERDICTS[verdict],
+        imported == 1,
+        date,
+        lands == 1,
+        timed_once == 1,
+        sd_percent,
+        reason,
+        given,
+        cost_percent,
+        listed(timed_on),
+        listed(debts),
+        listed(notes),
+        listed(corrections),
+        listed(passes),
+        None
+        if counts is None
+        else Told(
+            counts == 1, verdict_holds == 1, None if gain_holds is None else gain_holds == 1, hoped == 1, surplus_percent, told
+        ),
+        None if known is None else Ban(name, known == 1, lapsed == 1, waits == 1, opened, forbids, ban),
+        measurings,
+        Lines(*lines) if lines else None,
+    )
+
+
+def ground_text(ground: Ground) -> str:
+    """The same for equal grounds."""
+    return _list((ground.protocol, tuple(sorted(ground.parts.items()))))
+
+
+@functools.lru_cache(maxsize=4096)  # most records say the same things
+def _list(items: tuple[Any, ...]) -> str:
+    return json.dumps(items) if items else ""

@@ -1,0 +1,46 @@
+"""YAML that was read before, as JSON beside the index of records: strict YAML takes a hundred times as long.
+
+What is kept of a document is keyed by its bytes, and is left alone when other code made the index.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from expctl.adapters.sound_json import Unsound, reader_of
+
+if TYPE_CHECKING:
+    from expctl.adapters.record_index import RecordIndex
+
+
+class KeptDocuments:
+    """Beside the records of `index`, from the second command on that meets it."""
+
+    def __init__(self, index: RecordIndex) -> None:
+        self._index = index
+        self._known: dict[tuple[str, bytes], str] | None = None
+
+    def read(self, texts: Mapping[str, bytes], wanted: Any, read: Callable[[str, bytes], Any]) -> dict[str, Any]:
+        """Place -> what `read` makes of the document there, a `wanted`. Raises what `read` raises; nothing of that is kept."""
+        if self._known is None:
+            self._known = self._index.documents()
+        found, new = {}, {}
+        for where, text in texts.items():
+            plain = self._known.get((where, text))
+            if plain is not None:
+                try:
+                    found[where] = reader_of(wanted)(json.loads(plain))
+                    continue
+                except (ValueError, Unsound):
+                    pass  # damaged
+            found[where] = read(where, text)
+            new[where, text] = found[where]
+        if new:
+            from expctl.adapters.typed import encode
+
+            made = {key: json.dumps(encode(value)) for key, value in new.items()}
+            self._index.keep_documents(made)
+            self._known |= made
+        return found

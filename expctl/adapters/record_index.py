@@ -1,0 +1,164 @@
+"""Every record of a commit in short, in a SQLite file of the state folder, so that a command reads what it shows and no more.
+
+It is a cache and may be deleted at any time: it holds nothing that is not in git. What stands for a record is the tree of its
+folder, and `experiments/` as a whole is known by its tree, so that for another commit only the folders that differ are read.
+A file that is damaged or was made by other code is made again; one that can't be written is copied to memory and left alone.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+import weakref
+from collections.abc import Callable, Mapping
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from expctl.adapters.git_reader import GitReader
+    from expctl.adapters.reduction import Draw
+
+T = TypeVar("T")
+
+EXPERIMENTS = "experiments"
+ROOMS = ("adapters", "domain", "views")  # what reads, reduces and draws
+BUSY_S = 3.0
+TRIES = 3
+DOCUMENTS_MAX = 4000
+# The file is sound, but this process can't have it: somebody else writes it, or nobody may.
+UNAVAILABLE = {
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_LOCKED,
+    sqlite3.SQLITE_READONLY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_PERM,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_FULL,
+}
+
+
+def code_stamp() -> str:
+    """Stands for the code that made an index (modules by name, size and time): other code may make it otherwise."""
+    package = Path(__file__).parents[1]
+    told = []
+    for room in ROOMS:
+        with os.scandir(package / room) as modules:
+            found = [(each.name, each.stat()) for each in modules if each.name.endswith((".py", ".j2"))]
+        told += sorted((name, seen.st_size, seen.st_mtime_ns) for name, seen in found)
+    return repr((sys.version_info[:3], told))
+
+
+class RecordIndex:
+    """Of one repository. `file` is None for an index in memory; `draw` makes the lines that are kept of each record."""
+
+    def __init__(self, reader: GitReader, file: Path | None, draw: Draw | None = None) -> None:
+        self._git = reader
+        self._file = file
+        self._draw = draw
+        self._memory: sqlite3.Connection | None = None
+        self._code = ""
+        self._trees: dict[str, str] = {}
+
+    @property
+    def draws(self) -> bool:
+        """Are lines kept?"""
+        return self._draw is not None
+
+    def ask(self, commit: str, question: Callable[[sqlite3.Connection], T]) -> T:
+        """The answer of an index in which the records of `commit` are live, and no others. Raises Refused on a record that is
+        damaged.
+        """
+        tree = self._trees.get(commit) or self._git.tree_of(commit, EXPERIMENTS)
+        self._trees[commit] = tree
+        if self._file is not None and self._memory is None:
+            with suppress(OSError):
+                for _ in range(2):
+                    try:
+                        return self._ask_file(self._file, tree, question)
+                    except sqlite3.DatabaseError as error:
+                        if error.sqlite_errorcode & 0xFF in UNAVAILABLE:
+                            break
+                    self._file.unlink()
+        if self._memory is None:
+            self._memory = self._copied()
+        return self._answer(self._memory, tree, question)
+
+    def documents(self) -> dict[tuple[str, bytes], str]:
+        """(place, bytes) -> what was kept of a document; nothing where there is no sound index that this code made."""
+        if self._file is None or not self._file.exists():
+            return {}
+        with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
+            if self._is_ours(index):
+                rows = index.execute("select place, bytes, plain from documents").fetchall()
+                return {(place, text): plain for place, text, plain in rows}
+        return {}
+
+    def keep_documents(self, documents: Mapping[tuple[str, bytes], str]) -> None:
+        """Keep these too, if there is an index that can be written."""
+        if self._file is None or not self._file.exists():
+            return
+        with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
+            index.execute("begin immediate")
+            if self._is_ours(index):
+                if index.execute("select count(*) from documents").fetchone()[0] > DOCUMENTS_MAX:
+                    index.execute("delete from documents")
+                rows = [(place, text, plain) for (place, text), plain in documents.items()]
+                index.executemany("insert or replace into documents values (?, ?, ?)", rows)
+            index.execute("commit")
+
+    def _is_ours(self, index: sqlite3.Connection) -> bool:
+        made = made_of(index)
+        return made is not None and made[0] == self._stamp()
+
+    def _stamp(self) -> str:
+        self._code = self._code or f"{self.draws} {code_stamp()}"
+        return self._code
+
+    def _ask_file(self, file: Path, tree: str, question: Callable[[sqlite3.Connection], T]) -> T:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with closing(self._opened(file)) as index:
+            return self._answer(index, tree, question)
+
+    def _answer(self, index: sqlite3.Connection, tree: str, question: Callable[[sqlite3.Connection], T]) -> T:
+        """Asked in the transaction in which the index was seen to be of `tree`, for others may bring it to another one."""
+        for _ in range(TRIES):
+            index.execute("begin")
+            try:
+                made = made_of(index)
+                if made == (self._stamp(), tree):
+                    return question(index)
+            finally:
+                index.execute("rollback")
+            from expctl.adapters.index_making import bring
+
+            bring(index, self._git, self._draw, made, (self._stamp(), tree))
+        raise _busy()
+
+    @staticmethod
+    def _opened(file: Path | str) -> sqlite3.Connection:
+        return sqlite3.connect(file, isolation_level=None, timeout=BUSY_S, uri=isinstance(file, str))
+
+    def _copied(self) -> sqlite3.Connection:
+        """An index in memory, with what the file holds if that can be read."""
+        memory = sqlite3.connect(":memory:", isolation_level=None)
+        weakref.finalize(self, memory.close)
+        if self._file is not None:
+            with suppress(sqlite3.DatabaseError), closing(self._opened(f"{self._file.as_uri()}?mode=ro")) as index:
+                index.execute("select key from records where live limit 1").fetchall()
+                index.backup(memory)
+        return memory
+
+
+def made_of(index: sqlite3.Connection) -> tuple[str, str] | None:
+    """(code, tree) of an index; None of an empty one."""
+    if not index.execute("select 1 from sqlite_master limit 1").fetchone():
+        return None
+    return index.execute("select code, tree from made").fetchone() or ("", "")
+
+
+def _busy() -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError("the index is brought to another commit all the time")
+    error.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    return error

@@ -1,0 +1,77 @@
+"""From the bytes of a record to what the index keeps of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from expctl.adapters.index_rows import Row, row_of
+from expctl.adapters.record_codec import record_of
+from expctl.adapters.record_index import EXPERIMENTS
+from expctl.domain.digest import digest_of
+from expctl.domain.errors import Refused
+from expctl.domain.ledger_rows import Lines
+from expctl.domain.record import Fact, Record
+from expctl.domain.rules import keys_of
+from expctl.domain.side import Side
+
+if TYPE_CHECKING:
+    from expctl.adapters.git_reader import GitReader
+
+NOT_KEPT = frozenset((Fact,))  # most of a record, and nothing of it is in the index
+
+Draw = Callable[[Record], Lines]
+Folder = tuple[str, str]
+"""An experiment, and the tree of its folder."""
+
+
+class Reduced(NamedTuple):
+    """Of one folder. `row` is None where it holds no record; `proposed` says that it holds a proposal. `words` find its rule,
+    as do `patterns`; `ruled` says that it has a rule, or let one pass.
+    """
+
+    folder: Folder
+    row: Row | None
+    lines: Lines | None
+    words: tuple[str, ...]
+    patterns: tuple[str, ...]
+    ruled: bool
+    proposed: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reduction:
+    """Reads with `reader`; `draw` makes the lines of a record, None where none are kept."""
+
+    reader: GitReader
+    draw: Draw | None
+
+    def of(self, folders: Sequence[Folder]) -> list[Reduced]:
+        """All of them, in their order. Raises Refused on a record that is damaged."""
+        texts = self.reader.read_blobs(f"{tree}:record.json" for _, tree in folders)
+        alone = [tree for _, tree in folders if f"{tree}:record.json" not in texts]
+        proposed = self.reader.read_blobs(f"{tree}:experiment.yaml" for tree in alone)
+        return [
+            self._one(folder, texts.get(f"{folder[1]}:record.json"), proposed=f"{folder[1]}:experiment.yaml" in proposed)
+            for folder in folders
+        ]
+
+    def _one(self, folder: Folder, text: bytes | None, *, proposed: bool) -> Reduced:
+        if text is None:
+            return Reduced(folder, None, None, (), (), ruled=False, proposed=proposed)
+        name, where = folder[0], f"{EXPERIMENTS}/{folder[0]}"
+        record = record_of(text, where=f"{where}/record.json", left_out=NOT_KEPT)
+        if record.id != name:
+            raise Refused(f"{where}/record.json names {record.id}", where=where, hint="restore it from git")
+        rule = record.rule
+        codes = [made.code for made in record.artifacts.get(Side.CANDIDATE, {}).values()]
+        return Reduced(
+            folder,
+            row_of(digest_of(record)),
+            self.draw(record) if self.draw else None,
+            tuple(keys_of(rule, codes)) if rule is not None else (),
+            rule.forbids if rule is not None else (),
+            ruled=rule is not None or bool(record.waivers),
+            proposed=True,
+        )

@@ -1,0 +1,28 @@
+"""Forbidden patterns: regular expressions over the lines that a patch adds."""
+
+import re
+from collections.abc import Iterable
+
+LINE_MAX = 400
+PATTERN_MAX = 200
+
+
+def forbidden(pattern: str, added: Iterable[str]) -> bool:
+    """Does one of the added lines match?"""
+    wanted = re.compile(pattern)
+    return any(wanted.search(line[:LINE_MAX]) for line in added)
+
+
+def pattern_fault(pattern: str) -> str:
+    """Why this can't be a forbidden pattern; empty when it can. A repeat inside a repeat may take for ever to match."""
+    if not pattern.strip() or len(pattern) > PATTERN_MAX:
+        return f"expected a regular expression of at most {PATTERN_MAX} letters, found {len(pattern)}"
+    try:
+        matches_nothing = re.compile(pattern).search("") is None
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"{pattern!r} is no regular expression: {error}"
+    if not matches_nothing:
+        return f"{pattern!r} matches everything"
+    if re.search(r"[*+}?]\s*\)+\s*[*+{]", pattern):
+        return f"{pattern!r} repeats what repeats already: say it without (x+)*"
+    return ""

@@ -1,0 +1,28 @@
+"""What the brief says of one record: of its rule, and of its prediction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from expctl.domain.predictions import Forecast, outcome_text, prediction_text
+from expctl.domain.text import one_line
+
+if TYPE_CHECKING:
+    from expctl.domain.ledger_rows import RuleRow
+
+TEXT_MAX, CONDITIONS_MAX = 200, 160
+
+
+def rule_sentence(rule: RuleRow) -> str:
+    """`P17, refused by expctl: wider tiles: slower (failed under cc 1.0)`."""
+    under = one_line(", ".join(f"{name} {value}" for name, value in rule.conditions), CONDITIONS_MAX)
+    failed = f" (failed under {under})" if under else ""
+    return f"{rule.id}, refused by {'expctl' if rule.known_by else 'you'}: {one_line(rule.text, TEXT_MAX)}{failed}"
+
+
+def forecast_sentence(forecast: Forecast) -> str:
+    """`P3 on cpu: predicted KEEP, +1.0 to +3.0 %; came REJECT, -1.20 %: NOT as predicted. Hypothesis: ...`."""
+    return (
+        f"{forecast.id} on {forecast.target}: predicted {one_line(prediction_text(forecast.predicted), TEXT_MAX)}; came"
+        f" {outcome_text(forecast)}. Hypothesis: {one_line(forecast.hypothesis, TEXT_MAX)}"
+    )

@@ -1,0 +1,27 @@
+"""What all records come to for `status`, which shows a handful of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from expctl.domain.epochs import Epochs
+    from expctl.domain.ledger_baseline import ImportedBaseline, Landing
+
+LAST = 5  # verdicts that are shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stock:
+    """`standing` is by target the id of the experiment that shows its baseline, `landings` what moved the branch in its
+    order, `newest` the ids that were measured last (the last one last), `debts` ids with their flags. `epochs` lacks `of`.
+    """
+
+    epochs: Epochs
+    standing: Mapping[str, str]
+    landings: tuple[Landing, ...]
+    given: tuple[ImportedBaseline, ...]
+    newest: tuple[str, ...]
+    debts: tuple[tuple[str, str], ...]

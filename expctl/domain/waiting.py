@@ -1,0 +1,45 @@
+"""The queue as it stands in a commit, and all that it is lined up from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from expctl.domain.queue import asked_experiments, asked_profiles, line_up
+
+if TYPE_CHECKING:
+    from expctl.domain.experiment import Proposal
+    from expctl.domain.ports import Library
+    from expctl.domain.queue import Entry
+    from expctl.domain.record import Record
+    from expctl.domain.result import Profile
+    from expctl.domain.ticket import Filing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queue:
+    """What waits in a commit. `proposals` have no verdict about the idea, `filings` are theirs; `records` are those of them
+    that ended INVALID, and those that a condition asks for, `profiles` likewise.
+    """
+
+    proposals: tuple[Proposal, ...]
+    records: Mapping[str, Record] = field(default_factory=dict)
+    filings: Mapping[str, Filing] = field(default_factory=dict)
+    profiles: Mapping[str, Profile] = field(default_factory=dict)
+
+    @staticmethod
+    def open(library: Library, commit: str) -> Queue:
+        """Read it. Raises Refused when something there is not well formed."""
+        waiting = library.waiting(commit)
+        proposals = library.some_proposals(commit, waiting)
+        return Queue(
+            proposals=proposals,
+            records=library.some_records(commit, {*waiting, *asked_experiments(proposals)}),
+            filings=library.filings(commit, [each.id for each in proposals]),
+            profiles=library.profiles(commit, asked_profiles(proposals)),
+        )
+
+    def entries(self) -> tuple[Entry, ...]:
+        """What waits, in the order in which it runs."""
+        return line_up(self.proposals, tuple(self.records.values()), self.filings, self.profiles)

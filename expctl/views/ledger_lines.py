@@ -1,0 +1,120 @@
+"""The three tables of the ledger that grow with every record: experiments, predictions, do-not-repeat rules.
+
+The cells of a line depend on one record alone, so that they can be drawn once and kept: `drawn` gives them as text, escaped and
+with a tab between two. What other records say of it (its epoch, whom a rule let pass) is put in when the table is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from expctl.domain.ledger_rows import Line, Lines, Row, RuleRow, row_of, rule_row
+from expctl.domain.predictions import Forecast, forecast_of, outcome_text, prediction_text
+from expctl.domain.quantities import effect_text
+from expctl.views.escape import Markdown, markdown_text
+from expctl.views.table import aligned, cells
+
+if TYPE_CHECKING:
+    from expctl.domain.ledger_epochs import Border
+    from expctl.domain.record import Estimate, Lapse, Record
+    from expctl.domain.rule_levels import Pass
+
+LINE_MAX = 400
+EXPERIMENT = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "measured, on which baseline", "why")
+FORECAST = ("id", "predicted", "came out", "hypothesis")
+RULE = ("evidence", "what was tried", "state", "refused by", "it failed under these conditions")
+MEASURED, STATE = EXPERIMENT.index("measured, on which baseline"), RULE.index("state")
+CLOSED = "closed"
+BETWEEN = "\t"  # escaped text has none
+
+
+def drawn(record: Record) -> Lines:
+    """The lines of one record."""
+    forecast, rule = forecast_of(record), rule_row(record)
+    return Lines(
+        BETWEEN.join(_experiment(row_of(record))),
+        BETWEEN.join(_forecast(forecast)) if forecast else "",
+        BETWEEN.join(_rule(rule)) if rule else "",
+    )
+
+
+def experiment_table(rows: Iterable[Row | Line], borders: Iterable[Border]) -> Markdown:
+    """One row per experiment, and a row of its own where the epoch of a target changes."""
+    begins = {border.before: border for border in borders}
+    lines: list[Sequence[str]] = []
+    for row in rows:
+        if row.id in begins:
+            border = begins[row.id]
+            lines.append(cells((Markdown("—"), Markdown("**new epoch**"), "", border.target, "", "", "", border.text)))
+        line = row.drawn.split(BETWEEN) if isinstance(row, Line) else _experiment(row)
+        if row.epoch:
+            line[MEASURED] += f", epoch {row.epoch}"
+        lines.append(line)
+    return aligned(EXPERIMENT, lines)
+
+
+def forecast_table(forecasts: Iterable[Forecast | Line]) -> Markdown:
+    """One row per prediction."""
+    return aligned(FORECAST, [each.drawn.split(BETWEEN) if isinstance(each, Line) else _forecast(each) for each in forecasts])
+
+
+def rule_table(rules: Iterable[RuleRow | Line]) -> Markdown:
+    """One row per rule."""
+    lines = []
+    for rule in rules:
+        line = rule.drawn.split(BETWEEN) if isinstance(rule, Line) else _rule(rule)
+        if rule.waived and line[STATE] == CLOSED:
+            line[STATE] = markdown_text(f"{CLOSED}; {_waived(rule.waived)}")
+        lines.append(line)
+    return aligned(RULE, lines)
+
+
+def short(text: str) -> str:
+    """One line that is no longer than a reader will read."""
+    joined = " ".join(text.split())
+    return joined if len(joined) <= LINE_MAX else joined[: LINE_MAX - 1].rstrip() + "…"
+
+
+def _experiment(row: Row) -> list[str]:
+    """Without its epoch."""
+    target = f"{row.target} (imported)" if row.imported else row.target
+    timed = "; ".join((effect_text(row.effect), *map(_at_size, row.sizes))) if row.effect else "not timed"
+    effect = f"imported: {row.given}" if row.imported else timed
+    again = [
+        f"again on {other.target}{f' ({other.date})' if other.date else ''}: {other.verdict}, {'; '.join(other.reasons)}"
+        for other in row.again
+    ]
+    fixed = ("see Corrections",) if row.corrected else ()
+    why = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again, *fixed))
+    return cells((row.id, row.title, row.kind, target, row.verdict, effect, row.measured, why))
+
+
+def _at_size(estimate: Estimate) -> str:
+    return f"{estimate.size} {estimate.effect_percent:+.2f} %"
+
+
+def _forecast(forecast: Forecast) -> list[str]:
+    return cells((forecast.id, prediction_text(forecast.predicted), outcome_text(forecast), short(forecast.hypothesis)))
+
+
+def _rule(rule: RuleRow) -> list[str]:
+    """Without whom it let pass."""
+    by = f"expctl: {', '.join(rule.known_by)}" if rule.known_by else "reader"
+    return cells((rule.id, rule.text, _state(rule), by, "; ".join(f"{name}: {value}" for name, value in rule.conditions)))
+
+
+def _state(rule: RuleRow) -> str:
+    """In force or not, by its record alone."""
+    if rule.lapses:
+        return "; ".join(map(_lapse, rule.lapses))
+    return f"OPEN AGAIN on: {rule.reopened_by}" if rule.reopened_by else CLOSED
+
+
+def _waived(passes: Iterable[Pass]) -> str:
+    return "; ".join(f"waived for {each.id} ({each.verdict}): {each.reason}" for each in passes)
+
+
+def _lapse(lapse: Lapse) -> str:
+    evidence = f" ({lapse.evidence})" if lapse.evidence else ""
+    return f"OPEN AGAIN: {lapse.condition}: {lapse.was} -> {lapse.now}{evidence}"
