@@ -48,6 +48,6 @@ def test_ctrl_c_while_the_command_line_loads_has_words(tmp_path: Path) -> None:
     (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n")
     environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
     ended = subprocess.run(
-        [sys.executable, "-m", "expctl", "status"], env=environment, cwd=tmp_path, capture_output=True, text=True
+        [sys.executable, "-m", "expctl", "queue"], env=environment, cwd=tmp_path, capture_output=True, text=True
     )
     assert (ended.returncode, ended.stderr) == (ExitStatus.INTERRUPTED, "\nInterrupted\n")
