@@ -51,3 +51,21 @@ def test_start_loads_nothing_heavy(repository: Foreign) -> None:
         loaded = {line.rsplit("|", 1)[1].strip().split(".")[0] for line in answer.stderr.splitlines() if line.count("|") == 2}
         assert "expctl" in loaded
         assert loaded & HEAVY == set(), words
+
+
+def test_what_is_typed_all_day_starts_without_its_options(repository: Foreign) -> None:
+    repository.propose("P1", "def total(values):\n    return sum(v * v for v in values)\n")
+    for words in (["status"], ["brief"], ["ledger"], ["rules", "check", "experiments/P1/change.patch"]):
+        for _ in range(2):  # the first makes the index
+            answer = subprocess.run(
+                [sys.executable, "-X", "importtime", str(EXPCTL), *words],
+                cwd=repository.root,
+                env=repository.environment,
+                check=True,
+                capture_output=True,
+                text=True,
+            )
+        loaded = {line.rsplit("|", 1)[1].strip() for line in answer.stderr.splitlines() if line.count("|") == 2}
+        assert "expctl.wiring" in loaded
+        assert loaded & {"typer", "click", "yaml"} == set(), words
+    assert "expctl.domain.record" not in loaded, "no rule knows this patch, so that no record is read"

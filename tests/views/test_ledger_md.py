@@ -11,7 +11,7 @@ from expctl.domain.experiment import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.ledger import ledger_of
 from expctl.domain.protocol import Benchmark, Build, Protocol, ResourceLimits, Size, Step, Style, Target, Toolchain
 from expctl.domain.record import Estimate, Finding, History, Lapse, Origin, Record, Replication, Rule, Waiver
-from expctl.views.escape import Markdown, code_text, markdown_text, plain_text
+from expctl.views.escape import Markdown, code_text, escaped_text, markdown_text, plain_text
 from expctl.views.ledger_md import render
 from expctl.views.table import table
 
@@ -350,3 +350,9 @@ def test_a_ledger_of_two_epochs_with_predictions_and_fallen_findings() -> None:
     fallen = (*FINDINGS, Finding(text="Branches are free.", since="P2", kind="static", contradicted_by="P16"))
     text = ledger_text(IMPORTED, kept, rejected, findings=fallen)
     assert text == (GOLDEN / "ledger_epochs.md").read_text(encoding="utf-8")
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.text(st.sampled_from("aZ1 -+.)(]['\"*_`|~$&#;<>=/:wW\\é"), max_size=9))
+def test_text_without_syntax_is_left_alone_exactly_where_escaping_would_leave_it_alone(text: str) -> None:
+    assert markdown_text(text) == escaped_text(plain_text(text))

@@ -1,0 +1,157 @@
+"""The ledger from lines that were drawn before is, to the byte, the one that is made of all records at once."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from history import records
+from user_repository import Repository
+
+from expctl.adapters.git_reader import GitReader, locate
+from expctl.adapters.library import GitLibrary
+from expctl.adapters.record_codec import record_bytes
+from expctl.adapters.record_index import RecordIndex
+from expctl.domain.books import Books
+from expctl.domain.digest import digest_of
+from expctl.domain.experiment import Verdict
+from expctl.domain.ledger import Ledger, ledger_from
+from expctl.domain.ledger_rows import Line
+from expctl.domain.record import Record, Waiver, Yardstick
+from expctl.flow.status import take_stock
+from expctl.views.ledger_lines import drawn
+from expctl.views.ledger_md import render
+
+HERE = Path(__file__).parents[2]
+STICK = Yardstick(harness="h", kpi="n=512 (1)", build="zig-cpu")
+HOSTILE = "| a `b` _c_ <d> [e](f) \x1b[31m\u202e 1. \t x\n\n# g &amp; www.h.i"
+
+
+def made(count: int, seed: int) -> tuple[Record, ...]:
+    """Ids out of step with dates, and a hostile one among them."""
+    history = records(count, seed, yardsticks={"here": STICK, "gpu": STICK}, protocol="p")
+    found = [replace(each, id=f"P{count - n}") for n, each in enumerate(history)]
+    spoilt = replace(found[-3], title=HOSTILE, reasons=(HOSTILE,), notes=(HOSTILE,), hypothesis=HOSTILE)
+    return (*found[:-3], spoilt, *found[-2:])
+
+
+class Case:
+    """A repository with this project's protocol and findings, and an index of its records."""
+
+    def __init__(self, repository: Repository, file: Path) -> None:
+        self.repository, self.file = repository, file
+        for name in (
+            "protocol.yaml",
+            "experiments/findings.yaml",
+            "experiments/P15/experiment.yaml",
+            "experiments/P15/change.patch",
+        ):
+            repository.write(name, (HERE / name).read_bytes())
+        repository.commit()
+
+    def conclude(self, *found: Record) -> None:
+        for record in found:
+            self.repository.write(f"experiments/{record.id}/record.json", record_bytes(record))
+        self.repository.commit()
+
+    def reader(self) -> GitReader:
+        return GitReader(locate(self.repository.root))
+
+    def books(self) -> Books:
+        reader = self.reader()
+        return Books.open(GitLibrary(reader, RecordIndex(reader, self.file, drawn)), reader.head())
+
+    def check(self) -> Ledger:
+        """From pieces, and all at once from what lies there."""
+        found = self.books()
+        reader = self.reader()
+        whole = {record.id: record for record in GitLibrary(reader).records(reader.head())}
+        digests = [digest_of(record) for record in whole.values()]
+        at_once = ledger_from(found.protocol, digests, whole, findings=found.findings, queue=found.queue())
+        ledger = found.ledger()
+        assert all(isinstance(row, Line) for row in (*ledger.rows, *ledger.forecasts, *ledger.rules))
+        assert not any(isinstance(row, Line) for row in (*at_once.rows, *at_once.forecasts, *at_once.rules))
+        assert render(ledger) == render(at_once)
+        return ledger
+
+
+@pytest.fixture
+def case(repository: Repository, tmp_path: Path) -> Case:
+    return Case(repository, tmp_path / "records.sqlite")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_record_by_record_the_ledger_is_that_of_all_records(case: Case, seed: int) -> None:
+    case.check()
+    waiting = list(made(36, seed))
+    case.conclude(*waiting[:30])
+    ledger = case.check()
+    assert len(ledger.borders) > 2
+    assert ledger.corrections
+    for record in waiting[30:]:
+        case.conclude(record)
+        case.check()
+
+
+def test_what_other_records_say_of_a_line_is_never_kept_with_it(case: Case) -> None:
+    found = made(30, 4)
+    case.conclude(*found)
+    before = render(case.check())
+    rejected = next(each for each in found if each.rule is not None and each.base)
+    waiver = Waiver(rule=rejected.id, level="patch", reason="wider | tiles", written=True)
+    keep = next(each for each in found if each.verdict is Verdict.KEEP and each.base)
+    case.conclude(replace(keep, id="P900", waivers=(waiver,), environment={**keep.environment, "cc": "9"}))
+    ledger = case.check()
+    assert "closed; waived for P900 (KEEP): wider \\| tiles" in render(ledger)
+    early = replace(keep, id="P901", date="2020-01-01T00:00:00Z", environment={**keep.environment, "cc": "0.1"})
+    case.conclude(early)  # every epoch of this target has another number now
+    assert case.check().epochs[0].startswith(f"{keep.target}, epoch 1: since P901")
+    case.repository.git("rm", "-q", "-r", "experiments/P900", "experiments/P901")
+    case.repository.commit()
+    assert render(case.check()) == before
+
+
+def test_what_a_run_renders_before_its_commit_is_what_stands_after_it(case: Case) -> None:
+    found = made(24, 7)
+    case.conclude(*found[:20])
+    for record in found[20:]:
+        ahead = render(case.books().with_record(record, {}).ledger())
+        case.conclude(record)
+        assert ahead == render(case.check())
+    again = replace(
+        found[-1], replications=(*found[-1].replications, *next(e.replications for e in made(90, 1) if e.replications))
+    )
+    ahead = render(case.books().with_record(again, {}).ledger())
+    case.conclude(again)
+    assert ahead == render(case.check())
+
+
+class Counting(GitReader):
+    """Remembers which blobs were asked for."""
+
+    def __init__(self, reader: GitReader) -> None:
+        super().__init__(reader.place)
+        self.asked: list[str] = []
+
+    def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
+        names = list(blobs)
+        self.asked += names
+        return super().read_blobs(names)
+
+
+def test_status_reads_the_records_that_it_shows_and_no_others(case: Case) -> None:
+    case.conclude(*made(300, 3))
+
+    def status() -> tuple[object, list[str]]:
+        reader = Counting(case.reader())
+        library = GitLibrary(reader, RecordIndex(reader, case.file, drawn))
+        stock = take_stock(library, head=reader.head(), branch="main", running=(), machine={}, foreign=lambda _: ())
+        return stock, [name for name in reader.asked if name.endswith("record.json")]
+
+    first, _ = status()
+    second, read = status()
+    assert second == first
+    assert len(read) <= 5 + 2 + 1, "the last verdicts, those that show a baseline, whoever waits after an INVALID"
+    case.conclude(replace(made(301, 3)[-1], id="P999"))
+    _, read = status()
+    assert len(read) <= 8 + 1
