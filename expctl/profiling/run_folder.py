@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,7 +88,7 @@ def _folder(path: Path) -> Run:
         seen = "; ".join(aside[:4]) or "no file that could be one"
         raise refusals.unknown(path, f"a folder with {seen}", "name the profile itself, or profile again")
     run = _chosen(kernels)
-    run.copies = [each for each in found if not each.has_kernels]
+    run.copies = list({_transfers(each): each for each in found if not each.has_kernels}.values())
     run.agents = agents
     run.notes += [f"left aside: {each}" for each in aside]
     return run
@@ -114,16 +114,17 @@ def _chosen(kernels: Sequence[Gathered]) -> Run:
     best = min((each.source for each in kernels), key=_ORDER.index)
     first = min(_pass_of(each.file) for each in kernels if each.source is best)
     run = Run(timed=[])
-    identities: dict[str, str] = {}
+    identities: dict[Hashable, str] = {}
     for each in kernels:
         if each.source is best and _pass_of(each.file) != first:
             run.counted.append(each)
             run.notes.append(f"{_short(each.file)}: the program run again to be counted; its calls and times are not added")
         elif each.source is best:
-            if each.identity and each.identity in identities:
-                run.notes.append(f"{Path(each.file).name}: the same process as {identities[each.identity]}, counted once")
+            identity = each.identity or _contents(each)
+            if identity in identities:
+                run.notes.append(f"{_short(each.file)}: the same process as {identities[identity]}, counted once")
                 continue
-            identities[each.identity] = Path(each.file).name
+            identities[identity] = _short(each.file)
             run.timed.append(each)
         elif each.source in _COUNTING and best is not Source.NCU_RAW:
             run.counted.append(each)
@@ -139,11 +140,22 @@ def _chosen(kernels: Sequence[Gathered]) -> Run:
     return run
 
 
+def _contents(each: Gathered) -> Hashable:
+    """What only a copy has in common with this, where the tool gives no id: every total, to the nanosecond."""
+    times = [(each.launches[key].kernel, len(found), sum(found)) for key, found in each.tally.durations.items()]
+    counted = [(kernel, name, value.total) for kernel, names in each.counters.items() for name, value in names.items()]
+    spans = [(device, track.starts[0], track.ends[-1]) for device, track in each.tally.tracks.items()]
+    return frozenset(times), frozenset(counted), frozenset(spans), frozenset(each.statistics.items())
+
+
+def _transfers(each: Gathered) -> Hashable:
+    return frozenset((name, moved.calls, moved.total_ns) for name, moved in each.copies.items())
+
+
 def _pass_of(file: str) -> int:
     """Which pass over the program wrote this; 0 where there is one."""
     return next((int(found[1]) for part in reversed(Path(file).parts[:-1]) if (found := _PASS.fullmatch(part))), 0)
 
 
 def _short(file: str) -> str:
-    path = Path(file)
-    return f"{path.parent.name}/{path.name}"
+    return "/".join(Path(file).parts[-2:])

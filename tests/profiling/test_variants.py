@@ -238,3 +238,15 @@ def test_several_ranks_have_gpus_of_their_own(tmp_path: Path) -> None:
     profile = read_profile(tmp_path)
     assert [each.device for each in profile.timelines] == ["rank0.json device 0", "rank1.json device 0"]
     assert profile.calls == 2
+
+
+def test_a_copy_of_a_trace_counts_once_and_another_process_is_added(tmp_path: Path) -> None:
+    head = "Kind,Agent_Id,Kernel_Name,Start_Timestamp,End_Timestamp\n"
+    (tmp_path / "1_kernel_trace.csv").write_text(head + "KERNEL_DISPATCH,Agent 1,k,10,20\n")
+    (tmp_path / "kept").mkdir()
+    (tmp_path / "kept" / "old.csv.gz").write_bytes(gzip.compress((tmp_path / "1_kernel_trace.csv").read_bytes()))
+    assert figures(tmp_path) == {"k": (1, 10)}
+    (tmp_path / "2_kernel_trace.csv").write_text(head + "KERNEL_DISPATCH,Agent 1,k,11,21\n")
+    profile = read_profile(tmp_path)
+    assert (profile.calls, profile.timelines[0].busy_ns) == (2, 11)
+    assert any("kept/old.csv.gz: the same process as" in note for note in profile.notes)
