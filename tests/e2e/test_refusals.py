@@ -178,7 +178,7 @@ CASES: dict[str, tuple[Prepare, str]] = {
     "negative timeout": (edited("timeout_s: 30", "timeout_s: -30"), "timeout_s"),
     "negative wait": (edited("wait_s: 1", "wait_s: -1"), "wait_s"),
     "unknown toolchain": (edited("toolchain: command", "toolchain: make"), "toolchain"),
-    "no build command": (edited('argv: ["{python}", bench/copy.py, src/total.py, "{artifact}"]', "argv: []"), "argv"),
+    "no build command": (edited('argv: ["{python}", -S, bench/copy.py, src/total.py, "{artifact}"]', "argv: []"), "argv"),
     # the command line
     "id with a path": (given("run", "../x"), "id"),
     "id without a number": (given("run", "P"), "id"),
