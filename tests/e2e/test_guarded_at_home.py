@@ -35,7 +35,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Foreign:
     for old, new in (
         ("  set:\n", f'  set:\n    ZIG_GLOBAL_CACHE_DIR: "{cache}"\n'),
         ("decides: [gfx1151, sm_90, cpu]", "decides: [cpu]"),
-        ('patterns: ["benchmark_*", "profile_*", "rocprofv3", "ncu"]', 'patterns: ["benchmark_of_somebody_else*"]'),
+        ('patterns: ["benchmark_*", "profile_*", "rocprofv3", "ncu"]', 'patterns: ["benchmark_of_nobody*"]'),
         ("flags: [-O3, -march=native, ", 'flags: [-O3, -march=native, "-DSCALED_MM_CONFIG=1,8,2,2,8,2", '),
         ("flags: [-O3]\n", 'flags: [-O3, "-DSCALED_MM_CONFIG=1,2,4,2,2,2"]\n'),
     ):

@@ -1,11 +1,10 @@
 """`expctl inspect` and `expctl occupancy` as typed, in a folder that is no repository and with no compiler on PATH."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
-from foreign import EXPCTL, Answer
+from foreign import Answer, run_expctl
 
 from expctl.targets.device_compiler import Options, compile_source
 
@@ -23,8 +22,7 @@ KEYS = {
 
 def expctl(folder: Path, *words: str) -> Answer:
     environment = {"PATH": str(folder), "HOME": str(folder), "LANG": "C.UTF-8", "GIT_CEILING_DIRECTORIES": str(folder.parent)}
-    ended = subprocess.run([EXPCTL, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-    return Answer(ended.returncode, ended.stdout, ended.stderr)
+    return run_expctl(words, folder, environment)
 
 
 @pytest.fixture

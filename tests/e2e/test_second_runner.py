@@ -59,6 +59,7 @@ def test_two_repositories_take_turns_at_measuring(tmp_path: Path) -> None:
 
 
 def test_foreign_benchmark_blocks_the_gate(repository: Foreign, tmp_path: Path) -> None:
+    repository.edit_protocol("benchmark_of_nobody*", "benchmark_of_somebody_else_2*")
     repository.queue("P1", FASTER)
     script = tmp_path / "benchmark_of_somebody_else_2.py"
     script.write_text("import time\ntime.sleep(60)\n")
