@@ -92,6 +92,11 @@ class Foreign:
         }
         return Foreign(root=root, home=home, environment=environment)
 
+    def copy(self, folder: Path) -> "Foreign":
+        """The same again, with all that was run in it, in `folder`, which is made."""
+        shutil.copytree(self.root.parent, folder, symlinks=True)
+        return Foreign.at(folder / self.root.name)
+
     # ------------------------------------------------------------------ commands
 
     def expctl(self, *words: str, cwd: Path | None = None) -> Answer:
