@@ -250,7 +250,7 @@ class Foreign:
 
 
 def run_expctl(words: Sequence[str], cwd: Path, environment: Mapping[str, str], *, cold: bool = COLD) -> Answer:
-    """One command, to its end: forked from an interpreter that is warm, unless `cold` or its environment needs one of its own."""
+    """One command, to its end: forked from a warm interpreter, unless `cold` or its environment asks for one of its own."""
     argv = [str(EXPCTL), *words]
     if not cold and warm().takes(environment):
         return Answer(*warm().run(argv, cwd, environment))

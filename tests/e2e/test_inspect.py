@@ -65,14 +65,15 @@ def test_several_kernels_are_a_list(folder: Path) -> None:
     assert "_Z5twicePf" not in answer.out
 
 
-def test_a_difference_either_way(folder: Path) -> None:
+def test_a_difference_either_way(folder: Path, small_text: str) -> None:
     (folder / "b.hip").write_text(SOURCE.replace("*=", "+="))
     plain = expctl(folder, "inspect", "a.hip", "b.hip", "--config", "1")
     assert "_Z5twicePf  machine code differs" in plain.out
     facts = json.loads(expctl(folder, "inspect", "a.hip", "--diff", "b.hip", "--config", "1", "--json").out)
     assert facts["kernels"][0]["same_code"] is False
     assert {each["name"] for each in facts["kernels"][0]["figures"]} >= {"vgpr", "occupancy", "code_bytes"}
-    same = json.loads(expctl(folder, "inspect", "a.hip", "a.hip", "--config", "1", "--json").out)
+    (folder / "small.s").write_text(small_text)
+    same = json.loads(expctl(folder, "inspect", "small.s", "small.s", "--json").out)
     assert same["kernels"][0]["same_code"] is True
 
 

@@ -183,7 +183,9 @@ def test_databases_say_the_same(to_profile: Foreign, profiling: Foreign) -> None
         ("nothing", "rocprofv3 wrote nothing", True),
     ],
 )
-def test_a_profiler_that_fails_is_a_note(to_profile: Foreign, profiling: Foreign, mode: str, said: str, has_facts: bool) -> None:
+def test_a_profiler_that_fails_is_a_note(
+    to_profile: Foreign, profiling: Foreign, mode: str, said: str, has_facts: bool
+) -> None:
     (to_profile.root.parent / "mode").write_text(mode)
     noted_as(profiling, said, has_facts=has_facts)
 
