@@ -111,7 +111,7 @@ def test_new_killed_while_it_publishes(repository: Foreign, rename: int) -> None
 
 
 def test_ctrl_c_stops_after_the_step_and_is_resumed(repository: Foreign) -> None:
-    repository.queue("P1", FASTER)
+    repository.queue("P1", SLOWER)
     queued = repository.head()
     runner = repository.start("run", "P1")
     wait_until(lambda: repository.journal("P1").count("Measured") >= 1, "a round")
@@ -123,7 +123,7 @@ def test_ctrl_c_stops_after_the_step_and_is_resumed(repository: Foreign) -> None
     assert len(repository.git("worktree", "list").splitlines()) == 1
     assert repository.git("rev-parse", "HEAD") == queued
     repository.concluded("run", "P1")
-    concluded_once(repository, "KEEP", queued)
+    concluded_once(repository, "REJECT", queued)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_ctrl_c_stops_after_the_step_and_is_resumed(repository: Foreign) -> None
     ],
 )
 def test_aborted_at_once(repository: Foreign, step: str, signals: list[signal.Signals]) -> None:
-    repository.queue("P1", FASTER)
+    repository.queue("P1", SLOWER)
     go = repository.hold(step)
     queued = repository.head()
     runner = repository.start("run", "P1")
@@ -156,4 +156,4 @@ def test_aborted_at_once(repository: Foreign, step: str, signals: list[signal.Si
     if step == "test":
         (go / step).touch()
         repository.concluded("run", "P1")
-        concluded_once(repository, "KEEP", queued)
+        concluded_once(repository, "REJECT", queued)

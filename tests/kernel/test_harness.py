@@ -34,9 +34,8 @@ def run_script(
         pass_fds=[write_end],
         env={**os.environ, "EXPCTL_RESULT_FD": str(write_end), **environment},
     ) as process:
-        os.sched_setaffinity(
-            process.pid, range(os.cpu_count() or 1)
-        )  # a worker of xdist has one core; a race of threads needs two
+        # A worker of xdist has one core, a race of threads needs two.
+        os.sched_setaffinity(process.pid, range(os.cpu_count() or 1))
         os.close(write_end)
         assert process.stdin is not None
         process.stdin.write(requests)
