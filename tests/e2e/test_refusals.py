@@ -4,11 +4,10 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
-from foreign import FASTER, Answer, Foreign, Snapshot, errors_in
+from foreign import FASTER, Foreign, errors_in
 
 Prepare = Callable[[Foreign], list[str]]
 
@@ -178,7 +177,7 @@ CASES: dict[str, tuple[Prepare, str]] = {
     "negative timeout": (edited("timeout_s: 30", "timeout_s: -30"), "timeout_s"),
     "negative wait": (edited("wait_s: 1", "wait_s: -1"), "wait_s"),
     "unknown toolchain": (edited("toolchain: command", "toolchain: make"), "toolchain"),
-    "no build command": (edited('argv: ["{python}", bench/copy.py, src/total.py, "{artifact}"]', "argv: []"), "argv"),
+    "no build command": (edited('argv: ["{python}", -S, bench/copy.py, src/total.py, "{artifact}"]', "argv: []"), "argv"),
     # the command line
     "id with a path": (given("run", "../x"), "id"),
     "id without a number": (given("run", "P"), "id"),
@@ -299,47 +298,28 @@ CASES: dict[str, tuple[Prepare, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One case, carried out."""
-
-    answer: Answer
-    before: Snapshot
-    after: Snapshot
-    locked: bool
-
-
 @pytest.fixture(scope="module")
-def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
-    """Every chosen case in a copy of one repository with P1 in the queue; two at a time, for a core each."""
-    template = tmp_path_factory.mktemp("template")
-    queue(Foreign.of("foreign_repository", template))
-
-    def carry_out(name: str) -> Outcome:
-        folder = tmp_path_factory.mktemp("case") / "copy"
-        shutil.copytree(template, folder, symlinks=True)
-        repository = Foreign.at(folder / "repository")
-        argv = CASES[name][0](repository)
-        before = repository.snapshot()
-        answer = repository.expctl(*argv)
-        return Outcome(answer, before, repository.snapshot(), (repository.root / ".git/index.lock").exists())
-
-    chosen = [item.callspec.params.get("name") for item in request.session.items if hasattr(item, "callspec")]
-    names = [name for name in CASES if name in chosen]
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        return dict(zip(names, pool.map(carry_out, names), strict=True))
+def queued(tmp_path_factory: pytest.TempPathFactory) -> Foreign:
+    """A repository with P1 in the queue."""
+    repository = Foreign.of("foreign_repository", tmp_path_factory.mktemp("queued"))
+    queue(repository)
+    return repository
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_one_error_with_a_next_step_and_no_change(name: str, outcomes: dict[str, Outcome]) -> None:
-    answer, words = outcomes[name].answer, CASES[name][1]
+def test_one_error_with_a_next_step_and_no_change(name: str, queued: Foreign, tmp_path: Path) -> None:
+    prepare, words = CASES[name]
+    repository = queued.copy(tmp_path / "copy")
+    argv = prepare(repository)
+    before = repository.snapshot()
+    answer = repository.expctl(*argv)
+    assert repository.snapshot() == before
     assert "Traceback" not in answer.err + answer.out
     assert answer.status in (1, 2), answer
     assert len(errors_in(answer.err)) == 1, answer.err
     assert re.search(r"^  next +\S", answer.err, re.MULTILINE), f"no next step: {answer.err}"
     assert words in answer.err
-    assert outcomes[name].after == outcomes[name].before
-    assert not outcomes[name].locked
+    assert not (repository.root / ".git/index.lock").exists()
 
 
 def test_what_status_says_of_a_repository_without_experiments(repository: Foreign) -> None:
