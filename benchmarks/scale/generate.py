@@ -120,7 +120,8 @@ def all_files(
         yield from ((f"experiments/{record.id}/{name}", text) for name, text in record_files(record))
     for number in range(len(made) + 1, len(made) + queued + 1):
         yield from ((f"experiments/P{number}/{name}", text) for name, text in waiting_files(number, base, draw, after=kept))
-    yield "experiments/findings.yaml", finding_lines(findings, len(made), draw).encode()
+    if findings:
+        yield "experiments/findings.yaml", finding_lines(findings, len(made), draw).encode()
 
 
 def load(folder: Path, files: Iterator[tuple[str, bytes]]) -> None:

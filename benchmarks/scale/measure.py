@@ -1,0 +1,240 @@
+"""Times commands as processes, in an empty repository and with ten thousand experiments, beside the listing commands of peers.
+
+    python benchmarks/scale/measure.py FOLDER [--experiments 10000] [--repeats 7] [--peers PYTHON] [--out FILE]
+
+Makes FOLDER/empty and FOLDER/full with generate.py where they aren't there, and the stores of those peers (optuna, mlflow, asv,
+dvc) that PYTHON has. Commands take turns, so that a slow minute meets all of them. Prints a markdown table: medians of wall
+time, and of CPU time (user and system, with every process that the command started and waited for).
+"""
+
+import argparse
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from generate import generate, load
+from history import records
+
+from expctl.adapters.environment import machine_facts
+from expctl.adapters.git_reader import GitReader, locate
+from expctl.adapters.record_codec import record_bytes
+from expctl.adapters.record_index import RecordIndex
+from expctl.adapters.rulebook import GitRulebook
+from expctl.domain.experiment import Verdict
+from expctl.domain.ports import ProbeAnswer
+from expctl.domain.record import Record, Rule, Yardstick
+
+HERE = Path(__file__).parent
+EXPCTL = str(Path(sys.executable).with_name("expctl"))
+FREE = "--- a/src/total.py\n+++ b/src/total.py\n@@ -1,2 +1,2 @@\n def total(values):\n-    result = 0\n+    result = 1 - 1\n"
+KNOWN = FREE.replace("1 - 1", "2 - 2")
+NEWEST = "2027-01-01T00:00:00Z"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One command. `before` is done each time and not timed; `least` is the largest time in seconds that is asked of it, or
+    of what it takes more than the command of the same words in the empty repository.
+    """
+
+    words: Sequence[str]
+    cwd: Path
+    what: str
+    before: Callable[[], None] = lambda: None
+    at_most_s: float = 0.0
+    more_than: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Took:
+    """One run of a command, in seconds."""
+
+    wall_s: float
+    cpu_s: float
+
+
+def run(case: Case) -> Took:
+    """Once, to its end. Raises SystemExit when it breaks."""
+    case.before()
+    begun = time.perf_counter()
+    process = subprocess.Popen(
+        list(case.words),
+        cwd=case.cwd,
+        env={**os.environ, **case.environment},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    said = process.stderr.read() if process.stderr else b""
+    _, status, used = os.wait4(process.pid, 0)
+    wall_s = time.perf_counter() - begun
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1) or b"BUG" in said:
+        raise SystemExit(f"{' '.join(case.words)} ended with {process.returncode}: {said.decode()}")
+    return Took(wall_s=wall_s, cpu_s=used.ru_utime + used.ru_stime)
+
+
+class Growing:
+    """The full repository, which gets a new record whenever one is wanted."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._number = max(int(name[1:]) for name in os.listdir(folder / "experiments") if name[1:].isdigit())
+        stick = Yardstick(harness="h", kpi="n=512 (1)", build="copy")
+        made = records(400, 2, yardsticks={"here": stick, "gpu": stick}, protocol="p")
+        self._kinds = [each for each in made if each.base and each.verdict in (Verdict.KEEP, Verdict.REJECT)]
+
+    def grow(self) -> None:
+        """One more record, as a run would have committed it."""
+        self._number += 1
+        self.add(replace(self._kinds[self._number % len(self._kinds)], id=f"P{self._number}", date=NEWEST))
+
+    def forbid(self, patch: bytes) -> None:
+        """A rule that knows `patch`."""
+        reader = GitReader(locate(self._folder))
+        book = GitRulebook(reader, RecordIndex(reader, None), tool=lambda _: "", probe=no_probe)
+        identity = book.identity(reader.head(), patch)
+        self._number += 1
+        rejected = next(each for each in self._kinds if each.rule is not None)
+        rule = Rule(text="known", patch_id=identity.patch_id, change=identity.change)
+        self.add(replace(rejected, id=f"P{self._number}", date=NEWEST, rule=rule))
+
+    def add(self, record: Record) -> None:
+        """Commit it, index and work tree untouched."""
+        load(self._folder, iter([(f"experiments/{record.id}/record.json", record_bytes(record))]))
+
+
+def no_probe(_: object) -> ProbeAnswer:
+    """Nothing is tried here."""
+    return ProbeAnswer(passes=False, said="")
+
+
+def cases(folder: Path) -> list[Case]:
+    """Every command of expctl that is timed, the bars of the issue with them."""
+    empty, full = folder / "empty", folder / "full"
+    growing = Growing(full)
+    (folder / "free.patch").write_text(FREE)
+    (folder / "known.patch").write_text(KNOWN)
+    growing.forbid(KNOWN.encode())
+    free, known = ("rules", "check", str(folder / "free.patch")), ("rules", "check", str(folder / "known.patch"))
+
+    def forget() -> None:
+        for file in (full / ".git" / "expctl").glob("records.sqlite*"):
+            file.unlink()
+        (full / "ledger.md").unlink(missing_ok=True)
+
+    def case(what: str, *words: str, cwd: Path = full, **more: object) -> Case:
+        return Case(words=(EXPCTL, *words), cwd=cwd, what=what, **more)  # type: ignore[arg-type]
+
+    return [
+        Case(words=(sys.executable, "-c", "pass"), cwd=empty, what="the interpreter alone"),
+        case("help", "--help", cwd=empty),
+        case("empty", "status", cwd=empty),
+        case("full", "status", at_most_s=0.1, more_than="status"),
+        case("full, one new record", "status", before=growing.grow, at_most_s=0.1, more_than="status"),
+        case("empty", "ledger", cwd=empty),
+        case("full, from scratch", "ledger", before=forget, at_most_s=2.0),
+        case("full, one new record", "ledger", before=growing.grow, at_most_s=0.3),
+        case("full, nothing new", "ledger"),
+        case("empty", *free, cwd=empty),
+        case("full, a free patch", *free, at_most_s=0.1),
+        case("full, a known patch", *known, at_most_s=0.1),
+        case("empty", "brief", cwd=empty),
+        case("full", "brief", at_most_s=0.5),
+    ]
+
+
+def peer_cases(folder: Path, python: Path, count: int) -> list[Case]:
+    """The listing command of each peer that `python` has, over as many entries."""
+    commands = {
+        "optuna": ("trials", "--study-name", "scale", "--storage", "sqlite:///optuna.db"),
+        "mlflow": ("runs", "list", "--experiment-id", "1"),
+        "asv": ("show", "--machine", "box"),
+        "dvc": ("exp", "list"),
+    }
+    found = []
+    for name, words in commands.items():
+        if not python.with_name(name).exists():
+            continue
+        store = folder / name
+        if not store.exists():
+            print(f"filling {name}", file=sys.stderr)
+            store.mkdir()
+            fill = [str(python), str(HERE / "peers.py"), name, str(store), str(count)]
+            subprocess.run(fill, cwd=store, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        environment = {"MLFLOW_TRACKING_URI": "sqlite:///mlflow.db"} if name == "mlflow" else {}
+        version = subprocess.run([python, "-m", "pip", "show", name], capture_output=True, text=True, check=True).stdout
+        number = next(line.split()[1] for line in version.splitlines() if line.startswith("Version"))
+        case = Case(words=(str(python.with_name(name)), *words), cwd=store, what=f"version {number}", environment=environment)
+        found.append(case)
+    return found
+
+
+def measured(timed: Sequence[Case], repeats: int) -> list[list[Took]]:
+    """Once to warm up, then in turns."""
+    for case in timed:
+        run(case)
+    took: list[list[Took]] = [[] for _ in timed]
+    for turn in range(repeats):
+        for number, case in enumerate(timed):
+            took[number].append(run(case))
+        print(f"turn {turn + 1} of {repeats}", file=sys.stderr)
+    return took
+
+
+def table(timed: Sequence[Case], took: Sequence[Sequence[Took]]) -> str:
+    """One line each."""
+    medians = [statistics.median(each.wall_s for each in runs) for runs in took]
+    empty = {case.words[1]: wall for case, wall in zip(timed, medians, strict=True) if case.what == "empty"}
+    lines = ["| command | with | wall, median (least) | CPU | asked for |", "| --- | --- | --- | --- | --- |"]
+    for case, runs, wall in zip(timed, took, medians, strict=True):
+        least, cpu = min(each.wall_s for each in runs), statistics.median(each.cpu_s for each in runs)
+        asked = "-"
+        if case.at_most_s:
+            over = wall - empty.get(case.more_than, 0.0)
+            bar = f"at most {case.at_most_s:g} s" + (" more than empty" if case.more_than else "")
+            asked = f"{bar}: {over:.3f} s, {'met' if over <= case.at_most_s else 'NOT met'}"
+        command = " ".join([Path(case.words[0]).name, *(Path(word).name for word in case.words[1:])])
+        lines.append(f"| `{command}` | {case.what} | {wall:.3f} s ({least:.3f}) | {cpu:.3f} s | {asked} |")
+    return "\n".join(lines)
+
+
+def about(arguments: argparse.Namespace) -> str:
+    """The machine, the tools and the command."""
+    facts = machine_facts()
+    git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+    load_average = ", ".join(f"{each:.1f}" for each in os.getloadavg())
+    return (
+        f"{facts['cpu']}, {facts['cores']} cores, {facts['memory_gib']} GiB, {facts['os']}, Python {platform.python_version()},"
+        f" git {git}; {arguments.experiments} experiments, medians of {arguments.repeats}; load average at the end"
+        f" {load_average}.\n`python benchmarks/scale/measure.py FOLDER --experiments {arguments.experiments}"
+        f" --repeats {arguments.repeats}{' --peers PYTHON' if arguments.peers else ''}`"
+    )
+
+
+if __name__ == "__main__":
+    asked = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    asked.add_argument("folder", type=Path)
+    asked.add_argument("--experiments", type=int, default=10_000)
+    asked.add_argument("--repeats", type=int, default=7)
+    asked.add_argument("--peers", type=Path)
+    asked.add_argument("--out", type=Path)
+    words = asked.parse_args()
+    root = words.folder.resolve()
+    root.mkdir(parents=True, exist_ok=True)
+    for name, number, queued in (("empty", 0, 0), ("full", words.experiments, 12)):
+        if not (root / name).exists():
+            print(f"making {name}", file=sys.stderr)
+            generate(root / name, experiments=number, queued=queued, findings=60 if number else 0, seed=1)
+    chosen = cases(root) + (peer_cases(root, words.peers.absolute(), words.experiments) if words.peers else [])
+    text = f"{table(chosen, measured(chosen, words.repeats))}\n\n{about(words)}\n"
+    if words.out:
+        words.out.write_text(text, encoding="utf-8")
+    print(text)
