@@ -234,7 +234,7 @@ def test_traces_with_more_in_them(tmp_path: Path) -> None:
 
 def test_several_ranks_have_gpus_of_their_own(tmp_path: Path) -> None:
     for rank in range(2):
-        (tmp_path / f"rank{rank}.json").write_text(json.dumps({"traceEvents": [TORCH], "distributedInfo": {"rank": rank}}))
+        (tmp_path / f"rank{rank}.json").write_text(json.dumps({"traceEvents": [{**TORCH, "ts": 1000 + rank}]}))
     profile = read_profile(tmp_path)
     assert [each.device for each in profile.timelines] == ["rank0.json device 0", "rank1.json device 0"]
     assert profile.calls == 2
