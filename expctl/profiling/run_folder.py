@@ -95,8 +95,13 @@ def _folder(path: Path) -> Run:
 
 
 def _files(path: Path) -> list[Path]:
+    """Every file that may be one. Raises Refused for a folder that can't be looked into: its part would be missed silently."""
+
+    def refuse(error: OSError) -> None:
+        raise refusals.unreadable(Path(error.filename), error) from error
+
     found = []
-    for folder, folders, names in os.walk(path):
+    for folder, folders, names in os.walk(path, onerror=refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             file = Path(folder, name)

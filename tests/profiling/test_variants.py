@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from expctl.domain.errors import Refused
+from expctl.profiling import run_folder
 from expctl.profiling.reader import read_profile
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -234,7 +235,7 @@ def test_traces_with_more_in_them(tmp_path: Path) -> None:
 
 def test_several_ranks_have_gpus_of_their_own(tmp_path: Path) -> None:
     for rank in range(2):
-        (tmp_path / f"rank{rank}.json").write_text(json.dumps({"traceEvents": [TORCH], "distributedInfo": {"rank": rank}}))
+        (tmp_path / f"rank{rank}.json").write_text(json.dumps({"traceEvents": [{**TORCH, "ts": 1000 + rank}]}))
     profile = read_profile(tmp_path)
     assert [each.device for each in profile.timelines] == ["rank0.json device 0", "rank1.json device 0"]
     assert profile.calls == 2
@@ -250,3 +251,15 @@ def test_a_copy_of_a_trace_counts_once_and_another_process_is_added(tmp_path: Pa
     profile = read_profile(tmp_path)
     assert (profile.calls, profile.timelines[0].busy_ns) == (2, 11)
     assert any("kept/old.csv.gz: the same process as" in note for note in profile.notes)
+
+
+def test_a_folder_that_cannot_be_looked_into_is_not_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is hidden from root, so the answer of the file system is given here."""
+
+    def walk(path: Path, *, onerror: Callable[[OSError], None]) -> list[Any]:
+        onerror(PermissionError(13, "Permission denied", str(path / "sub")))
+        return []
+
+    monkeypatch.setattr(run_folder.os, "walk", walk)
+    with pytest.raises(Refused, match=r"cannot read .*sub"):
+        read_profile(tmp_path)
