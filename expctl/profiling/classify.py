@@ -5,8 +5,11 @@ import re
 from expctl.domain.profile import KernelClass
 
 _RULES: tuple[tuple[KernelClass, str], ...] = (
-    (KernelClass.COMMUNICATION, r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|nvshmem|rocshmem|one_?shot"
-        r"|two_?shot|cross_device_reduce|quick_?reduce"),
+    (
+        KernelClass.COMMUNICATION,
+        r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|nvshmem|rocshmem|one_?shot|two_?shot|cross_device_reduce"
+        r"|quick_?reduce",
+    ),
     (
         KernelClass.ATTENTION,
         r"flash|fmha|attention|attn|paged_?kv|pagedattn|\bmha_|_mha_|mla_|sdpa|fused_?softmax_?v|splitkv|decode_grouped",
@@ -14,7 +17,8 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     (
         KernelClass.GEMM,
         r"^Cijk_|^Custom_Cijk_|tensile|gemm|\bsgemv|gemv|matmul|mul_mat|mat_mul|scaled_mm|_mm_|_bmm|nvjet|xmma|cutlass|wmma|mfma"
-        r"|wvsplitk|skinny|marlin|fused_moe_kernel|conv\d?d|convolve|convolution|grouped_conv|asmconv|implicit_convolve|winograd|igemm|naive_conv|batched_dot|dot_kernel|splitKreduce|_mm\b|\bmm_",
+        r"|wvsplitk|skinny|marlin|fused_moe_kernel|conv\d?d|convolve|convolution|grouped_conv|asmconv|implicit_convolve"
+        r"|winograd|igemm|naive_conv|batched_dot|dot_kernel|splitKreduce|_mm\b|\bmm_",
     ),
     (KernelClass.ELEMENTWISE, r"\brope|_rope|rotary"),
     (
