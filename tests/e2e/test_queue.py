@@ -191,7 +191,7 @@ def test_an_unknown_left_side_is_refused_when_it_is_queued(repository: Foreign) 
         ("__import__('os')", 'column 1: expected a condition, found "__import__'),
     ):
         refused = repository.expctl("new", "P2", "--from-diff", "--depends-on", condition)
-        assert (refused.status, said in refused.err) == (1, True), refused
+        assert (refused.status, said in refused.err) == (2, True), refused
     assert repository.git("log", "-1", "--format=%s") == "knobs"
 
 
