@@ -3,8 +3,9 @@
     python benchmarks/scale/measure.py FOLDER [--experiments 10000] [--repeats 7] [--peers PYTHON] [--out FILE]
 
 Makes FOLDER/empty-0 and FOLDER/full-N with generate.py where they aren't there, and the stores of those peers (optuna, mlflow,
-asv, dvc) that PYTHON has, with N entries each. Commands take turns, so that a slow minute meets all of them. Prints a markdown table: medians of wall
-time, and of CPU time (user and system, with every process that the command started and waited for).
+asv, dvc) that PYTHON has, with N entries each. Commands take turns, so that a slow minute meets all of them. Prints a
+markdown table: medians of wall time, and of CPU time (user and system, with every process that the command started and
+waited for).
 """
 
 import argparse
