@@ -1,10 +1,16 @@
 # Two commands do everything: `make run` and `make test`. Both set up what they need, from nothing but python3, git and make.
+# `make test-long` tries every case where `make test` tries a sample; `make coverage` says which lines the tests run.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test
+# Two workers that take tests from each other; what is timed comes after them, alone.
+TIMED := tests/e2e/test_startup.py::test_start_is_fast
+PYTEST := $(BIN)/python -m pytest
+TOGETHER := -n 2 --dist worksteal --deselect $(TIMED)
+
+.PHONY: run test test-long coverage
 
 run: $(VENV)/ready-to-run
 	$(BIN)/expctl run P15
@@ -16,8 +22,15 @@ test: $(VENV)/ready-to-test
 	$(BIN)/lint-imports
 	$(BIN)/expctl ledger --check
 	$(BIN)/expctl replay --all
-	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report= --ignore tests/e2e/test_startup.py
-	$(BIN)/python -m pytest --cov --cov-append --cov-report=term:skip-covered tests/e2e/test_startup.py
+	$(PYTEST) $(TOGETHER)
+	$(PYTEST) $(TIMED)
+
+test-long: $(VENV)/ready-to-test
+	$(PYTEST) $(TOGETHER) --long
+	$(PYTEST) $(TIMED) --long
+
+coverage: $(VENV)/ready-to-test
+	$(PYTEST) $(TOGETHER) --cov --cov-report=term:skip-covered
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,6 +1,6 @@
 """`python -m expctl`: the same as `expctl`."""
 
-from expctl.cli.app import main
+from expctl.cli.entry import main
 
 if __name__ == "__main__":
     main()

@@ -281,6 +281,7 @@ class FakeLibrary:
     workspace: FakeWorkspace
     given_protocol: Protocol
     queue: dict[str, tuple[Proposal, bytes]] = field(default_factory=dict)
+    unreadable: set[str] = field(default_factory=set)
 
     def protocol(self, commit: str) -> Protocol:
         assert commit in self.workspace.commits
@@ -291,6 +292,8 @@ class FakeLibrary:
 
     def queued(self, commit: str, experiment: str) -> Queued:
         assert commit in self.workspace.commits
+        if experiment in self.unreadable:
+            raise Refused(f"{experiment} is not a committed proposal")
         proposal, patch = self._given(commit)[experiment]
         filing = self.filings(commit, [experiment])[experiment]
         return Queued(proposal=proposal, patch=patch, content=filing.content, ticket=filing.ticket)

@@ -2,9 +2,10 @@
 
     python benchmarks/scale/measure.py FOLDER [--experiments 10000] [--repeats 7] [--peers PYTHON] [--out FILE]
 
-Makes FOLDER/empty and FOLDER/full with generate.py where they aren't there, and the stores of those peers (optuna, mlflow, asv,
-dvc) that PYTHON has. Commands take turns, so that a slow minute meets all of them. Prints a markdown table: medians of wall
-time, and of CPU time (user and system, with every process that the command started and waited for).
+Makes FOLDER/empty-0 and FOLDER/full-N with generate.py where they aren't there, and the stores of those peers (optuna, mlflow,
+asv, dvc) that PYTHON has, with N entries each. Commands take turns, so that a slow minute meets all of them. Prints a
+markdown table: medians of wall time, and of CPU time (user and system, with every process that the command started and
+waited for).
 """
 
 import argparse
@@ -116,9 +117,9 @@ def no_probe(_: object) -> ProbeAnswer:
     return ProbeAnswer(passes=False, said="")
 
 
-def cases(folder: Path) -> list[Case]:
+def cases(folder: Path, count: int) -> list[Case]:
     """Every command of expctl that is timed, the bars of the issue with them."""
-    empty, full = folder / "empty", folder / "full"
+    empty, full = folder / "empty-0", folder / f"full-{count}"
     growing = Growing(full)
     (folder / "free.patch").write_text(FREE)
     (folder / "known.patch").write_text(KNOWN)
@@ -163,7 +164,7 @@ def peer_cases(folder: Path, python: Path, count: int) -> list[Case]:
     for name, words in commands.items():
         if not python.with_name(name).exists():
             continue
-        store = folder / name
+        store = folder / f"{name}-{count}"
         if not store.exists():
             print(f"filling {name}", file=sys.stderr)
             store.mkdir()
@@ -230,10 +231,12 @@ if __name__ == "__main__":
     root = words.folder.resolve()
     root.mkdir(parents=True, exist_ok=True)
     for name, number, queued in (("empty", 0, 0), ("full", words.experiments, 12)):
-        if not (root / name).exists():
-            print(f"making {name}", file=sys.stderr)
-            generate(root / name, experiments=number, queued=queued, findings=60 if number else 0, seed=1)
-    chosen = cases(root) + (peer_cases(root, words.peers.absolute(), words.experiments) if words.peers else [])
+        if not (made := root / f"{name}-{number}").exists():
+            print(f"making {made}", file=sys.stderr)
+            generate(made, experiments=number, queued=queued, findings=60 if number else 0, seed=1)
+    chosen = cases(root, words.experiments) + (
+        peer_cases(root, words.peers.absolute(), words.experiments) if words.peers else []
+    )
     text = f"{table(chosen, measured(chosen, words.repeats))}\n\n{about(words)}\n"
     if words.out:
         words.out.write_text(text, encoding="utf-8")

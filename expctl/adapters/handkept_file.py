@@ -38,7 +38,8 @@ def read_document(contents: bytes, name: str) -> Document:
 
 def _delimiter(text: str, suffix: str) -> str:
     if suffix in (".tsv", ".csv"):
-        return "\t" if suffix == ".tsv" or text.partition("\n")[0].count("\t") else ","
+        heads = text.partition("\n")[0]
+        return "\t" if suffix == ".tsv" or "\t" in heads else ";" if heads.count(";") > heads.count(",") else ","
     first = next((line for line in text.splitlines() if line.strip() and not line.startswith(COMMENT)), "")
     return "\t" if suffix not in (".md", ".markdown") and first.count("\t") >= 2 and "|" not in first else ""
 
@@ -46,7 +47,8 @@ def _delimiter(text: str, suffix: str) -> str:
 def _delimited(text: str, name: str, delimiter: str) -> Document:
     # A quote in a TSV is a quote; a CSV quotes cells.
     lines_of = io.StringIO(text, newline="")
-    reader = csv.reader(lines_of, delimiter="\t", quoting=csv.QUOTE_NONE) if delimiter == "\t" else csv.reader(lines_of)
+    tabs = delimiter == "\t"
+    reader = csv.reader(lines_of, delimiter=delimiter, quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL)
     lines: list[tuple[int, list[str]]] = []
     try:
         for cells in reader:

@@ -69,6 +69,9 @@ def proposal_of(text: bytes, folder: str) -> Proposal:
         except Unparsable as error:
             faults.append(f"depends_on: {condition[:60]!r}: {error}")
     faults += [f"{key}: expected some words" for key in ("title", "hypothesis") if not getattr(proposal, key).strip()]
+    gain = proposal.prediction.gain_percent
+    if gain is not None and gain[0] > gain[1]:
+        faults.append(f"prediction.gain_percent: expected the lower end first, found {list(gain)}")
     faults += [f"forbids: {fault}" for pattern in proposal.forbids if (fault := pattern_fault(pattern))]
     if faults:
         raise Refused(f"{where} contradicts itself", found="\n".join(faults), where=where, hint=f"edit {where} and commit it")

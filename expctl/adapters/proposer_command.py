@@ -108,7 +108,11 @@ def _draft(folder: Path) -> Draft | None:
     if left != set(LIMITS):
         raise _misplaced(f"{name} holds {', '.join(one_line(each, 40) for each in sorted(left)[:6]) or 'nothing'}", name)
     text, patch = (_contents(home / each, limit, name) for each, limit in LIMITS.items())
-    proposal = proposal_of(text, f"experiments/{name}")
+    try:
+        proposal = proposal_of(text, f"experiments/{name}")
+    except Refused as refusal:
+        refusal.hint = "leave it mended in the scratch folder of the next call"
+        raise
     _check_words(proposal)
     return Draft(proposal=proposal, text=text, patch=patch)
 

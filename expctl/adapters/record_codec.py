@@ -94,11 +94,12 @@ def _decoded(plain: Any, wanted: Any, problems: Problems, left_out: frozenset[ty
 
 
 def _damaged(where: str, problems: list[str]) -> Refused:
+    file = where.split(",")[0]
     return Refused(
         f"{where} is damaged",
         found="\n".join(problems[:10]),
         where=where,
-        hint=f"git log -- {where.split(',')[0]} shows its history; git checkout restores it",
+        hint=f"git log -- {file} shows its history; git checkout COMMIT -- {file} brings one back, to be committed",
     )
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from expctl.domain.change_identity import ChangeIdentity, identify
 from expctl.domain.patterns import forbidden
 from expctl.domain.rules import Candidate, keys_for
-from expctl.domain.unified_diff import parse_diff, texts_of
+from expctl.domain.unified_diff import FileTexts, parse_diff, texts_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -38,14 +38,27 @@ class GitRulebook:
         self._tool = tool
         self._probe = probe
         self._assumed = assumed
+        self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
 
     def identity(self, commit: str, patch: bytes) -> ChangeIdentity:
         """What the patch is on `commit`; nothing for an empty one."""
-        files = parse_diff(patch)
-        names = {f"{commit}:{file.old}": file.old for file in files if file.old}
-        blobs = self._git.read_blobs(names)
-        contents = {names[name]: text.decode(errors="replace") for name, text in blobs.items()}
-        return identify(texts_of(files, contents), patch_id=self._git.patch_identity(patch) if files else "")
+        texts = self._texts(commit, patch)
+        return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
+
+    def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
+        """The files that `patch` doesn't fit as they are in `commit`; None when it changes no line of any file."""
+        texts = self._texts(commit, patch)
+        changes = any(text.before != text.after for text in texts)
+        return tuple(text.path for text in texts if not text.whole) if changes else None
+
+    def _texts(self, commit: str, patch: bytes) -> tuple[FileTexts, ...]:
+        if self._last is None or self._last[:2] != (commit, patch):
+            files = parse_diff(patch)
+            names = {f"{commit}:{file.old}": file.old for file in files if file.old}
+            blobs = self._git.read_blobs(names)
+            contents = {names[name]: text.decode(errors="replace") for name, text in blobs.items()}
+            self._last = (commit, patch, texts_of(files, contents))
+        return self._last[2]
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
         """The records whose rules share a word with the candidate, or have a pattern that one of its added lines matches."""

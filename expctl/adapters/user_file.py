@@ -20,5 +20,11 @@ def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
             hint="check the path; relative ones start at the working directory",
         ) from error
     if len(found) > bytes_max:
-        raise Refused(f"{what} is too large", expected=f"at most {bytes_max} bytes", found="more", where=str(path))
+        raise Refused(
+            f"{what} is too large",
+            expected=f"at most {bytes_max} bytes",
+            found="more",
+            where=str(path),
+            hint="check the path: is it the file that you mean?",
+        )
     return found

@@ -5,9 +5,11 @@ A few verbs that are typed all day take longer to find their options than to ans
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -94,6 +96,7 @@ def plain(words: Sequence[str]) -> Callable[[], object] | None:
 
 def main() -> None:
     """Entry point: runs the command and exits with its status."""
+    _prepare_output()
     words = sys.argv[1:]
     quick = plain(words)
     if quick is not None:
@@ -115,3 +118,11 @@ def main() -> None:
 
     ended = guard(command)
     sys.exit(ended or int(status_of_usage))
+
+
+def _prepare_output() -> None:
+    """What the output's encoding lacks is written as its escape, and an output that was closed is none."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    elif sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  open until the process ends

@@ -46,6 +46,7 @@ def import_ledger(
     from expctl.flow.import_ledger import import_ledger as take_in
     from expctl.views.console import ConsoleProgress
 
+    _check_numbers(peak, noise)
     options = Options(
         target=target, peak_tflops=peak, flop=_sizes(size or []), noise_percent=noise, renumber=renumber, partial=partial
     )
@@ -88,6 +89,22 @@ def _plan_lines(plan: "Plan") -> list[str]:
     ]
 
 
+def _check_numbers(peak: float, noise: float | None) -> None:
+    """Raises Misused for what no audit can reckon with."""
+    import math
+
+    from expctl.domain.errors import Misused
+
+    for name, value in (("--peak", peak), ("--noise", noise or 0.0)):
+        if not math.isfinite(value) or value < 0:
+            raise Misused(
+                f"{name} can't be reckoned with",
+                expected="a number, 0 or more",
+                found=str(value),
+                hint="expctl import FILE --dry-run --peak 59.4 --noise 0.5",
+            )
+
+
 def _sizes(words: list[str]) -> dict[str, int]:
     """`n=8192:1099511627776` as size and FLOP. Raises Misused."""
     from expctl.domain.errors import Misused
@@ -96,6 +113,11 @@ def _sizes(words: list[str]) -> dict[str, int]:
     for word in words:
         name, colon, flop = word.rpartition(":")
         if not colon or not name or not flop.isascii() or not flop.isdecimal():
-            raise Misused("this is no size with its work", expected="n=8192:1099511627776 (name, colon, FLOP)", found=word)
+            raise Misused(
+                "this is no size with its work",
+                expected="name, colon, FLOP",
+                found=word,
+                hint="expctl import FILE --dry-run --size n=8192:1099511627776",
+            )
         sizes[name] = int(flop)
     return sizes

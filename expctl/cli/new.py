@@ -28,6 +28,7 @@ def new(
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
     """Queue a proposal: commit experiment.yaml and change.patch as a commit of their own."""
+    import re
     import sys
 
     from expctl import wiring
@@ -74,7 +75,15 @@ def new(
         depends_on=tuple(depends_on or ()),
         precondition=precondition,
     )
-    proposal = proposal_of(text, f"experiments/{experiment}")
+    try:
+        proposal = proposal_of(text, f"experiments/{experiment}")
+    except Refused as refusal:  # of a file that nobody wrote yet: the words on the command line are wrong
+        raise Misused(
+            f"{experiment} can't be proposed in these words",
+            expected="options that experiment.yaml can hold",
+            found=re.sub(r" \(line \d+\)", "", refusal.found),
+            hint="mend them and run the same command again; expctl new --help",
+        ) from refusal
     made = propose(wiring.world(place, ConsoleProgress(sys.stderr)), proposal, text, contents)
     if as_json:
         print_json(made)

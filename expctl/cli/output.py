@@ -1,7 +1,10 @@
-"""Facts as JSON, the same for every command."""
+"""Standard output: facts as JSON or lines, the same for every command."""
 
+import os
 import sys
 from collections.abc import Sequence
+
+from expctl.domain.errors import Refused
 
 
 def print_json(value: object) -> None:
@@ -10,10 +13,22 @@ def print_json(value: object) -> None:
 
     from expctl.adapters.typed import encode
 
-    json.dump(encode(value), sys.stdout, indent=1, ensure_ascii=False)
-    sys.stdout.write("\n")
+    narrow = str(sys.stdout.encoding).lower() not in ("utf-8", "utf8")
+    _write(json.dumps(encode(value), indent=1, ensure_ascii=narrow))
 
 
 def print_lines(lines: Sequence[str]) -> None:
     """Plain lines on standard output."""
-    sys.stdout.write("\n".join(lines) + "\n")
+    _write("\n".join(lines))
+
+
+def _write(text: str) -> None:
+    """All of it. Raises BrokenPipeError where nobody reads, Refused where it doesn't fit."""
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the rest is tried again on the way out
+        raise Refused("cannot write standard output", found=str(error.strerror), hint="make room, or redirect it") from error

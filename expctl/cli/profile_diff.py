@@ -1,6 +1,5 @@
 """`expctl profile diff`: what changed between two profiles, and why."""
 
-import re
 from pathlib import Path
 from typing import Annotated
 
@@ -22,14 +21,15 @@ def diff(
     A and B are what `profile show` reads, before and after. Kernels are paired by name, then by role.
     """
     from expctl.cli.output import print_json, print_lines
+    from expctl.cli.profile_options import expression, gpu
     from expctl.domain.errors import Misused
     from expctl.domain.profile_change import compare_runs
     from expctl.profiling.analysis import with_occupancy
     from expctl.profiling.reader import read_profile
     from expctl.views.profile_diff import diff_data, diff_lines
 
-    chosen = _pattern(kernel)
-    mine, its = read_profile(before, arch=arch), read_profile(after, arch=arch)
+    chosen, device = expression(kernel, "--kernel"), gpu(arch)
+    mine, its = read_profile(before, arch=device), read_profile(after, arch=device)
     sides = [tuple(each for each in with_occupancy(profile) if chosen.search(each.name)) for profile in (mine, its)]
     if not any(sides):
         raise Misused("no kernel is left to compare", expected="one with this in its name", found=kernel)
@@ -38,12 +38,3 @@ def diff(
         print_json(diff_data(mine, its, found))
     else:
         print_lines(diff_lines(mine, its, found, top))
-
-
-def _pattern(text: str) -> re.Pattern[str]:
-    from expctl.domain.errors import Misused
-
-    try:
-        return re.compile(text)
-    except re.error as error:
-        raise Misused("this is no regular expression", expected="one for --kernel", found=f"{text}: {error}") from error

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from expctl.cli.profile_options import TYPES
+
 if TYPE_CHECKING:
     from expctl.domain.profile import Kernel
-    from expctl.profiling.analysis import Analysis, Problem
+    from expctl.profiling.analysis import Analysis
 
 TOP = 20
 PICTURES = ("png", "svg")
-TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
 
 
 def show(
@@ -20,7 +21,7 @@ def show(
     kernel: Annotated[str, typer.Option(metavar="REGEX", help="Only kernels with this in their names.")] = "",
     kind: Annotated[str, typer.Option("--class", metavar="CLASS", help="Only this class, such as GEMM or copy.")] = "",
     top: Annotated[
-        int | None, typer.Option(metavar="N", help=f"List N kernels, 0 for all; {TOP} unless given, as data all.")
+        int | None, typer.Option(metavar="N", min=0, help=f"List N kernels, 0 for all; {TOP} unless given, as data all.")
     ] = None,
     size: Annotated[str, typer.Option(metavar="M,N,K", help="The problem of one pass: gives FLOP/s.")] = "",
     types: Annotated[str, typer.Option(metavar="A,B,C", help=f"Number types of its matrices: {', '.join(TYPES)}.")] = "",
@@ -43,6 +44,7 @@ def show(
     their contents. docs/PROFILES.md says what is corrected and what the figures mean.
     """
     from expctl.cli.output import print_json, print_lines
+    from expctl.cli.profile_options import gpu, problem_of
     from expctl.domain.errors import Misused
     from expctl.domain.pipeline import pipeline
     from expctl.profiling.analysis import analyse
@@ -54,9 +56,9 @@ def show(
         raise Misused("JSON or CSV?", expected="--json or --csv", found="both")
     if plot is not None and plot.suffix.lower().removeprefix(".") not in PICTURES:
         raise Misused("this is not a picture that can be drawn", expected="a file that ends in .png or .svg", found=str(plot))
-    problem = _problem(size, types, moves or [], clock, bandwidth)
+    problem = problem_of(size, types, moves or [], clock, bandwidth)
     chosen = _filter(kernel, kind)
-    found = read_profile(path, arch=arch)
+    found = read_profile(path, arch=gpu(arch))
     kernels = [each for each in found.kernels if chosen(each)]
     if found.kernels and not kernels:
         raise Misused(
@@ -81,13 +83,11 @@ def show(
 
 
 def _filter(kernel: str, kind: str) -> "_Chosen":
+    from expctl.cli.profile_options import expression
     from expctl.domain.errors import Misused
     from expctl.domain.profile import KernelClass
 
-    try:
-        pattern = re.compile(kernel)
-    except re.error as error:
-        raise Misused("this is no regular expression", expected="one for --kernel", found=f"{kernel}: {error}") from error
+    pattern = expression(kernel, "--kernel")
     classes = {each.value.lower(): each for each in KernelClass}
     if kind and kind.lower() not in classes:
         raise Misused("there is no such class", expected=", ".join(each.value for each in KernelClass), found=kind)
@@ -103,47 +103,6 @@ class _Chosen:
 
     def __call__(self, kernel: "Kernel") -> bool:
         return self._kind in ("", kernel.kind.value) and self._pattern.search(kernel.name) is not None
-
-
-def _problem(size: str, types: str, moves: list[str], clock: float | None, bandwidth: float | None) -> "Problem":
-    from expctl.domain.errors import Misused
-    from expctl.profiling.analysis import Problem
-
-    extents = _size(size)
-    kinds = tuple(types.split(",")) if types else ("f16", "f16", "f16")
-    if len(kinds) != 3 or any(each not in TYPES for each in kinds):
-        raise Misused("these are no number types", expected=f"three of {', '.join(TYPES)} for A, B and C", found=types)
-    patterns = []
-    for each in moves:
-        expression, _, count = each.rpartition("=")
-        try:
-            patterns.append((re.compile(expression), int(count)))
-        except (re.error, ValueError) as error:
-            raise Misused(
-                "these are no bytes of a kernel", expected="REGEX=BYTES, such as to_copy=201326592", found=each
-            ) from error
-        if not expression or int(count) < 0:
-            raise Misused("these are no bytes of a kernel", expected="REGEX=BYTES, such as to_copy=201326592", found=each)
-    return Problem(
-        size=extents, types=(kinds[0], kinds[1], kinds[2]), types_given=bool(types),
-        moves=tuple(patterns), clock_mhz=clock, bandwidth_gbs=bandwidth
-    )  # fmt: skip
-
-
-def _size(text: str) -> tuple[int, int, int] | None:
-    from expctl.domain.errors import Misused
-
-    if not text:
-        return None
-    parts = re.split("[,x]", text)
-    if len(parts) == 1:
-        parts *= 3
-    if len(parts) != 3 or not all(part.isascii() and part.isdigit() and int(part) > 0 for part in parts):
-        raise Misused(
-            "this is no problem size", expected="M,N,K or one number for a cube", found=text, hint="--size 8192,8192,8192"
-        )
-    m, n, k = map(int, parts)
-    return m, n, k
 
 
 def _draw(analysis: "Analysis", plot: Path, title: str) -> None:

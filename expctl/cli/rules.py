@@ -32,9 +32,17 @@ def rules(
         return
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
+    from expctl.domain.errors import Misused
     from expctl.domain.rule_states import rule_states
     from expctl.views.rules import rules_lines
 
+    if arch and not probe:
+        raise Misused(
+            "--arch is for a probe",
+            expected="--probe ID with it",
+            found=arch[:60],
+            hint="expctl rules --probe P2 --arch gfx1250",
+        )
     if probe:
         _try_probe(probe, arch, as_json)
         return

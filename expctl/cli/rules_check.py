@@ -24,11 +24,22 @@ def check(
     from expctl import wiring
     from expctl.adapters import user_file
     from expctl.cli.output import print_json, print_lines
+    from expctl.domain.errors import Refused
+    from expctl.domain.text import one_line
     from expctl.flow.repeats import lapse_text, look_up, refusal
 
     contents = user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
     git = wiring.reader(place := wiring.here())
     head, book = git.head(), wiring.rulebook(place, git, assumed(assume or []))
+    misfits = book.misfits(head, contents)
+    if misfits is None:
+        raise Refused(
+            "this is no patch that rules could know",
+            expected="a unified diff of text: --- and +++ with a name, then hunks that change something",
+            found=f"{len(contents)} bytes without one",
+            where=str(patch),
+            hint="git diff > my.patch makes one",
+        )
     found = look_up(book, head, contents)
     closed = [match for match, changed in found if not changed]
     refused = bool(closed) and not precondition.strip()
@@ -43,7 +54,7 @@ def check(
             }
             for match, changed in found
         ]
-        print_json({"refused": refused, "matches": matched})
+        print_json({"refused": refused, "matches": matched, "misfits": misfits})
         if refused:
             import typer
 
@@ -56,8 +67,10 @@ def check(
         for match, changed in found
         if changed
     ]
-    lines += [f"free: {match.record.id} matches ({match.level}), let through for: {precondition.strip()}" for match in closed]
-    print_lines(lines or ["free: no do-not-repeat rule knows this change; its machine code is compared when it is built"])
+    lines += [f"free: {match.record.id} matches ({match.level}), let through for: {one_line(precondition)}" for match in closed]
+    lines = lines or ["free: no do-not-repeat rule knows this change; its machine code is compared when it is built"]
+    lines += [f"note: it does not fit {one_line(path)} as it is in HEAD; its own lines alone were compared" for path in misfits]
+    print_lines(lines)
 
 
 def assumed(words: list[str]) -> dict[str, str]:

@@ -27,6 +27,7 @@ def run(
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON; progress goes to standard error.")] = False,
 ) -> None:
     """Run or resume experiments: gate, build, test, benchmark, profile, verdict, record."""
+    import math
     import sys
 
     from expctl import wiring
@@ -46,6 +47,17 @@ def run(
     budget = Budget(experiments=max_experiments, hours=max_hours, rejects=stop_after, proposals=propose)
     if budget != Budget() and not everything:
         raise Misused("a budget is for a queue", expected="--all with it", found=", ".join(wanted), hint="expctl run --all")
+    if again and everything:
+        raise Misused(
+            "the queue holds what has no verdict yet", expected="--again with ids", found="--all", hint="expctl run P16 --again"
+        )
+    if not math.isfinite(max_hours):
+        raise Misused(
+            "this is no budget",
+            expected="--max-hours with a number",
+            found=str(max_hours),
+            hint="expctl run --all --max-hours 8",
+        )
     place = wiring.here()
     say = teller(as_json, _notifier(place, notify))
     progress = ConsoleProgress(sys.stderr if as_json else sys.stdout)

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from expctl.domain.queue import State
 from expctl.flow.autopilot import Ended, Skipped, Step, Unproposed
 from expctl.flow.propose import Proposed
 from expctl.flow.queue import Rebased
@@ -22,7 +23,7 @@ def tell(step: Step) -> None:
         case Outcome():
             print_lines(_outcome_lines(step))
         case Skipped():
-            print(f"{step.id}  not run ({step.state})", file=sys.stderr)
+            print(f"{step.id}  not run ({'refused' if step.state is State.READY else step.state})", file=sys.stderr)
             explain(step.refusal)
         case Unproposed():
             print("a proposal was refused; the proposer is told", file=sys.stderr)
@@ -56,6 +57,7 @@ def facts(step: Step) -> dict[str, object]:
                     for each in record.estimates
                 ],
                 "measured": step.measured,
+                "again": _again(step),
                 "branch": step.branch,
                 "head_before": step.head_before,
                 "head_after": step.head_after,
@@ -87,15 +89,25 @@ def teller(as_json: bool, notify: "Callable[[object], str] | None") -> Callable[
 
 
 def _outcome_lines(outcome: Outcome) -> list[str]:
-    from expctl.views.report import verdict_lines
+    from expctl.views.report import replication_lines, verdict_lines
 
     record = outcome.record
     lines = verdict_lines(record)
     if not outcome.measured:
         lines.insert(0, f"{record.id}  concluded on {record.date or 'an unknown day'}; --again replicates it")
-    elif outcome.head_before != outcome.head_after:
+    elif record.replications:  # what was measured just now is the last of them; the verdict stays that of the first time
+        lines = [*replication_lines(record)[-1:], f"  {'stands':<10} the verdict of {record.date[:10]}", *lines]
+    if outcome.measured and outcome.head_before != outcome.head_after:
         lines.append(f"  {outcome.branch:<10} {outcome.head_before[:7]} -> {outcome.head_after[:7]}, ledger.md updated")
     return [*lines, *(_rebased_lines(outcome.rebased) if outcome.rebased else [])]
+
+
+def _again(outcome: Outcome) -> dict[str, object] | None:
+    """What was measured just now, where that was a replication: everything else is the verdict that stands."""
+    if not outcome.measured or not outcome.record.replications:
+        return None
+    last = outcome.record.replications[-1]
+    return {"verdict": last.verdict.value, "reasons": list(last.reasons), "target": last.target, "date": last.date}
 
 
 def _rebased_lines(rebased: Rebased) -> list[str]:

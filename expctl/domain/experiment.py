@@ -7,7 +7,8 @@ from enum import StrEnum
 
 from expctl.domain.errors import Misused
 
-ID_PATTERN = re.compile(r"P\d+[a-z]?(-[A-Z]\d*[a-z]?)?", re.ASCII)
+# Names of folders and files, and the next one is a number more: nine digits are plenty.
+ID_PATTERN = re.compile(r"P\d{1,9}[a-z]?(-[A-Z]\d{0,9}[a-z]?)?", re.ASCII)
 
 
 class Kind(StrEnum):
@@ -94,7 +95,7 @@ def check_id(text: str) -> str:
     if not ID_PATTERN.fullmatch(text):
         raise Misused(
             "this is not an experiment id",
-            expected="P and a number, then at most one small letter and one part like -A2: P15, P8b, P6-A",
+            expected="P and a number of at most 9 digits, then at most one small letter and one part like -A2: P15, P8b, P6-A",
             found=repr(text[:60]),
             hint="expctl status lists the experiments",
         )

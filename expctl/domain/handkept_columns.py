@@ -110,6 +110,16 @@ def columns_of(table: Table) -> Columns | None:
     return Columns(name=name, verdict=verdict, change=change, result=result, why=why, date=date, figures=tuple(free))
 
 
+def why_no_ledger(table: Table) -> str:
+    """What `columns_of` missed. A column that means to hold verdicts, in words that aren't known, is named."""
+    for index, head in enumerate(table.heads):
+        cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
+        told = sum(map(rules_something, cells))
+        if _plain(head) in HEADS[Role.VERDICT] and 0 < told < SHARE * len(cells):
+            return f"{told} of {len(cells)} cells below {head!r} are verdicts that can be told, too few for a ledger"
+    return "no column of verdicts beside one of ids or changes: not a ledger"
+
+
 def _verdict_column(table: Table, plain: Sequence[str]) -> int | None:
     """By the share of its cells that rule something; a head that says verdict counts for more."""
     words = HEADS[Role.VERDICT]

@@ -7,7 +7,9 @@ from enum import StrEnum
 
 from expctl.domain.handkept import Row
 
-NUMBER = r"(?<![\w.])(?P<sign>[+\-−–]\s?)?(?P<number>\d[\d,]*(?:\.\d+)?(?:[eE][-+]?\d+)?)(?P<kilo>k)?"
+# A comma is between thousands. `1,5` is one and a half to one author and two numbers to another, so it is no figure.
+DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?!\d|,\d)|\d+(?!,?\d))(?:\.\d+)?"
+NUMBER = rf"(?<![\w.])(?<!\d,)(?P<sign>[+\-−–]\s?)?(?P<number>{DIGITS}(?:[eE][-+]?\d+)?)(?P<kilo>k)?"
 UNIT = (
     r"(?P<unit>%|percent|[kMGTP]?FLOP(?:S|s)?(?:/s)?|nanoseconds|ns|us|usec|µs|μs|microseconds|ms|msec|milliseconds"
     r"|s|sec|seconds)"
@@ -69,7 +71,7 @@ def figures_of(row: Row, unit: str = "") -> tuple[Figure, ...]:
         if FORESEEN.search(head):
             continue
         named = HEAD_UNIT.search(head.replace("_", " "))
-        bare = re.fullmatch(r"[`*~≈\s]*([+-]?\d[\d,]*(?:\.\d+)?)[`*\s]*", cell)
+        bare = re.fullmatch(rf"[`*~≈\s]*([+-]?{DIGITS})[`*\s]*", cell)
         size = SIZE.search(head)
         value = f"{bare[1]} {_spelt(named[1])}" if named and bare else cell
         found += figures_in(f"{size[0]} {value}" if size else value, unit)

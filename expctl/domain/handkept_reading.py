@@ -3,7 +3,7 @@
 import re
 
 from expctl.domain.handkept import Document, Reading, Row, Table, TableRow, Unread
-from expctl.domain.handkept_columns import Columns, columns_of
+from expctl.domain.handkept_columns import Columns, columns_of, why_no_ledger
 from expctl.domain.handkept_verdicts import Waiting, rulings
 from expctl.domain.text import one_line, plain_text
 
@@ -21,7 +21,7 @@ def read_document(document: Document) -> Reading:
     for table in document.tables:
         found = columns_of(table)
         if found is None:
-            why = "no column of verdicts beside one of ids or changes: not a ledger"
+            why = why_no_ledger(table)
             passed_over.append(Unread(line=table.line, text=one_line(" | ".join(table.heads), 80), why=why))
             continue
         columns.append(f"line {table.line}: {plain_text(found.words(table.heads))}")

@@ -10,6 +10,8 @@ from expctl.domain.profile_noise import COUNT_PERCENT, differs, is_about, ratio
 from expctl.domain.profile_words import bytes_text, count_text, extent_text, times_text
 
 GROUPS_PERCENT = 10.0
+A_PROBLEM = 0.4
+"""Of the change of workgroups, as logarithms: what grows with the problem grows by this much of it at least."""
 WORK_PERCENT = 5.0
 """Tiles of one problem store the same bytes, and multiply alike to within 0.7 % (the captures); a padded edge may add some."""
 
@@ -23,19 +25,24 @@ def size(before: Signs, after: Signs, slower: float) -> str:
         return ""
     instructions = ratio(before.instructions, after.instructions)
     grown = instructions if instructions is not None else slower
-    if not _explains(grown, groups, 0.4):
+    if not _explains(grown, groups, A_PROBLEM):
         return ""
     more = f", {times_text(instructions)} the instructions" if instructions is not None else ""
     return (
         f"a {'larger' if groups > 1 else 'smaller'} problem: {extent_text(before.grid)} -> {extent_text(after.grid)} in the"
-        f" grid of the same code{more}"
+        f" grid at the same registers and LDS{more}"
     )
 
 
-def tile(before: Signs, after: Signs, _slower: float) -> str:
-    """Fewer workgroups that hold more each, or more that hold less, for the same work."""
+def tile(before: Signs, after: Signs, slower: float) -> str:
+    """Fewer workgroups that hold more each, or more that hold less, for the same work. In a mere trace, time that goes along
+    with the workgroups may be another problem as well as another tile, and nothing is said.
+    """
     groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
     if groups is None or is_about(groups, GROUPS_PERCENT) or differs(work, WORK_PERCENT):
+        return ""
+    instructions = ratio(before.instructions, after.instructions)
+    if work is None and instructions is None and _explains(slower, groups, A_PROBLEM):
         return ""
     lds, vgpr = ratio(before.lds_bytes, after.lds_bytes), ratio(before.vgpr, after.vgpr)
     larger = [each for each in (lds, vgpr) if differs(each, GROUPS_PERCENT)]
@@ -45,7 +52,6 @@ def tile(before: Signs, after: Signs, _slower: float) -> str:
     parts = [f"{count_text(before.groups)} -> {count_text(after.groups)} workgroups"]
     parts += [f"{bytes_text(before.lds_bytes)} -> {bytes_text(after.lds_bytes)} of LDS"] if differs(lds, GROUPS_PERCENT) else []
     parts += [f"{before.vgpr} -> {after.vgpr} registers"] if differs(vgpr, GROUPS_PERCENT) else []
-    instructions = ratio(before.instructions, after.instructions)
     if instructions is not None and not -0.05 <= math.log(instructions) / math.log(groups) <= 0.5:
         return ""  # loads go with the root of the area, products not at all: this one does something else too
     loads = ratio(before.load_sectors, after.load_sectors)

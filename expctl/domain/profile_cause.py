@@ -12,7 +12,16 @@ from expctl.domain.kernel_signs import Signs
 from expctl.domain.launch_causes import shape, size, tile
 from expctl.domain.profile_noise import clock_change, slowdown
 from expctl.domain.resource_causes import occupancy, spill
-from expctl.domain.work_causes import barriers, busier_pipe, loads_apart, loads_narrow, shared_conflicts, traffic, waiting
+from expctl.domain.work_causes import (
+    barriers,
+    busier_pipe,
+    loads_apart,
+    loads_narrow,
+    more_code,
+    shared_conflicts,
+    traffic,
+    waiting,
+)
 
 
 class CauseKind(StrEnum):
@@ -55,6 +64,8 @@ def cause_of(before: Signs, after: Signs) -> Cause | None:
         return None
     for kind, rule in _RULES:
         if words := rule(before, after, slower):
+            if kind in _NO_MORE_CODE and more_code(before, after, slower):
+                return None  # two things at once, and nothing says which of them took the time
             more = [rule(before, after, slower) for _, rule in _BESIDES if kind in _REDEFINING]
             return Cause(kind=kind, words="; and ".join([words, *filter(None, more)]))
     return None
@@ -80,5 +91,9 @@ _RULES: tuple[tuple[CauseKind, Rule], ...] = (
     (CauseKind.LATENCY, waiting),
 )
 _REDEFINING = (CauseKind.SIZE, CauseKind.TILE, CauseKind.SHAPE)
+_NO_MORE_CODE = (
+    CauseKind.SPILL, CauseKind.COALESCING, CauseKind.CONFLICTS, CauseKind.BARRIERS, CauseKind.OCCUPANCY, CauseKind.TRAFFIC,
+)  # fmt: skip
+"""What happens to the instructions there are; where there are many more of them, these may be the cause as well."""
 _BESIDES = tuple((kind, rule) for kind, rule in _RULES if kind in (CauseKind.SPILL, CauseKind.COALESCING))
 """What can be told apart from another tile or problem, and is worth saying beside it."""

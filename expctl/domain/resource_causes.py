@@ -9,6 +9,8 @@ from expctl.domain.profile_words import bytes_text
 
 SPILL_PERCENT = 0.5
 """Of all instructions: fewer are the few registers of a prologue."""
+SCRATCH_BYTES = 16
+"""Less is a stack pointer saved, or a frame aligned otherwise."""
 OCCUPANCY_PERCENT = 10.0
 
 
@@ -24,11 +26,19 @@ def spill(before: Signs, after: Signs, slower: float) -> str:
     if (
         scratch[0] is not None
         and scratch[1] is not None
-        and scratch[0] != scratch[1]
+        and abs(scratch[1] - scratch[0]) >= SCRATCH_BYTES
         and (scratch[1] > scratch[0]) == (slower > 1)
     ):
-        return f"registers spill: {scratch[0]} -> {scratch[1]} B of scratch per work-item{registers}"
+        return f"scratch memory {scratch[0]} -> {scratch[1]} B per work-item: registers that spill, or arrays{registers}"
     return ""
+
+
+def _moves_the_same(before: Signs, after: Signs) -> bool:
+    """Do both sides load the same from global memory, and take as many turns at shared memory? Unknown is no."""
+    sectors = ratio(before.load_sectors, after.load_sectors)
+    return is_about(sectors, COUNT_PERCENT) and is_about(
+        ratio(before.shared_wavefronts, after.shared_wavefronts), COUNT_PERCENT
+    )
 
 
 def occupancy(before: Signs, after: Signs, slower: float) -> str:
@@ -37,7 +47,7 @@ def occupancy(before: Signs, after: Signs, slower: float) -> str:
     measured = ratio(before.waves_percent, after.waves_percent)
     if resident is None or is_about(resident, OCCUPANCY_PERCENT) or (resident < 1) != (slower > 1):
         return ""
-    if measured is None and before.vgpr != after.vgpr:
+    if before.vgpr != after.vgpr and not _moves_the_same(before, after):
         return ""  # other registers are other code, and nothing here says what else that code does
     if measured is not None and (is_about(measured, OCCUPANCY_PERCENT) or (measured < 1) != (slower > 1)):
         return ""

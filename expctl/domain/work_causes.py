@@ -12,6 +12,8 @@ from expctl.domain.profile_words import count_text, times_text
 APART = 1.3
 """Less is alignment, or a few loads of another kind."""
 NARROWER = 1.5
+FOR_A_LOAD = 30.0
+"""Instructions at most that come with another load: its address, its bounds, what it takes to store the value."""
 INSTRUCTIONS_PERCENT = 5.0
 SAME_WORK_PERCENT = 5.0
 MORE_BARRIERS = 1.25
@@ -19,6 +21,9 @@ MORE_WAITING = 1.2
 WAVEFRONTS_PERCENT = 2.0
 MOST = 0.6
 """One reason must make up this much of all added waiting to be called the reason."""
+A_PART = 0.3
+"""What grew by less than this part of the time, as logarithms, doesn't explain it."""
+HALF = 0.5
 BUSY_DRAM_PERCENT = 50.0
 MEMORY = "long_scoreboard"
 
@@ -40,6 +45,10 @@ def loads_narrow(before: Signs, after: Signs, slower: float) -> str:
     requests, sectors = ratio(before.load_requests, after.load_requests), ratio(before.load_sectors, after.load_sectors)
     if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _along(requests, slower, NARROWER):
         return ""
+    loads = (after.load_requests or 0.0) - (before.load_requests or 0.0)
+    instructions = (after.instructions or 0.0) - (before.instructions or 0.0)
+    if instructions / loads > FOR_A_LOAD:
+        return ""
     return (
         f"{'narrower' if requests > 1 else 'wider'} global loads: {times_text(requests)} the load instructions for the same"
         f" sectors, {_per_load(before):.1f} -> {_per_load(after):.1f} each"
@@ -55,7 +64,7 @@ def shared_conflicts(before: Signs, after: Signs, slower: float) -> str:
         return ""
     added = (after.shared_wavefronts or 0.0) - (before.shared_wavefronts or 0.0)
     conflicts = (after.conflicts or 0.0) - (before.conflicts or 0.0)
-    if conflicts / added < MOST:
+    if conflicts / added < MOST or math.log(wavefronts) / math.log(slower) < A_PART:
         return ""
     layout = f" ({before.lds_bytes} -> {after.lds_bytes} B of LDS)" if before.lds_bytes != after.lds_bytes else ""
     return (
@@ -72,12 +81,26 @@ def barriers(before: Signs, after: Signs, slower: float) -> str:
         return ""
     if not _along(count, slower, MORE_BARRIERS) or not _along(wait, slower, MORE_WAITING):
         return ""
+    added = ((after.warp_cycles or 0.0) - (before.warp_cycles or 0.0)) * (1 if slower > 1 else -1)
+    if abs(after.waits["barrier"] - before.waits["barrier"]) < MOST * added:
+        return ""
     share = [100 * each.waits["barrier"] / each.warp_cycles for each in (before, after) if each.warp_cycles]
     shares = f" ({share[0]:.0f} -> {share[1]:.0f} % of their time)" if len(share) == 2 else ""
     return (
         f"{'more' if count > 1 else 'fewer'} barriers: {times_text(count)} the instructions of the unit that runs them, and"
         f" warps wait {times_text(wait)} as long at them{shares}"
     )
+
+
+def more_code(before: Signs, after: Signs, slower: float) -> bool:
+    """Would the instructions alone, those that spill apart, explain half of the time?"""
+    if None in (before.spills, after.spills) and before.scratch_bytes != after.scratch_bytes:
+        return False  # those that spill are among them, and weren't counted
+    code = [each.instructions - (each.spills or 0.0) if each.instructions else None for each in (before, after)]
+    instructions = ratio(*code) if before.groups == after.groups else None
+    if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT):
+        return False
+    return math.log(instructions) / math.log(slower) >= HALF
 
 
 def busier_pipe(before: Signs, after: Signs, slower: float) -> str:

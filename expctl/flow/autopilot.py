@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment import Verdict
 from expctl.domain.queue import Entry, State
+from expctl.domain.text import one_line
 from expctl.domain.waiting import Queue
-from expctl.flow.footing import check_ground, ending_in_words
+from expctl.flow.footing import check_ground, check_same_branch, ending_in_words
 from expctl.flow.propose import Proposed
 from expctl.flow.queue import Rebased, rebase_queue
 from expctl.flow.recover import clear_the_deck
@@ -69,12 +70,13 @@ Ask = Callable[[World, str], Proposed | Unproposed | Exhausted]
 
 @dataclass(slots=True, kw_only=True)
 class _Journey:
-    """What has happened since the queue was started. Told once is enough."""
+    """What has happened since the queue was started, on `branch`. Told once is enough."""
 
     world: World
     target: str
     budget: Budget
     ask: Ask
+    branch: str
     started_s: float
     concluded: int = 0
     rejects: int = 0
@@ -83,6 +85,7 @@ class _Journey:
     exhausted: str = ""
     rebased_on: str = ""
     refused: set[str] = field(default_factory=set)
+    waits_for: str = ""
     told: set[tuple[str, State]] = field(default_factory=set)
 
     def spent(self) -> str:
@@ -137,12 +140,19 @@ class _Journey:
         with self.world.locks.repository(experiment="queue"):
             clear_the_deck(self.world)
             check_ground(self.world, self.target)
+            check_same_branch(self.world, self.branch)
             if self.rebased_on == self._scope():
                 return None
             rebased = rebase_queue(self.world)
             self.rebased_on = self._scope()
             self.told |= {(name, State.BLOCKED) for name in rebased.blocked} if rebased is not None else set()
             return rebased
+
+    def wait_for(self, busy: Busy) -> None:
+        """Say for whom it waits, once for each."""
+        if busy.message != self.waits_for:
+            self.world.progress.step("waiting", "; ".join(filter(None, (busy.message, one_line(busy.found), busy.hint))))
+        self.waits_for = busy.message
 
     def _scope(self) -> str:
         """What a patch applies to, as a hash."""
@@ -153,8 +163,8 @@ class _Journey:
         """Ask the proposer, if it may be asked again."""
         if self.exhausted or self.asked >= self.budget.proposals:
             return None
-        self.asked += 1
         answer = self.ask(self.world, self.target)
+        self.asked += 1
         if isinstance(answer, Exhausted):
             self.exhausted = answer.why
             return None
@@ -171,7 +181,8 @@ def run_all(
 
     When nothing is ready, the proposer is asked. Raises Refused when no experiment could run any more, and Interrupted.
     """
-    journey = _Journey(world=world, target=target, budget=budget, ask=ask, started_s=world.clock.monotonic_s())
+    branch, started_s = world.workspace.branch(), world.clock.monotonic_s()
+    journey = _Journey(world=world, target=target, budget=budget, ask=ask, branch=branch, started_s=started_s)
     with ending_in_words():
         while not world.stop_requested():
             try:
@@ -186,9 +197,11 @@ def run_all(
                     yield Ended(why=spent)
                     return
                 step = journey.run(ready) if ready else journey.propose()
-            except Busy:
+            except Busy as busy:
+                journey.wait_for(busy)
                 pause(BUSY_PAUSE_S)
                 continue
+            journey.waits_for = ""
             if step is None:
                 yield from journey.news(entries, State.WAITING)
                 yield Ended(why=_end(entries, journey))
@@ -201,4 +214,6 @@ def _end(entries: tuple[Entry, ...], journey: _Journey) -> str:
     states = [f"{sum(each.state is state for each in left)} {state}" for state in State if any(e.state is state for e in left)]
     states += [f"{len(journey.refused)} refused"] if journey.refused else []
     queue = f"nothing in the queue can run: {', '.join(states)}" if states else "the queue is empty"
-    return f"{queue}; {journey.exhausted}" if journey.exhausted else queue
+    if journey.exhausted:
+        return f"{queue}; {journey.exhausted}"
+    return f"{queue}; the budget of {journey.asked} proposals is spent" if journey.asked else queue

@@ -8,7 +8,14 @@ from expctl.domain.errors import Refused
 from expctl.flow import preflight
 from expctl.flow.world import World
 
-FATAL = {errno.ENOSPC: "the disk is full", errno.EDQUOT: "the disk quota is used up", errno.EROFS: "the disk can't be written"}
+ROOM, RIGHT = "make room", "run it as a user who may write there"
+FATAL = {
+    errno.ENOSPC: ("the disk is full", ROOM),
+    errno.EDQUOT: ("the disk quota is used up", ROOM),
+    errno.EROFS: ("the disk can't be written", "mount it so that it can be written, or work in a clone elsewhere"),
+    errno.EACCES: ("permission is denied", RIGHT),
+    errno.EPERM: ("permission is denied", RIGHT),
+}
 
 
 def check_ground(world: World, target: str) -> None:
@@ -22,18 +29,40 @@ def check_ground(world: World, target: str) -> None:
         world.journal.read(experiment)
 
 
+def check_same_branch(world: World, branch: str) -> None:
+    """Raises Refused when somebody checked out another branch than the one that the work began on: it isn't ours to move."""
+    found = world.workspace.branch()
+    if found != branch:
+        raise Refused(
+            "another branch was checked out meanwhile",
+            expected=branch,
+            found=found or f"a detached head at {world.workspace.head()[:10]}",
+            where=str(world.workspace.root),
+            hint=f"git switch {branch}, then expctl run --all; or expctl run --all as it is, to go on with {found or 'none'}",
+        )
+
+
 @contextmanager
 def ending_in_words() -> Iterator[None]:
     """What no experiment is to blame for, and trying again won't mend, becomes a refusal that says so."""
     try:
         yield
     except OSError as error:
-        if error.errno not in FATAL:
+        refusal = no_ground(error, "the queue can't go on", "expctl run --all: it goes on from the last whole step")
+        if refusal is None:
             raise
-        raise Refused(
-            f"the queue can't go on: {FATAL[error.errno]}",
-            expected="room for builds, journals and records",
-            found=error.strerror or "",
-            where=str(error.filename or ""),
-            hint="make room, then expctl run --all: it goes on from the last whole step",
-        ) from error
+        raise refusal from error
+
+
+def no_ground(error: OSError, what: str, then: str) -> Refused | None:
+    """The words for an error of the operating system that no code of ours can mend; None for any other."""
+    if error.errno not in FATAL:
+        return None
+    why, way_out = FATAL[error.errno]
+    return Refused(
+        f"{what}: {why}",
+        expected="to read and write builds, journals and records",
+        found=error.strerror or "",
+        where=str(error.filename or ""),
+        hint=f"{way_out}, then {then}",
+    )

@@ -103,6 +103,7 @@ def import_ledger(world: World, document: Document, options: Options) -> Importe
             return Imported(plan=plan, commit="")
         branch = preflight.check_workspace(workspace, (), "")
         preflight.check_tree(workspace, protocol, head)
+        preflight.check_free(workspace, head, *(record.id for record in plan.records))
         files = {f"experiments/{record.id}/record.json": world.record_bytes(record) for record in plan.records}
         books = Books.open(world.library, head)
         ledger = books.with_records(plan.records).ledger()

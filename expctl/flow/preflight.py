@@ -93,6 +93,20 @@ def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
         )
 
 
+def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
+    """Raises Refused when a file of the user's has the name of a folder that is to be made: it would be gone."""
+    listed = workspace.list_files(commit, "experiments")
+    in_the_way = [path for path in (f"experiments/{experiment}" for experiment in experiments) if path in listed]
+    if in_the_way:
+        raise Refused(
+            "a file is where the folder of an experiment has to be",
+            expected="nothing of that name",
+            found=_listed(in_the_way),
+            where=f"commit {commit[:10]}",
+            hint=f"git mv {in_the_way[0]} elsewhere and commit, or take another id",
+        )
+
+
 def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> Targets:
     """The target that decides (`wanted`, or the first available of protocol.decides) and the guards. Raises Refused."""
     if wanted and wanted not in protocol.decides:

@@ -42,6 +42,7 @@ def propose(world: World, proposal: Proposal, text: bytes, patch: bytes | None, 
         protocol = world.library.protocol(head)
         branch = _check(world, protocol, proposal.id, head, captures=patch is None)
         preflight.check_tree(workspace, protocol, head)
+        preflight.check_free(workspace, head, proposal.id)
         captured = workspace.dirty(protocol.scope) if patch is None else ()
         _check_sizes(world, protocol, captured)
         check_conditions(proposal, protocol)

@@ -1,5 +1,6 @@
 """Asking the proposer of protocol.yaml, and queueing what it made. Whatever it made, it is judged like the rest."""
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,8 @@ from expctl.domain.protocol import Protocol
 from expctl.domain.sweep import Combination
 from expctl.domain.text import one_line
 from expctl.flow import preflight
-from expctl.flow.autopilot import Exhausted, Unproposed
+from expctl.flow.autopilot import BUSY_PAUSE_S, Exhausted, Unproposed
+from expctl.flow.footing import check_same_branch
 from expctl.flow.handover import brief_of
 from expctl.flow.propose import Proposed, propose
 from expctl.flow.recover import clear_the_deck
@@ -28,6 +30,7 @@ class Agency:
     proposers: Proposers
     search: Callable[[Sweep, Sequence[Combination]], Search]
     write: Callable[[Proposal], bytes]
+    pause: Callable[[float], None] = time.sleep
 
 
 def ask_proposer(world: World, agency: Agency, target: str = "") -> Proposed | Unproposed | Exhausted:
@@ -50,13 +53,32 @@ def ask_proposer(world: World, agency: Agency, target: str = "") -> Proposed | U
         return answer
     draft, by = answer
     try:
-        made = propose(world, draft.proposal, draft.text, draft.patch, by=by)
+        made = _filed(world, agency, draft, by)
     except Busy:
         raise
     except Refused as refusal:
         return _refused(agency, refusal, draft.proposal.id)
     agency.proposers.tell(None)
     return made
+
+
+def _filed(world: World, agency: Agency, draft: Draft, by: str) -> Proposed:
+    """Queue it. Whoever holds the repository or its index is waited for, so that no work of a proposer is lost on them.
+
+    Raises Busy when a stop is asked for meanwhile.
+    """
+    told = False
+    while True:
+        try:
+            return propose(world, draft.proposal, draft.text, draft.patch, by=by)
+        except Busy as busy:
+            if world.stop_requested():
+                raise
+            if not told:
+                said = (f"to queue {draft.proposal.id}: {busy.message}", one_line(busy.found), busy.hint)
+                world.progress.step("waiting", "; ".join(filter(None, said)))
+            told = True
+            agency.pause(BUSY_PAUSE_S)
 
 
 class _Unfit(Exception):
@@ -68,7 +90,7 @@ class _Unfit(Exception):
 
 
 def _asked(world: World, agency: Agency, holder: Holder, target: str) -> tuple[Draft, str] | Failed | Exhausted:
-    head = world.workspace.head()
+    head, branch = world.workspace.head(), world.workspace.branch()
     protocol = world.library.protocol(head)
     proposer = protocol.proposer
     if proposer is None:
@@ -90,6 +112,7 @@ def _asked(world: World, agency: Agency, holder: Holder, target: str) -> tuple[D
     except Refused as refusal:
         raise _Unfit(refusal) from refusal
     finally:
+        check_same_branch(world, branch)
         _check_untouched(world, protocol, head)
     if answer is None:
         return Exhausted(why="the proposer has nothing more to propose")

@@ -67,8 +67,11 @@ def rebase_queue(world: World) -> Rebased | None:
 
 
 def _obstacle(world: World, protocol: Protocol, head: str, entry: Entry) -> str:
-    """Why the change doesn't apply to `head`; empty when it does."""
-    queued = world.library.queued(head, entry.id)
+    """Why the change doesn't apply to `head`; empty when it does, and for a proposal without a patch: its run will say so."""
+    try:
+        queued = world.library.queued(head, entry.id)
+    except Refused:
+        return ""
     tree = preflight.tree_on(world.workspace, head, queued)
     if isinstance(tree, Failed):
         return one_line(tree.reason)
@@ -109,7 +112,8 @@ def _publish(world: World, books: Books, head: str, tickets: Mapping[str, Ticket
 
 def _not_queued(books: Books, experiment: str, entry: Entry | None) -> Refused:
     digest = books.digests.get(experiment)
-    found = entry.why if entry else f"it ended in {digest.verdict}" if digest else "no such experiment"
+    withdrawn = f"withdrawn: {entry.why}" if entry else ""
+    found = withdrawn or (f"it ended in {digest.verdict}" if digest else "no such experiment")
     return Refused(
         f"{experiment} is not in the queue",
         expected="an experiment that waits",

@@ -30,12 +30,13 @@ class Work:
     type.
 
     `compute_percent` and `memory_percent` are a profiler's own measure of the busiest unit of each sort. `from_what` names
-    where flop and bytes come from.
+    where flop and bytes come from; `bytes_least` says that more may have moved.
     """
 
     duration_ns: float
     flop: float | None = None
     bytes_moved: float | None = None
+    bytes_least: bool = False
     kind: str = "f16"
     groups: int | None = None
     units: int | None = None
@@ -102,21 +103,29 @@ def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bou
         if few:
             return Bound.LATENCY, f"{work.groups} workgroups leave most of {work.units} units empty"
         return Bound.UNKNOWN, "neither FLOP nor bytes are known: give --size or --moves, or profile with counters"
-    said = _said(by_compute, by_memory, measured=work.compute_percent is not None or work.memory_percent is not None)
+    measured = work.compute_percent is not None or work.memory_percent is not None
+    least = work.bytes_least and work.memory_percent is None
+    said = _said(by_compute, by_memory, measured=measured, least=least)
     if top >= NEAR_PERCENT:
         return (Bound.COMPUTE if (by_compute or 0.0) >= (by_memory or 0.0) else Bound.MEMORY), said
     if few:
         return Bound.LATENCY, f"{said}; {work.groups} workgroups leave most of {work.units} units empty"
     if by_compute is None or by_memory is None:
         return Bound.UNKNOWN, f"{said}; the other limit isn't known"
+    if least:
+        return (
+            Bound.UNKNOWN,
+            f"{said}; how much more moved isn't known: profile with FETCH_SIZE and WRITE_SIZE, or give --moves",
+        )
     return Bound.LATENCY, f"{said}: neither limit is near"
 
 
-def _said(compute: float | None, memory: float | None, *, measured: bool) -> str:
+def _said(compute: float | None, memory: float | None, *, measured: bool, least: bool) -> str:
     """`measured` by the profiler: then the figures are of the busiest unit of either sort, issue slots and caches among
     them."""
     names = ("the SMs' busiest unit", "the memory system's") if measured else ("the arithmetic", "the memory bandwidth")
-    parts = [f"{value:.0f} % of {name}" for value, name in zip((compute, memory), names, strict=True) if value is not None]
+    figures = zip((compute, memory), ("", "at least " if least else ""), names, strict=True)
+    parts = [f"{word}{value:.0f} % of {name}" for value, word, name in figures if value is not None]
     return f"{' and '.join(parts)} used"
 
 

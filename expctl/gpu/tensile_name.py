@@ -87,6 +87,10 @@ class KernelName:
         return tuple(key for key in self.keys if not key.known)
 
 
+LONGEST = 4096
+"""Characters; generators write up to 818. What is longer has numbers that nobody can read, Python's int among them."""
+
+
 def is_tensile(name: str) -> bool:
     """Whether `name` has the form of a Tensile name. Cheap: for sorting many kernels."""
     bare = KERNEL_DESCRIPTOR.sub("", name)
@@ -95,6 +99,8 @@ def is_tensile(name: str) -> bool:
 
 def read_name(name: str) -> KernelName | None:
     """`name` taken apart, or None if it is no Tensile name."""
+    if len(name) > LONGEST:
+        return None
     bare = KERNEL_DESCRIPTOR.sub("", name.strip())
     custom = CUSTOM.fullmatch(bare)
     head, tile, tokens = _parted(custom[2] if custom else bare)

@@ -19,6 +19,7 @@ MEMORY_BUSY = (
 )
 CLOCKS_HZ = ("gpc__cycles_elapsed.avg.per_second", "smsp__cycles_elapsed.avg.per_second")
 ACTIVE_CYCLES = "GRBM_GUI_ACTIVE"
+LEAST = "bytes: each matrix once, the least there can be"
 CLOCK_NEEDS_NS = 50_000
 """GRBM_GUI_ACTIVE counts some microseconds around the kernel too; on a shorter one it says nothing of the clock."""
 
@@ -89,6 +90,7 @@ def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, 
         duration_ns=duration,
         flop=flop,
         bytes_moved=moved,
+        bytes_least=moved_from == LEAST,
         kind=kind,
         groups=kernel.launch.groups,
         units=device.units,
@@ -113,7 +115,7 @@ def _bytes(kernel: Kernel, problem: Problem, duration: float, *, is_main: bool) 
     if problem.size and is_main and problem.types_given:
         m, n, k = problem.size
         a, b, c = (BYTES_OF[each] for each in problem.types)
-        return float(m * k * a + k * n * b + m * n * c), "bytes: each matrix once, the least there can be"
+        return float(m * k * a + k * n * b + m * n * c), LEAST
     return None, ""
 
 

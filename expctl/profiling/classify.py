@@ -5,7 +5,11 @@ import re
 from expctl.domain.profile import KernelClass
 
 _RULES: tuple[tuple[KernelClass, str], ...] = (
-    (KernelClass.COMMUNICATION, r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|nvshmem|rocshmem|one_?shot"),
+    (
+        KernelClass.COMMUNICATION,
+        r"nccl|rccl|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|nvshmem|rocshmem|one_?shot|two_?shot|cross_device_reduce"
+        r"|quick_?reduce",
+    ),
     (
         KernelClass.ATTENTION,
         r"flash|fmha|attention|attn|paged_?kv|pagedattn|\bmha_|_mha_|mla_|sdpa|fused_?softmax_?v|splitkv|decode_grouped",
@@ -13,7 +17,8 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     (
         KernelClass.GEMM,
         r"^Cijk_|^Custom_Cijk_|tensile|gemm|\bsgemv|gemv|matmul|mul_mat|mat_mul|scaled_mm|_mm_|_bmm|nvjet|xmma|cutlass|wmma|mfma"
-        r"|conv\d?d|convolve|implicit_convolve|winograd|igemm|naive_conv|batched_dot|dot_kernel|splitKreduce|_mm\b|\bmm_",
+        r"|wvsplitk|skinny|marlin|fused_moe_kernel|conv\d?d|convolve|convolution|grouped_conv|asmconv|implicit_convolve"
+        r"|winograd|igemm|naive_conv|batched_dot|dot_kernel|splitKreduce|_mm\b|\bmm_",
     ),
     (KernelClass.ELEMENTWISE, r"\brope|_rope|rotary"),
     (
@@ -23,7 +28,7 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     ),
     (
         KernelClass.COPY,
-        r"copybuffer|fillbuffer|memcpy|memset|copy_kernel|direct_copy|catarraybatched|_to_copy|transpose|permute|cpy_|k_get_rows"
+        r"copybuffer|fillbuffer|memcpy|memset|copy_kernel|direct_copy|catarraybatched|concat|_to_copy|transpose|permute|cpy_|k_get_rows"
         r"|gather|scatter|indexselect|index_elementwise|fillfunctor|\bfill|copyImage|im2col|reshape_and_cache|set_rows|\bcast"
         r"|_cast|convert_|float8_copy|float16_copy|vectorized_gather|embedding",
     ),
@@ -35,7 +40,7 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
         KernelClass.ELEMENTWISE,
         r"elementwise|pointwise|triton_poi|vectorized_|unary|binary|bin_bcast|functor|activation|silu|gelu|relu|swiglu|geglu|rope"
         r"|rotary|\badd|_add|\bmul|_mul|\bsub|\bdiv|add_kernel|mul_kernel|adam|sgd|multi_tensor_apply|dropout|distribution|philox|random"
-        r"|scale_|quantize|dequant|bias|optimizer|subtensorop|op_?tensor|masked|where|clamp|triton_per|addition|subtract|multiply|divide",
+        r"|scale_|quant|bias|optimizer|subtensorop|op_?tensor|masked|where|clamp|triton_per|addition|subtract|multiply|divide",
     ),
 )  # fmt: skip
 _TRITON_REDUCTION = re.compile(r"^triton_(red|per)_")

@@ -1,7 +1,8 @@
 """A folder as one run: which of its files count, so that nothing counts twice."""
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from expctl.domain.profile import Device, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Gathered
 from expctl.profiling.one_file import read_file
-from expctl.profiling.rocpd import gather_rocpd
 
 FILES_MOST = 2000
 _UNREAD = (
@@ -35,6 +35,8 @@ _ORDER = (
     Source.ROCPROF_STATS, Source.ROCPROF_COUNTERS,
 )  # fmt: skip
 _COUNTING = (Source.ROCPROF_COUNTERS, Source.NCU_RAW, Source.NCU_DETAILS)
+_PASS = re.compile(r"(?:pmc|pass)_(\d+)")
+"""The folders of rocprofv3 that runs a program once for each group of counters."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -52,11 +54,13 @@ class Run:
 def read_run(path: Path) -> Run:
     """The run at `path`, a file or a folder. Raises Refused."""
     try:
-        folder = path.is_dir()
+        folder, special = path.is_dir(), path.exists() and not path.is_file()
     except OSError as error:
         raise refusals.unreadable(path, error) from error
     if folder:
         return _folder(path)
+    if special:
+        raise refusals.unknown(path, "a pipe or a device", "write it to a file first, and give that")
     contents = read_file(path)
     if contents.agents is not None:
         raise refusals.no_kernels(
@@ -84,15 +88,20 @@ def _folder(path: Path) -> Run:
         seen = "; ".join(aside[:4]) or "no file that could be one"
         raise refusals.unknown(path, f"a folder with {seen}", "name the profile itself, or profile again")
     run = _chosen(kernels)
-    run.copies = [each for each in found if not each.has_kernels]
+    run.copies = list({_transfers(each): each for each in found if not each.has_kernels}.values())
     run.agents = agents
     run.notes += [f"left aside: {each}" for each in aside]
     return run
 
 
 def _files(path: Path) -> list[Path]:
+    """Every file that may be one. Raises Refused for a folder that can't be looked into: its part would be missed silently."""
+
+    def refuse(error: OSError) -> None:
+        raise refusals.unreadable(Path(error.filename), error) from error
+
     found = []
-    for folder, folders, names in os.walk(path):
+    for folder, folders, names in os.walk(path, onerror=refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             file = Path(folder, name)
@@ -108,14 +117,19 @@ def _chosen(kernels: Sequence[Gathered]) -> Run:
     if not kernels:
         return Run(timed=[])
     best = min((each.source for each in kernels), key=_ORDER.index)
+    first = min(_pass_of(each.file) for each in kernels if each.source is best)
     run = Run(timed=[])
-    identities: dict[str, str] = {}
+    identities: dict[Hashable, str] = {}
     for each in kernels:
-        if each.source is best:
-            if each.identity and each.identity in identities:
-                run.notes.append(f"{Path(each.file).name}: the same process as {identities[each.identity]}, counted once")
+        if each.source is best and _pass_of(each.file) != first:
+            run.counted.append(each)
+            run.notes.append(f"{_short(each.file)}: the program run again to be counted; its calls and times are not added")
+        elif each.source is best:
+            identity = each.identity or _contents(each)
+            if identity in identities:
+                run.notes.append(f"{_short(each.file)}: the same process as {identities[identity]}, counted once")
                 continue
-            identities[each.identity] = Path(each.file).name
+            identities[identity] = _short(each.file)
             run.timed.append(each)
         elif each.source in _COUNTING and best is not Source.NCU_RAW:
             run.counted.append(each)
@@ -125,18 +139,28 @@ def _chosen(kernels: Sequence[Gathered]) -> Run:
         else:
             run.notes.append(f"{Path(each.file).name}: {each.source}, left aside: times come from the {best}")
     if len(run.timed) > 1:
-        run.timed = _with_every_time(run.timed)
         run.notes.append(
             f"{len(run.timed)} processes or files are added up: {', '.join(Path(each.file).name for each in run.timed[:6])}"
         )
     return run
 
 
-def _with_every_time(parts: Sequence[Gathered]) -> list[Gathered]:
-    """Databases of several processes, which may share a GPU, are read again: one's summary doesn't say when another ran."""
-    if parts[0].source is not Source.ROCPD:
-        return list(parts)
-    wanted = {(each.file, each.identity) for each in parts}
-    files = dict.fromkeys(each.file for each in parts)
-    again = [each for file in files for each in gather_rocpd(Path(file), thorough=True)]
-    return [each for each in again if (each.file, each.identity) in wanted]
+def _contents(each: Gathered) -> Hashable:
+    """What only a copy has in common with this, where the tool gives no id: every total, to the nanosecond."""
+    times = [(each.launches[key].kernel, len(found), sum(found)) for key, found in each.tally.durations.items()]
+    counted = [(kernel, name, value.total) for kernel, names in each.counters.items() for name, value in names.items()]
+    spans = [(device, track.starts[0], track.ends[-1]) for device, track in each.tally.tracks.items()]
+    return frozenset(times), frozenset(counted), frozenset(spans), frozenset(each.statistics.items())
+
+
+def _transfers(each: Gathered) -> Hashable:
+    return frozenset((name, moved.calls, moved.total_ns) for name, moved in each.copies.items())
+
+
+def _pass_of(file: str) -> int:
+    """Which pass over the program wrote this; 0 where there is one."""
+    return next((int(found[1]) for part in reversed(Path(file).parts[:-1]) if (found := _PASS.fullmatch(part))), 0)
+
+
+def _short(file: str) -> str:
+    return "/".join(Path(file).parts[-2:])

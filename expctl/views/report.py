@@ -60,11 +60,17 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
     for waiver in record.waivers:
         kind = "written" if waiver.written else "verified"
         lines += labelled("let pass", f"by the rule of {waiver.rule} ({waiver.level}), {kind}: {waiver.reason}")
+    return lines + replication_lines(record) + _evidence_lines(record) + _reference_lines(references)
+
+
+def replication_lines(record: Record) -> list[str]:
+    """Each time that it was measured again."""
+    lines: list[str] = []
     for index, replication in enumerate(record.replications, start=1):
         lines += labelled(
             f"again {index}", f"{replication.verdict} on {replication.target}, {replication.date}: {replication.reasons[0]}"
         )
-    return lines + _evidence_lines(record) + _reference_lines(references)
+    return lines
 
 
 def epoch_lines(epoch: Epoch) -> list[str]:

@@ -55,6 +55,8 @@ def test_lines_and_headings_keep_their_places() -> None:
         ("a\tb\n1\t2\n", "a.tsv", [("a", "b"), ("1", "2")]),
         ('# a comment\na\tb\r\n\r\n1\t"2\r\n', "a.tsv", [("a", "b"), ("1", '"2')]),
         ('a,b\n"1, ""one""",2\n', "a.csv", [("a", "b"), ('1, "one"', "2")]),
+        ('a;b\n"1;2";1,5\n', "a.csv", [("a", "b"), ("1;2", "1,5")]),
+        ("a,b;c\n1,2\n", "a.csv", [("a", "b;c"), ("1", "2")]),
         ("a\tb\tc\n1\t2\t3\n", "log", [("a", "b", "c"), ("1", "2", "3")]),
         ("\ufeffa\tb\n1\t2\n", "a.tsv", [("a", "b"), ("1", "2")]),
     ],

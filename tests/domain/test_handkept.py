@@ -98,6 +98,12 @@ def test_what_is_not_understood_is_named() -> None:
     assert [each.line for each in load("hypotheses.md")[1].passed_over] == [15]
 
 
+def test_a_column_of_unknown_verdicts_is_named_and_counted() -> None:
+    text = "| id | Outcome |\n|---|---|\n| P1 | keep |\n| P2 | behalten |\n| P3 | verworfen |\n"
+    (passed,) = of(text)[1].passed_over
+    assert passed.why == "1 of 3 cells below 'Outcome' are verdicts that can be told, too few for a ledger"
+
+
 def test_the_words_stay_the_authors() -> None:
     document, reading = load("versions.csv")
     record = made(document, reading, naming(reading, file="versions.csv"))[1]
@@ -185,6 +191,9 @@ def test_no_verdict_yet(words: str) -> None:
         ("+0.15 % and -14.73%", [("+0.15 %", 0.15, ""), ("-14.73%", -14.73, "")]),
         ("regressed to 42.62 TFLOPS", [("42.62 TFLOPS", 42.62e12, "")]),
         ("1,234 us", [("1,234 us", 1.234e6, "")]),
+        ("1,234,567.5 us", [("1,234,567.5 us", 1.2345675e9, "")]),
+        ("1,5 ms, +2,5 %, 250,55 TFLOPS, 1,2345 us, 12,34,567 us", []),
+        ("sizes 512,1024: 3 us", [("3 us", 3e3, "")]),
         ("12 µs at 512^3", [("12 µs", 12e3, "n=512")]),
         ("P10, s_setprio 2, 24 waves, v2.5 same", []),
         ("2026-02-18 rel_l2 0.068", []),

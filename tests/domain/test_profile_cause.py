@@ -89,6 +89,23 @@ def test_a_tile_moves_groups_and_resources_in_opposite_directions() -> None:
     assert kind(kernel(40.0), kernel(60.0, replace(smaller, lds_bytes=40000))) is None
 
 
+def test_a_smaller_problem_on_more_registers_is_no_larger_tile() -> None:
+    """A quarter of the workgroups in an eighth of the time: a trace holds nothing that tells tile from problem."""
+    larger = replace(BASE, grid=(2048, 64, 1), groups=1024, vgpr=256)
+    assert kind(kernel(40.0), kernel(5.0, larger)) is None
+    assert kind(kernel(40.0), kernel(36.0, larger)) is CauseKind.TILE
+
+
+def test_a_few_bytes_of_scratch_are_no_reason() -> None:
+    assert kind(kernel(40.0), kernel(48.0, replace(BASE, scratch_bytes=8))) is None
+
+
+def test_conflicts_too_few_for_the_time() -> None:
+    counted = {"SQ_INSTS_LDS": 1e6, "SQ_LDS_IDX_ACTIVE": 4e6, "SQ_LDS_BANK_CONFLICT": 1e5}
+    worse = counted | {"SQ_LDS_IDX_ACTIVE": 4.2e6, "SQ_LDS_BANK_CONFLICT": 3e5}
+    assert kind(kernel(40.0, **counted), kernel(80.0, **worse)) is None
+
+
 def test_conflicts_of_rocm_counters() -> None:
     counted = {"SQ_INSTS_LDS": 1e6, "SQ_LDS_IDX_ACTIVE": 4e6, "SQ_LDS_BANK_CONFLICT": 1e5}
     worse = counted | {"SQ_LDS_IDX_ACTIVE": 6e6, "SQ_LDS_BANK_CONFLICT": 2.1e6}

@@ -11,9 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from warm import warm
+
 EXPCTL = Path(sys.executable).with_name("expctl")
 TEMPLATES = Path(__file__).parent
 WAIT_S = 20.0
+COLD = "EXPCTL_TESTS_LONG" in os.environ  # tests/conftest.py sets it
 
 FASTER = "def total(values):\n    return sum([value * value for value in values])\n"
 SLOWER = """def total(values):
@@ -89,14 +92,20 @@ class Foreign:
         }
         return Foreign(root=root, home=home, environment=environment)
 
+    def copy(self, folder: Path) -> "Foreign":
+        """The same again, with all that was run in it, in `folder`, which is made."""
+        shutil.copytree(self.root.parent, folder, symlinks=True)
+        return Foreign.at(folder / self.root.name)
+
     # ------------------------------------------------------------------ commands
 
     def expctl(self, *words: str, cwd: Path | None = None) -> Answer:
         """One command, to its end."""
-        ended = subprocess.run(
-            [EXPCTL, *words], cwd=cwd or self.root, env=self.environment, capture_output=True, text=True, timeout=200
-        )
-        return Answer(ended.returncode, ended.stdout, ended.stderr)
+        return run_expctl(words, cwd or self.root, self.environment)
+
+    def cold(self, *words: str) -> Answer:
+        """One command in an interpreter that starts for it, as a user's does."""
+        return run_expctl(words, self.root, self.environment, cold=True)
 
     def concluded(self, *words: str) -> Answer:
         """One command that has to end well."""
@@ -163,15 +172,11 @@ class Foreign:
         gate.mkdir()
         shutil.copy(TEMPLATES / "hold.py", self.root / "bench" / "hold.py")
         text = (self.root / "protocol.yaml").read_text()
-        starts = {
-            "build": ('argv: ["{python}", bench/copy.py,', "argv: [{hold}, build, {python}, bench/copy.py,"),
-            "test": ('argv: ["{python}", bench/test.py', "argv: [{hold}, test, {python}, bench/test.py"),
-            "benchmark": ('argv: ["{python}", bench/benchmark.py', "argv: [{hold}, benchmark, {python}, bench/benchmark.py"),
-        }
+        scripts = {"build": "copy", "test": "test", "benchmark": "benchmark"}
         for step in steps:
-            old, new = starts[step]
+            old = f'argv: ["{{python}}", -S, bench/{scripts[step]}.py'
             assert old in text
-            text = text.replace(old, new.replace("{python}", '"{python}"').replace("{hold}", '"{python}", bench/hold.py'))
+            text = text.replace(old, old.replace("bench/", f'bench/hold.py, {step}, "{{python}}", -S, bench/'))
         self.write("protocol.yaml", text + "environment:\n  pass_through: [E2E_GO]\n")
         self.environment["E2E_GO"] = str(gate)
         self.commit("a harness that waits")
@@ -242,6 +247,15 @@ class Foreign:
         )
         assert (fsck.returncode, fsck.stdout) == (0, "")
         assert self.expctl("ledger", "--check").status == 0
+
+
+def run_expctl(words: Sequence[str], cwd: Path, environment: Mapping[str, str], *, cold: bool = COLD) -> Answer:
+    """One command, to its end: forked from a warm interpreter, unless `cold` or its environment asks for one of its own."""
+    argv = [str(EXPCTL), *words]
+    if not cold and warm().takes(environment):
+        return Answer(*warm().run(argv, cwd, environment))
+    ended = subprocess.run(argv, cwd=cwd, env=environment, capture_output=True, text=True, timeout=200)
+    return Answer(ended.returncode, ended.stdout, ended.stderr)
 
 
 def contents(root: Path) -> dict[str, str]:

@@ -4,7 +4,7 @@ import json
 import os
 import signal
 
-from foreign import Foreign, wait_until
+from foreign import SLOWER, Foreign, wait_until
 
 
 def with_ledger(repository: Foreign) -> None:
@@ -13,7 +13,7 @@ def with_ledger(repository: Foreign) -> None:
 
 
 def test_a_calibration_is_kept_outside_the_repository_and_run_uses_it(repository: Foreign) -> None:
-    repository.queue("P1", "def total(values):\n    return sum([value * value for value in values])\n")
+    repository.queue("P1", SLOWER)
     with_ledger(repository)
     before = repository.snapshot()
     said = repository.concluded("calibrate", "--rounds", "5").out
@@ -72,7 +72,7 @@ def test_a_second_ctrl_c_aborts_and_the_children_are_gone(repository: Foreign) -
 
 def test_a_protocol_that_requires_a_calibration_gets_one(repository: Foreign) -> None:
     repository.edit_protocol("      rounds: 10\n", "      rounds: 10\n      calibrate: required\n")
-    repository.queue("P1", "def total(values):\n    return sum([value * value for value in values])\n")
+    repository.queue("P1", SLOWER)
     said = repository.concluded("run", "P1").out
     assert "\n  noise      protocol.yaml requires a calibration of here: 24 rounds first\n" in said
     assert "\n  noise      calibrated just now: sd of a round " in said

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from foreign import EXPCTL, Answer, errors_in
+from foreign import EXPCTL, Answer, errors_in, run_expctl
 
 HEADER = "kernel,shape,time_us\n"
 GOLDEN = HEADER + "mm,M=1,100\nmm,M=2,200\nmm,M=3,2\n"
@@ -33,8 +33,7 @@ def compare(folder: Path, *words: str) -> Answer:
         "LANG": "C.UTF-8",
         "GIT_CEILING_DIRECTORIES": str(folder.parent),
     }
-    ended = subprocess.run([EXPCTL, "compare", *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
-    return Answer(ended.returncode, ended.stdout, ended.stderr)
+    return run_expctl(("compare", *words), folder, environment)
 
 
 def test_table_csv_and_json_say_the_same(folder: Path) -> None:

@@ -2,17 +2,34 @@
 
 import json
 import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+import pytest
 from foreign import DOES_NOT_PARSE, FASTER, SLOWER, WRONG, Foreign
 
 
-def test_keep_without_git_by_hand(repository: Foreign) -> None:
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A repository after a KEEP, its head before the run, and what the run said."""
+
+    repository: Foreign
+    queued: str
+    said: str
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    repository = Foreign.of("foreign_repository", tmp_path_factory.mktemp("kept"))
     repository.propose("P1", FASTER, "--title", "a comprehension", "--hypothesis", "fewer bytecodes for each value")
     assert repository.git("status", "--porcelain") == ""
     queued = repository.head()
+    return Kept(repository, queued, repository.concluded("run", "P1").out)
 
-    said = repository.concluded("run", "P1").out
 
+def test_keep_without_git_by_hand(kept: Kept) -> None:
+    repository, queued, said = kept.repository, kept.queued, kept.said
     record = repository.record("P1")
     assert record["verdict"] == "KEEP"
     assert len(repository.git("rev-list", f"{queued}..HEAD").splitlines()) == 2
@@ -36,12 +53,13 @@ def test_keep_without_git_by_hand(repository: Foreign) -> None:
     assert repository.snapshot() == before
 
 
-def test_again_is_evidence_and_moves_nothing(repository: Foreign) -> None:
-    repository.queue("P1", FASTER)
-    repository.concluded("run", "P1")
+def test_again_is_evidence_and_moves_nothing(kept: Kept, tmp_path: Path) -> None:
+    repository = kept.repository.copy(tmp_path / "copy")
     head = repository.head()
-    repository.concluded("run", "P1", "--again")
-    assert len(repository.record("P1")["replications"]) == 1
+    said = repository.concluded("run", "P1", "--again").out
+    (again,) = repository.record("P1")["replications"]
+    measured = f"  again 1    {again['verdict']} on here, {again['date']}: {again['reasons'][0]}"
+    assert f"{measured}\n  stands     the verdict of " in said
     assert len(repository.git("rev-list", f"{head}..HEAD").splitlines()) == 1
     assert all(path == "ledger.md" or path.startswith("experiments/P1/") for path in repository.changed_by("HEAD"))
     repository.check_nothing_is_left()
@@ -149,25 +167,34 @@ def test_rejected_change_is_refused_a_second_time(repository: Foreign) -> None:
 
 def test_all_goes_through_the_queue_and_says_so_when_it_is_empty(repository: Foreign) -> None:
     repository.queue("P1", WRONG)
-    repository.queue("P2", FASTER)
+    repository.queue("P2", SLOWER)
     repository.concluded("run", "--all")
-    assert [repository.record(each)["verdict"] for each in ("P1", "P2")] == ["REJECT", "KEEP"]
+    assert [repository.record(each)["verdict"] for each in ("P1", "P2")] == ["REJECT", "REJECT"]
     answer = repository.concluded("run", "--all")
     assert "empty" in answer.out + answer.err, "an empty queue ends without a word"
 
 
+def cold(repository: Foreign, *words: str) -> Any:
+    answer = repository.cold(*words)
+    assert answer.status == 0, f"{words}: {answer}"
+    return answer.json()
+
+
 def test_json_of_every_command_parses(repository: Foreign) -> None:
-    repository.write("src/total.py", FASTER)
-    assert repository.concluded("new", "P1", "--from-diff", "--json").json()["id"] == "P1"
-    assert repository.concluded("show", "P1", "--json").json()["id"] == "P1"
-    (outcome,) = repository.concluded("run", "P1", "--json").json()
-    assert outcome["record"]["verdict"] == "KEEP"
-    assert repository.concluded("show", "P1", "--json").json()["verdict"] == "KEEP"
-    assert repository.concluded("status", "--json").json()["queue"] == []
-    assert repository.concluded("ledger", "--json").json()
-    assert repository.concluded("ledger", "--check", "--json").json()
-    assert repository.concluded("gate", "--json").json()["quiet"] is True
-    assert repository.concluded("run", "--all", "--json").json() == [{"event": "ended", "why": "the queue is empty"}]
+    """In processes that start cold: each verb imports what it needs."""
+    repository.write("src/total.py", SLOWER)
+    assert cold(repository, "new", "P1", "--from-diff", "--json")["id"] == "P1"
+    assert cold(repository, "show", "P1", "--json")["id"] == "P1"
+    (outcome,) = cold(repository, "run", "P1", "--json")
+    assert outcome["record"]["verdict"] == "REJECT"
+    assert cold(repository, "show", "P1", "--json")["verdict"] == "REJECT"
+    assert cold(repository, "status", "--json")["queue"] == []
+    assert cold(repository, "ledger", "--json")
+    assert cold(repository, "ledger", "--check", "--json")
+    assert cold(repository, "gate", "--json")["quiet"] is True
+    for words in (("queue",), ("brief",), ("rules",), ("replay", "--all")):
+        assert cold(repository, *words, "--json") is not None
+    assert cold(repository, "run", "--all", "--json") == [{"event": "ended", "why": "the queue is empty"}]
 
 
 def test_one_flipped_character_in_the_ledger_is_found_and_mended(repository: Foreign) -> None:

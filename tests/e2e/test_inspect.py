@@ -1,11 +1,10 @@
 """`expctl inspect` and `expctl occupancy` as typed, in a folder that is no repository and with no compiler on PATH."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
-from foreign import EXPCTL, Answer
+from foreign import Answer, run_expctl
 
 from expctl.targets.device_compiler import Options, compile_source
 
@@ -23,8 +22,7 @@ KEYS = {
 
 def expctl(folder: Path, *words: str) -> Answer:
     environment = {"PATH": str(folder), "HOME": str(folder), "LANG": "C.UTF-8", "GIT_CEILING_DIRECTORIES": str(folder.parent)}
-    ended = subprocess.run([EXPCTL, *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-    return Answer(ended.returncode, ended.stdout, ended.stderr)
+    return run_expctl(words, folder, environment)
 
 
 @pytest.fixture
@@ -67,14 +65,15 @@ def test_several_kernels_are_a_list(folder: Path) -> None:
     assert "_Z5twicePf" not in answer.out
 
 
-def test_a_difference_either_way(folder: Path) -> None:
+def test_a_difference_either_way(folder: Path, small_text: str) -> None:
     (folder / "b.hip").write_text(SOURCE.replace("*=", "+="))
     plain = expctl(folder, "inspect", "a.hip", "b.hip", "--config", "1")
     assert "_Z5twicePf  machine code differs" in plain.out
     facts = json.loads(expctl(folder, "inspect", "a.hip", "--diff", "b.hip", "--config", "1", "--json").out)
     assert facts["kernels"][0]["same_code"] is False
     assert {each["name"] for each in facts["kernels"][0]["figures"]} >= {"vgpr", "occupancy", "code_bytes"}
-    same = json.loads(expctl(folder, "inspect", "a.hip", "a.hip", "--config", "1", "--json").out)
+    (folder / "small.s").write_text(small_text)
+    same = json.loads(expctl(folder, "inspect", "small.s", "small.s", "--json").out)
     assert same["kernels"][0]["same_code"] is True
 
 

@@ -5,7 +5,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from foreign import FASTER, Foreign, wait_until
+from foreign import FASTER, SLOWER, Foreign, wait_until
 
 
 def keep(repository: Foreign, kernel: bytes = FASTER.encode()) -> None:
@@ -97,7 +97,7 @@ def test_user_goes_to_another_branch_and_commits_during_the_run(repository: Fore
 
 def test_daemon_of_a_candidate_dies_with_its_step(repository: Foreign) -> None:
     daemon = "import os, time\nif os.fork() == 0:\n    os.setsid()\n    time.sleep(20)\n    os._exit(0)\n"
-    repository.queue("P1", daemon + FASTER)
+    repository.queue("P1", daemon + SLOWER)
     repository.concluded("run", "P1")
     assert repository.survivors() == []
 
@@ -129,7 +129,7 @@ def test_resume_for_another_target_is_refused(killed: Foreign) -> None:
 
 
 def test_a_ledger_that_was_rendered_by_hand_is_committed_by_the_hint(repository: Foreign) -> None:
-    repository.queue("P1", FASTER)
+    repository.queue("P1", SLOWER)
     repository.edit_protocol("name: sum", "name: Sum")
     repository.concluded("ledger")
     refused = repository.expctl("run", "P1")

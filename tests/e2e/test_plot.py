@@ -11,11 +11,18 @@ import pytest
 from foreign import EXPCTL, SLOWER, WRONG, Foreign, wait_until
 
 
-@pytest.fixture
-def rejected(repository: Foreign) -> Foreign:
+@pytest.fixture(scope="module")
+def once_rejected(tmp_path_factory: pytest.TempPathFactory) -> Foreign:
+    repository = Foreign.of("foreign_repository", tmp_path_factory.mktemp("rejected"))
     repository.queue("P1", SLOWER)
     repository.concluded("run", "P1")
     return repository
+
+
+@pytest.fixture
+def rejected(once_rejected: Foreign, tmp_path: Path) -> Foreign:
+    """A repository with the record of a REJECT."""
+    return once_rejected.copy(tmp_path / "copy")
 
 
 def test_a_record_is_drawn_in_the_terminal(rejected: Foreign) -> None:

@@ -1,19 +1,15 @@
 """`expctl profile decode` as typed, in a folder that is no repository."""
 
 import json
-import subprocess
 from pathlib import Path
 
-from foreign import EXPCTL, Answer
+from foreign import Answer, run_expctl
 
 NAME = "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI16x16x16x1_SN_1LDSB1_PGR1_PLR3_WS32_WG32_4_1_WGM8"
 
 
 def decode(folder: Path, *words: str) -> Answer:
-    ended = subprocess.run(
-        [EXPCTL, "profile", "decode", *words], cwd=folder, env={"LANG": "C.UTF-8"}, capture_output=True, text=True, timeout=60
-    )
-    return Answer(ended.returncode, ended.stdout, ended.stderr)
+    return run_expctl(("profile", "decode", *words), folder, {"LANG": "C.UTF-8"})
 
 
 def test_a_name_and_what_the_generator_made_of_it(tmp_path: Path) -> None:

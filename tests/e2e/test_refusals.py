@@ -4,11 +4,10 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
-from foreign import FASTER, Answer, Foreign, Snapshot, errors_in
+from foreign import FASTER, Foreign, errors_in
 
 Prepare = Callable[[Foreign], list[str]]
 
@@ -178,7 +177,7 @@ CASES: dict[str, tuple[Prepare, str]] = {
     "negative timeout": (edited("timeout_s: 30", "timeout_s: -30"), "timeout_s"),
     "negative wait": (edited("wait_s: 1", "wait_s: -1"), "wait_s"),
     "unknown toolchain": (edited("toolchain: command", "toolchain: make"), "toolchain"),
-    "no build command": (edited('argv: ["{python}", bench/copy.py, src/total.py, "{artifact}"]', "argv: []"), "argv"),
+    "no build command": (edited('argv: ["{python}", -S, bench/copy.py, src/total.py, "{artifact}"]', "argv: []"), "argv"),
     # the command line
     "id with a path": (given("run", "../x"), "id"),
     "id without a number": (given("run", "P"), "id"),
@@ -195,6 +194,13 @@ CASES: dict[str, tuple[Prepare, str]] = {
     "unknown option": (given("run", "--fast"), "--fast"),
     "option without a value": (given("run", "P1", "--target"), "--target"),
     "negative budget": (given("run", "--all", "--max-hours", "-1"), "max-hours"),
+    "no budget": (given("run", "--all", "--max-hours", "nan"), "nan"),
+    "the queue again": (given("run", "--all", "--again"), "--again with ids"),
+    "id of ten digits": (given("run", "P1234567890"), "9 digits"),
+    "architecture without a probe": (given("rules", "--arch", "gfx1250"), "--probe"),
+    "peak without an end": (given("import", "protocol.yaml", "--peak", "inf"), "--peak"),
+    "noise below nothing": (given("import", "protocol.yaml", "--noise", "-1"), "--noise"),
+    "a ledger without an end": (given("import", "/dev/zero"), "too large"),
     "unknown command": (given("rum", "P1"), "rum"),
     "missing argument": (given("show"), "ID"),
     "unknown target": (given("run", "P1", "--target", "moon"), "moon"),
@@ -203,11 +209,27 @@ CASES: dict[str, tuple[Prepare, str]] = {
     "apply over changes": (done(lambda r: r.write("src/total.py", FASTER), "show", "P1", "--apply"), "src/total.py"),
     # new
     "id that is taken": (done(lambda r: r.write("src/total.py", FASTER), "new", "P1", "--from-diff"), "P1"),
+    "file where the folder has to be": (
+        done(lambda r: (committed("experiments/P2", "notes")(r), r.write("src/total.py", FASTER)), "new", "P2", "--from-diff"),
+        "experiments/P2",
+    ),
+    "file where the folder of a row has to be": (
+        done(
+            lambda r: (committed("experiments/P2", "notes")(r), r.write("a.csv", "id,verdict\nP2,keep\n")),
+            "import",
+            "a.csv",
+            "--target",
+            "here",
+        ),
+        "experiments/P2",
+    ),
     "nothing to capture": (given("new", "P2", "--from-diff"), "nothing to capture"),
     "neither diff nor patch": (given("new", "P2"), "--patch"),
     "both diff and patch": (given("new", "P2", "--from-diff", "--patch", "x"), "both"),
     "unknown kind": (given("new", "P2", "--from-diff", "--kind", "magic"), "magic"),
     "unknown mode": (given("new", "P2", "--from-diff", "--mode", "magic"), "magic"),
+    "prediction turned round": (given("new", "P2", "--from-diff", "--gain", "9,1"), "the lower end first"),
+    "condition that is none": (given("new", "P2", "--from-diff", "--depends-on", "P1 = KEEP"), "mend them"),
     "unknown prediction": (given("new", "P2", "--from-diff", "--expect", "GLORY"), "GLORY"),
     "prediction that injects a key": (given("new", "P2", "--from-diff", "--expect", "KEEP\nkind: infra"), ""),
     "missing patch file": (given("new", "P2", "--patch", "missing.patch"), "missing.patch"),
@@ -276,47 +298,28 @@ CASES: dict[str, tuple[Prepare, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One case, carried out."""
-
-    answer: Answer
-    before: Snapshot
-    after: Snapshot
-    locked: bool
-
-
 @pytest.fixture(scope="module")
-def outcomes(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Outcome]:
-    """Every chosen case in a copy of one repository with P1 in the queue; two at a time, for a core each."""
-    template = tmp_path_factory.mktemp("template")
-    queue(Foreign.of("foreign_repository", template))
-
-    def carry_out(name: str) -> Outcome:
-        folder = tmp_path_factory.mktemp("case") / "copy"
-        shutil.copytree(template, folder, symlinks=True)
-        repository = Foreign.at(folder / "repository")
-        argv = CASES[name][0](repository)
-        before = repository.snapshot()
-        answer = repository.expctl(*argv)
-        return Outcome(answer, before, repository.snapshot(), (repository.root / ".git/index.lock").exists())
-
-    chosen = [item.callspec.params.get("name") for item in request.session.items if hasattr(item, "callspec")]
-    names = [name for name in CASES if name in chosen]
-    with ThreadPoolExecutor(max_workers=2) as pool:
-        return dict(zip(names, pool.map(carry_out, names), strict=True))
+def queued(tmp_path_factory: pytest.TempPathFactory) -> Foreign:
+    """A repository with P1 in the queue."""
+    repository = Foreign.of("foreign_repository", tmp_path_factory.mktemp("queued"))
+    queue(repository)
+    return repository
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_one_error_with_a_next_step_and_no_change(name: str, outcomes: dict[str, Outcome]) -> None:
-    answer, words = outcomes[name].answer, CASES[name][1]
+def test_one_error_with_a_next_step_and_no_change(name: str, queued: Foreign, tmp_path: Path) -> None:
+    prepare, words = CASES[name]
+    repository = queued.copy(tmp_path / "copy")
+    argv = prepare(repository)
+    before = repository.snapshot()
+    answer = repository.expctl(*argv)
+    assert repository.snapshot() == before
     assert "Traceback" not in answer.err + answer.out
     assert answer.status in (1, 2), answer
     assert len(errors_in(answer.err)) == 1, answer.err
     assert re.search(r"^  next +\S", answer.err, re.MULTILINE), f"no next step: {answer.err}"
     assert words in answer.err
-    assert outcomes[name].after == outcomes[name].before
-    assert not outcomes[name].locked
+    assert not (repository.root / ".git/index.lock").exists()
 
 
 def test_what_status_says_of_a_repository_without_experiments(repository: Foreign) -> None:

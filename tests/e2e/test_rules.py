@@ -78,6 +78,30 @@ def test_a_stranger_is_refused_a_repeat_and_let_through_with_a_reason(repository
     assert states(repository)["P1"][0] == "waived"
 
 
+def test_a_file_that_is_no_patch_is_not_free(repository: Foreign, tmp_path: Path) -> None:
+    file = tmp_path / "some.patch"
+    for contents in (b"", b"\xff\x00garbage", b"--- a/src/total.py\n+++ b/src/total.py\n@@ -1 +1 @@\n nothing\n"):
+        file.write_bytes(contents)
+        answer = repository.expctl("rules", "check", str(file))
+        assert (answer.status, answer.out) == (1, ""), contents
+        assert "this is no patch that rules could know" in answer.err
+    file.write_text("--- a/src/total.py\n+++ b/src/total.py\n@@ -1 +1 @@\n-not here\n+nor here\n")
+    answer = repository.concluded("rules", "check", str(file))
+    assert "note: it does not fit src/total.py as it is in HEAD" in answer.out
+    assert json.loads(repository.concluded("rules", "check", str(file), "--json").out)["misfits"] == ["src/total.py"]
+
+
+def test_a_damaged_record_is_named_by_its_path(repository: Foreign) -> None:
+    repository.queue("P1", WRONG)
+    repository.concluded("run", "P1")
+    file = repository.root / "experiments/P1/record.json"
+    file.write_text(file.read_text().replace(' "schema"', ' "of_tomorrow": 1,\n "schema"', 1))
+    repository.commit("another version of expctl")
+    answer = repository.expctl("rules")
+    assert answer.status == 1
+    assert "experiments/P1/record.json is damaged" in answer.err
+
+
 def test_what_a_proposal_forbids_is_checked_when_it_is_read(repository: Foreign) -> None:
     repository.queue("P1", WRONG)
     file = repository.root / "experiments/P1/experiment.yaml"

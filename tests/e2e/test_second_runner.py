@@ -9,8 +9,8 @@ from foreign import FASTER, SLOWER, Foreign, errors_in, wait_until
 
 
 def test_second_run_is_refused_at_every_step_and_status_answers(repository: Foreign) -> None:
-    repository.queue("P1", FASTER)
-    repository.queue("P2", SLOWER)
+    repository.queue("P1", SLOWER)
+    repository.queue("P2", FASTER)
     go = repository.hold("build", "test", "benchmark")
     runner = repository.start("run", "P1")
     try:
@@ -31,7 +31,7 @@ def test_second_run_is_refused_at_every_step_and_status_answers(repository: Fore
     finally:
         runner.kill()
         runner.wait()
-    assert repository.record("P1")["verdict"] == "KEEP"
+    assert repository.record("P1")["verdict"] == "REJECT"
     repository.check_nothing_is_left()
 
 
@@ -39,7 +39,7 @@ def test_two_repositories_take_turns_at_measuring(tmp_path: Path) -> None:
     one, two = (Foreign.of("foreign_repository", folder) for folder in (tmp_path / "1", tmp_path / "2"))
     two.environment["EXPCTL_LOCK_DIR"] = one.environment["EXPCTL_LOCK_DIR"]
     for each in (one, two):
-        each.queue("P1", FASTER)
+        each.queue("P1", SLOWER)
     one.hold("benchmark")
     runner = one.start("run", "P1")
     try:
@@ -55,11 +55,12 @@ def test_two_repositories_take_turns_at_measuring(tmp_path: Path) -> None:
         runner.kill()
         runner.wait()
     two.concluded("run", "P1")
-    assert two.record("P1")["verdict"] == "KEEP"
+    assert two.record("P1")["verdict"] == "REJECT"
 
 
 def test_foreign_benchmark_blocks_the_gate(repository: Foreign, tmp_path: Path) -> None:
-    repository.queue("P1", FASTER)
+    repository.edit_protocol("benchmark_of_nobody*", "benchmark_of_somebody_else_2*")
+    repository.queue("P1", SLOWER)
     script = tmp_path / "benchmark_of_somebody_else_2.py"
     script.write_text("import time\ntime.sleep(60)\n")
     other = subprocess.Popen([sys.executable, str(script)])

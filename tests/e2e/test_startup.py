@@ -8,7 +8,7 @@ import time
 import pytest
 from foreign import EXPCTL, Foreign
 
-TIMES = 20
+TIMES, LONG_TIMES = 7, 20
 LIMITS = {"help": 10.0, "status": 22.0}
 HEAVY = {"torch", "numpy", "git", "pydantic", "jinja2", "rich", "matplotlib"}
 
@@ -23,10 +23,10 @@ def commands() -> dict[str, list[str]]:
     }
 
 
-def test_start_is_fast(repository: Foreign, commands: dict[str, list[str]]) -> None:
+def test_start_is_fast(repository: Foreign, commands: dict[str, list[str]], long: bool) -> None:
     repository.propose("P1", "def total(values):\n    return sum(v * v for v in values)\n")
     times: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(TIMES):
+    for _ in range(LONG_TIMES if long else TIMES):
         for name, argv in commands.items():
             started = time.perf_counter()
             subprocess.run(argv, cwd=repository.root, env=repository.environment, check=True, capture_output=True)

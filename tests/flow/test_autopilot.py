@@ -69,6 +69,15 @@ def test_what_is_refused_is_skipped_and_the_queue_goes_on() -> None:
     assert stage.progress.lines[-1] == "ended: nothing in the queue can run: 1 BLOCKED"
 
 
+def test_a_proposal_that_lacks_its_patch_does_not_stop_the_others() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.queue("P2", "slow 800000")
+    stage.library.unreadable = {"P1"}
+    assert go(stage) == ["P1 ready: P1 is not a committed proposal", "P2 KEEP", "P1 ready: P1 is not a committed proposal"]
+    assert stage.library.filings(stage.workspace.head(), ["P1"])["P1"].ticket is None
+
+
 def test_an_experiment_whose_dependency_comes_later_is_run_after_it() -> None:
     stage = Stage()
     stage.queue("P1", "slow 800000", depends_on=("P2",))
@@ -126,6 +135,7 @@ def test_a_busy_machine_is_waited_out() -> None:
     assert go(stage, pauses=pauses) == ["P1 KEEP"]
     assert len(pauses) == 3
     assert min(pauses) > 0
+    assert sum(line.startswith("waiting another expctl is running") for line in stage.progress.lines) == 1
 
 
 def test_a_request_to_stop_is_heard_before_the_next_experiment() -> None:
@@ -254,6 +264,20 @@ def test_broken_ground_ends_the_queue_with_its_own_words() -> None:
         go(stage)
 
 
+def test_another_branch_that_is_checked_out_meanwhile_is_left_alone() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 900000")
+    stage.queue("P2", "slow 800000")
+    steps = run_all(stage.world(), target="", budget=Budget(), ask=nobody, pause=lambda _: None)
+    assert said(next(steps)) == "P1 KEEP"
+    other = stage.workspace.refs["refs/heads/other"] = stage.workspace.head()
+    stage.workspace.checked_out = "other"
+    with pytest.raises(Refused, match="another branch was checked out meanwhile") as caught:
+        next(steps)
+    assert (caught.value.expected, caught.value.found) == ("main", "other")
+    assert stage.workspace.head() == other
+
+
 @pytest.mark.parametrize(("number", "words"), [(errno.ENOSPC, "the disk is full"), (errno.EROFS, "can't be written")])
 def test_a_full_disk_is_said_in_words(number: int, words: str) -> None:
     stage = Stage()
@@ -284,6 +308,20 @@ def test_the_proposer_is_asked_when_nothing_is_ready_and_no_oftener_than_it_may(
 
     assert go(stage, Budget(proposals=2), ask=ask) == ["P1 KEEP", "P2 proposed", "P2 KEEP", "P3 proposed", "P3 KEEP"]
     assert asked == [["P1"], ["P1", "P2"]]
+    assert stage.progress.lines[-1] == "ended: the queue is empty; the budget of 2 proposals is spent"
+
+
+def test_a_proposer_that_could_not_be_asked_was_not_asked() -> None:
+    stage = Stage()
+    answers = [Busy("the machine is taken"), Busy("the machine is taken"), Unproposed(refusal=Refused("no"))]
+
+    def ask(_world: World, _target: str) -> Unproposed:
+        answer = answers.pop(0)
+        if isinstance(answer, Busy):
+            raise answer
+        return answer
+
+    assert go(stage, Budget(proposals=1), ask=ask) == ["unproposed: no"]
 
 
 def test_refusals_are_no_faults_but_three_faults_in_a_row_end_the_asking() -> None:

@@ -107,6 +107,33 @@ def test_a_baseline_that_changes_under_it_ends_the_queue() -> None:
     assert isinstance(ask_proposer(stage.world(), agency), Proposed)
 
 
+def test_another_branch_under_it_ends_the_queue() -> None:
+    stage, agency = employing(draft("P1", "slow 900000"))
+    head = stage.workspace.refs["refs/heads/other"] = stage.workspace.head()
+    fake(agency).meanwhile = lambda: setattr(stage.workspace, "checked_out", "other")
+    with pytest.raises(Refused, match="another branch was checked out"):
+        ask_proposer(stage.world(), agency)
+    assert stage.workspace.head() == head
+
+
+def test_a_proposal_waits_for_whoever_holds_the_repository() -> None:
+    stage, agency = employing(draft("P1", "slow 900000"))
+    pauses: list[float] = []
+    agency = replace(agency, pause=pauses.append)
+    fake(agency).meanwhile = lambda: setattr(stage.locks, "busy_times", 2)
+    assert isinstance(ask_proposer(stage.world(), agency), Proposed)
+    assert len(pauses) == 2
+    assert sum(line.startswith("waiting to queue P1: another expctl") for line in stage.progress.lines) == 1
+
+
+def test_a_proposal_that_waits_can_be_stopped() -> None:
+    stage, agency = employing(draft("P1", "slow 900000"))
+    fake(agency).meanwhile = lambda: setattr(stage.locks, "busy_times", 99)
+    stage.stops_after = 0
+    with pytest.raises(Busy):
+        ask_proposer(stage.world(), replace(agency, pause=lambda _: None))
+
+
 def test_another_run_is_busy_and_no_fault() -> None:
     stage, agency = employing()
     stage.locks.taken = True

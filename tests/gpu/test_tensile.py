@@ -112,6 +112,13 @@ def test_what_a_name_leaves_out_is_unknown() -> None:
     assert "given at launch" in reading.why
 
 
+def test_numbers_without_end() -> None:
+    assert read_name(f"Cijk_Ailk_Bljk_HHS_BH_MT16x16x{'9' * 5000}_SN_PGR2") is None
+    kernel = read_name(f"Cijk_Ailk_Bljk_HHS_BH_MT16x16x32_SN_PGR{'9' * 4000}")
+    assert kernel is not None
+    assert kernel.tile == (16, 16, 32)
+
+
 def test_an_unknown_key_is_marked_and_the_rest_is_read() -> None:
     kernel = read_name("Cijk_Ailk_Bljk_HHS_BH_MT16x16x32_MI16x16x16x1_SN_PGR2_QQX7_WG16_4_1")
     assert kernel is not None

@@ -29,6 +29,12 @@ NAMES = {
     "void at::<unnamed>::distribution_elementwise_grid_stride_kernel<float, 4, void templates::normal>(int)": K.ELEMENTWISE,
     "triton_poi_fused_mul_silu_1": K.ELEMENTWISE,
     "void rope_norm<true, false, float, float>(float const*)": K.ELEMENTWISE,
+    "void vllm::cross_device_reduce_1stage<__hip_bfloat16, 8>(vllm::RankData*)": K.COMMUNICATION,
+    "void wvSplitK_hf_sml_<__hip_bfloat16, 64, 2, 16, 8, 2, 1>(int)": K.GEMM,
+    "fused_moe_kernel": K.GEMM,
+    "miopenSp3AsmConv_v30_3_1_gfx9_fp32_f2x3_stride1": K.GEMM,
+    "void vllm::dynamic_per_token_scaled_fp8_quant_kernel<c10::BFloat16>(void*)": K.ELEMENTWISE,
+    "void concat_cont<unsigned int, 1>(unsigned int const*)": K.COPY,
     "my_solver_step": K.OTHER,
     "": K.OTHER,
 }

@@ -1,12 +1,14 @@
 """Mathematics of doubles is compiled as such or refused by name: never narrowed to float in silence."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from expctl.domain.errors import Refused
-from expctl.targets.device_compiler import Options, compile_source
+from expctl.targets.device_compiler import Options, compile_source, wheel_flags
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 
@@ -38,13 +40,31 @@ NARROWED = {
 }
 
 
-@pytest.mark.parametrize("statement", NARROWED)
-def test_what_needs_a_library_is_an_error_that_names_it(tmp_path: Path, statement: str) -> None:
+@pytest.mark.parametrize("statement", ["d[i] = std::exp(d[i]);", "d[i] = tan(d[i]);"])
+def test_what_needs_a_library_is_refused_with_its_line(tmp_path: Path, statement: str) -> None:
     with pytest.raises(Refused, match="does not compile") as refusal:
         assembly(tmp_path, statement)
-    line, message = re.search(r"k\.hip:(\d+):\d+: error: (.*)", refusal.value.found).groups()  # type: ignore[union-attr]
-    assert line == "3"
-    assert re.search(rf"'{NARROWED[statement]}'|: {NARROWED[statement]} of double needs", message)
+    assert re.search(rf"k\.hip:3:\d+: error: .*({named(statement)})", refusal.value.found)
+
+
+@pytest.mark.parametrize("attribute", [True, False], ids=["refused by our headers", "declared nowhere"])
+def test_what_needs_a_library_is_an_error_that_names_it(tmp_path: Path, attribute: bool) -> None:
+    """All in two compilations: the compiler comes to our headers' refusals only where nothing else is wrong."""
+    narrowed = [each for each in NARROWED if (NARROWED[each] in (*UNARY, "rsqrt", "pow")) == attribute]
+    path = tmp_path / "k.hip"
+    path.write_text(HEAD + "\n".join(each.replace("d[i] =", f"d[i + {at}] =") for at, each in enumerate(narrowed)) + "\n}\n")
+    argv = [sys.executable, "-m", "ziglang", "clang", *wheel_flags("gfx1151"), "-std=c++17", "-ferror-limit=0", "-S"]
+    ran = subprocess.run([*argv, str(path), "-o", str(tmp_path / "k.s")], capture_output=True, text=True)
+    assert ran.returncode != 0
+    errors = dict(re.findall(r"k\.hip:(\d+):\d+: error: (.*)", ran.stderr))
+    for at, statement in enumerate(narrowed):
+        assert re.search(named(statement), errors.pop(str(at + 3), "")), statement
+    assert errors == {}
+
+
+def named(statement: str) -> str:
+    """How an error names the function of `statement`."""
+    return rf"'{NARROWED[statement]}'|: {NARROWED[statement]} of double needs"
 
 
 def test_what_is_exact_stays_double(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def empty(shape: tuple[int, ...], dtype: str) -> Unwritten:
     return Unwritten(shape=shape, dtype=dtype)
 
 
-@pytest.mark.parametrize("level", ["-O1", "-O3"])
+@pytest.mark.parametrize("level", [pytest.param("-O1", marks=pytest.mark.long), "-O3"])
 def test_a_templated_product_of_halves(level: str) -> None:
     m, n, k = 20, 33, 37
     rng = np.random.default_rng(1)

@@ -182,7 +182,10 @@ def test_kernels_of_other_names_are_paired_in_order(two: FileReport, write: Writ
     assert change_between(a, without).only_in_a == ("scale", "looked_up")
 
 
-@pytest.mark.parametrize("arch", ["gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1101", "gfx1152", "gfx1200"])
+IN_THE_ORACLE = [pytest.param(arch, marks=pytest.mark.long) for arch in ("gfx90a", "gfx942", "gfx1030", "gfx1200")]
+
+
+@pytest.mark.parametrize("arch", ["gfx950", "gfx1101", "gfx1152", *IN_THE_ORACLE])
 def test_occupancy_is_what_this_clang_prints_for_other_gpus(write: Write, arch: str) -> None:
     """The oracle of LLVM 19 has no gfx950, gfx1101 and gfx1152."""
     source = write(TWO.replace("tile[300]", "tile[9000]"))

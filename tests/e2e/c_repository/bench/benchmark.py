@@ -1,20 +1,18 @@
-import json
-import random
 import sys
 import time
 
 from load import load
-from say import say
+from say import heard, say
 
 total = load(sys.argv[1])
 values, wanted, got = {}, {}, set()
 for line in sys.stdin:
-    request = json.loads(line)
+    request = heard(line)
     if request["do"] == "begin":
-        draw = random.Random(request["seed"])
         for size in request["sizes"]:
-            values[size] = [draw.randrange(1000) for _ in range(int(size.removeprefix("n=")))]
-            wanted[size] = sum(v * v for v in values[size])
+            count = int(size.removeprefix("n=")) // 4  # n is in bytes
+            values[size] = [(request["seed"] + 7919 * n) % 1009 for n in range(count)]
+            wanted[size] = sum([v * v for v in values[size]])
             total(values[size])
         say(event="ready")
     elif request["do"] == "time":

@@ -1,0 +1,79 @@
+"""What `expctl profile` is told in words: expressions, GPUs, sizes, types, bytes. Each is refused before a file is opened."""
+
+import math
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from expctl.profiling.analysis import Problem
+
+TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
+_GPU = re.compile(r"gfx[0-9a-f]{3,4}|sm_\d{2,3}[af]?")
+
+
+def expression(text: str, option: str) -> re.Pattern[str]:
+    """A regular expression. Raises Misused."""
+    from expctl.domain.errors import Misused
+
+    try:
+        return re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise Misused("this is no regular expression", expected=f"one for {option}", found=f"{text}: {error}") from error
+
+
+def gpu(text: str) -> str:
+    """The name of an architecture, or "". Raises Misused."""
+    from expctl.domain.errors import Misused
+
+    if text and not _GPU.fullmatch(text):
+        raise Misused("this is no GPU", expected="its architecture for --arch: gfx1151, gfx90a, sm_90, ...", found=text)
+    return text
+
+
+def problem_of(size: str, types: str, moves: list[str], clock: float | None, bandwidth: float | None) -> "Problem":
+    """What only the user knows. Raises Misused."""
+    from expctl.domain.errors import Misused
+    from expctl.profiling.analysis import Problem
+
+    kinds = tuple(types.split(",")) if types else ("f16", "f16", "f16")
+    if len(kinds) != 3 or any(each not in TYPES for each in kinds):
+        raise Misused("these are no number types", expected=f"three of {', '.join(TYPES)} for A, B and C", found=types)
+    for option, value in (("--clock", clock), ("--bandwidth", bandwidth)):
+        if value is not None and not math.isfinite(value):
+            raise Misused(f"{option} is no number", expected="a number", found=str(value))
+    return Problem(
+        size=_size(size),
+        types=(kinds[0], kinds[1], kinds[2]),
+        types_given=bool(types),
+        moves=tuple(map(_moved, moves)),
+        clock_mhz=clock,
+        bandwidth_gbs=bandwidth,
+    )
+
+
+def _moved(text: str) -> tuple[re.Pattern[str], int]:
+    from expctl.domain.errors import Misused
+
+    name, _, count = text.rpartition("=")
+    if not name or not (count.isascii() and count.isdigit() and len(count) < 20):
+        raise Misused("these are no bytes of a kernel", expected="REGEX=BYTES, such as to_copy=201326592", found=text)
+    return expression(name, "--moves"), int(count)
+
+
+def _size(text: str) -> tuple[int, int, int] | None:
+    from expctl.domain.errors import Misused
+
+    if not text:
+        return None
+    parts = re.split("[,x]", text)
+    if len(parts) == 1:
+        parts *= 3
+    if len(parts) != 3 or not all(part.isascii() and part.isdigit() and 0 < len(part) < 20 and int(part) > 0 for part in parts):
+        raise Misused(
+            "this is no problem size",
+            expected="M,N,K or one number for a cube",
+            found=text,
+            hint="--size 8192,8192,8192",
+        )
+    m, n, k = map(int, parts)
+    return m, n, k

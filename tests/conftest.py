@@ -1,0 +1,34 @@
+"""Long forms of tests, and a core for each worker of xdist."""
+
+import os
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--long`: where a test tries a sample of its cases, try them all; and start every `expctl` cold."""
+    parser.addoption("--long", action="store_true", help="try all cases where a test tries a sample of them (minutes more)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """A core for each worker: expctl measures on the last one that it may use, so two workers would share it all the time."""
+    config.addinivalue_line("markers", "long: left out unless --long is given")
+    if config.getoption("--long"):
+        os.environ["EXPCTL_TESTS_LONG"] = "1"
+    worker = getattr(config, "workerinput", None)
+    if worker is not None:
+        cores = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, {cores[int(worker["workerid"].removeprefix("gw")) % len(cores)]})
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked as long."""
+    if not config.getoption("--long"):
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("long")])
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
+
+
+@pytest.fixture(scope="session")
+def long(pytestconfig: pytest.Config) -> bool:
+    """Whether the long forms were asked for."""
+    return bool(pytestconfig.getoption("--long"))
