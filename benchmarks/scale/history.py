@@ -40,6 +40,7 @@ DOES = ("Unroll", "Hoist", "Fuse", "Split", "Reorder", "Widen", "Drop", "Swizzle
 WHAT = ("the inner loop", "loads of A", "the fp8 decode", "stores of C", "the edge tile", "barriers", "`k_slice`", "row_offset")
 HOW = ("by two", "across waves", "into registers", "before the wait", "in pairs [2, 4]", "for n < 512", "with one mask")
 WHY = ("fewer LDS passes", "less register pressure", "shorter dependency chains", "no bank conflict", "fewer instructions")
+SIZES = {"here": ("n=8000", "n=2000"), "gpu": ("n=512", "n=384")}  # as in the protocol that generate.py writes
 FACTS = ("vgpr", "sgpr", "lds", "scratch", "vgpr_spills", "sgpr_spills", "occupancy", "code")
 
 
@@ -115,6 +116,7 @@ def _measured(branch: Branch, number: int, done: float) -> Record:
     timed = verdict not in (Verdict.NO_OP, Verdict.INVALID) and not (verdict is Verdict.REJECT and draw.random() < 0.2)
     gain = {Verdict.KEEP: draw.uniform(0.6, 8), Verdict.REJECT: draw.uniform(-20, -0.4)}.get(verdict, draw.uniform(-0.4, 0.4))
     title, candidate, low = title_of(draw), _hex(draw), round(draw.uniform(-1, 3), 1)
+    target = "gpu" if draw.random() < 0.15 else "here"
     built = branch.built if verdict is Verdict.NO_OP else _built(draw)
     environment = {
         "cpu": "Example CPU @ 2.50GHz",
@@ -130,7 +132,7 @@ def _measured(branch: Branch, number: int, done: float) -> Record:
         title=title,
         kind=kind,
         origin=Origin.MEASURED,
-        target="gpu" if draw.random() < 0.15 else "here",
+        target=target,
         verdict=verdict,
         reasons=(_reason(verdict, gain, timed),),
         hypothesis=f"{title} gives {draw.choice(WHY)}, which is what limits the loop at n=512.",
@@ -145,7 +147,7 @@ def _measured(branch: Branch, number: int, done: float) -> Record:
         artifacts={"baseline": branch.built or {}, "candidate": built or {}},
         environment=environment,
         test=Test(ok=True, cases=118, summary=f"118 cases pass, worst rel_l2 {draw.uniform(1e-4, 9e-4):.7f}, launches 3"),
-        estimates=_estimates(draw, gain) if timed else (),
+        estimates=_estimates(draw, gain, target) if timed else (),
         profile=tuple(f"hot loop {name} = {draw.randrange(200)} instructions" for name in ("loads", "stores", "multiply-adds")),
         explanation=f"{draw.choice(WHY)} in the hot loop" if verdict is Verdict.KEEP else "",
         notes=("gpu: unavailable: no device /dev/example0",) if draw.random() < 0.8 else (),
@@ -168,7 +170,7 @@ def _consequences(branch: Branch, record: Record) -> Record:
             date=record.date,
             verdict=record.verdict,
             reasons=record.reasons,
-            estimates=_estimates(draw, record.estimates[0].effect_percent),
+            estimates=_estimates(draw, record.estimates[0].effect_percent, record.target),
             environment=record.environment,
             yardstick=record.yardstick,
         )
@@ -211,7 +213,7 @@ def _reason(verdict: Verdict, gain: float, timed: bool) -> str:
     }[verdict]
 
 
-def _estimates(draw: random.Random, gain: float) -> tuple[Estimate, ...]:
+def _estimates(draw: random.Random, gain: float, target: str) -> tuple[Estimate, ...]:
     whole = Estimate(
         size="objective",
         effect_percent=round(gain, 4),
@@ -221,7 +223,7 @@ def _estimates(draw: random.Random, gain: float) -> tuple[Estimate, ...]:
         rounds=draw.choice((10, 14, 20, 46)),
     )
     sizes = []
-    for name, flop in (("n=512", 2 * 512**3), ("n=384", 2 * 384**3)):
+    for name, flop in zip(SIZES[target], (2 * 512**3, 2 * 384**3), strict=True):
         baseline = round(flop / draw.uniform(80, 95))
         sizes.append(
             replace(

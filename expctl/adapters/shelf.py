@@ -6,29 +6,40 @@ import functools
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from expctl.domain.epochs import Epochs, Measuring, epochs_from
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment import Verdict, id_order
 from expctl.domain.ground import Ground
 from expctl.domain.ledger_baseline import ImportedBaseline, Landing
 from expctl.domain.stock import LAST, Stock
 
-# The newest of those that were timed on the same targets; there may be several such sets of targets.
-TIMED = """
-select timed_on, name from (
-    select *, row_number() over (partition by timed_on order by date desc, number desc, name desc) as place
-    from live where timed_on != ''
-) where place = 1 order by date, number, name
+# All at once and narrow: a query for each answer would pass the rows as often, and sort them.
+PASSING = """
+select date, number, name, target, base, ground, again, timed_on, lands, imported, debts, given is not null
+from live where verdict is not null order by date, number, name
 """
-LANDED = "select date, name from live where lands order by date, number, name"
-NEWEST = "select name from live where not imported order by date desc, number desc, name desc limit ?"
-OWED = "select name, debts from live where debts != '' order by number, name"
-GIVEN = "select target, name, title, given, date from live where given is not null order by number, name"
-MEASURED = "select date, number, name, 0, target, base, ground, again from live where ground is not null"
+GIVEN = "select title, given from live where name = ?"
 WAITING = "select name from live where proposed and (verdict is null or verdict = ?) order by number, name"
 TREE = "select tree from live where name = ?"
 EXPERIMENTS = "select name, verdict from live where proposed order by number, name"
+
+
+class Passed(NamedTuple):
+    """A row of PASSING."""
+
+    date: str
+    number: int
+    name: str
+    target: str
+    base: str
+    ground: int | None
+    again: str
+    timed_on: str
+    lands: int
+    imported: int
+    debts: str
+    is_given: int
 
 
 def experiments(index: sqlite3.Connection) -> Mapping[str, Verdict | None]:
@@ -48,15 +59,17 @@ def waiting(index: sqlite3.Connection) -> tuple[str, ...]:
 
 
 def stock(index: sqlite3.Connection) -> Stock:
-    """Of the rows only what the answer has."""
-    standing = {target: name for targets, name in index.execute(TIMED).fetchall() for target in listed(targets)}
+    """In one pass over all records, in the order of the branch."""
+    rows = [Passed._make(row) for row in index.execute(PASSING)]
+    standing = {target: row.name for row in rows if row.timed_on for target in listed(row.timed_on)}
+    owed = sorted((row.number, row.name, row.debts) for row in rows if row.debts)
     return Stock(
-        epochs=_epochs(index),
+        epochs=_epochs(rows, grounds_of(index)),
         standing=standing,
-        landings=tuple(Landing(date, name) for date, name in index.execute(LANDED)),
-        given=_given(index, standing),
-        newest=_names(index, NEWEST, LAST)[::-1],
-        debts=tuple((name, flag) for name, flags in index.execute(OWED) for flag in listed(flags)),
+        landings=tuple([Landing(row.date, row.name) for row in rows if row.lands]),
+        given=_given(index, [row for row in rows if row.is_given and row.target not in standing]),
+        newest=tuple([row.name for row in rows if not row.imported][-LAST:]),
+        debts=tuple((name, flag) for _, name, flags in owed for flag in listed(flags)),
     )
 
 
@@ -64,29 +77,31 @@ def _names(index: sqlite3.Connection, question: str, *parameters: str | int) -> 
     return tuple(name for (name,) in index.execute(question, parameters))
 
 
-def _given(index: sqlite3.Connection, standing: Mapping[str, str]) -> tuple[ImportedBaseline, ...]:
-    last = {row[0]: row for row in index.execute(GIVEN) if row[0] not in standing}
-    return tuple(
-        ImportedBaseline(target=target, id=name, title=title, given=given, date=date)
-        for target, name, title, given, date in (last[target] for target in sorted(last))
-    )
+def _given(index: sqlite3.Connection, rows: Iterable[Passed]) -> tuple[ImportedBaseline, ...]:
+    """The last of each target in the order of ids."""
+    last = {row.target: row for row in sorted(rows, key=lambda row: (row.number, row.name))}
+    found = []
+    for target, row in sorted(last.items()):
+        title, given = index.execute(GIVEN, (row.name,)).fetchone()
+        found.append(ImportedBaseline(target=target, id=row.name, title=title, given=given, date=row.date))
+    return tuple(found)
 
 
-def _epochs(index: sqlite3.Connection) -> Epochs:
+def _epochs(rows: Iterable[Passed], grounds: Mapping[int, Ground]) -> Epochs:
     """All epochs, and the last of each target. Of measurements that follow one another on one ground the first will do."""
-    rows, grounds = index.execute(MEASURED).fetchall(), grounds_of(index)
+    found = [Measuring(row.name, row.target, row.date, row.base, grounds[row.ground]) for row in rows if row.ground is not None]
     further = [
-        (date, number, name, 1, target, base, ground_of_text(text), "")
-        for _, number, name, _, _, base, _, again in rows
-        for target, date, text in listed(again)
+        Measuring(row.name, target, date, row.base, ground_of_text(text), True)
+        for row in rows
+        if row.again
+        for target, date, text in listed(row.again)
     ]
     newest: dict[str, Ground] = {}
     turns = []
-    for date, _, name, again, target, base, ground, _ in sorted([*rows, *further], key=lambda row: row[:4]):
-        stands_on = ground if again else grounds[ground]
-        if newest.get(target) is not stands_on:
-            newest[target] = stands_on
-            turns.append(Measuring(name, target, date, base, stands_on, again == 1))
+    for each in sorted([*found, *further], key=lambda each: (each.date, id_order(each.id), each.again)) if further else found:
+        if newest.get(each.target) is not each.ground:
+            newest[each.target] = each.ground
+            turns.append(each)
     return epochs_from(turns)
 
 
