@@ -1,6 +1,11 @@
 """Figures as text, the same on every machine: times, throughputs, effects in percent."""
 
-from expctl.domain.record import Estimate
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from expctl.domain.record import Estimate
 
 TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
 

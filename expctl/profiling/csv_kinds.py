@@ -36,7 +36,9 @@ _NOT_READ: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("allocation_size", "address"), "a memory allocation trace", "give the kernel_trace.csv of the same run"),
     (("operation", "alloc_flags"), "a scratch memory trace", "give the kernel_trace.csv of the same run"),
     (("kernelname", "gpu-id"), "the table of rocprof v1, which is not read", "profile with rocprofv3 --kernel-trace"),
-    (("kernel_name", "gpu_id", "begin"), "the table of rocprof v2, which is not read", "profile with rocprofv3 --kernel-trace"),
+    (("kernel_name", "gpu_id"), "a table of rocprof v2 or rocprof-compute, not read", "profile with rocprofv3 --kernel-trace"),
+    (("metric name", "invocations"), "Nsight Compute metrics summed over kernels", "ncu --import REPORT --csv --page raw"),
+    (("#", "source"), "the source page of Nsight Compute", "ncu --import REPORT --csv --page raw"),
     (("time (%)", "instances"), "a printed summary of nsys", "nsys export --type sqlite REPORT, and give that"),
     (("metric name", "metric value"), "Nsight Compute metrics summed over kernels", "ncu --import REPORT --csv --page raw"),
 )  # fmt: skip
@@ -49,6 +51,8 @@ _COPY = re.compile(r"MEMORY_COPY_\w+|\w+_TO_(HOST|DEVICE)")
 
 def csv_kind(heads: Collection[str]) -> CsvKind | None:
     """The kind of a table with these heads (lower case), None for one that is not read."""
+    if "gpu_id" in heads and "node_id" not in heads:
+        return None  # another tool's, though it has the names of a kernel trace
     for kind, wanted in _READ:
         if all(any(name in heads for name in names) for names in wanted):
             return kind

@@ -2,20 +2,24 @@
 
 import csv
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, dropwhile, islice
 from pathlib import Path
 
 from expctl.domain.text import one_line
 from expctl.profiling import refusals
-from expctl.profiling.text_file import open_text
+from expctl.profiling.text_file import head, open_text
 
 ROWS_AT_ONCE = 2_000
 FIELD_MOST = 1 << 20
 """Kernel names reach thousands of characters; the standard library's limit is meant for less."""
 PREAMBLE = "=="
 """Nsight Compute writes such lines before and after its table when it prints while it profiles."""
+
+NCU_HEADS = '"ID","Process ID"'
+LINES_BEFORE = 1000
+"""Among so many first lines is one of ncu's own where there is any, and mostly its table."""
 
 Row = list[str]
 
@@ -70,13 +74,13 @@ def open_table(path: Path) -> Iterator[Table]:
     previous = csv.field_size_limit(FIELD_MOST)
     try:
         with open_text(path) as text:
-            rows = csv.reader(text, strict=True)
+            rows = csv.reader(_from_table(text), strict=True)
             try:
                 heads = _heads(rows)
             except csv.Error as error:
                 raise refusals.damaged(path, f"no CSV: {error}") from error
             if not heads:
-                raise refusals.unknown(path, "an empty file", "profile again: nothing was written")
+                raise refusals.unknown(path, _why_empty(path), "profile again: no table was written")
             names = {name: column for column, name in enumerate(heads)}
             if len(names) != len(heads):
                 double = next(name for name in heads if heads.count(name) > 1)
@@ -84,6 +88,22 @@ def open_table(path: Path) -> Iterator[Table]:
             yield Table(path, names, rows)
     finally:
         csv.field_size_limit(previous)
+
+
+def _from_table(lines: Iterator[str]) -> Iterator[str]:
+    """Without what comes before the table of Nsight Compute when it prints behind a program that prints too."""
+    begun = list(islice(lines, LINES_BEFORE))
+    own = [line for line in begun if line.startswith(PREAMBLE)]
+    table = next((i for i, line in enumerate(begun) if own and line.startswith(NCU_HEADS)), None)
+    if table is None and own and own[0] is begun[0]:  # the program printed more than that
+        return chain(own, dropwhile(lambda line: not line.startswith(NCU_HEADS), lines))
+    return chain(begun[table or 0 :], lines)
+
+
+def _why_empty(path: Path) -> str:
+    """What stands in a file without a table."""
+    said = [line for line in head(path).decode(errors="replace").splitlines() if line.startswith("==ERROR==")]
+    return f"no table, but {one_line(said[0], 160)}" if said else "an empty file"
 
 
 def _heads(rows: Iterator[Row]) -> list[str]:
@@ -95,11 +115,11 @@ def _heads(rows: Iterator[Row]) -> list[str]:
 
 def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
     """The cells of a column as integers, quoted or not. Raises Refused, and names the cell."""
-    try:
-        return list(map(int, cells))
-    except ValueError:
-        bad = next(cell for cell in cells if not _is_integer(cell))
-        raise refusals.damaged(path, f"{name} {one_line(bad, 60) or '(empty)'}, where an integer belongs") from None
+    if "_" not in "".join(cells):  # Python's way to write integers, and no tool's
+        with suppress(ValueError):
+            return list(map(int, cells))
+    bad = next(cell for cell in cells if not _is_integer(cell))
+    raise refusals.damaged(path, f"{name} {one_line(bad, 60) or '(empty)'}, where an integer belongs")
 
 
 def optional_integer(cell: str) -> int | None:
@@ -123,4 +143,4 @@ def _is_integer(cell: str) -> bool:
         int(cell)
     except ValueError:
         return False
-    return True
+    return "_" not in cell

@@ -39,4 +39,4 @@ def whole(value: object) -> int | None:
     """`value` if it is an integer, or text of one."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
-    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else None
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20 else None

@@ -8,7 +8,7 @@ from expctl.domain.profile import Device, Extent, GridUnit, Source
 from expctl.profiling import refusals
 from expctl.profiling.csv_table import Row, Table
 from expctl.profiling.gathered import Gathered, RawLaunch
-from expctl.profiling.ncu_units import in_base_units
+from expctl.profiling.ncu_units import has_decimal_comma, in_base_units
 from expctl.profiling.rocprof_csv import AXES, extent
 
 DURATION = "gpu__time_duration.sum"
@@ -91,6 +91,12 @@ def _details_name(name: str, unit: str) -> str:
 def _kernel(found: Gathered, table: Table, row: Row, texts: Mapping[str, tuple[str, str]]) -> None:
     """One profiled kernel: times, launch and counters, as the metrics give them."""
     columns = table.names
+    if foreign := next((text for text, _ in texts.values() if has_decimal_comma(text)), ""):
+        raise refusals.unknown(
+            table.path,
+            f"an ncu table with numbers like {foreign}, of another locale",
+            "LC_ALL=C ncu --import REPORT --csv --page raw",
+        )
     values = {name: value for name, (text, unit) in texts.items() if (value := in_base_units(text, unit)) is not None}
 
     def cell(name: str) -> str:

@@ -8,6 +8,12 @@ _PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
 _TIME = re.compile(r"(n|u|m|)s(?:econd)?")
 _SCALED = re.compile(r"([kmgtp]?)(byte|hz|cycle|inst|flop|warp|thread|sector|request)(?:/.*)?")
 _CYCLES_PER_TIME = re.compile(r"([kmg]?)cycle/(n|u|m|)s(?:econd)?")
+_DECIMAL_COMMA = re.compile(r"-?\d+,(?:\d{1,2}|\d{4,})|-?\d[\d.\s]*[.\s]\d{3},\d+")
+
+
+def has_decimal_comma(text: str) -> bool:
+    """Whether this is a number as a German or French locale writes it: `12,34`, `1.234,5`. `1,234` may be either."""
+    return "," in text and _DECIMAL_COMMA.fullmatch(text) is not None
 
 
 def in_base_units(text: str, unit: str) -> float | None:

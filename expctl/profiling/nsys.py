@@ -13,7 +13,8 @@ from expctl.profiling.sqlite_file import columns, open_database, quoted, tables
 from expctl.profiling.tally import Entry
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
-COPIES = "CUPTI_ACTIVITY_KIND_MEMCPY"
+COPIES, FILLS = "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"
+GRAPHS = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 _COPY_KINDS = {
     1: "host to device",
     2: "device to host",
@@ -39,7 +40,14 @@ def gather_nsys(path: Path) -> Gathered:
             _kernels(path, database, names, found)
         if COPIES in names:
             _copies(database, found)
+        if FILLS in names:
+            _fills(database, found)
+        graphs = _graphs(database) if GRAPHS in names else ""
+    if graphs:
+        found.missing.append(f"{graphs} (profile with --cuda-graph-trace=node)")
     if not found.has_kernels and not found.copies:
+        if graphs:
+            raise refusals.no_kernels(path, f"an nsys database with {graphs}", "profile with --cuda-graph-trace=node")
         raise refusals.no_kernels(path, "an nsys database without CUDA kernels", "profile with nsys profile --trace=cuda")
     return found
 
@@ -54,7 +62,9 @@ def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], f
     parts = [part for part in _PARTS if part.lower() in have]
     if not {"start", "end"} <= have.keys() or not any(part.endswith("Name") or part == "name" for part in parts):
         raise refusals.unknown(path, f"an nsys database whose kernels have the columns {', '.join(have)}")
-    strings = dict(database.execute("SELECT id, value FROM StringIds")) if "StringIds" in names else {}
+    strings: dict[Any, str] = {}
+    if "StringIds" in names:
+        strings = {key: str(value) for key, value in database.execute("SELECT id, value FROM StringIds") if value is not None}
     shown = ", ".join(quoted(part) for part in parts)
     cursor = database.execute(f'SELECT start, "end", {shown} FROM {KERNELS}')  # noqa: S608  constant names
     device_at = parts.index("deviceId") if "deviceId" in parts else None
@@ -74,7 +84,7 @@ def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], f
         raise refusals.damaged(path, "a kernel whose start or end is no integer") from error
 
 
-def _launch(device: str, values: dict[str, Any], strings: dict[int, str]) -> RawLaunch:
+def _launch(device: str, values: dict[str, Any], strings: dict[Any, str]) -> RawLaunch:
     def whole(name: str) -> int | None:
         value = values.get(name)
         return value if isinstance(value, int) else None
@@ -123,3 +133,24 @@ def _copies(database: sqlite3.Connection, found: Gathered) -> None:
     for kind, calls, time, moved in database.execute(query):
         name = _COPY_KINDS.get(kind, f"copy kind {kind}")
         found.copies[name] = Moved(calls=calls, total_ns=int(time), total_bytes=int(moved) if size == "bytes" else None)
+
+
+def _fills(database: sqlite3.Connection, found: Gathered) -> None:
+    have = columns(database, FILLS)
+    if not {"start", "end"} <= have.keys():
+        return
+    size = "bytes" if "bytes" in have else "NULL"
+    query = f'SELECT count(*), total("end" - start), total({size}) FROM {FILLS}'  # noqa: S608  constant names
+    calls, time, moved = database.execute(query).fetchone()
+    if calls:
+        found.copies["fill"] = Moved(calls=calls, total_ns=int(time), total_bytes=int(moved) if size == "bytes" else None)
+
+
+def _graphs(database: sqlite3.Connection) -> str:
+    """Graphs are by default recorded as a whole, without the kernels in them; "" where none is."""
+    have = columns(database, GRAPHS)
+    time = 'total("end" - start)' if {"start", "end"} <= have.keys() else "0"
+    calls, total = database.execute(f"SELECT count(*), {time} FROM {GRAPHS}").fetchone()  # noqa: S608  constant names
+    return (
+        f"the kernels in {calls} CUDA graph launches of {total / 1e6:.3f} ms, which were recorded as a whole" if calls else ""
+    )

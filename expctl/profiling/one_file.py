@@ -18,7 +18,7 @@ from expctl.profiling.rocprof_csv import gather_agents, gather_copies, gather_tr
 from expctl.profiling.rocprof_json import ROOT, gather_rocprof_json
 from expctl.profiling.rocprof_stats import gather_counters, gather_statistics
 from expctl.profiling.sqlite_file import MAGIC, open_database, tables
-from expctl.profiling.text_file import head
+from expctl.profiling.text_file import head, is_packed
 from expctl.profiling.torch_trace import gather_torch, is_trace
 
 # (first bytes, what the file is, what to do)
@@ -31,6 +31,9 @@ _KNOWN_BINARIES: tuple[tuple[bytes, str, str], ...] = (
     (b"BZh", "data packed by bzip2", "unpack it first"),
     (b"\xff\xfe", "UTF-16 text", "write it as UTF-8 (a shell's > did this)"),
     (b"\xfe\xff", "UTF-16 text", "write it as UTF-8 (a shell's > did this)"),
+    (b"PAR1", "a Parquet table", "rocprofv3 -f csv, or rocpd convert, writes what is read"),
+    (b"ARROW1", "an Arrow table", "rocprofv3 -f csv, or rocpd convert, writes what is read"),
+    (b"\x89HDF", "an HDF5 file", "nsys export --type sqlite REPORT, and give that"),
     (b"\x89PNG", "a picture", "give the data that it was drawn from"),
 )
 SQLITE_PAGES_AT = 100
@@ -50,6 +53,8 @@ def read_file(path: Path) -> Contents:
     if not start:
         raise refusals.unknown(path, "an empty file", "profile again: nothing was written")
     if start.startswith(MAGIC[:15]):
+        if is_packed(path):
+            raise refusals.unknown(path, "a database packed by gzip", f"gunzip {path.name}, and give that")
         return Contents(gathered=tuple(_database(path)))
     for magic, what, hint in _KNOWN_BINARIES:
         if start.startswith(magic):

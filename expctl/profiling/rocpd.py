@@ -5,34 +5,33 @@ are renamed between versions that all call themselves schema 3.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 from expctl.domain.profile import Device, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch
-from expctl.profiling.rocpd_dispatches import VIEW_NEEDS, read_dispatches
-from expctl.profiling.rocpd_tables import DISPATCH, Tables
+from expctl.profiling.rocpd_dispatches import Places, read_dispatches
+from expctl.profiling.rocpd_tables import DISPATCH, Tables, by_column
 from expctl.profiling.rocprof_csv import AXES, extent
 from expctl.profiling.sqlite_file import open_database, tables
 
 
-def gather_rocpd(path: Path, *, thorough: bool = False) -> list[Gathered]:
-    """One for each process in the database; `thorough` keeps every time, so that processes can share a GPU. Raises Refused."""
+def gather_rocpd(path: Path) -> list[Gathered]:
+    """One for each process in the database. Raises Refused."""
     with open_database(path) as database:
         names = tables(database)
-        suffixes = [name.removeprefix(DISPATCH) for name in names if name.startswith(DISPATCH)]
+        suffixes = _processes(names)
         if not suffixes:
             raise _other_schema(path, names)
-        several = thorough or len(suffixes) > 1
-        found = [_process(Tables(database=database, path=path, suffix=suffix), thorough=several) for suffix in suffixes]
+        found = [_process(Tables(database=database, path=path, suffix=suffix)) for suffix in suffixes]
     if not any(each.has_kernels or each.copies for each in found):
         raise refusals.no_kernels(path, "a rocpd database without a dispatch", "record with rocprofv3 --kernel-trace")
     return found
 
 
-def _process(source: Tables, *, thorough: bool) -> Gathered:
+def _process(source: Tables) -> Gathered:
     found = Gathered(source=Source.ROCPD, file=str(source.path), identity=source.suffix.strip("_").replace("_", "-"))
     found.host = next((str(row.get("hostname") or "") for row in source.rows("info_node")), "")
     agents = {row.get("id"): _device(row) for row in source.rows("info_agent") if row.get("type") == "GPU"}
@@ -40,50 +39,63 @@ def _process(source: Tables, *, thorough: bool) -> Gathered:
     have = source.columns("kernel_dispatch")
     if missing := [name for name in ("kernel_id", "start", "end", "id") if name not in have]:
         raise refusals.unknown(source.path, f"a rocpd database whose dispatches have no {', '.join(missing)}")
-    names = {agent: device.name for agent, device in agents.items()}
-    found.tally, firsts = read_dispatches(source, have, names, thorough=thorough)
-    hidden = _describe(source, found, have, firsts, agents)
+    places = _places(source, have, agents)
+    dispatches = read_dispatches(source, have, places)
+    found.tally = dispatches.tally
+    _describe(source, found, dispatches.firsts, places)
     _copies(source, found)
     _counters(source, found, have)
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
-    if hidden:
+    if dispatches.replays:
         found.notes.append(
-            f"dispatches: the database's own `kernels` view hides {hidden} of {sum(map(len, found.tally.durations.values()))} "
+            f"replays: {dispatches.replays} dispatches are others run again to be counted; they are not calls, nor in the times"
+        )
+    if dispatches.hidden:
+        calls = sum(map(len, found.tally.durations.values()))
+        found.notes.append(
+            f"dispatches: the database's own `kernels` view hides {dispatches.hidden} of {calls} "
             "(no region, thread or event); they are counted here"
         )
     return found
 
 
-def _describe(
-    source: Tables, found: Gathered, have: Mapping[str, bool], firsts: Mapping[Any, int], agents: Mapping[Any, Device]
-) -> int:
-    """Name the launches. Returns how many dispatches the views hide."""
+def _processes(names: Collection[str]) -> list[str]:
+    """The endings of the tables of each process. A table that only begins like one of dispatches has no kernels beside it."""
+    endings = [name.removeprefix(DISPATCH) for name in names if name.startswith(DISPATCH)]
+    return [each for each in endings if f"rocpd_info_kernel_symbol{each}" in names] or endings
+
+
+def _places(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, Device]) -> Places:
+    """A dispatch names its GPU, or since 4.1 a track that does."""
+    names = {agent: device.name for agent, device in agents.items()}
+    if "agent_id" in have or "track_id" not in have:
+        return Places(column="agent_id" if "agent_id" in have else "", names=names)
+    tracks = {row.get("id"): names[row["agent_id"]] for row in source.rows("track") if row.get("agent_id") in names}
+    return Places(column="track_id", names=tracks)
+
+
+def _describe(source: Tables, found: Gathered, firsts: Mapping[Any, int], places: Places) -> None:
+    """Name the launches."""
     symbols = {row.get("id"): row for row in source.rows("info_kernel_symbol")}
-    hidden = nameless = 0
-    names = list(have)
+    nameless = 0
     query = f"SELECT * FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608
     for key, dispatch in firsts.items():
-        row = dict(zip(names, source.database.execute(query, (dispatch,)).fetchone(), strict=True))
+        row = next(by_column(source.database.execute(query, (dispatch,))))
         symbol = symbols.get(row.get("kernel_id"), {})
-        calls = len(found.tally.durations.get(key, ()))
-        if any(name in row and row[name] is None for name in VIEW_NEEDS):
-            hidden += calls
-        nameless += 0 if symbol else calls
-        found.launches[key] = _launch(row, symbol, agents)
+        nameless += 0 if symbol else len(found.tally.durations.get(key, ()))
+        found.launches[key] = _launch(row, symbol, places)
     if nameless:
         found.notes.append(f"names: {nameless} dispatches name a kernel that the database doesn't list")
-    return hidden
 
 
-def _launch(row: Mapping[str, Any], symbol: Mapping[str, Any], agents: Mapping[Any, Device]) -> RawLaunch:
+def _launch(row: Mapping[str, Any], symbol: Mapping[str, Any], places: Places) -> RawLaunch:
     def of(values: Mapping[str, Any], *names: str) -> int | None:
         return next((values[name] for name in names if isinstance(values.get(name), int)), None)
 
     name = symbol.get("display_name") or symbol.get("kernel_name") or f"kernel {row.get('kernel_id')}"
-    agent = agents.get(row.get("agent_id"))
     return RawLaunch(
         kernel=str(name),
-        device=agent.name if agent else "",
+        device=places.of(row.get(places.column)),
         vgpr=of(symbol, "arch_vgpr_count", "vgpr_count"),
         accum=of(symbol, "accum_vgpr_count"),
         sgpr=of(symbol, "sgpr_count"),
@@ -116,7 +128,8 @@ def _device(row: Mapping[str, Any]) -> Device:
 
 
 def _copies(source: Tables, found: Gathered) -> None:
-    if not source.columns("memory_copy"):
+    have = source.columns("memory_copy")
+    if not {"start", "end", "name_id", "size"} <= have.keys() or not source.columns("string"):
         return
     query = (
         f'SELECT S.string, count(*), total(M."end" - M.start), total(M.size) FROM {source.name("memory_copy")} M '  # noqa: S608
@@ -130,13 +143,14 @@ def _copies(source: Tables, found: Gathered) -> None:
 
 
 def _counters(source: Tables, found: Gathered, have: Mapping[str, bool]) -> None:
-    """Means per call; a counter's instances of one dispatch are added up."""
+    """Means per call; a counter's instances of one dispatch are added up. Samples of streamed counters are none."""
     if "event_id" not in have or not source.columns("pmc_event") or not source.columns("info_pmc"):
         return
+    whole = "WHERE E.sample_id IS NULL " if "sample_id" in source.columns("pmc_event") else ""
     query = (
         f"SELECT K.kernel_id, I.name, count(DISTINCT K.id), total(E.value) FROM {source.name('pmc_event')} E "  # noqa: S608
         f"JOIN {source.name('info_pmc')} I ON I.id = E.pmc_id "
-        f"JOIN {source.name('kernel_dispatch')} K ON K.event_id = E.event_id GROUP BY K.kernel_id, I.name"
+        f"JOIN {source.name('kernel_dispatch')} K ON K.event_id = E.event_id {whole}GROUP BY K.kernel_id, I.name"
     )
     names = {row.get("id"): str(row.get("display_name") or row.get("kernel_name")) for row in source.rows("info_kernel_symbol")}
     for kernel, counter, calls, total in source.database.execute(query):

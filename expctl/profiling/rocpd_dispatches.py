@@ -1,165 +1,171 @@
-"""The dispatches of a rocpd database, a million in a second or two.
-
-Most databases have one GPU and dispatches in order: these are read in one quick pass, by two processes where two cores are
-free. Anything else (several GPUs or processes, times that run backwards) is read in a pass that keeps every time.
+"""The dispatches of a rocpd database, a million in a second or two: one pass over the table, by two processes where two
+cores are free.
 """
 
+import sqlite3
+from array import array
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from expctl.profiling import refusals
 from expctl.profiling.rocpd_tables import Tables
 from expctl.profiling.rocprof_csv import AXES
 from expctl.profiling.sqlite_file import open_database, quoted
-from expctl.profiling.tally import Entry, Gaps, Summary, Tally, Track, gaps_of
+from expctl.profiling.tally import Entry, Tally, Track
 from expctl.profiling.two_processes import cores, halves, in_two
 
 ROWS_FOR_TWO = 100_000
 """Below, forking costs more than it saves."""
 # What distinguishes launches, under all the names it has had. One weighted sum of them is the key of a launch: it costs one
-# value per dispatch instead of twelve. The weights are primes large enough that two launches of a run won't share a sum.
+# value per dispatch instead of twelve. The weights are primes without a pattern, so that no plain change of a grid or a
+# workgroup makes up for another, and small enough that a grid of 2^32 work-items stays below 2^63.
 _PARTS: tuple[tuple[tuple[str, ...], int], ...] = (
-    (("kernel_id",), 268435399),
-    (("agent_id",), 134217689),
-    (("private_segment_size", "scratch_size"), 50331653),
-    (("group_segment_size", "lds_block_size", "lds_size"), 33554393),
+    (("kernel_id",), 604462909811),
+    (("agent_id", "track_id"), 338350097063),
+    (("private_segment_size", "scratch_size"), 1483921703),
+    (("group_segment_size", "lds_block_size", "lds_size"), 1827364979),
     *(
         ((f"workgroup_size_{axis}", f"workgroup_{axis}"), prime)
-        for axis, prime in zip(AXES, (16777213, 8388593, 4194301), strict=True)
+        for axis, prime in zip(AXES, (51539607599, 37207462397, 22369621867), strict=True)
     ),
-    *(((f"grid_size_{axis}", f"grid_{axis}"), prime) for axis, prime in zip(AXES, (2097143, 1048573, 524287), strict=True)),
+    *(
+        ((f"grid_size_{axis}", f"grid_{axis}"), prime)
+        for axis, prime in zip(AXES, (268435399, 190734863, 107374183), strict=True)
+    ),
 )
 VIEW_NEEDS = ("region_name_id", "tid", "event_id")
-_HIDDEN_WEIGHT = 201326611
+REPLAY = "replay_pass"
+"""A dispatch that is run again and again to be counted has a row for each pass; others have none, or NULL."""
 
 
-def read_dispatches(
-    source: Tables, have: Mapping[str, bool], agents: Mapping[Any, str], *, thorough: bool
-) -> tuple[Tally, dict[Any, int]]:
-    """All dispatches, and the id of the first one of each launch. Raises Refused."""
+@dataclass(slots=True, kw_only=True)
+class Dispatches:
+    """All dispatches of one process. `firsts` has the id of the first one of each launch, `hidden` counts those that the
+    database's own views leave out, `replays` those that are a dispatch run again and don't count."""
+
+    tally: Tally = field(default_factory=Tally)
+    firsts: dict[Any, int] = field(default_factory=dict)
+    hidden: int = 0
+    replays: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Where dispatches ran: the column that says so ("" without one), and the names of GPUs by its values."""
+
+    column: str
+    names: Mapping[Any, str]
+
+    @property
+    def only(self) -> str:
+        """The one GPU there is; "" where there are several or none."""
+        different = set(self.names.values())
+        return different.pop() if len(different) == 1 else ""
+
+    def of(self, value: object) -> str:
+        """The GPU that a value of the column stands for."""
+        return self.only or self.names.get(value) or (f"agent {value}" if self.column else "the GPU")
+
+
+def read_dispatches(source: Tables, have: Mapping[str, bool], places: Places) -> Dispatches:
+    """The dispatches of `source`. Raises Refused."""
     table = source.name("kernel_dispatch")
-    first, last = source.database.execute(f"SELECT min(id), max(id) FROM {table}").fetchone()  # noqa: S608  a quoted name
+    ends = f"SELECT (SELECT min(id) FROM {table}), (SELECT max(id) FROM {table})"  # noqa: S608  a quoted name
+    first, last = source.database.execute(ends).fetchone()
     if first is None:
-        return Tally(), {}
+        return Dispatches()
     ranges = halves(first, last) if last - first >= ROWS_FOR_TWO and cores() > 1 else ((first, last),)
 
     def read(part: int) -> Any:
         with open_database(source.path) as database:
-            return _quickly(Tables(database=database, path=source.path, suffix=source.suffix), have, agents, ranges[part])
+            return _range(Tables(database=database, path=source.path, suffix=source.suffix), have, places, ranges[part])
 
     try:
-        parts = [None] if thorough else in_two(read, len(ranges))
-        if all(part is not None for part in parts) and (joined := _joined(parts)) is not None:
-            return joined
-        return _thoroughly(source, have, agents)
+        return _joined(in_two(read, len(ranges)))
     except TypeError as error:
         raise refusals.damaged(source.path, "a dispatch whose start or end is no integer") from error
 
 
-def _quickly(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, str], ids: tuple[int, int]) -> Any:
-    """What two processes can exchange of a range of ids; None unless one GPU ran one dispatch after the other began."""
-    durations: dict[Any, list[int]] = {}
-    firsts: dict[Any, int] = {}
-    appends: dict[Any, Any] = {}
-    gaps: list[int] = []
-    gap_to = gaps.append
-    device = ""
-    first = last = reached = None
-    rows = source.database.execute(_query(source, have, "WHERE id BETWEEN ? AND ?"), ids)
-    for key, start, end in rows:
-        try:
-            appends[key](end - start)
-        except KeyError:
-            firsts[key] = _nth(source, sum(map(len, durations.values())), ids)
-            where = _agent_of(source, firsts[key], have, agents)
-            if device not in ("", where):
-                return None
-            device = where
-            durations[key] = [end - start]
-            appends[key] = durations[key].append
-            if first is None:
-                first = last = reached = start
-        if start >= reached:
-            gap_to(start - reached)
-            reached = end
-        else:
-            if start < last:
-                return None
-            if end > reached:
-                reached = end
-        last = start
-    if first is None or any(min(values) < 0 for values in durations.values()):
-        return None
-    for values in durations.values():
-        values.sort()
-    found = gaps_of(gaps)
-    times = (first, last, reached, sum(map(len, durations.values())))
-    return durations, firsts, device, times, (found.number, found.total_ns, found.short, found.short_ns, found.longest_ns)
-
-
-def _joined(parts: list[Any]) -> tuple[Tally, dict[Any, int]] | None:
-    """The ranges as one; None where the second doesn't follow on the first."""
+def _range(source: Tables, have: Mapping[str, bool], places: Places, ids: tuple[int, int]) -> Any:
+    """The dispatches of a range of ids, as data that two processes can exchange. Raises TypeError for odd times."""
     tally = Tally()
     firsts: dict[Any, int] = {}
-    summary: Summary | None = None
-    device = parts[0][2]
-    for durations, some, where, (first, last, reached, dispatches), numbers in parts:
-        gaps = Gaps(**dict(zip(Gaps.__slots__, numbers, strict=True)))
-        mine = Summary(first=first, last_start=last, reached=reached, dispatches=dispatches, gaps=gaps)
-        summary = mine if summary is None else summary.then(mine)
-        if summary is None or where != device:
-            return None
+    entries: dict[Any, Entry] = {}
+    raised: list[BaseException] = []
+
+    def take(key: Any, start: int, end: int, dispatch: int) -> None:
+        try:
+            duration_to, start_to, end_to = entries[key]
+        except KeyError:
+            firsts[key] = dispatch
+            duration_to, start_to, end_to = entries[key] = tally.entry(_place_of(source, dispatch, places), key)
+        try:
+            duration_to(end - start)
+            start_to(start)
+            end_to(end)
+        except BaseException as error:
+            raised.append(error)  # SQLite would tell of it in its own words
+            raise
+
+    # A function that SQLite calls costs half of what a row costs that it hands out.
+    # A function that SQLite calls costs half of what a row costs that it hands out.
+    source.database.create_function("take", 4, take)
+    seen = " + ".join(quoted(name) for name in VIEW_NEEDS if have.get(name)) or "1"
+    table, once = source.name("kernel_dispatch"), ""
+    if REPLAY in have:
+        once = f" AND ({REPLAY} IS NULL OR {REPLAY} = (SELECT min({REPLAY}) FROM {table}))"  # noqa: S608  quoted names
+    query = (
+        f'SELECT count(take({_key(have, places)}, start, "end", id)), count(*) - count({seen}), count(*) '  # noqa: S608
+        f"FROM {table} WHERE id BETWEEN ? AND ?{once}"
+    )
+    try:
+        _, hidden, counted = source.database.execute(query, ids).fetchone()
+    except sqlite3.OperationalError:
+        if raised:
+            raise raised[0] from None
+        raise
+    tally.settle()
+    rows = f"SELECT count(*) FROM {table} WHERE id BETWEEN ? AND ?"  # noqa: S608
+    replays = source.database.execute(rows, ids).fetchone()[0] - counted if once else 0
+    times = {device: (track.starts.tobytes(), track.ends.tobytes()) for device, track in tally.tracks.items()}
+    return firsts, hidden, replays, tally.durations, tally.impossible, times
+
+
+def _joined(parts: list[Any]) -> Dispatches:
+    """The ranges as one."""
+    found = Dispatches()
+    tally = found.tally
+    for firsts, hidden, replays, durations, impossible, times in parts:
+        found.firsts = firsts | found.firsts
+        found.hidden += hidden
+        found.replays += replays
+        tally.impossible += impossible
         for key, values in durations.items():
             tally.durations[key] = tally.durations[key] + values if key in tally.durations else values
-        firsts = some | firsts
-    tally.tracks[device] = Track(summary=summary)
-    return tally, firsts
+        for device, (starts, ends) in times.items():
+            tally.tracks[device] = tally.tracks.get(device, Track()).join(Track(array("q", starts), array("q", ends)))
+    return found
 
 
-def _thoroughly(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, str]) -> tuple[Tally, dict[Any, int]]:
-    """Every start and end, by GPU. Raises TypeError where one is no integer."""
-    tally = Tally()
-    entries: dict[Any, Entry] = {}
-    firsts: dict[Any, int] = {}
-    for key, start, end, dispatch in source.database.execute(_query(source, have, "", ", id")):
-        if key not in entries:
-            firsts[key] = dispatch
-            entries[key] = tally.entry(_agent_of(source, dispatch, have, agents), key)
-        duration_to, start_to, end_to = entries[key]
-        duration_to(end - start)
-        start_to(start)
-        end_to(end)
-    return tally, firsts
-
-
-def _query(source: Tables, have: Mapping[str, bool], where: str, more: str = "") -> str:
-    terms = [f"{_value(name, have[name])} * {weight}" for names, weight in _PARTS if (name := _first(names, have)) is not None]
-    if hiding := [quoted(name) for name in VIEW_NEEDS if have.get(name)]:
-        terms.append(f"({' + '.join(hiding)} IS NULL) * {_HIDDEN_WEIGHT}")
-    return f'SELECT {" + ".join(terms)}, start, "end"{more} FROM {source.name("kernel_dispatch")} {where} ORDER BY id'  # noqa: S608
-
-
-def _nth(source: Tables, place: int, ids: tuple[int, int]) -> int:
-    """The id of a dispatch by its place. Ids have no holes as rocprofv3 writes them, so the guess is nearly always right."""
-    table, guess = source.name("kernel_dispatch"), ids[0] + place
-    before = f"SELECT count(*) FROM {table} WHERE id BETWEEN ? AND ?"  # noqa: S608
-    if source.database.execute(before, (ids[0], guess)).fetchone()[0] == place + 1:
-        return guess
-    query = f"SELECT id FROM {table} WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1 OFFSET ?"  # noqa: S608
-    return int(source.database.execute(query, (*ids, place)).fetchone()[0])
+def _key(have: Mapping[str, bool], places: Places) -> str:
+    """The key of a launch, as SQL. Where one GPU is listed, all ran on it."""
+    found = [(next((name for name in names if name in have), ""), weight) for names, weight in _PARTS]
+    terms = [
+        f"{_value(name, have[name])} * {weight}"
+        for name, weight in found
+        if name and not (name == places.column and places.only)
+    ]
+    return " + ".join(terms)
 
 
 def _value(name: str, nullable: bool) -> str:
     return f"coalesce({quoted(name)}, -1)" if nullable else quoted(name)
 
 
-def _first(names: tuple[str, ...], have: Mapping[str, bool]) -> str | None:
-    return next((name for name in names if name in have), None)
-
-
-def _agent_of(source: Tables, dispatch: int, have: Mapping[str, bool], agents: Mapping[Any, str]) -> str:
-    if "agent_id" not in have:
-        return "the GPU"
-    query = f"SELECT agent_id FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608
-    row = source.database.execute(query, (dispatch,)).fetchone()
-    return agents.get(row[0], f"agent {row[0]}")
+def _place_of(source: Tables, dispatch: int, places: Places) -> str:
+    if places.only or not places.column:
+        return places.of(None)
+    query = f"SELECT {quoted(places.column)} FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608
+    (value,) = source.database.execute(query, (dispatch,)).fetchone()
+    return places.of(value)

@@ -29,7 +29,11 @@ class Tables:
 
     def rows(self, what: str) -> Iterator[Mapping[str, Any]]:
         """All rows by column, in lower case."""
-        names = list(self.columns(what))
-        if names:
-            for row in self.database.execute(f"SELECT * FROM {self.name(what)}"):  # noqa: S608  a quoted name of sqlite_master
-                yield dict(zip(names, row, strict=True))
+        if self.columns(what):
+            yield from by_column(self.database.execute(f"SELECT * FROM {self.name(what)}"))  # noqa: S608  a quoted name
+
+
+def by_column(rows: sqlite3.Cursor) -> Iterator[Mapping[str, Any]]:
+    """Rows by column, in lower case."""
+    names = [column[0].lower() for column in rows.description]
+    return (dict(zip(names, row, strict=True)) for row in rows)

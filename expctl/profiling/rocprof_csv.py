@@ -67,9 +67,9 @@ def describe(found: Gathered, columns: dict[str, int]) -> None:
 
 
 def device_key(agent: str) -> str:
-    """`Agent 4`, `4` and `agent 4` are the same GPU of one run."""
-    digits = agent.strip().lower().removeprefix("agent").strip()
-    return f"agent {digits}" if digits.isdigit() else agent.strip().lower() or "the GPU"
+    """Before 6.4 a number, of a node; since then `Agent 4`, counted among what the program sees, or `GPU 0`."""
+    plain = agent.strip().lower()
+    return f"node {plain}" if plain.isdigit() else plain or "the GPU"
 
 
 def _launch(cells: dict[str, str]) -> RawLaunch:
@@ -117,25 +117,26 @@ def gather_copies(table: Table) -> Gathered:
 
 def gather_agents(table: Table) -> dict[str, Device]:
     """GPUs by the keys that traces use. Raises Refused."""
-    found = {}
+    found: dict[str, Device] = {}
+    nodes: dict[str, Device] = {}
     columns = table.names
 
     def cell(row: Row, name: str) -> str:
         return row[columns[name]] if name in columns else ""
 
-    gpus = 0
     for row in table.all_rows():
         if cell(row, "agent_type").upper() != "GPU":
             continue
+        node = cell(row, "node_id")
         device = Device(
-            name=device_key(cell(row, "node_id")),
+            name=f"agent {cell(row, 'logical_node_id') or node}",
             arch=cell(row, "name"),
             product=cell(row, "product_name"),
             units=optional_integer(cell(row, "cu_count")) or None,
             partitions=optional_integer(cell(row, "num_xcc")) or None,
             clock_mhz=optional_integer(cell(row, "max_engine_clk_fcompute")) or None,
         )
-        found[device.name] = device
-        found[f"gpu {gpus}"] = device  # --agent-index=type-relative
-        gpus += 1
-    return found
+        # as --agent-index relative (the default) and type-relative name it, and old versions
+        found |= {device.name: device, f"gpu {len(nodes)}": device, device_key(node): device}
+        nodes[f"agent {node}"] = device  # as --agent-index absolute does
+    return nodes | found

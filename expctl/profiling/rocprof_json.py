@@ -18,8 +18,11 @@ _SIZES = ("private_segment_size", "group_segment_size")
 
 def gather_rocprof_json(path: Path, document: Mapping[str, Any]) -> list[Gathered]:
     """One for each process. Raises Refused."""
-    entries = sequence(document[ROOT])
-    found = [_process(path, mapping(entry)) for entry in entries]
+    entries = document[ROOT] if isinstance(document[ROOT], list) else [document[ROOT]]
+    try:
+        found = [_process(path, mapping(entry)) for entry in entries]
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise refusals.damaged(path, f"a record without what belongs in it: {error!r}") from error
     if not any(each.has_kernels or each.copies for each in found):
         raise refusals.no_kernels(path, "rocprofv3 JSON without a dispatch", "record with rocprofv3 --kernel-trace")
     return found
@@ -38,14 +41,11 @@ def _process(path: Path, entry: dict[str, Any]) -> Gathered:
     found.devices = {device.name: device for device in agents.values()}
     symbols = {symbol.get("kernel_id"): symbol for symbol in map(mapping, sequence(entry.get("kernel_symbols")))}
     records = mapping(entry.get("buffer_records"))
-    try:
-        _dispatches(found, sequence(records.get("kernel_dispatch")), symbols, agents)
-        if not found.has_kernels:
-            _counted_dispatches(found, entry, symbols, agents)
-        for copy in sequence(records.get("memory_copy")):
-            found.copied(_direction(entry, copy), copy["end_timestamp"] - copy["start_timestamp"], whole(copy.get("bytes")))
-    except (KeyError, TypeError, OverflowError) as error:
-        raise refusals.damaged(path, f"a record without what belongs in it: {error!r}") from error
+    _dispatches(found, sequence(records.get("kernel_dispatch")), symbols, agents)
+    if not found.has_kernels:
+        _counted_dispatches(found, entry, symbols, agents)
+    for copy in sequence(records.get("memory_copy")):
+        found.copied(_direction(entry, copy), copy["end_timestamp"] - copy["start_timestamp"], whole(copy.get("bytes")))
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
     return found
 

@@ -56,7 +56,9 @@ def _statistic(table: Table, row: Row) -> Statistic:
 
 
 def gather_counters(table: Table) -> Gathered:
-    """One counter of one dispatch per row. A dispatch stands once for each counter, and is timed once. Raises Refused."""
+    """One counter of one dispatch per row. A dispatch stands once for each counter, and is timed once; one that is replayed
+    to be counted is one call. Raises Refused.
+    """
     found = Gathered(source=Source.ROCPROF_COUNTERS, file=str(table.path))
     columns = table.names
     launch_names = [
@@ -69,13 +71,15 @@ def gather_counters(table: Table) -> Gathered:
     ]  # fmt: skip
     dispatch_names = [name for name in ("guid", "process_id", "agent_id", "dispatch_id", "correlation_id") if name in columns]
     timed = "start_timestamp" in columns and "end_timestamp" in columns
-    values: dict[tuple[tuple[str, ...], str, str], float] = {}
+    replay = columns.get("replay_pass")
+    values: dict[tuple[tuple[str, ...], str, str, str], float] = {}
     seen: dict[tuple[str, ...], tuple[tuple[str, ...], int, int]] = {}
     for row in table.all_rows():
         dispatch = tuple(row[columns[name]] for name in dispatch_names)
         name, counter = row[columns["kernel_name"]], row[columns["counter_name"]]
         value = number(table.path, "Counter_Value", row[columns["counter_value"]])
-        values[dispatch, name, counter] = values.get((dispatch, name, counter), 0.0) + value
+        which = (dispatch, row[replay] if replay is not None else "", name, counter)
+        values[which] = values.get(which, 0.0) + value
         if dispatch in seen:
             continue
         key = tuple(row[columns[each]] for each in launch_names)
@@ -88,7 +92,7 @@ def gather_counters(table: Table) -> Gathered:
         raise refusals.no_kernels(
             table.path, "counters without a row", "did the program launch a kernel while it was profiled?"
         )
-    for (_, name, counter), value in values.items():
+    for (*_, name, counter), value in values.items():
         found.count(name, counter, value)
     _fill(found, seen, timed=timed)
     describe(found, columns)

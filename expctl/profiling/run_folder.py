@@ -1,6 +1,7 @@
 """A folder as one run: which of its files count, so that nothing counts twice."""
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,6 @@ from expctl.domain.profile import Device, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Gathered
 from expctl.profiling.one_file import read_file
-from expctl.profiling.rocpd import gather_rocpd
 
 FILES_MOST = 2000
 _UNREAD = (
@@ -35,6 +35,8 @@ _ORDER = (
     Source.ROCPROF_STATS, Source.ROCPROF_COUNTERS,
 )  # fmt: skip
 _COUNTING = (Source.ROCPROF_COUNTERS, Source.NCU_RAW, Source.NCU_DETAILS)
+_PASS = re.compile(r"(?:pmc|pass)_(\d+)")
+"""The folders of rocprofv3 that runs a program once for each group of counters."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -108,10 +110,14 @@ def _chosen(kernels: Sequence[Gathered]) -> Run:
     if not kernels:
         return Run(timed=[])
     best = min((each.source for each in kernels), key=_ORDER.index)
+    first = min(_pass_of(each.file) for each in kernels if each.source is best)
     run = Run(timed=[])
     identities: dict[str, str] = {}
     for each in kernels:
-        if each.source is best:
+        if each.source is best and _pass_of(each.file) != first:
+            run.counted.append(each)
+            run.notes.append(f"{_short(each.file)}: the program run again to be counted; its calls and times are not added")
+        elif each.source is best:
             if each.identity and each.identity in identities:
                 run.notes.append(f"{Path(each.file).name}: the same process as {identities[each.identity]}, counted once")
                 continue
@@ -125,18 +131,17 @@ def _chosen(kernels: Sequence[Gathered]) -> Run:
         else:
             run.notes.append(f"{Path(each.file).name}: {each.source}, left aside: times come from the {best}")
     if len(run.timed) > 1:
-        run.timed = _with_every_time(run.timed)
         run.notes.append(
             f"{len(run.timed)} processes or files are added up: {', '.join(Path(each.file).name for each in run.timed[:6])}"
         )
     return run
 
 
-def _with_every_time(parts: Sequence[Gathered]) -> list[Gathered]:
-    """Databases of several processes, which may share a GPU, are read again: one's summary doesn't say when another ran."""
-    if parts[0].source is not Source.ROCPD:
-        return list(parts)
-    wanted = {(each.file, each.identity) for each in parts}
-    files = dict.fromkeys(each.file for each in parts)
-    again = [each for file in files for each in gather_rocpd(Path(file), thorough=True)]
-    return [each for each in again if (each.file, each.identity) in wanted]
+def _pass_of(file: str) -> int:
+    """Which pass over the program wrote this; 0 where there is one."""
+    return next((int(found[1]) for part in reversed(Path(file).parts[:-1]) if (found := _PASS.fullmatch(part))), 0)
+
+
+def _short(file: str) -> str:
+    path = Path(file)
+    return f"{path.parent.name}/{path.name}"

@@ -2,10 +2,11 @@
 
 import math
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from operator import gt, lt, sub
+from operator import sub
 
 LAUNCH_GAP_MOST_NS = 100_000
 """A queue that is fed steadily leaves microseconds between kernels; a tenth of a millisecond is the host's doing."""
@@ -25,45 +26,17 @@ class Gaps:
     longest_ns: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """A device's dispatches in order of their starts, summed up while they were read."""
-
-    first: int
-    last_start: int
-    reached: int
-    dispatches: int
-    gaps: Gaps
-
-    def then(self, later: "Summary") -> "Summary | None":
-        """Both, one after the other; None unless the later one begins after the end of this."""
-        between = later.first - self.reached
-        if between < 0:
-            return None
-        parts = (self.gaps, gaps_of((between,)), later.gaps)
-        gaps = Gaps(
-            number=sum(each.number for each in parts),
-            total_ns=sum(each.total_ns for each in parts),
-            short=sum(each.short for each in parts),
-            short_ns=sum(each.short_ns for each in parts),
-            longest_ns=max(each.longest_ns for each in parts),
-        )
-        both = self.dispatches + later.dispatches
-        return Summary(first=self.first, last_start=later.last_start, reached=later.reached, dispatches=both, gaps=gaps)
-
-
 @dataclass(slots=True)
 class Track:
-    """The dispatches of one device, in file order, or their summary alone."""
+    """The dispatches of one device, in file order."""
 
     starts: "array[int]" = field(default_factory=lambda: array("q"))
     ends: "array[int]" = field(default_factory=lambda: array("q"))
-    summary: Summary | None = None
 
     @property
     def dispatches(self) -> int:
         """How many."""
-        return self.summary.dispatches if self.summary else len(self.starts)
+        return len(self.starts)
 
     def join(self, later: "Track") -> "Track":
         """Both on one device: two processes, two files."""
@@ -75,26 +48,20 @@ class Track:
         return Track(array("q", (start for start, _ in kept)), array("q", (end for _, end in kept)))
 
     def measured(self) -> tuple[int, Gaps]:
-        """From the first start to the last end, and the gaps; overlapping dispatches count once."""
-        if self.summary:
-            return self.summary.reached - self.summary.first, self.summary.gaps
-        starts: Sequence[int] = self.starts
-        ends: Sequence[int] = self.ends
-        if any(map(gt, starts, islice(starts, 1, None))):
-            pairs = sorted(zip(starts, ends, strict=True))
-            starts, ends = [start for start, _ in pairs], [end for _, end in pairs]
-        apart = list(map(sub, islice(starts, 1, None), ends))
-        reached = ends[-1]
-        if apart and min(apart) < 0:
-            apart, reached = _apart(starts, ends)
-        return reached - starts[0], gaps_of(apart)
+        """From the first start to the last end, and the gaps; overlapping dispatches count once. None may be impossible."""
+        apart = list(map(sub, islice(self.starts, 1, None), self.ends))
+        if min(apart, default=0) >= 0:  # one after the other, as they stand
+            return self.ends[-1] - self.starts[0], gaps_of(apart)
+        ordered = sorted(zip(self.starts, self.ends, strict=True))
+        apart, reached = _apart(ordered)
+        return reached - ordered[0][0], gaps_of(apart)
 
 
-def _apart(starts: Sequence[int], ends: Sequence[int]) -> tuple[list[int], int]:
+def _apart(ordered: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
     """Times from the end of everything before to each start, where dispatches overlap; and the last end."""
     found = []
-    reached = ends[0]
-    for start, end in zip(starts, ends, strict=True):
+    reached = ordered[0][1]
+    for start, end in ordered:
         if start > reached:
             found.append(start - reached)
         if end > reached:
@@ -104,15 +71,9 @@ def _apart(starts: Sequence[int], ends: Sequence[int]) -> tuple[list[int], int]:
 
 def gaps_of(apart: Sequence[int]) -> Gaps:
     """Of times between dispatches, none negative; a zero is no gap."""
-    longest = max(apart, default=0)
-    short = apart if longest <= LAUNCH_GAP_MOST_NS else [each for each in apart if each <= LAUNCH_GAP_MOST_NS]
-    return Gaps(
-        number=len(apart) - apart.count(0),
-        total_ns=sum(apart),
-        short=len(short) - short.count(0),
-        short_ns=sum(short),
-        longest_ns=longest,
-    )
+    number, total, longest = len(apart) - apart.count(0), sum(apart), max(apart, default=0)
+    long = [each for each in apart if each > LAUNCH_GAP_MOST_NS] if longest > LAUNCH_GAP_MOST_NS else []
+    return Gaps(number=number, total_ns=total, short=number - len(long), short_ns=total - sum(long), longest_ns=longest)
 
 
 @dataclass(slots=True)
@@ -144,14 +105,16 @@ class Tally:
         self.durations.setdefault(key, []).append(duration)
 
     def settle(self) -> None:
-        """Leave out what is impossible. Once, when all is taken."""
+        """Sort durations, and leave out what is impossible."""
+        found = 0
         for key, values in self.durations.items():
-            if min(values, default=0) < 0:
-                self.durations[key] = [value for value in values if value >= 0]
-                self.impossible += len(values) - len(self.durations[key])
-        for name, track in self.tracks.items():
-            if any(map(lt, track.ends, track.starts)):
-                self.tracks[name] = track.without_impossible()
+            values.sort()
+            if values and values[0] < 0:
+                found += (below := bisect_left(values, 0))
+                self.durations[key] = values[below:]
+        if found:
+            self.tracks = {name: track.without_impossible() for name, track in self.tracks.items()}
+            self.impossible += found
 
 
 def median(ordered: Sequence[int]) -> float:

@@ -50,6 +50,15 @@ def head(path: Path, size: int = 65536) -> bytes:
         raise refusals.damaged(path, f"the gzip data are wrong: {error}") from error
 
 
+def is_packed(path: Path) -> bool:
+    """Whether this is gzipped. Raises Refused."""
+    try:
+        with open(path, "rb") as raw:
+            return raw.read(2) == GZIP
+    except OSError as error:
+        raise refusals.unreadable(path, error) from error
+
+
 class _Unpacked(io.RawIOBase):
     """Unpacked bytes, until there are too many."""
 

@@ -1,11 +1,12 @@
 """Chrome traces of torch.profiler (Kineto), of ROCm and CUDA. Times are microseconds with nanoseconds behind the point."""
 
 from collections.abc import Mapping
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from expctl.domain.profile import Device, GridUnit, Source
+from expctl.domain.text import one_line
 from expctl.gpu.peaks import arch_of
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Gathered, RawLaunch
@@ -13,6 +14,7 @@ from expctl.profiling.json_file import mapping, sequence, whole
 from expctl.profiling.rocprof_csv import extent
 
 KERNEL, COPIES = "kernel", ("gpu_memcpy", "gpu_memset", "memcpy", "memset")
+MOST_US = 2**53
 EPOCH_US = 10**15
 """Time stamps since 1970 in microseconds pass this; written as doubles they are good to a quarter of a microsecond."""
 
@@ -90,15 +92,18 @@ def _extent(value: object) -> tuple[int, int, int] | None:
 def _ns(path: Path, event: Mapping[str, Any], field: str) -> int:
     """Microseconds, an integer or the text of a fraction, as nanoseconds. Raises Refused."""
     value = event.get(field)
-    if isinstance(value, int):
+    if isinstance(value, int) and abs(value) < MOST_US:
         return value * 1000
     try:
         before, _, after = str(value).partition(".")
-        if len(after) == 3 and after.isdigit() and before.isdigit():
+        if len(after) == 3 and after.isdigit() and before.isdigit() and len(before) <= 16:
             return int(before) * 1000 + int(after)
-        return round(Decimal(str(value)) * 1000)
-    except (InvalidOperation, ValueError, OverflowError) as error:
-        raise refusals.damaged(path, f"a kernel whose {field} is {value!r}") from error
+        exact = Decimal(str(value))
+        if -MOST_US < exact < MOST_US:
+            return round(exact * 1000)
+    except (ArithmeticError, ValueError):
+        pass
+    raise refusals.damaged(path, f"a kernel whose {field} is {one_line(str(value), 60)}")
 
 
 def _device(facts: Mapping[str, Any]) -> Device:

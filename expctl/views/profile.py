@@ -45,11 +45,12 @@ def profile_lines(
 
 def _head_lines(profile: Profile) -> list[str]:
     files = "1 file" if len(profile.files) == 1 else f"{len(profile.files)} files"
-    lines = [one_line(profile.path), f"  {profile.source}, {files}"]
+    lines = [one_line(profile.path), f"  {profile.source}, {files}" if profile.kernels else f"  memory copies alone, {files}"]
     lines += [f"  {_device_text(device)}" for device in profile.devices]
     timed = any(kernel.total_ns is not None for kernel in profile.kernels)
     kernels = f"{len(profile.kernels)} kernel{'' if len(profile.kernels) == 1 else 's'}"
-    lines.append(f"  {profile.calls} calls of {kernels}, {time_text(profile.total_ns) if timed else 'times not recorded'}")
+    if profile.kernels:
+        lines.append(f"  {profile.calls} calls of {kernels}, {time_text(profile.total_ns) if timed else 'times not recorded'}")
     for each in profile.timelines:
         lines.append(
             f"  {one_line(each.device, 60)}: {each.dispatches} dispatches in {time_text(each.span_ns)}, "
@@ -73,9 +74,8 @@ def _device_text(device: Device) -> str:
 def _class_lines(profile: Profile, totals: Sequence[Kernel]) -> list[str]:
     lines = [f"  {'class':<15}{'kernels':>8}{'calls':>9}{'time':>11}{'share':>9}"]
     for each in class_shares(totals, profile.total_ns):
-        lines.append(
-            f"  {each.kind:<15}{each.kernels:>8}{each.calls:>9}{time_text(each.total_ns):>11}{each.share_percent:>7.2f} %"
-        )
+        cells = (time_text(each.total_ns), f"{each.share_percent:.2f} %") if profile.total_ns else ("-", "-")
+        lines.append(f"  {each.kind:<15}{each.kernels:>8}{each.calls:>9}{cells[0]:>11}{cells[1]:>9}")
     gaps = sum(each.launch_gap_ns for each in profile.timelines)
     if gaps and len(totals) == len(profile.kernels):
         number = sum(each.launch_gaps for each in profile.timelines)

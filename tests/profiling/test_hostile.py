@@ -25,6 +25,7 @@ HEAD = (
     "Kind,Agent_Id,Queue_Id,Kernel_Name,Start_Timestamp,End_Timestamp,Workgroup_Size_X,Workgroup_Size_Y,Workgroup_Size_Z,"
     "Grid_Size_X,Grid_Size_Y,Grid_Size_Z\n"
 )
+DURATION = b'{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": %s}]}'
 Show = Callable[..., Any]
 
 
@@ -74,6 +75,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "trace with an empty time": (lambda: (HEAD + row(end="")).encode(), "End_Timestamp (empty)"),
     "trace with a time of 80 bits": (lambda: (HEAD + row(end=2**80)).encode(), "64 bits"),
     "trace whose only dispatch runs backwards": (lambda: (HEAD + row(start=20, end=10)).encode(), "begins before it ends"),
+    "trace with Python's digits": (lambda: (HEAD + row(end="2_0")).encode(), "End_Timestamp 2_0"),
     "trace with too many fields": (lambda: (HEAD + row().replace("\n", ",1\n")).encode(), "13 fields under 12 heads"),
     "trace with a head twice": (lambda: (HEAD.replace("Queue_Id", "agent_id") + row()).encode(), "stands twice"),
     "trace with zero bytes": (lambda: unpacked(TRACE)[:2000] + bytes(5) + unpacked(TRACE)[2000:], "binary data"),
@@ -88,12 +90,17 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "pc samples": (lambda: (GOLDEN / "rocprofv3_7.0_doc_pc_sampling_host_trap.csv").read_bytes(), "PC samples"),
     "agents": (lambda: unpacked("rocprofv3_7_gfx950_agent_info.csv.gz"), "agents"),
     "rocprof v1": (lambda: b"Index,KernelName,gpu-id,queue-id,DurationNs\n0,k,0,0,5\n", "rocprof v1"),
+    "rocprof v2": (lambda: b"Dispatch_ID,GPU_ID,Kernel_Name,Start_Timestamp,End_Timestamp\n0,0,k,1,2\n", "rocprof v2"),
     "nsys printed": (lambda: b'"Time (%)","Total Time (ns)","Instances","Name"\n1,2,3,k\n', "summary of nsys"),
     "ncu raw cut off": (lambda: unpacked(RAW)[:-500], "cut off"),
     "ncu raw without units": (lambda: b"".join(unpacked(RAW).splitlines(keepends=True)[::2]), "units"),
     "ncu raw without kernels": (lambda: b"".join(unpacked(RAW).splitlines(keepends=True)[:2]), "without a kernel"),
     "ncu details cut off": (lambda: unpacked(DETAILS)[:-200], ""),
-    "ncu error alone": (lambda: b"==ERROR== No kernels were profiled.\n", "an empty file"),
+    "ncu error alone": (lambda: b"==ERROR== No kernels were profiled.\n", "No kernels were profiled"),
+    "ncu summary": (lambda: b'"Kernel Name","Invocations","Metric Name"\n"k",3,"Duration"\n', "summed over kernels"),
+    "ncu source page": (lambda: b'"#","Address","Source"\n"1","7f","MOV"\n', "source page"),
+    "parquet": (lambda: b"PAR1" + bytes(40), "Parquet"),
+    "a packed database": (lambda: (GOLDEN / DATABASE).read_bytes(), "packed by gzip"),
     "json cut off": (lambda: unpacked(JSON)[:-100], "no JSON"),
     "json of something else": (lambda: b'{"a": 1}', "JSON of something else"),
     "json of a number list": (lambda: b"[1, 2, 3]", "JSON of something else"),
@@ -110,11 +117,27 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
         b'"start_timestamp": "1", "end_timestamp": "2"}]}}]}',
         "a record without",
     ),
+    "json with handles that are lists": (
+        lambda: b'{"rocprofiler-sdk-tool": [{"agents": [{"id": {"handle": [1]}, "type": 2}]}]}', "a record without"
+    ),
+    "json with a kernel id that is a list": (
+        lambda: b'{"rocprofiler-sdk-tool": [{"kernel_symbols": [{"kernel_id": [1]}]}]}', "a record without"
+    ),
+    "json with counters that are numbers": (
+        lambda: b'{"rocprofiler-sdk-tool": [{"callback_records": {"counter_collection": [{"dispatch_data": {"dispatch_info": '
+        b'{"kernel_id": 1}}, "records": [5]}]}}]}',
+        "a record without",
+    ),
+    "json with an integer of 5000 digits": (lambda: b'{"traceEvents": ' + b"9" * 5000 + b"}", "no JSON"),
     "trace without events": (lambda: b'{"traceEvents": []}', "without events"),
     "trace of cpu events": (lambda: b'{"traceEvents": [{"ph": "X", "cat": "cpu_op", "ts": 1, "dur": 2}]}', "without a kernel"),
     "trace whose duration is a word": (
-        lambda: b'{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": "long"}]}', "dur is 'long'"
+        lambda: b'{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": "long"}]}', "dur is long"
     ),
+    **{
+        f"trace whose duration is {value}": (lambda value=value: DURATION % value.encode(), "a kernel whose dur")
+        for value in ("1e400", "1e999999999", "NaN", "-Infinity", "9" * 40, '"' + "9" * 30 + '.125"', "[1]")
+    },
     "database cut off": (lambda: unpacked(DATABASE)[:300_000], "cut off"),
     "database header alone": (lambda: unpacked(DATABASE)[:100], "cut off"),
     "database magic alone": (lambda: b"SQLite format 3\x00", "less than a database's header"),
@@ -160,6 +183,18 @@ def test_refused(tmp_path: Path, show: Show, case: str) -> None:
     assert says in shown.err
     assert ("BUG" in shown.err, "Traceback" in shown.err, shown.out) == (False, False, "")
     assert quiet(shown.err)
+
+
+OTHERS = json.loads((GOLDEN / "refused_heads.json").read_text())
+
+
+@pytest.mark.parametrize("case", OTHERS)
+def test_tables_without_kernels_are_known(tmp_path: Path, show: Show, case: str) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text(OTHERS[case]["text"])
+    shown = show(path)
+    assert (shown.status, shown.err.splitlines()[0]) == (1, "Error: no kernels in this file")
+    assert f"found     {OTHERS[case]['says']}\n" in shown.err
 
 
 NAMES = {

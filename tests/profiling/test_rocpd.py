@@ -73,31 +73,57 @@ def test_names_of_another_version(tmp_path: Path) -> None:
         ALTER TABLE T_kernel_dispatch_G RENAME COLUMN group_segment_size TO lds_block_size;
         ALTER TABLE T_kernel_dispatch_G RENAME COLUMN region_name_id TO region;
     """
-    with sqlite3.connect(":memory:") as probe:
-        if sqlite3.sqlite_version_info < (3, 26):
-            pytest.skip(f"SQLite {probe} can't rename")
     plain = read_profile(database(tmp_path / "a.db", ""))
     renamed = read_profile(database(tmp_path / "r.db", script))
     assert renamed.kernels == plain.kernels
 
 
 @pytest.mark.parametrize("overlapping", [False, True])
-def test_one_process_two_processes_and_the_thorough_way_agree(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overlapping: bool
-) -> None:
+def test_one_process_and_two_processes_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, overlapping: bool) -> None:
     path = tmp_path / "r.db"
     rocpd(path, 3000, overlapping=overlapping)
     whole = read_profile(path)
     monkeypatch.setattr(rocpd_dispatches, "ROWS_FOR_TWO", 1000)
     monkeypatch.setattr(rocpd_dispatches, "cores", lambda: 2)
     assert read_profile(path) == whole
-    monkeypatch.setattr(rocpd_dispatches, "_joined", lambda _: None)
-    assert read_profile(path) == whole
     with sqlite3.connect(path) as connection:
         rows = connection.execute("SELECT count(*), sum(duration), min(start), max(end) FROM kernels").fetchone()
     connection.close()
     (timeline,) = whole.timelines
     assert (whole.calls, whole.total_ns, timeline.span_ns) == (rows[0], rows[1], rows[3] - rows[2])
+
+
+def test_dispatches_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "r.db"
+    rocpd(path, 2000, overlapping=True)
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE rocpd_kernel_dispatch_{GUID} SET start = end - start, end = start % 1000 + 2 * end - start")
+        rows = connection.execute("SELECT start, end FROM kernels ORDER BY start").fetchall()
+        hidden = connection.execute(f"UPDATE rocpd_kernel_dispatch_{GUID} SET tid = NULL WHERE id % 3 = 0").rowcount
+    connection.close()
+    busy = reached = 0
+    for start, end in rows:
+        busy += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    monkeypatch.setattr(rocpd_dispatches, "ROWS_FOR_TWO", 1000)
+    for cores in (1, 2):
+        monkeypatch.setattr(rocpd_dispatches, "cores", lambda cores=cores: cores)
+        profile = read_profile(path)
+        (timeline,) = profile.timelines
+        assert (timeline.busy_ns, timeline.span_ns) == (busy, reached - rows[0][0])
+        assert any(f"hides {hidden} of 2000" in note for note in profile.notes)
+
+
+def test_launches_that_differ_in_one_extent_only(tmp_path: Path) -> None:
+    """Their keys are sums: none may hide behind another."""
+    script = """
+        UPDATE T_kernel_dispatch_G SET kernel_id = 1, group_segment_size = 0,
+            workgroup_size_x = 64, workgroup_size_y = 1, workgroup_size_z = 1,
+            grid_size_x = 6400 + 64 * (id = 2), grid_size_y = 6400 - 320 * (id = 2) - 1 * (id = 3),
+            grid_size_z = 6400 + 384 * (id = 2) + 2 * (id = 3), private_segment_size = id = 4;
+    """
+    (kernel,) = read_profile(database(tmp_path / "r.db", script)).kernels
+    assert sorted(each.calls or 0 for each in kernel.launches) == [1, 1, 1, 2]
 
 
 def test_ids_with_holes(tmp_path: Path) -> None:

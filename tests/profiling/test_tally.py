@@ -26,7 +26,7 @@ def test_what_ends_before_it_begins_is_left_out(lengths: list[int]) -> None:
     tally.add("gpu", [("k", 100 * n, 100 * n + length) for n, length in enumerate(lengths)])
     tally.settle()
     kept = [length for length in lengths if length >= 0]
-    assert tally.durations["k"] == kept
+    assert tally.durations["k"] == sorted(kept)
     assert (tally.impossible, len(tally.tracks["gpu"].starts)) == (len(lengths) - len(kept), len(kept))
 
 
