@@ -11,12 +11,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from expctl.adapters import durable
-from expctl.adapters.child import MARK, Child, Launch, TimedOut, log_tail
-from expctl.adapters.child_words import child_environment, fill
+from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
+from expctl.adapters.child_words import child_environment, fill, shared_folders
+from expctl.adapters.disk_room import check_room
 from expctl.adapters.typed import Problems, decode, encode
+from expctl.domain.errors import Busy
 from expctl.domain.ports import Available, Failed, Recipe, Unavailable
 from expctl.domain.protocol import Environment, Target, Toolchain
 from expctl.domain.record import Artifact
+
+ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
 
 
 class Builder:
@@ -60,9 +64,11 @@ class Builder:
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
         failed = self._run_all(recipe, target, tree, out)
+        made = out / target.build.artifact
+        if failed is not None or not made.is_file():
+            check_room(self._state)
         if failed is not None:
             return failed
-        made = out / target.build.artifact
         if not made.is_file() or made.is_symlink():
             return Failed(reason=f"the build ended without writing {target.build.artifact}")
         code, facts = recipe.describe(made)
@@ -79,26 +85,47 @@ class Builder:
             return None
 
     def _run_all(self, recipe: Recipe, target: Target, tree: Path, out: Path) -> Failed | None:
-        scratch = self._state / "scratch"
+        scratch, log = self._state / "scratch" / "build", self._state / "scratch" / "build.log"
+        shutil.rmtree(scratch, ignore_errors=True)
         environment = child_environment(self._environment, scratch, self._mark)
-        cache = str(self._state / "cache" / "zig")
-        environment |= {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache, MARK: self._mark}
+        cache = self._state / "cache" / "zig"
+        cache.mkdir(parents=True, exist_ok=True)
+        environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
+        walls = self._walls(target.build.toolchain, scratch, tree, out, cache)
+        log.unlink(missing_ok=True)
         deadline = time.monotonic() + target.build.timeout_s
         words = {"{python}": sys.executable, "{zig_include}": _zig_include()}
         for command in recipe.commands(target.build, out=out):
-            log = out / "build.log"
             argv = fill(command, words)
             try:
-                with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log)) as child:
+                with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log, walls=walls)) as child:
                     child.close_input()
                     status = child.wait(deadline)
             except TimedOut:
                 return Failed(reason=f"{Path(argv[0]).name} did not end within {target.build.timeout_s:g} s")
+            except Gone as gone:
+                return Failed(reason=f"{Path(argv[0]).name} {gone}")
+            except Unkillable as error:
+                raise Busy(
+                    "a process of the build can't be killed",
+                    expected="nothing of ours beside a measurement",
+                    found=str(error),
+                    hint="state D waits for a device or a file system: mend that, or start the machine again; then run again",
+                ) from error
             except OSError as error:
                 return Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)
             if status:
                 return Failed(reason=_first_error(log, tree) or f"{Path(argv[0]).name} {child.fate()}")
         return None
+
+    def _walls(self, toolchain: Toolchain, scratch: Path, tree: Path, out: Path, cache: Path) -> Walls:
+        """A command of the protocol's may build in the tree, which is for this build alone. Only compilers that run no code of
+        the patch share a cache: from one that others wrote, a baseline could be built wrong.
+        """
+        shared = shared_folders(self._environment)
+        if toolchain is Toolchain.COMMAND:
+            return Walls(scratch=(scratch, out), tree=(tree,), shared=shared)
+        return Walls(scratch=(scratch, out), shared=(cache, *shared) if toolchain in ZIG else shared)
 
     def _key(self, name: str, target: Target, available: Available, sources: str) -> str:
         parts = [name, encode(target.build), dict(available.versions), sources, self._machine, dict(self._environment.set)]

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import git
 
+from expctl.adapters.disk_room import raise_shortage
 from expctl.adapters.git_reader import GitReader, Place, hermetic_arguments, hermetic_environment
 
 
@@ -21,7 +22,7 @@ class GitPlumbing(GitReader):
     def call(
         self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
     ) -> tuple[int, bytes, str]:
-        """Run one git command; return its status, output and messages."""
+        """Run one git command; return its status, output and messages. Raises OSError when the disk is full."""
         source = None
         if stdin is not None:
             source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
@@ -41,6 +42,8 @@ class GitPlumbing(GitReader):
             if source is not None:
                 source.close()
         said = err.decode(errors="replace") if isinstance(err, bytes) else str(err)
+        if status:
+            raise_shortage(said, self.state)
         return int(status), out if isinstance(out, bytes) else str(out).encode(), said.strip()
 
     def must(self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import Place
+from expctl.adapters.seals import Seals
 from expctl.domain.errors import Refused
 from expctl.domain.ports import ChangedFile, Failed
 
@@ -28,6 +29,7 @@ class GitWorkspace(GitPlumbing):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self._scratch_index = str(place.state / "scratch.index")
+        self.seals = Seals()
 
     # ------------------------------------------------------------------ looking
 
@@ -227,9 +229,14 @@ class GitWorkspace(GitPlumbing):
 
     # ------------------------------------------------------------------ check-outs
 
-    def check_out(self, commit: str, name: str) -> Path:
-        """A detached worktree of `commit` below the state folder. Names of equal length give paths of equal length."""
+    def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
+        """A detached worktree of `commit` below the state folder. Names of equal length give paths of equal length.
+
+        What lies at or below `sealed` is to stay as it is; where it didn't, the worktree is kept as evidence (`broken`).
+        """
         path = self.state / "checkouts" / name
+        if self.seals.broken(path):
+            return path
         if path.exists() and (path / ".git").exists():
             status, out, _ = self.call(["-C", str(path), "rev-parse", "HEAD"])
             clean = self.call(["-C", str(path), "status", "--porcelain"])[1] == b""
@@ -238,6 +245,7 @@ class GitWorkspace(GitPlumbing):
         self._remove_check_out(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         self.must(["worktree", "add", "-q", "--detach", "--force", str(path), commit])
+        self.seals.seal(path, sealed)
         return path
 
     def remove_check_outs(self) -> None:
@@ -248,6 +256,7 @@ class GitWorkspace(GitPlumbing):
             self._remove_check_out(path)
 
     def _remove_check_out(self, path: Path) -> None:
+        self.seals.lift(path)
         admin = self._registered_check_outs().get(path)
         shutil.rmtree(path, ignore_errors=True)
         if admin is not None:

@@ -165,10 +165,13 @@ class KeepRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """The environment of every step: names let through, and values set. Nothing else reaches a child."""
+    """The environment of every step: names let through, and values set. Nothing else reaches a child. `writable` are
+    absolute paths that a step may change besides its scratch (a compiler's cache, a profiler's lock).
+    """
 
     pass_through: tuple[str, ...] = ()
     set: Mapping[str, str] = field(default_factory=dict)
+    writable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +226,9 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
         if target.stands_for and target.stands_for not in protocol.targets:
             found.append(f"targets.{name}.stands_for: {target.stands_for} is not among targets ({', '.join(protocol.targets)})")
         found.extend(f"targets.{name}.{sentence}" for sentence in _target_faults(target))
+    for path in protocol.environment.writable:
+        if not path.startswith("/") or not path.strip("/") or not {".", ".."}.isdisjoint(path.split("/")):
+            found.append(f"environment.writable: expected an absolute path other than /, found {path!r}")
     for wait in ("wait_s", "quiet_s"):
         if getattr(protocol.gate, wait) < 0:
             found.append(f"gate.{wait}: expected 0 or more, found {getattr(protocol.gate, wait):g}")

@@ -95,7 +95,7 @@ def _build(world: World, subject: _Subject) -> tuple[Path, Path]:
     name, target, toolchains = subject.target, subject.protocol.targets[subject.target], subject.equipment.toolchains
     world.progress.working("build", name)
     started = world.clock.monotonic_s()
-    cwd = world.workspace.check_out(subject.base, CHECK_OUT)
+    cwd = world.workspace.check_out(subject.base, CHECK_OUT, sealed=subject.protocol.harness)
     made = toolchains.build(name, target, tree=cwd, sources=world.workspace.source_identity(subject.base))
     path = None if isinstance(made, Failed) else toolchains.path(target, made)
     if path is None:
