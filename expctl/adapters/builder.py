@@ -17,10 +17,11 @@ from expctl.adapters.disk_room import check_room
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Busy
 from expctl.domain.ports import Available, Failed, Recipe, Unavailable
-from expctl.domain.protocol import Environment, Target, Toolchain
+from expctl.domain.protocol import Build, Environment, Target, Toolchain
 from expctl.domain.record import Artifact
 
 ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
+ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
 
 
 class Builder:
@@ -88,10 +89,14 @@ class Builder:
         scratch, log = self._state / "scratch" / "build", self._state / "scratch" / "build.log"
         shutil.rmtree(scratch, ignore_errors=True)
         environment = child_environment(self._environment, scratch, self._mark)
-        cache = self._state / "cache" / "zig"
+        cache = self._state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
         cache.mkdir(parents=True, exist_ok=True)
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
-        walls = self._walls(target.build.toolchain, scratch, tree, out, cache)
+        walls = Walls(
+            scratch=(scratch, out),
+            tree=(tree,) if target.build.toolchain is Toolchain.COMMAND else (),  # it may build in place; the tree is its own
+            shared=(*shared_folders(self._environment), *(() if cache.is_relative_to(scratch) else (cache,))),
+        )
         log.unlink(missing_ok=True)
         deadline = time.monotonic() + target.build.timeout_s
         words = {"{python}": sys.executable, "{zig_include}": _zig_include()}
@@ -118,15 +123,6 @@ class Builder:
                 return Failed(reason=_first_error(log, tree) or f"{Path(argv[0]).name} {child.fate()}")
         return None
 
-    def _walls(self, toolchain: Toolchain, scratch: Path, tree: Path, out: Path, cache: Path) -> Walls:
-        """A command of the protocol's may build in the tree, which is for this build alone. Only compilers that run no code of
-        the patch share a cache: from one that others wrote, a baseline could be built wrong.
-        """
-        shared = shared_folders(self._environment)
-        if toolchain is Toolchain.COMMAND:
-            return Walls(scratch=(scratch, out), tree=(tree,), shared=shared)
-        return Walls(scratch=(scratch, out), shared=(cache, *shared) if toolchain in ZIG else shared)
-
     def _key(self, name: str, target: Target, available: Available, sources: str) -> str:
         parts = [name, encode(target.build), dict(available.versions), sources, self._machine, dict(self._environment.set)]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
@@ -148,6 +144,16 @@ class Builder:
             os.rename(out, home)
         shutil.rmtree(out, ignore_errors=True)
         durable.replace(self._state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
+
+
+def _only_compiles(build: Build) -> bool:
+    """Does the build run no code of the patch? Only then may it share a cache: from one that the code of another wrote, a
+    baseline could be built wrong.
+    """
+    if build.toolchain in ZIG:
+        return True
+    words = build.argv[build.argv.index("ziglang") :] if "ziglang" in build.argv[:3] else build.argv
+    return Path(words[0]).name in ("zig", "ziglang") and words[1:2] in ZIG_COMPILES if words else False
 
 
 def _zig_include() -> str:

@@ -18,7 +18,7 @@ IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"
 # Whatever the repository's configuration says, a patch that git can apply again.
 PLAIN_DIFF = (
-    *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"),
+    *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary", "-U3", "--submodule=short"),
     *("--src-prefix=a/", "--dst-prefix=b/"),
 )
 
@@ -125,8 +125,7 @@ class GitWorkspace(GitPlumbing):
 
     def reverted_tree(self, head: str, commit: str, paths: Sequence[str]) -> str | Failed:
         """The tree of `head` with what `commit` changed below `paths` taken back, merged three ways."""
-        diff = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"]
-        status, patch, said = self.call([*diff, f"{commit}^", commit, "--", *paths])
+        status, patch, said = self.call(["diff", *PLAIN_DIFF, f"{commit}^", commit, "--", *paths])
         if status:
             raise RuntimeError(f"git diff failed: {said}")
         env = self._fresh_index(head)
