@@ -170,11 +170,13 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.repository_lock import RepositoryLock
     from expctl.flow.world import World
+    from expctl.launcher.offer import offer
     from expctl.views.ledger_md import render
 
     become_subreaper()
     workspace = GitWorkspace(place)
-    machine = machine_facts()
+    walls = offer()
+    machine = machine_facts() | {"confinement": walls.words()}
     return World(
         workspace=workspace,
         library=GitLibrary(workspace),
@@ -193,6 +195,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         profile_bytes=profile_bytes,
         ticket_bytes=ticket_bytes,
         render=render,
+        gaps=walls.gaps(),
     )
 
 

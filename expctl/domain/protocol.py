@@ -7,6 +7,7 @@ from enum import StrEnum
 from expctl.domain.boundaries import LOOKS, RESCUE
 from expctl.domain.profiler_passes import counter_faults
 from expctl.domain.proposer import Proposer, proposer_faults
+from expctl.domain.protocol_names import name_faults
 
 
 class Toolchain(StrEnum):
@@ -222,13 +223,17 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     found.extend(_overlaps(protocol))
     swept = protocol.proposer.sweep.file if protocol.proposer is not None and protocol.proposer.sweep is not None else ""
     found += proposer_faults(protocol.proposer, in_scope=inside(swept, protocol.scope), targets=tuple(protocol.targets))
+    measured = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
+    found += name_faults(
+        targets=protocol.targets,
+        sizes=[size.name for benchmark in measured for size in benchmark.sizes],
+        variables=(*protocol.environment.pass_through, *protocol.environment.set),
+        writable=protocol.environment.writable,
+    )
     for name, target in protocol.targets.items():
         if target.stands_for and target.stands_for not in protocol.targets:
             found.append(f"targets.{name}.stands_for: {target.stands_for} is not among targets ({', '.join(protocol.targets)})")
         found.extend(f"targets.{name}.{sentence}" for sentence in _target_faults(target))
-    for path in protocol.environment.writable:
-        if not path.startswith("/") or not path.strip("/") or not {".", ".."}.isdisjoint(path.split("/")):
-            found.append(f"environment.writable: expected an absolute path other than /, found {path!r}")
     for wait in ("wait_s", "quiet_s"):
         if getattr(protocol.gate, wait) < 0:
             found.append(f"gate.{wait}: expected 0 or more, found {getattr(protocol.gate, wait):g}")

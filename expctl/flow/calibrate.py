@@ -54,6 +54,8 @@ def calibrate(world: World, *, target: str = "", rounds: int = ROUNDS) -> Stored
         chosen = preflight.choose_targets(protocol, equipment.toolchains, target).deciding
         identity = world.workspace.protocol_identity(head, ("protocol.yaml", *protocol.harness))
         world.progress.title("calibrate", "HEAD against itself", base=head, target=chosen, protocol=identity)
+        for gap in world.gaps:
+            world.progress.step("walls", gap)
         holder.show("measure")
         try:
             return _measured(world, _Subject(protocol=protocol, equipment=equipment, base=head, target=chosen), rounds)

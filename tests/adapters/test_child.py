@@ -203,7 +203,7 @@ def test_survivors_of_a_dead_runner_are_ended_also_in_a_session_of_their_own(tmp
         other.kill()
 
 
-def test_whoever_sweeps_spares_itself_and_those_above(tmp_path: Path) -> None:
+def test_whoever_sweeps_spares_itself_and_those_above() -> None:
     sweep = "from expctl.adapters.child import end_survivors; print(end_survivors('ours'))"
     outer = f"import subprocess, sys; print(subprocess.run([sys.executable, '-c', {sweep!r}], capture_output=True).stdout)"
     answer = subprocess.run([sys.executable, "-c", outer], env={**os.environ, MARK: "ours"}, capture_output=True, text=True)
