@@ -207,9 +207,9 @@ def log_tail(log: Path, lines: int = 3) -> str:
     try:
         with open(log, "rb") as file:
             file.seek(max(0, log.stat().st_size - TAIL_BYTES))
-            text = file.read(TAIL_BYTES).decode(errors="replace")
+            text = redacted(file.read(TAIL_BYTES).decode(errors="replace"))
     except OSError:
         return ""
     kept = [line.strip() for line in text.splitlines() if line.strip()][-lines:]
-    said = plain_text(redacted(" | ".join(kept))[-300:])
+    said = plain_text(" | ".join(kept)[-300:])
     return f" ({said})" if said else ""

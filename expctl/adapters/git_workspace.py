@@ -142,14 +142,14 @@ class GitWorkspace(GitPlumbing):
         return tuple(found.split())
 
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
-        """What differs between two trees, with sizes in bytes."""
+        """What differs between two trees, with sizes in bytes; a submodule's commit is not here and counts as none."""
         raw = self.must(["diff-tree", "-r", "-z", "--no-renames", "--raw", base, tree]).split("\0")
         entries = [(head.split(), path) for head, path in zip(raw[::2], raw[1::2], strict=False)]
         sizes = self.must(
             ["cat-file", "--batch-check=%(objectsize)"], stdin="".join(f"{head[3]}\n" for head, _ in entries).encode()
         ).split("\n")
         return tuple(
-            ChangedFile(path=path, mode=head[1], size=0 if head[1] == DELETED else int(size))
+            ChangedFile(path=path, mode=head[1], size=int(size) if head[1] != DELETED and size.isdigit() else 0)
             for (head, path), size in zip(entries, sizes, strict=False)
         )
 

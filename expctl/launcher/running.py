@@ -19,7 +19,7 @@ GRACE_S = (2.0, 1.0)  # after INT, after TERM; then KILL
 KILL_WAIT_S = 2.0
 PR_SET_CHILD_SUBREAPER = 36
 
-_live: set[int] = set()  # pids of our running children: everything else below us is an orphan that came to the subreaper
+_live: set[int] = set()  # pids of our running children: what else appears below us is an orphan that came to the subreaper
 _undead: set[Identity] = set()
 
 
@@ -52,6 +52,7 @@ class Running:
         pass_fds: tuple[int, ...] = (),
     ) -> None:
         become_subreaper()
+        self._others = frozenset(children_of(os.getpid()))
         containment = Containment(launch)
         self._group = containment.group
         try:
@@ -123,7 +124,7 @@ class Running:
         self._ended = True
         self.status(KILL_WAIT_S)
         _live.discard(self.process.pid)
-        left = tuple({*_end_orphans(), *await_end(before, KILL_WAIT_S)})
+        left = tuple({*_end_orphans(self._others), *await_end(before, KILL_WAIT_S)})
         if self._group is not None:
             self._group.close_door()
             remove_group(self._group.folder, KILL_WAIT_S if not left else 0)
@@ -138,11 +139,13 @@ def undead() -> tuple[Identity, ...]:
     return tuple(_undead)
 
 
-def _end_orphans() -> tuple[Identity, ...]:
-    """Kill what a child left behind outside its group: as subreaper, we are its parent now. Returns who can't be killed."""
+def _end_orphans(others: frozenset[int]) -> tuple[Identity, ...]:
+    """Kill what a child left behind outside its group: as subreaper, we are its parent now. `others` were there before it.
+    Returns who can't be killed.
+    """
     deadline = time.monotonic() + KILL_WAIT_S
     known = {each.pid for each in _undead}
-    while strays := [pid for pid in children_of(os.getpid()) if pid not in _live and pid not in known]:
+    while strays := [pid for pid in children_of(os.getpid()) if pid not in _live | known | others]:
         families = [found for stray in strays for pid in family_of(stray) if (found := identity_of(pid)) is not None]
         for each in families:
             each.send(signal.SIGKILL)
