@@ -6,7 +6,9 @@ A pattern stops at quotes and white space, so that masked JSON stays JSON.
 import re
 from collections.abc import Iterable
 
-VALUE = r"[^\s\"',;<>|]"
+VALUE = r"[^\s\"',;<>|\\]"
+QUOTE = r"\\*[\"']"
+"""JSON within JSON has a backslash before it."""
 SHAPES = (
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----[^\"']*?(?:-----END [A-Z ]*PRIVATE KEY-----|(?=[\"'])|\Z)",
     r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b",
@@ -18,8 +20,8 @@ SHAPES = (
 AFTER = (
     rf"(?i:\b(?:bearer|authorization: (?:basic|token))\s+)({VALUE}{{8,}})",
     rf"(?i:\b[a-z][a-z0-9+.-]*://[^\s/:@\"']*:)({VALUE}+)(?=@)",
-    rf"(?i:(?:password|passwd|passphrase|secret)[\w-]*[\"']?\s*[=:]\s*[\"']?)({VALUE}{{6,}})",
-    rf"(?i:(?:token|api[_-]?key|access[_-]?key|credential)[\w-]*(?:[\"']\s*:|\s*=)\s*[\"']?)({VALUE}{{8,}})",
+    rf"(?i:(?:password|passwd|passphrase|secret)[\w-]*(?:{QUOTE})?\s*[=:]\s*(?:{QUOTE})?)({VALUE}{{6,}})",
+    rf"(?i:(?:token|api[_-]?key|access[_-]?key|credential)[\w-]*(?:{QUOTE}\s*:|\s*=)\s*(?:{QUOTE})?)({VALUE}{{8,}})",
 )
 # One quick look at a line tells most lines from those worth a closer one.
 HINT = re.compile(
