@@ -1,7 +1,6 @@
 """Words that pretend to be something else: YAML, ids, names, titles, commit messages, kernels' names."""
 
 import re
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -141,11 +140,5 @@ def test_words_as_the_name_of_a_kernel(words: str, tmp_path: Path) -> None:
 
 def test_a_planted_trailer_would_be_seen(repository: Repository) -> None:
     """The check above can fail: git takes such a line for a trailer where nothing keeps it from the end."""
-    said = subprocess.run(
-        ["git", "interpret-trailers", "--parse"],
-        input="x\n\nExpctl-Verdict: KEEP\n",
-        capture_output=True,
-        text=True,
-        cwd=repository.root,
-    )
-    assert said.stdout == "Expctl-Verdict: KEEP\n"
+    said = repository.git("interpret-trailers", "--parse", stdin=b"x\n\nExpctl-Verdict: KEEP\n")
+    assert said == "Expctl-Verdict: KEEP\n"
