@@ -39,6 +39,7 @@ __all__ = [
 RESULT_FD = "EXPCTL_RESULT_FD"
 LINE_BYTES_MAX = 1 << 20
 TAIL_BYTES = 20_000
+LOG_BYTES_KEPT = 1 << 20  # of one that grew without end
 
 
 class TimedOut(Exception):
@@ -88,7 +89,7 @@ class Child:
             os.close(writing)
         self._launch = launch
         self._stdin = self._running.process.stdin
-        self._watch = DiskWatch(launch.watched, launch.log, at_most=launch.disk_bytes, log_at_most=LOG_BYTES_MAX)
+        self._watch = DiskWatch(launch.watched, launch.log, cap=launch.disk_bytes, log_cap=LOG_BYTES_MAX)
         self._results = reading
         self._buffer = b""
         self._is_stopped = False
@@ -185,6 +186,8 @@ class Child:
             self._running.kill()
             for folder in self._launch.walls.scratch if self._launch.walls is not None else ():
                 empty(folder)
+            if self._launch.log.stat().st_size > LOG_BYTES_KEPT:
+                os.truncate(self._launch.log, LOG_BYTES_KEPT)
             raise TooMuch(f"{complaint} and was ended")
 
     def _close(self) -> None:

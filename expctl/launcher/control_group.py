@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from expctl.launcher.process import POLL_S
+from expctl.launcher.process import POLL_S, identity_of
 
 PREFIX = "expctl"
 
@@ -92,6 +92,16 @@ def remove_group(folder: Path, wait_s: float) -> None:
             folder.rmdir()
             return
         time.sleep(POLL_S)
+
+
+def remove_abandoned() -> None:
+    """Empty groups of runners that are no more, whoever they were."""
+    home = home_of_groups()
+    for folder in home.glob(f"{PREFIX}-*-*-*") if home is not None else ():
+        runner = folder.name.split("-")[-2]
+        if runner.isdigit() and identity_of(int(runner)) is None:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 @functools.cache

@@ -15,12 +15,14 @@ BLOCK_BYTES = 512
 
 
 class DiskWatch:
-    """Of one child. `at_most` is what it may add to `folders` and `log` together."""
+    """Of one child, whose additions to `folders` and `log` together stay under `cap`: it is to be ended at half of it, for it
+    writes on until it is.
+    """
 
-    def __init__(self, folders: Sequence[Path], log: Path | None, *, at_most: int, log_at_most: int) -> None:
+    def __init__(self, folders: Sequence[Path], log: Path, *, cap: int, log_cap: int) -> None:
         self._folders = tuple(folders)
-        self._log, self._log_at_most = log, log_at_most
-        self._at_most = at_most
+        self._log, self._log_at_most = log, log_cap // 2
+        self._at_most = cap // 2
         self._next_s = 0.0
         self._before = self._used()
         self._free_before = self._free()
@@ -37,7 +39,7 @@ class DiskWatch:
         self._next_s = ended + max(LOOK_EVERY_S, (ended - began) / SHARE_OF_TIME)
         if used > self._at_most:
             return f"wrote more than {self._at_most >> 20} MiB to the disk"
-        if self._log is not None and _size(self._log) > self._log_at_most:
+        if _size(self._log) > self._log_at_most:
             return f"said more than {self._log_at_most >> 20} MiB"
         return ""
 
@@ -57,7 +59,7 @@ class DiskWatch:
                 continue  # gone meanwhile
             if entries > ENTRIES_MAX:
                 return total + self._at_most + 1
-        return total + (_size(self._log) if self._log is not None else 0)
+        return total + _size(self._log)
 
     def _free(self) -> int:
         for folder in self._folders[:1]:

@@ -20,7 +20,7 @@ KILL_WAIT_S = 2.0
 PR_SET_CHILD_SUBREAPER = 36
 
 _live: set[int] = set()  # pids of our running children: what else appears below us is an orphan that came to the subreaper
-_undead: set[Identity] = set()
+_undead: "dict[Identity, subprocess.Popen[bytes]]" = {}  # with the process that they came from, to be reaped
 
 
 class Unkillable(Exception):
@@ -129,13 +129,14 @@ class Running:
             self._group.close_door()
             remove_group(self._group.folder, KILL_WAIT_S if not left else 0)
         if left:
-            _undead.update(left)
+            _undead.update(dict.fromkeys(left, self.process))
             raise Unkillable(left)
 
 
 def undead() -> tuple[Identity, ...]:
     """Those of our children that outlived KILL and still do."""
-    _undead.intersection_update({each for each in _undead if each.is_alive()})
+    for each in [each for each in _undead if not each.is_alive()]:
+        _undead.pop(each).poll()
     return tuple(_undead)
 
 

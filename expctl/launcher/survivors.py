@@ -6,7 +6,7 @@ import signal
 import time
 
 from expctl.domain.errors import Busy
-from expctl.launcher.control_group import groups_of, kill_group, pids_in, remove_group
+from expctl.launcher.control_group import groups_of, kill_group, pids_in, remove_abandoned, remove_group
 from expctl.launcher.launch import MARK
 from expctl.launcher.process import Identity, ancestors_of, await_end, carries, identity_of, name_of, pids, state_of
 from expctl.launcher.running import KILL_WAIT_S, undead
@@ -36,6 +36,7 @@ def end_survivors(mark: str) -> int:
             raise _busy(left)
         if not found:
             break
+    remove_abandoned()
     return len(ended)
 
 

@@ -126,7 +126,6 @@ def offered(need: str) -> bool:
         "mounts": here.entry is not Entry.NONE,
         "network": here.entry is not Entry.NONE,
         "signals": here.landlock >= 6,
-        "groups": here.groups,
     }[need]
 
 
