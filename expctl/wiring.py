@@ -1,7 +1,7 @@
 """The only place that names concrete classes. Heavy imports happen inside, so that `--help` and `status` stay quick."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -170,11 +170,13 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.repository_lock import RepositoryLock
     from expctl.flow.world import World
+    from expctl.launcher.offer import offer
     from expctl.views.ledger_md import render
 
     become_subreaper()
     workspace = GitWorkspace(place)
-    machine = machine_facts()
+    walls = offer()
+    machine = machine_facts() | {"confinement": walls.words()}
     return World(
         workspace=workspace,
         library=GitLibrary(workspace),
@@ -185,7 +187,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         progress=progress,
         calibrations=FileCalibrations(state_folder(), noise_fingerprint(machine)),
         machine=machine,
-        equip=partial(_equip, place, machine["machine"]),
+        equip=partial(_equip, place, workspace.seals.broken, machine["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,
@@ -193,10 +195,13 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         profile_bytes=profile_bytes,
         ticket_bytes=ticket_bytes,
         render=render,
+        gaps=walls.gaps(),
     )
 
 
-def _equip(place: Place, machine: str, protocol: "Protocol", experiment: str) -> "Equipment":
+def _equip(
+    place: Place, broken: "Callable[[Path], Sequence[str]]", machine: str, protocol: "Protocol", experiment: str
+) -> "Equipment":
     """Toolchains, steps and gate for the protocol of one baseline."""
     from expctl.adapters.builder import Builder
     from expctl.adapters.process_gate import ProcessGate
@@ -220,7 +225,13 @@ def _equip(place: Place, machine: str, protocol: "Protocol", experiment: str) ->
     mark = mark_of(place)
     return Equipment(
         toolchains=Builder(recipes, state=place.state, environment=protocol.environment, mark=mark, machine=machine),
-        steps=StepRunner(environment=protocol.environment, scratch=place.state / "scratch", mark=mark, experiment=experiment),
+        steps=StepRunner(
+            environment=protocol.environment,
+            scratch=place.state / "scratch",
+            mark=mark,
+            experiment=experiment,
+            broken=broken,
+        ),
         profiles=StepProfiles(place.state / "profiles" / experiment),
         gate=ProcessGate(patterns=protocol.gate.patterns, mark=mark, device=DEVICE),
     )

@@ -107,6 +107,7 @@ class FakeWorkspace:
     local_changes: tuple[str, ...] = ()
     operation: str = ""
     check_outs: set[str] = field(default_factory=set)
+    sealed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     publications: int = 0
     removals: int = 0
     move_before_publishing: list[str] = field(default_factory=list)
@@ -256,9 +257,10 @@ class FakeWorkspace:
     def apply(self, patch: bytes) -> None:
         self.local_changes = (*self.local_changes, *json.loads(patch))
 
-    def check_out(self, commit: str, name: str) -> Path:
+    def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
         assert commit in self.commits
         self.check_outs.add(name)
+        self.sealed[name] = tuple(sealed)
         return self.root / name / commit
 
     def remove_check_outs(self) -> None:

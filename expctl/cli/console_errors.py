@@ -19,13 +19,25 @@ def guard(command: Callable[[], object]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return int(ExitStatus.CONCLUDED)
-    except Exception:  # noqa: BLE001  the boundary: everything else is our fault
-        import traceback
+    except OSError as error:
+        from expctl.flow.footing import shortage
 
-        print("BUG: expctl failed; nothing it had committed is lost. Please report this:", file=sys.stderr)
-        traceback.print_exc()
-        return int(ExitStatus.BUG)
+        short = shortage(error)
+        if short is None:
+            return _bug()
+        explain(short)
+        return int(short.status)
+    except Exception:  # noqa: BLE001  the boundary: everything else is our fault
+        return _bug()
     return int(ExitStatus.CONCLUDED)
+
+
+def _bug() -> int:
+    import traceback
+
+    print("BUG: expctl failed; nothing it had committed is lost. Please report this:", file=sys.stderr)
+    traceback.print_exc()
+    return int(ExitStatus.BUG)
 
 
 def explain(refusal: Refused) -> None:

@@ -7,7 +7,8 @@ from enum import StrEnum
 
 from expctl.domain.errors import Misused
 
-ID_PATTERN = re.compile(r"P\d+[a-z]?(-[A-Z]\d*[a-z]?)?", re.ASCII)
+ID_PATTERN = re.compile(r"P\d{1,12}[a-z]?(-[A-Z]\d{0,12}[a-z]?)?", re.ASCII)
+"""No longer than a file's name may be, and than what Python reads as a number."""
 
 
 class Kind(StrEnum):

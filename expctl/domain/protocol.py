@@ -7,6 +7,7 @@ from enum import StrEnum
 from expctl.domain.boundaries import LOOKS, RESCUE
 from expctl.domain.profiler_passes import counter_faults
 from expctl.domain.proposer import Proposer, proposer_faults
+from expctl.domain.protocol_names import name_faults
 
 
 class Toolchain(StrEnum):
@@ -165,10 +166,13 @@ class KeepRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """The environment of every step: names let through, and values set. Nothing else reaches a child."""
+    """The environment of every step: names let through, and values set. Nothing else reaches a child. `writable` are
+    absolute paths that a step may change besides its scratch (a compiler's cache, a profiler's lock).
+    """
 
     pass_through: tuple[str, ...] = ()
     set: Mapping[str, str] = field(default_factory=dict)
+    writable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +223,13 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     found.extend(_overlaps(protocol))
     swept = protocol.proposer.sweep.file if protocol.proposer is not None and protocol.proposer.sweep is not None else ""
     found += proposer_faults(protocol.proposer, in_scope=inside(swept, protocol.scope), targets=tuple(protocol.targets))
+    measured = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
+    found += name_faults(
+        targets=protocol.targets,
+        sizes=[size.name for benchmark in measured for size in benchmark.sizes],
+        variables=(*protocol.environment.pass_through, *protocol.environment.set),
+        writable=protocol.environment.writable,
+    )
     for name, target in protocol.targets.items():
         if target.stands_for and target.stands_for not in protocol.targets:
             found.append(f"targets.{name}.stands_for: {target.stands_for} is not among targets ({', '.join(protocol.targets)})")

@@ -195,7 +195,7 @@ class Bench:
         return self._desk.begun.base if side is Side.BASELINE else pinned.candidate
 
     def _check_out(self, side: Side, run: Run) -> Path:
-        return self._world.workspace.check_out(self._commit(side, run), CHECK_OUT[side])
+        return self._world.workspace.check_out(self._commit(side, run), CHECK_OUT[side], sealed=self._desk.protocol.harness)
 
     def _artifact(self, side: Side, run: Run, name: str = "") -> Path:
         """The build of one side (for the deciding target by default), its hash checked; built again if the cache lost it."""

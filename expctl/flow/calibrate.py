@@ -54,6 +54,8 @@ def calibrate(world: World, *, target: str = "", rounds: int = ROUNDS) -> Stored
         chosen = preflight.choose_targets(protocol, equipment.toolchains, target).deciding
         identity = world.workspace.protocol_identity(head, ("protocol.yaml", *protocol.harness))
         world.progress.title("calibrate", "HEAD against itself", base=head, target=chosen, protocol=identity)
+        for gap in world.gaps:
+            world.progress.step("walls", gap)
         holder.show("measure")
         try:
             return _measured(world, _Subject(protocol=protocol, equipment=equipment, base=head, target=chosen), rounds)
@@ -95,7 +97,7 @@ def _build(world: World, subject: _Subject) -> tuple[Path, Path]:
     name, target, toolchains = subject.target, subject.protocol.targets[subject.target], subject.equipment.toolchains
     world.progress.working("build", name)
     started = world.clock.monotonic_s()
-    cwd = world.workspace.check_out(subject.base, CHECK_OUT)
+    cwd = world.workspace.check_out(subject.base, CHECK_OUT, sealed=subject.protocol.harness)
     made = toolchains.build(name, target, tree=cwd, sources=world.workspace.source_identity(subject.base))
     path = None if isinstance(made, Failed) else toolchains.path(target, made)
     if path is None:

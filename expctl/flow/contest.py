@@ -74,7 +74,7 @@ def contest(ring: Ring, before: str, after: str, *, name: str, promises: Mapping
 def _build(ring: Ring, commit: str, side: Side) -> tuple[Artifact, Path] | Failed:
     world, target = ring.world, ring.protocol.targets[ring.target]
     world.progress.working("build", f"{ring.target}, {commit[:10]}")
-    tree = world.workspace.check_out(commit, CHECK_OUT[side])
+    tree = world.workspace.check_out(commit, CHECK_OUT[side], sealed=ring.protocol.harness)
     made = ring.equipment.toolchains.build(ring.target, target, tree=tree, sources=world.workspace.source_identity(commit))
     path = None if isinstance(made, Failed) else ring.equipment.toolchains.path(target, made)
     if isinstance(made, Failed) or path is None:
@@ -107,7 +107,7 @@ def _session(
     if isinstance(answer, Decision) or answer.session is not session:
         return None
     world, gate = ring.world, ring.protocol.gate
-    cwd = world.workspace.check_out(ring.head, CHECK_OUT[Side.BASELINE])
+    cwd = world.workspace.check_out(ring.head, CHECK_OUT[Side.BASELINE], sealed=ring.protocol.harness)
     world.progress.working("gate", "waiting for a quiet machine")
     with ring.equipment.gate.measuring(wait_s=gate.wait_s, quiet_s=gate.quiet_s):
         try:

@@ -171,3 +171,5 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
 def _title(world: World, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
     identity = world.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))
     world.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
+    for gap in world.gaps:
+        world.progress.step("walls", gap)

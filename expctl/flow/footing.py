@@ -28,12 +28,20 @@ def ending_in_words() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno not in FATAL:
+        refusal = shortage(error, what="the queue can't go on: ")
+        if refusal is None:
             raise
-        raise Refused(
-            f"the queue can't go on: {FATAL[error.errno]}",
-            expected="room for builds, journals and records",
-            found=error.strerror or "",
-            where=str(error.filename or ""),
-            hint="make room, then expctl run --all: it goes on from the last whole step",
-        ) from error
+        raise refusal from error
+
+
+def shortage(error: OSError, *, what: str = "") -> Refused | None:
+    """The disk gave way, in words; None when it is something else."""
+    if error.errno not in FATAL:
+        return None
+    return Refused(
+        f"{what}{FATAL[error.errno]}",
+        expected="room for builds, journals and records",
+        found=error.strerror or "",
+        where=str(error.filename or ""),
+        hint="make room, then run the same command again: it goes on from the last whole step, nothing is lost",
+    )

@@ -48,7 +48,7 @@ def open_screen(world: World, protocol: Protocol, sweep: Sweep, head: str, targe
     """The screen at `head`, its baseline built. Raises Refused when that does not build."""
     equipment = world.equip(protocol, "sweep")
     name = sweep.screen.target or preflight.choose_targets(protocol, equipment.toolchains, target).deciding
-    tree = world.workspace.check_out(head, CHECK_OUT[Side.BASELINE])
+    tree = world.workspace.check_out(head, CHECK_OUT[Side.BASELINE], sealed=protocol.harness)
     made = equipment.toolchains.build(name, protocol.targets[name], tree=tree, sources=world.workspace.source_identity(head))
     if isinstance(made, Failed):
         raise Refused(
@@ -65,7 +65,7 @@ def score_of(screen: Screen, commit: str) -> float | None:
     world, toolchains = screen.world, screen.equipment.toolchains
     tree = world.workspace.check_out(commit, CHECK_OUT[Side.CANDIDATE])
     made = toolchains.build(screen.name, screen.target, tree=tree, sources=world.workspace.source_identity(commit))
-    cwd = world.workspace.check_out(screen.head, CHECK_OUT[Side.BASELINE])
+    cwd = world.workspace.check_out(screen.head, CHECK_OUT[Side.BASELINE], sealed=screen.protocol.harness)
     if isinstance(made, Failed) or (not screen.sweep.screen.fact and made.code == screen.baseline.code):
         return None
     if screen.target.test is not None:
