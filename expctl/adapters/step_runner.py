@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
 from expctl.adapters.child_words import child_environment, fill, shared_folders
 from expctl.adapters.disk_room import check_room
+from expctl.adapters.launch_watch import Watch
 from expctl.adapters.rounds import Rounds
 from expctl.adapters.worker import StepFailed, parse_line
 from expctl.domain.measurement import Sample, Side
@@ -41,6 +42,7 @@ class StepRunner:
         mark: str,
         experiment: str,
         broken: Callable[[Path], Sequence[str]] = lambda _: (),
+        watch: Watch | None = None,
     ) -> None:
         self._environment = environment
         self._scratch = scratch
@@ -48,7 +50,7 @@ class StepRunner:
         self._experiment = experiment
         self._broken = broken
         self._rooms: set[Path] = set()
-        self._rounds = Rounds(self._start, self._log("benchmark"))
+        self._rounds = Rounds(self._start, self._log("benchmark"), watch)
 
     # ------------------------------------------------------------------ test and profile
 
