@@ -40,7 +40,8 @@ def watch() -> FakeWatch:
 
 @pytest.fixture
 def measure(tmp_path: Path, watch: FakeWatch) -> Measure:
-    runner = StepRunner(environment=Environment(), scratch=tmp_path / "scratch", mark="m", experiment="P1", watch=watch)
+    notes = Environment(writable=(str(tmp_path),))
+    runner = StepRunner(environment=notes, scratch=tmp_path / "scratch", mark="m", experiment="P1", watch=watch)
 
     def measures(style: Style, fails: str = "pass") -> tuple[Sample, ...] | Failed:
         argv = ("{python}", "-c", WORKER.replace("FAILS", fails), "{artifact}")
