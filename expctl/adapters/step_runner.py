@@ -9,6 +9,7 @@ from typing import Any
 
 from expctl.adapters.child import Child, Gone, Launch, TimedOut, log_tail
 from expctl.adapters.child_words import child_environment, fill
+from expctl.adapters.launch_watch import Watch
 from expctl.adapters.rounds import Rounds
 from expctl.adapters.worker import StepFailed, parse_line
 from expctl.domain.measurement import Sample, Side
@@ -23,12 +24,14 @@ END_WAIT_S = 10.0  # from the last line of a script to its exit
 class StepRunner:
     """Steps of one run. `scratch` is ours to fill; every child carries `mark`."""
 
-    def __init__(self, *, environment: Environment, scratch: Path, mark: str, experiment: str) -> None:
+    def __init__(
+        self, *, environment: Environment, scratch: Path, mark: str, experiment: str, watch: Watch | None = None
+    ) -> None:
         self._environment = environment
         self._scratch = scratch
         self._mark = mark
         self._experiment = experiment
-        self._rounds = Rounds(self._start, self._log("benchmark"))
+        self._rounds = Rounds(self._start, self._log("benchmark"), watch)
 
     # ------------------------------------------------------------------ test and profile
 

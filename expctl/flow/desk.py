@@ -130,7 +130,7 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
     _title(world, experiment, queued, protocol, base, targets.deciding)
     for waiver in waivers:
         world.progress.step("rule", f"{waiver.rule} matches ({waiver.level}) and lets it pass: {one_line(waiver.reason)}")
-    waited_s = equipment.gate.wait_until_quiet(wait_s=protocol.gate.wait_s, quiet_s=protocol.gate.quiet_s)
+    waited_s = equipment.gate.wait_until_quiet(protocol.targets[targets.deciding])
     world.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
     ground = ground_here(world, equipment, protocol, base, targets.deciding)
     used = simplify_used_percent(world.library.records(head), target=targets.deciding, ground=ground, but=experiment)

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from expctl.adapters.process_gate import ProcessGate
 
 from expctl.adapters.child import MARK
 from expctl.adapters.holder import read_holder
-from expctl.adapters.process_gate import ProcessGate
 from expctl.domain.errors import Busy, ExitStatus, Refused
 
 PATTERN = f"unit_benchmark_{os.getpid()}*"  # of this very test run
