@@ -31,7 +31,6 @@ from expctl.domain.ports import (
     ChangedFile,
     Draft,
     Failed,
-    Foreign,
     ProbeAnswer,
     Queued,
     TestReport,
@@ -484,6 +483,44 @@ class FakeLocks:
 
 
 @dataclass
+class FakeGate:
+    """Quiet unless it is busy. `shares` counts builds and tests under the machine's lock, but for those of whoever held it."""
+
+    busy: bool = False
+    holds: int = 0
+    shares: int = 0
+    held: bool = False
+    shared: bool = False
+
+    def wait_until_quiet(self, target: Target) -> float:
+        if self.busy:
+            raise Busy("the machine is not quiet", found=target.number_kind)
+        return 0.5
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        assert not self.shared
+        self.shares += not self.held
+        self.shared = True
+        try:
+            yield
+        finally:
+            self.shared = False
+
+    @contextmanager
+    def measuring(self, target: Target) -> Iterator[float]:
+        assert not self.held
+        assert not self.shared, "an upgrade isn't atomic"
+        self.wait_until_quiet(target)
+        self.held = True
+        self.holds += 1
+        try:
+            yield 0.0
+        finally:
+            self.held = False
+
+
+@dataclass
 class FakeToolchains:
     """A build's code is the text of the kernel; `refuses` maps a word in it to a compiler's error. What follows `//` is code
     of the guard alone."""
@@ -492,6 +529,7 @@ class FakeToolchains:
     absent: dict[str, Unavailable] = field(default_factory=dict)
     refuses: dict[tuple[str, str], str] = field(default_factory=dict)
     builds: list[tuple[str, str]] = field(default_factory=list)
+    gate: FakeGate = field(default_factory=lambda: FakeGate(shared=True))
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:
         assert target.build
@@ -500,6 +538,7 @@ class FakeToolchains:
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
         assert target.build
         assert sources
+        assert self.gate.shared
         text = self.workspace.commits[tree.name].files["src/kernel"].decode()
         self.builds.append((name, text))
         for (where, word), reason in self.refuses.items():
@@ -526,11 +565,14 @@ class FakeSteps:
     counter_answer: Failed | None = None
     profiled: list[str] = field(default_factory=list)
     passes: list[tuple[str, str]] = field(default_factory=list)
+    taints: list[tuple[str, ...]] = field(default_factory=list)
     closed: int = 0
+    gate: FakeGate = field(default_factory=lambda: FakeGate(held=True))
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: FakeProgress) -> TestReport | Failed:
         assert step.argv
         assert cwd
+        assert self.gate.shared
         code = artifact.parent.name
         self.tested.append(code)
         progress.advance("test", 1, 0)
@@ -542,7 +584,9 @@ class FakeSteps:
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: FakeProgress
     ) -> tuple[Sample, ...] | Failed:
         assert cwd
+        assert self.gate.held
         self.measured.append(round)
+        taints = self.taints.pop(0) if self.taints else ()
         failed = self.fails_measure.pop(0) if self.fails_measure else None
         if failed is not None:
             return failed
@@ -554,7 +598,15 @@ class FakeSteps:
             ns = int(word.removeprefix("slow_")) if word.startswith("slow_") else 1_000_000
             times = (ns + wobble * launch, ns + wobble * launch)
             return Sample(
-                round=round, launch=launch, side=side, size=size, style=benchmark.style, visit=1, ns=times, order="ABBA"
+                round=round,
+                launch=launch,
+                side=side,
+                size=size,
+                style=benchmark.style,
+                visit=1,
+                ns=times,
+                order="ABBA",
+                taints=taints,
             )
 
         order = (Side.BASELINE, Side.CANDIDATE, Side.CANDIDATE, Side.BASELINE)
@@ -568,6 +620,7 @@ class FakeSteps:
     ) -> tuple[Fact, ...] | Failed:
         assert step.argv
         assert cwd.parent.name == "b"
+        assert self.gate.held
         self.passes.append((out.name, " ".join(step.argv)))
         assert progress
         self.profiled.append(f"{tree.parent.name} {artifact.parent.name}")
@@ -608,35 +661,6 @@ class FakeProfiles:
 
     def forget(self, target: str) -> None:
         self.forgotten.append(target)
-
-
-@dataclass
-class FakeGate:
-    """Quiet unless `seen` has something for the next looks."""
-
-    seen: list[tuple[Foreign, ...]] = field(default_factory=list)
-    busy: bool = False
-    holds: int = 0
-    held: bool = False
-
-    def foreign(self) -> tuple[Foreign, ...]:
-        return self.seen.pop(0) if self.seen else ()
-
-    def wait_until_quiet(self, *, wait_s: float, quiet_s: float) -> float:
-        if self.busy:
-            raise Busy("the machine is not quiet", found=f"{wait_s} {quiet_s}")
-        return 0.5
-
-    @contextmanager
-    def measuring(self, *, wait_s: float, quiet_s: float) -> Iterator[float]:
-        assert not self.held
-        self.wait_until_quiet(wait_s=wait_s, quiet_s=quiet_s)
-        self.held = True
-        self.holds += 1
-        try:
-            yield 0.0
-        finally:
-            self.held = False
 
 
 @dataclass
@@ -746,7 +770,8 @@ class Stage:
         self.library = FakeLibrary(self.workspace, PROTOCOL)
         judges = ("protocol.yaml", *PROTOCOL.harness)
         self.circumstances.now_epoch = self.workspace.protocol_identity(first, judges)
-        self.toolchains = FakeToolchains(self.workspace)
+        self.toolchains = FakeToolchains(self.workspace, gate=self.gate)
+        self.steps.gate = self.gate
 
     def queue(self, id: str, kernel: str, *, patch: bytes | None = None, **changes: object) -> None:
         """Queue an experiment."""
@@ -759,7 +784,7 @@ class Stage:
     def world(self) -> World:
         """The world; make a new one after a Crash, as a new process would."""
         self.locks.held = False
-        self.gate.held = False
+        self.gate.held = self.gate.shared = False
         return World(
             workspace=self.workspace,
             library=self.library,
