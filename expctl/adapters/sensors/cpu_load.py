@@ -7,6 +7,7 @@ core is not counted. Before a launch there are no workers; then it is the share 
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from expctl.adapters.sensors.process_table import PROC, ProcessTable
@@ -26,8 +27,16 @@ class CpuLoad(Sensor):
     every_s = ONLY_AROUND
     window_s = WINDOW_S
 
-    def __init__(self, table: ProcessTable, limit_percent: float, *, root: Path = PROC, cores: set[int] | None = None) -> None:
-        self._table, self._limit, self._root = table, limit_percent, root
+    def __init__(
+        self,
+        table: ProcessTable,
+        limit_percent: float,
+        *,
+        root: Path = PROC,
+        cores: set[int] | None = None,
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._table, self._limit, self._root, self._clock_s = table, limit_percent, root, clock_s
         self._cores = os.sched_getaffinity(0) if cores is None else cores
         self._tick_s = 1 / os.sysconf("SC_CLK_TCK")
         self._looked: tuple[float, float] | None = None
@@ -53,7 +62,7 @@ class CpuLoad(Sensor):
 
     def blocking(self) -> tuple[Foreign, ...]:
         """Is less than a core left for us? Judged over the time since the last call, 0.2 s at least."""
-        now_s, busy_s = time.monotonic(), self._busy_s()
+        now_s, busy_s = self._clock_s(), self._busy_s()
         if self._looked is None or now_s - self._looked[0] < WINDOW_S:
             self._looked = self._looked or (now_s, busy_s)
             return ()
@@ -67,7 +76,7 @@ class CpuLoad(Sensor):
         """Note what our workers have waited so far."""
         self._launch, self._looked = launch, None
         if launch.timed:
-            self._waits, self._steal, self._started_s = self._workers(), self._stolen(), time.monotonic()
+            self._waits, self._steal, self._started_s = self._workers(), self._stolen(), self._clock_s()
 
     def stop(self) -> tuple[Foreign, ...]:
         """Did they wait too long, or did the host keep the core?"""
@@ -75,7 +84,7 @@ class CpuLoad(Sensor):
             return ()
         now = self._workers()
         ran, waited = (sum(now[task][i] - self._waits.get(task, (0, 0))[i] for task in now) for i in (0, 1))
-        stolen = 100 * (self._stolen() - self._steal) * self._tick_s / max(time.monotonic() - self._started_s, WINDOW_S)
+        stolen = 100 * (self._stolen() - self._steal) * self._tick_s / max(self._clock_s() - self._started_s, WINDOW_S)
         share = 100 * waited / (ran + waited) if ran + waited >= RUN_LEAST_NS else 0.0
         return self._judged(share, f"the workers waited {share:.0f} % of their time for a core") or self._judged(
             stolen, f"the host took {stolen:.0f} % of the core"
