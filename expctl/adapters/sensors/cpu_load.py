@@ -68,9 +68,10 @@ class CpuLoad(Sensor):
             return ()
         others = (busy_s - self._looked[1]) / (now_s - self._looked[0])
         self._looked = (now_s, busy_s)
-        self._said = f"others use {others:.1f} of {len(self._cores)} cores"
+        used = f"{others:.1f} of {len(self._cores)} cores"
+        self._said = f"others use {used}"
         lacking = 100 * (1 - (len(self._cores) - others))
-        return self._judged(lacking, f"{self._said}, a core free for {100 - self._limit:g} % is needed")
+        return self._judged(lacking, f"{used}, a core free for {100 - self._limit:g} % is needed")
 
     def start(self, launch: Launch) -> None:
         """Note what our workers have waited so far."""

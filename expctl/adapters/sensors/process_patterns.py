@@ -30,7 +30,7 @@ class ProcessPatterns(Sensor):
 
     def says(self) -> str:
         """How many were looked at, and for what."""
-        return f"none of {self._looked_at} is {' or '.join(pattern for pattern, _ in self._patterns) or 'looked for'}"
+        return f"looked at {self._looked_at} for {', '.join(pattern for pattern, _ in self._patterns) or 'nothing'}"
 
     def blocking(self) -> tuple[Foreign, ...]:
         """Everybody who matches now."""
