@@ -35,6 +35,11 @@ def test_a_quiet_machine_is_had_after_the_quiet_time() -> None:
     assert 0.15 <= gate(FakeSensor(), rule=replace(RULE, quiet_s=0.15)).wait_until_quiet(TARGET) < 3
 
 
+def test_the_quiet_time_begins_anew_after_foreign_work() -> None:
+    rule = replace(RULE, quiet_s=0.25, wait_s=10)
+    assert gate(FakeSensor(blocks=[(), (), (BUSY,)]), rule=rule).wait_until_quiet(TARGET) > 0.5
+
+
 def test_a_machine_that_becomes_quiet_is_waited_for() -> None:
     assert 0.1 < gate(FakeSensor(blocks=[(BUSY,)] * 3), rule=replace(RULE, wait_s=10)).wait_until_quiet(TARGET) < 5
 

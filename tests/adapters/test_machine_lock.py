@@ -204,17 +204,21 @@ def test_a_folder_that_is_not_there_is_refused_with_what_to_do(tmp_path: Path, h
     assert lock.holders() == ()
 
 
-def test_a_file_that_was_replaced_meanwhile_is_not_the_lock(path: Path) -> None:
+def test_a_file_that_is_replaced_before_it_is_locked_is_not_the_lock(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody cleans the folder: whoever got the old file must not measure beside whoever makes a new one."""
-    lock = MachineLock()
-    lock.check()
-    stale = os.open(path, os.O_RDWR)
-    path.unlink()
+    flock, calls = fcntl.flock, []
+
+    def late(descriptor: int, operation: int) -> None:
+        if not calls:
+            path.unlink()
+        calls.append(operation)
+        flock(descriptor, operation)
+
+    monkeypatch.setattr("expctl.adapters.machine_lock.fcntl.flock", late)
     with MachineLock().alone(wait_s=0):
-        fcntl.flock(stale, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        with pytest.raises(Busy), lock.alone(wait_s=0.1):
+        assert len(calls) == 2
+        with pytest.raises(Busy), MachineLock().alone(wait_s=0):
             pytest.fail("both hold it")
-    os.close(stale)
 
 
 def test_a_torn_mark_is_still_ours(path: Path) -> None:

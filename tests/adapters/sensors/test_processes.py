@@ -115,10 +115,11 @@ def settled(proc: FakeProc) -> Newcomers:
     return made
 
 
-def test_whoever_comes_is_seen_at_once_and_again_later(proc: FakeProc) -> None:
+@pytest.mark.parametrize("pid", [ME + GAP_MOST, ME + GAP_MOST + 1])
+def test_whoever_comes_is_seen_at_once_and_again_later(proc: FakeProc, pid: int) -> None:
     newcomers = settled(proc)
-    proc.add(600, "sh")
-    seen = [600 in newcomers.fresh() for _ in range(6)]
+    proc.add(pid, "sh")
+    seen = [pid in newcomers.fresh() for _ in range(6)]
     assert seen[:2] == [True, True], "it may have become another program"
     assert True in seen[2:]
 
