@@ -7,6 +7,7 @@ forked beside a thread may inherit a lock that nobody will ever release.
 
 import contextlib
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -114,6 +115,7 @@ class _Thread(threading.Thread):
     def run(self) -> None:
         """Look, pause, look."""
         try:
+            signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())  # Ctrl-C must wake the thread that waits
             self._step_aside()
             pause_s = 0.0
             while not self._over.wait(pause_s):

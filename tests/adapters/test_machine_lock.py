@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from expctl.adapters.holder import boot_id, mark_holder, read_holder
-from expctl.adapters.machine_lock import FOLDER, NAME, SHARED_FOLDERS, MachineLock, lock_folder
+from expctl.adapters.machine_lock import NAME, MachineLock
+from expctl.adapters.shared_file import FOLDER, SHARED_FOLDERS, shared_folder
 from expctl.domain.errors import Busy, ExitStatus, Refused
 
 HOLD = """
@@ -234,7 +235,7 @@ def test_a_torn_mark_is_still_ours(path: Path) -> None:
 
 
 def test_the_place_depends_on_the_machine_and_not_on_who_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert lock_folder() == tmp_path / "locks"
+    assert shared_folder() == tmp_path / "locks"
     monkeypatch.delenv(FOLDER)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    assert lock_folder() in SHARED_FOLDERS
+    assert shared_folder() in SHARED_FOLDERS

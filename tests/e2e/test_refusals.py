@@ -269,6 +269,7 @@ CASES: dict[str, tuple[Prepare, str]] = {
     "depends on no id": (proposed("kind: perf", "kind: perf\ndepends_on: [../x]"), "../x"),
     "no hypothesis": (proposed("hypothesis: fewer bytecodes for each value\n", ""), "hypothesis"),
     "unknown key in the experiment": (proposed("kind: perf", "kind: perf\nverdict: KEEP"), "verdict"),
+    "gate of a target that is not there": (done(lambda _: None, "gate", "--target", "moon"), "no such target"),
     "corrupt record": (done(rejected_record("{")), "record.json"),
     "record of another kind": (done(rejected_record("[]\n")), "record.json"),
     "record with unknown keys": (done(rejected_record('{"id": "P1", "nice": true}\n')), "nice"),

@@ -43,8 +43,19 @@ class AmdSysfs:
 
     def read(self) -> tuple[GpuReading, ...]:
         """Every card that is awake and may be used."""
-        cards = [card for number, card in enumerate(self._cards()) if visible(self._names, number)]
-        return tuple(_reading(card) for card in cards if _word(card / "power/runtime_status") != "suspended")
+        return tuple(_reading(card) for card in self._usable() if _word(card / "power/runtime_status") != "suspended")
+
+    def _usable(self) -> list[Path]:
+        """By the numbers that HIP gives: those of the driver's compute nodes. Every card where they aren't known."""
+        minors = self._minors()
+        wanted = {f"renderD{minor}" for number, minor in enumerate(minors) if visible(self._names, number)}
+        return [card for card in self._cards() if not minors or any((card / "drm" / name).exists() for name in wanted)]
+
+    def _minors(self) -> list[str]:
+        """The render node of each compute node that has SIMDs, in their order."""
+        nodes = sorted((self._root / "class/kfd/kfd/topology/nodes").glob("*/properties"), key=lambda path: int(path.parts[-2]))
+        facts = [dict(line.split() for line in _word(node).splitlines() if line.count(" ") == 1) for node in nodes]
+        return [each.get("drm_render_minor", "") for each in facts if each.get("simd_count", "0") != "0"]
 
     def _cards(self) -> list[Path]:
         if self._found is None:

@@ -57,9 +57,17 @@ def test_a_card_that_sleeps_is_not_woken(tmp_path: Path) -> None:
 
 
 def test_cards_that_the_run_may_not_use_are_not_looked_at(tmp_path: Path) -> None:
-    for name in ("card0", "card1"):
-        card(tmp_path, name)
-    assert [each.name for each in AmdSysfs(tmp_path, names="1").read()] == ["amdgpu card1"]
+    """HIP numbers the compute nodes; node 0 is the CPU."""
+    assert [each.name for each in AmdSysfs(tmp_path, names="1").read()] == []
+    for name, minor in (("card0", 129), ("card1", 128)):
+        card(tmp_path, name, **{f"drm/renderD{minor}/dev": "226:1"})
+    assert len(AmdSysfs(tmp_path, names="1").read()) == 2, "nobody knows which is which"
+    for number, (simds, minor) in enumerate(((0, 0), (64, 128), (64, 129))):
+        node = tmp_path / "class/kfd/kfd/topology/nodes" / str(number) / "properties"
+        node.parent.mkdir(parents=True)
+        node.write_text(f"cpu_cores_count 0\nsimd_count {simds}\ndrm_render_minor {minor}\n")
+    assert [each.name for each in AmdSysfs(tmp_path, names="1").read()] == ["amdgpu card0"]
+    assert len(AmdSysfs(tmp_path, names="").read()) == 2
 
 
 THROTTLING = {

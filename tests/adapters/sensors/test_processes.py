@@ -71,6 +71,9 @@ def test_another_repositorys_children_block() -> None:
     ) as process:
         try:
             here = ProcessTable(mark="m")
+            deadline = time.monotonic() + 5
+            while not here.read(process.pid, "environ"):  # for a moment of its start it has none
+                assert time.monotonic() < deadline
             assert here.is_ours(process.pid), "it descends from this very process"
             assert not ProcessTable(mark="m", me=1 << 22).is_ours(process.pid)
             assert ProcessTable(mark="other", me=1 << 22).is_ours(process.pid)
