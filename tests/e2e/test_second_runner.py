@@ -51,6 +51,7 @@ def test_two_repositories_take_turns_at_measuring(tmp_path: Path) -> None:
         assert two.head() == head
         gate = two.expctl("gate")
         assert (gate.status, str(runner.pid) in gate.out) == (75, True)
+        assert "expctl is measuring: P1" in two.concluded("status").out
     finally:
         runner.kill()
         runner.wait()
