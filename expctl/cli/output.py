@@ -5,12 +5,15 @@ import sys
 from collections.abc import Sequence
 
 from expctl.adapters.typed import encode
+from expctl.domain.text import is_unseen
 
 
 def print_json(value: object) -> None:
-    """One document on standard output."""
-    json.dump(encode(value), sys.stdout, indent=1, ensure_ascii=False)
-    sys.stdout.write("\n")
+    """One document on standard output. What can't be seen is escaped: a terminal may be reading."""
+    text = json.dumps(encode(value), indent=1, ensure_ascii=False)
+    if not text.isascii():
+        text = "".join(json.dumps(each)[1:-1] if is_unseen(each) and each != "\n" else each for each in text)
+    sys.stdout.write(text + "\n")
 
 
 def print_lines(lines: Sequence[str]) -> None:
