@@ -26,7 +26,7 @@ def main(rounds: int) -> None:
         folder = Path(name)
         kinds: dict[str, Callable[[], object]] = {
             "bare": lambda: subprocess.run(PROGRAM, check=True, stdin=subprocess.DEVNULL),
-            "with a function between": lambda: subprocess.run(PROGRAM, check=True, preexec_fn=lambda: None),  # noqa: PLW1509
+            "with a function between": lambda: subprocess.run(PROGRAM, check=True, preexec_fn=lambda: None),
             "contained": lambda: launched(folder, None),
             "contained, within walls": lambda: launched(folder, Walls(scratch=(folder / "scratch",))),
         }

@@ -10,7 +10,6 @@ import ctypes
 import fcntl
 import os
 import signal
-import socket
 import struct
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -150,6 +149,8 @@ def _shut(door: str) -> None:
 
 def _raise_loopback() -> None:
     """Profilers talk to the program that they watch over it."""
+    import socket  # takes longer to load than the rest of this floor
+
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         flags = struct.unpack(INTERFACE, fcntl.ioctl(any_socket, GET_FLAGS, struct.pack(INTERFACE, b"lo", 0)))[1]
         fcntl.ioctl(any_socket, SET_FLAGS, struct.pack(INTERFACE, b"lo", flags | IFF_UP))
