@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from expctl.flow.propose import Proposed
     from expctl.flow.status import Running
     from expctl.flow.world import Equipment, World
+    from expctl.launcher.offer import Offer
 
 
 def here() -> Place:
@@ -90,6 +91,13 @@ def digests(place: Place, git: GitReader) -> "CachedDigests":
     from expctl.adapters.digests import CachedDigests
 
     return CachedDigests(git, place.state / "digests.json")
+
+
+def confinement() -> "Offer":
+    """What this kernel offers to confine a child with."""
+    from expctl.launcher.offer import offer
+
+    return offer()
 
 
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
@@ -170,12 +178,11 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.repository_lock import RepositoryLock
     from expctl.flow.world import World
-    from expctl.launcher.offer import offer
     from expctl.views.ledger_md import render
 
     become_subreaper()
     workspace = GitWorkspace(place)
-    walls = offer()
+    walls = confinement()
     machine = machine_facts() | {"confinement": walls.words()}
     return World(
         workspace=workspace,
