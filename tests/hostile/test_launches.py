@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -17,8 +17,9 @@ from expctl.adapters.child import MARK, RESULT_FD, Child, Launch, TimedOut, Wall
 from expctl.adapters.child_words import child_environment
 from expctl.adapters.redaction import known_secrets
 from expctl.domain.protocol import Environment
+from expctl.launcher import containment
 from expctl.launcher.namespaces import Entry
-from expctl.launcher.offer import offer
+from expctl.launcher.offer import Offer, offer
 from expctl.launcher.process import identity_of
 
 SHARED = Path("/dev/shm/expctl-hostile")
@@ -119,8 +120,7 @@ def argv_of(case: dict[str, str]) -> list[str]:
     return [sys.executable, "-c", PRELUDE + case["python"]] if "python" in case else ["sh", "-c", case["sh"]]
 
 
-def offered(need: str) -> bool:
-    here = offer()
+def offered(need: str, here: Offer) -> bool:
     return {
         "": here.confines_writes,
         "mounts": here.entry is not Entry.NONE,
@@ -129,11 +129,18 @@ def offered(need: str) -> bool:
     }[need]
 
 
+LAYERS = {"all": {}, "landlock alone": {"entry": Entry.NONE}, "mounts alone": {"landlock": 0}}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("name", CASES)
-def test_a_launch(name: str, user: User) -> None:
-    case = CASES[name]
-    if not offered(case.get("needs", "")):
-        pytest.skip(f"UNCONFINED: this kernel offers {offer().words()}, which does not stop what {name}")
+def test_a_launch(name: str, layer: str, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    case, here = CASES[name], replace(offer(), **LAYERS[layer])
+    if not offered(case.get("needs", ""), here):
+        if layer != "all":
+            return  # as the table says: what is left does not stop it
+        pytest.skip(f"UNCONFINED: this kernel offers {here.words()}, which does not stop what {name}")
+    monkeypatch.setattr(containment, "offer", lambda: here)
     before = user.facts()
     said = run(user, argv_of(case), Walls(scratch=(user.scratch,)))
     assert user.facts() == before, said

@@ -19,7 +19,8 @@ def write(path):
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w") as file: file.write("owned")
 for path in ({canary!r}, "bench/test.py", "bench/json.py", "../../../hooks/post-commit", "../../../config",
-             "../../journal/P9.jsonl", "../../artifacts/x/total.py", os.path.expanduser("~/.local/lib/python3/site-packages/usercustomize.py")):
+             "../../journal/P9.jsonl", "../../artifacts/x/total.py",
+             os.path.expanduser("~/.local/lib/python3/site-packages/usercustomize.py")):
     attempt(lambda: write(path))
 attempt(lambda: os.chmod({canary!r}, 0o777))
 attempt(lambda: os.kill(os.getppid(), signal.SIGTERM))
