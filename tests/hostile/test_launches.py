@@ -129,7 +129,8 @@ def offered(need: str, here: Offer) -> bool:
     }[need]
 
 
-LAYERS = {"all": {}, "landlock alone": {"entry": Entry.NONE}, "mounts alone": {"landlock": 0}}
+BESIDE_A_GPU = "all, beside a GPU"
+LAYERS = {"all": {}, BESIDE_A_GPU: {}, "landlock alone": {"entry": Entry.NONE}, "mounts alone": {"landlock": 0}}
 
 
 @pytest.mark.parametrize("layer", LAYERS)
@@ -141,6 +142,8 @@ def test_a_launch(name: str, layer: str, user: User, monkeypatch: pytest.MonkeyP
             return  # as the table says: what is left does not stop it
         pytest.skip(f"UNCONFINED: this kernel offers {here.words()}, which does not stop what {name}")
     monkeypatch.setattr(containment, "offer", lambda: here)
+    if layer == BESIDE_A_GPU:
+        monkeypatch.setattr(containment, "_gpus", lambda: (Path("/dev/null"),))
     before = user.facts()
     said = run(user, argv_of(case), Walls(scratch=(user.scratch,)))
     assert user.facts() == before, said
@@ -151,6 +154,17 @@ def test_a_launch(name: str, layer: str, user: User, monkeypatch: pytest.MonkeyP
         pids = [int(word) for word in (user.scratch / case["ends"]).read_text().split()]
         assert pids
         assert [pid for pid in pids if identity_of(pid) is not None] == []
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_thread_can_be_named_beside_a_gpu(layer: str, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CUDA does so when it starts, and doesn't start where that fails."""
+    monkeypatch.setattr(containment, "offer", lambda: replace(offer(), **LAYERS[layer]))
+    monkeypatch.setattr(containment, "_gpus", lambda: (Path("/dev/null"),))
+    naming = (
+        "import os, threading; open(f'/proc/self/task/{threading.get_native_id()}/comm', 'w').write('cuda'); print('named')"
+    )
+    assert "named" in run(user, [sys.executable, "-c", naming], Walls(scratch=(user.scratch,)))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.get("alone")])
