@@ -62,9 +62,9 @@ class Report:
         """The worker has warmed up."""
         self.event("ready", facts=dict(facts))
 
-    def sample(self, size: str, durations_ns: Sequence[int]) -> None:
-        """Times of single iterations, in order."""
-        self.event("sample", size=size, ns=list(durations_ns))
+    def sample(self, size: str, durations_ns: Sequence[int], outside_ns: int) -> None:
+        """Times of single iterations, in order, and of all together as seen from outside of the build's process."""
+        self.event("sample", size=size, ns=list(durations_ns), outside_ns=outside_ns)
 
     def checked(self) -> None:
         """All outputs since the last check were right."""

@@ -1,0 +1,78 @@
+"""Holds a build's own times against what is seen from outside of its process.
+
+On a CPU that is the processor time which the kernel charges the cell: other processes that come in between are not in it, work
+before, after and beside the timed call is. On a GPU it is our own clock, from the order to start until the device is done.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from kernel.harness.report import BuildFailed
+from kernel.harness.rig import Timed, set_up
+from kernel.harness.warden import Warden
+
+AGREEMENT = 0.01
+EMPTY_BATCHES = 15
+LEAST_ALLOWANCE_NS, ALLOWED_TIMES = 50_000, 3
+PROBE_BYTES = 1 << 20
+
+
+class Meter:
+    """Of one cell, made before it loads a build, when batches without a launch tell what asking and copying alone cost."""
+
+    def __init__(self, warden: Warden, target: str) -> None:
+        self._warden, self._by_charge = warden, target == "cpu"
+        self._last_ns = 0
+        self._fixed_ns = self._empty(4096)
+        self._per_byte_ns = max(0.0, (self._empty(PROBE_BYTES) - self._fixed_ns) / PROBE_BYTES) if self._by_charge else 0.0
+
+    def _empty(self, size: int) -> float:
+        stage, _ = set_up(self._warden, [size // 4] * 4)
+        seen = []
+        for _ in range(EMPTY_BATCHES):
+            before_ns = self._warden.charged_ns()
+            self._warden.ask("stage", stage=stage, call=None)
+            _, wall_ns = self._warden.go()
+            seen.append(self._warden.charged_ns() - before_ns if self._by_charge else wall_ns)
+        return statistics.median(seen)
+
+    def allowance_ns(self, size: int) -> int:
+        """What may lie between the two for a batch that copies `size` bytes: three times what it costs without a launch."""
+        return max(LEAST_ALLOWANCE_NS, round(ALLOWED_TIMES * (self._fixed_ns + self._per_byte_ns * size)))
+
+    def start(self) -> None:
+        """What the cell has done up to now belongs to no batch."""
+        self._last_ns = self._warden.charged_ns()
+
+    def outside_ns(self, batches: Sequence[Timed]) -> int:
+        """How long the batches since the last call took, seen from outside; on a CPU with all that the cell did besides."""
+        if not self._by_charge:
+            return sum(batch.wall_ns for batch in batches)
+        now_ns = self._warden.charged_ns()
+        charged_ns, self._last_ns = now_ns - self._last_ns, now_ns
+        return charged_ns
+
+
+class Account:
+    """The visits of one size: what the build said and what was seen."""
+
+    def __init__(self, allowance_ns: int) -> None:
+        self._allowance_ns = allowance_ns
+        self._visits: list[tuple[int, int, int]] = []
+
+    def add(self, batches: Sequence[Timed], outside_ns: int) -> None:
+        """One visit, of some batches."""
+        self._visits.append((sum(sum(batch.ns) for batch in batches), outside_ns, len(batches)))
+
+    def settle(self) -> None:
+        """Raises BuildFailed when in half of the visits the build said less than was seen, by 1 % and the allowance."""
+        hidden = [seen - said - AGREEMENT * said - batches * self._allowance_ns for said, seen, batches in self._visits]
+        if hidden and statistics.median(hidden) > 0:
+            said, seen = (statistics.median(each) for each in list(zip(*self._visits, strict=True))[:2])
+            raise BuildFailed(
+                f"by its own clock a visit took {said / 1e3:.0f} us, seen from outside {seen / 1e3:.0f} us: "
+                f"1 % and {self._allowance_ns / 1e3:.0f} us may lie between"
+            )
+        self._visits.clear()
