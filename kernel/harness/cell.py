@@ -29,8 +29,7 @@ Call = tuple[int, int, int, int, int | None, int, float, int, int, int]
 class Cell:
     """Answers requests about one build. Addresses are those of this process, or of the device."""
 
-    def __init__(self, shared: Block) -> None:
-        self._shared = shared
+    def __init__(self) -> None:
         self._build: Library
         self._blocks: list[Block] = []
         self._stages: list[Stage] = []
@@ -112,20 +111,19 @@ class Cell:
             raise failed[0]
         return {}
 
-    def _set_up(self, sizes: Sequence[int], at: Sequence[int], poison: int) -> Answer:
-        self._stages.append(Stage(self._shared, sizes, at, poison))
-        return {"stage": len(self._stages) - 1}
+    def _set_up(self, sizes: Sequence[int]) -> Answer:
+        stage = Stage(sizes)
+        self._stages.append(stage)
+        return {"stage": len(self._stages) - 1, "addresses": stage.addresses}
 
-    def _stage(self, stage: int, call: Sequence[float] | None) -> Answer:
-        """The next `go` is this launch on what lies in the shared memory now; without a call, all of it but the launch."""
+    def _stage(self, stage: int, poison: int, call: Sequence[float] | None) -> Answer:
+        """The next `go` is this launch; without a call, all of it but the launch."""
         chosen = self._stages[stage]
-        chosen.bring()
+        chosen.poison(poison)
         rows = (0, self._build.row_blocks(int(call[0]), int(call[3]))) if call else (0, 0)
 
         def once() -> Answer:
-            ns = chosen.launch(self._build, call, rows) if call else 0
-            chosen.take()
-            return {"ns": ns}
+            return {"ns": chosen.launch(self._build, call, rows) if call else 0}
 
         self._armed = once
         return {}

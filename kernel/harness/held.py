@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from kernel.harness.cell import ERRORS, Answer, Cell
 from kernel.harness.library import Config, UnknownConfig, format_config
-from kernel.harness.memory import Block, Place
+from kernel.harness.memory import Place
 
 
 class Keeper(Protocol):
@@ -29,7 +29,7 @@ class Unguarded:
     """The build in this very process: for a profiler that looks into one. Nothing that is said here is proof."""
 
     def __init__(self) -> None:
-        self._cell = Cell(Block(0x1000))
+        self._cell = Cell()
 
     def ask(self, do: str, **words: object) -> Answer:
         """As `Keeper`."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 _PROT_NONE, _PAGE = 0, mmap.PAGESIZE
-_HUGE_PAGE, _MAP_NORESERVE = 1 << 21, 0x4000
+_HUGE_PAGE = 1 << 21
 CANARY_BYTES = 64
 
 
@@ -22,18 +22,16 @@ class Place:
 
 
 class Block:
-    """Places in one mapping, which lives as long as this does. `shared`: with the processes that are forked from now on."""
+    """Places in one mapping, which lives as long as this does."""
 
-    def __init__(self, size: int, *, shared: bool = False) -> None:
-        kind = mmap.MAP_SHARED | _MAP_NORESERVE if shared else mmap.MAP_PRIVATE
-        self.map = mmap.mmap(-1, size, flags=kind | mmap.MAP_ANONYMOUS)
-        self.size = size
-        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
+    def __init__(self, size: int) -> None:
+        self._map = mmap.mmap(-1, size)
+        self.address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
         self.places: tuple[Place, ...] = ()
 
     def prefer_huge_pages(self) -> None:
         """Where the kernel gives them."""
-        self.map.madvise(mmap.MADV_HUGEPAGE)
+        self._map.madvise(mmap.MADV_HUGEPAGE)
 
 
 def guarded(size: int) -> Block:

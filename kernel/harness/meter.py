@@ -10,37 +10,33 @@ import statistics
 from collections.abc import Sequence
 
 from kernel.harness.report import BuildFailed
-from kernel.harness.rig import Timed, set_up
+from kernel.harness.rig import Timed
 from kernel.harness.warden import Warden
 
 AGREEMENT = 0.01
 EMPTY_BATCHES = 15
-LEAST_ALLOWANCE_NS, ALLOWED_TIMES = 50_000, 3
-PROBE_BYTES = 1 << 20
+LEAST_ALLOWANCE_NS, ALLOWED_TIMES = 400_000, 4
+PROBE_BYTES = 1 << 18
 
 
 class Meter:
-    """Of one cell, made before it loads a build, when batches without a launch tell what asking and copying alone cost."""
+    """Of one cell, made before it loads a build. `allowance_ns` may lie between the two for each launch: 100 us, or four times
+    what a batch without a launch takes."""
 
     def __init__(self, warden: Warden, target: str) -> None:
         self._warden, self._by_charge = warden, target == "cpu"
         self._last_ns = 0
-        self._fixed_ns = self._empty(4096)
-        self._per_byte_ns = max(0.0, (self._empty(PROBE_BYTES) - self._fixed_ns) / PROBE_BYTES) if self._by_charge else 0.0
+        self.allowance_ns = max(LEAST_ALLOWANCE_NS, round(ALLOWED_TIMES * self._empty()))
 
-    def _empty(self, size: int) -> float:
-        stage, _ = set_up(self._warden, [size // 4] * 4)
+    def _empty(self) -> float:
+        stage = self._warden.ask("set_up", sizes=[PROBE_BYTES] * 4)["stage"]
         seen = []
         for _ in range(EMPTY_BATCHES):
             before_ns = self._warden.charged_ns()
-            self._warden.ask("stage", stage=stage, call=None)
+            self._warden.ask("stage", stage=stage, poison=0, call=None)
             _, wall_ns = self._warden.go()
             seen.append(self._warden.charged_ns() - before_ns if self._by_charge else wall_ns)
         return statistics.median(seen)
-
-    def allowance_ns(self, size: int) -> int:
-        """What may lie between the two for a batch that copies `size` bytes: three times what it costs without a launch."""
-        return max(LEAST_ALLOWANCE_NS, round(ALLOWED_TIMES * (self._fixed_ns + self._per_byte_ns * size)))
 
     def start(self) -> None:
         """What the cell has done up to now belongs to no batch."""

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from kernel.harness.formats import Bytes, Doubles, Fp8, Halves, decode, encode
 
-POISON = 0xFE5A
-"""A NaN that no kernel makes by itself: what an unwritten element of C still holds."""
+POISON = 0xFEFE
+"""A NaN that no kernel makes by itself, of two equal bytes: what an unwritten element of C still holds."""
 
 MOST_CHECKED_PRODUCTS = 1_500_000_000
 """Larger products are checked on a sample of rows: the float64 product would take longer than the kernel's whole test."""

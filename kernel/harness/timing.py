@@ -51,7 +51,8 @@ class TimedSize:
         self._fresh = FreshInputs(seed, fp8, n, step=STEP_ON_DEVICE if build.is_on_device else 1)
         self._rig: Rig = (DeviceRig if build.is_on_device else CpuRig)(build, warden, config, self._fresh)
         self._secret = secrets.SystemRandom()
-        self._account = Account(meter.allowance_ns(5 * n * n))
+        self._account = Account(meter.allowance_ns)
+        self._unwritten = np.empty((n if n <= MOST_WHOLE_ROWS else SPOT_ROWS, n), bool)
         self._spots: list[Spot] = []
         self._whole: tuple[Draw, Halves] | None = None
 
@@ -87,7 +88,7 @@ class TimedSize:
         rows = self._all if n <= MOST_WHOLE_ROWS else np.sort(self._secret.sample(range(n), SPOT_ROWS))
         columns = np.array([self._secret.randrange(n) for _ in range(2 if rows is self._all else SPOT_COLUMNS)])
         found = self._rig.rows(number, rows)
-        unwritten = found.view(np.uint16) == reference.POISON
+        unwritten = np.equal(found.view(np.uint16), reference.POISON, out=self._unwritten)
         if unwritten.any():
             i, j = (int(x) for x in np.argwhere(unwritten)[0])
             raise BuildFailed(f"n={n}, timed output: C[{rows[i]},{j}] is still the poison: it was not written in its time")

@@ -18,13 +18,10 @@ from typing import Any, NoReturn
 from kernel.harness import conduct
 from kernel.harness.cell import ERRORS, Answer, Cell
 from kernel.harness.confine import hide, landlock_version
-from kernel.harness.memory import Block
 from kernel.harness.report import BuildFailed, Fault
 
 ANSWER_BYTES_MAX = 1 << 20
 PATIENCE_S = 1.0
-SHARED_BYTES = 1 << 28
-"""Address space; memory is used for what is written alone."""
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _CPUCLOCK_SCHED = 2
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -55,12 +52,11 @@ class Warden:
     def __init__(self) -> None:
         requests, self._requests = os.pipe()
         self._answers, answers = os.pipe()
-        self.shared = Block(SHARED_BYTES, shared=True)
         parent = os.getpid()
         _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # whom the cell leaves behind becomes ours, and is found
         self.pid = os.fork()
         if self.pid == 0:
-            _serve(parent, requests, answers, self.shared)
+            _serve(parent, requests, answers)
         os.close(requests)
         os.close(answers)
         self._clock = (~self.pid << 3) | _CPUCLOCK_SCHED
@@ -164,12 +160,12 @@ class Warden:
         raise conduct.death(ended[1], do)
 
 
-def _serve(parent: int, requests: int, answers: int, shared: Block) -> NoReturn:
+def _serve(parent: int, requests: int, answers: int) -> NoReturn:
     """The life of a cell."""
     try:
         _shed(parent, requests, answers)
         gc.disable()
-        cell = Cell(shared)
+        cell = Cell()
         with os.fdopen(requests, "rb") as lines:
             for line in lines:
                 number, do, words = json.loads(line)
