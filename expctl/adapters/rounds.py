@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from expctl.adapters.child import Child
-from expctl.adapters.worker import StepFailed, Worker
+from expctl.adapters.worker import StepFailed, Visit, Worker
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress
 from expctl.domain.protocol import Benchmark, Style
@@ -82,8 +82,8 @@ class Rounds:
                 worker = self._begin(benchmark, cwd, artifacts, LETTER[letter], seed, None, stack)
                 for size in benchmark.sizes:
                     worker.times(size.name, 1)
-                    ns = worker.times(size.name, benchmark.iterations)
-                    samples.append(_sample(benchmark, round, launch, worker.side, size.name, ns, order))
+                    visit = worker.times(size.name, benchmark.iterations)
+                    samples.append(_sample(benchmark, round, launch, worker.side, size.name, [visit], order))
                 worker.ask({"do": "end"}, "end")
             progress.advance("round", launch + 1, len(order))
         return tuple(samples)
@@ -104,7 +104,7 @@ class Rounds:
         for worker in pair.workers.values():
             for size in benchmark.sizes:
                 worker.times(size.name, 1)
-        times, orders = _quads(benchmark, pair.workers, progress)
+        visits, orders = _quads(benchmark, pair.workers, progress)
         if pair.rounds < benchmark.respawn:
             pair.ask("check", "checked")
         else:
@@ -112,7 +112,7 @@ class Rounds:
             self.close()
         born = pair.born if benchmark.respawn > 1 else None
         return tuple(
-            _sample(benchmark, round, launch, side, size.name, times[side, size.name], orders[size.name], born)
+            _sample(benchmark, round, launch, side, size.name, visits[side, size.name], orders[size.name], born)
             for launch, side in enumerate(pair.order)
             for size in benchmark.sizes
         )
@@ -129,30 +129,38 @@ class Rounds:
         *,
         takes_turns: bool = False,
     ) -> Worker:
-        """The seed is told over the pipe: an argv can be read by the code under test."""
+        """A process that has drawn its inputs and is warm."""
         child = stack.enter_context(self._start(benchmark.argv, cwd, artifacts[side], self._log, core))
         worker = Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log, takes_turns=takes_turns)
-        worker.ask({"do": "begin", "seed": seed, "sizes": [size.name for size in benchmark.sizes]}, "ready")
+        worker.begin(seed, [size.name for size in benchmark.sizes])
         return worker
 
 
 def _quads(
     benchmark: Benchmark, workers: Mapping[Side, Worker], progress: Progress
-) -> tuple[dict[tuple[Side, str], list[int]], dict[str, str]]:
-    times: dict[tuple[Side, str], list[int]] = {(side, size.name): [] for side in Side for size in benchmark.sizes}
+) -> tuple[dict[tuple[Side, str], list[Visit]], dict[str, str]]:
+    visits: dict[tuple[Side, str], list[Visit]] = {(side, size.name): [] for side in Side for size in benchmark.sizes}
     orders = {size.name: "" for size in benchmark.sizes}
     for quad in range(benchmark.quads):
         for size in benchmark.sizes:
             order = secrets.choice(ORDERS)
             orders[size.name] += order[0]
             for letter in order:
-                times[LETTER[letter], size.name] += workers[LETTER[letter]].times(size.name, benchmark.iterations)
+                side = LETTER[letter]
+                visits[side, size.name].append(workers[side].times(size.name, benchmark.iterations))
         progress.advance("round", quad + 1, benchmark.quads)
-    return times, orders
+    return visits, orders
 
 
 def _sample(
-    benchmark: Benchmark, round: int, launch: int, side: Side, size: str, ns: Sequence[int], order: str, pair: int | None = None
+    benchmark: Benchmark,
+    round: int,
+    launch: int,
+    side: Side,
+    size: str,
+    visits: Sequence[Visit],
+    order: str,
+    pair: int | None = None,
 ) -> Sample:
     return Sample(
         round=round,
@@ -161,7 +169,8 @@ def _sample(
         size=size,
         style=benchmark.style,
         visit=benchmark.iterations,
-        ns=tuple(ns),
+        ns=tuple(ns for visit in visits for ns in visit.ns),
+        hidden_ns=tuple(visit.hidden_ns for visit in visits),
         order=order,
         pair=pair,
     )

@@ -1,5 +1,7 @@
 """Runs the harness scripts (docs/HARNESS.md) as contained children and turns what they say into domain values."""
 
+import contextlib
+import json
 import math
 import sys
 import time
@@ -7,10 +9,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from expctl.adapters.channel import NONCE, Channel, Unasked, shown
 from expctl.adapters.child import Child, Gone, Launch, TimedOut, log_tail
 from expctl.adapters.child_words import child_environment, fill
 from expctl.adapters.rounds import Rounds
-from expctl.adapters.worker import StepFailed, parse_line
+from expctl.adapters.seal import Seal
+from expctl.adapters.worker import StepFailed
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress, TestReport
 from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step
@@ -21,13 +25,16 @@ END_WAIT_S = 10.0  # from the last line of a script to its exit
 
 
 class StepRunner:
-    """Steps of one run. `scratch` is ours to fill; every child carries `mark`."""
+    """Steps of one run. `scratch` is ours to fill; every child carries `mark`. What lies below `harness` must stay as it is."""
 
-    def __init__(self, *, environment: Environment, scratch: Path, mark: str, experiment: str) -> None:
+    def __init__(
+        self, *, environment: Environment, scratch: Path, mark: str, experiment: str, harness: Sequence[str] = ()
+    ) -> None:
         self._environment = environment
         self._scratch = scratch
         self._mark = mark
         self._experiment = experiment
+        self._seal = Seal(harness)
         self._rounds = Rounds(self._start, self._log("benchmark"))
 
     # ------------------------------------------------------------------ test and profile
@@ -41,27 +48,34 @@ class StepRunner:
             started = self._start(step.argv, cwd, artifact, log)
         except StepFailed as error:
             return error.failed
+        channel = Channel()
         with started as child:
+            with contextlib.suppress(Gone):  # a script that reads nothing may be gone already; its lines are not
+                child.send(json.dumps({"do": "test", NONCE: channel.nonce}))
             child.close_input()
             try:
                 for line in child.lines(time.monotonic() + step.timeout_s):
-                    said = parse_line(line)
+                    said = channel.understood(line)
                     if said.get("event") == "end":
                         report = _test_end(said, cases, failed, worst)
+                        _hear_out(child)
                         status = child.wait(time.monotonic() + END_WAIT_S)
                         if isinstance(report, TestReport) and status:
                             return Failed(reason=f"the test said it passed and then {child.fate()}", died=True)
                         return report
-                    if said.get("event") == "case":
-                        cases += 1
-                        failed += said.get("ok") is not True
-                        _keep_worst(worst, said.get("facts"))
-                        progress.advance("test", cases, 0)
+                    if said.get("event") != "case":
+                        raise Unasked(shown(said))
+                    cases += 1
+                    failed += said.get("ok") is not True
+                    _keep_worst(worst, said.get("facts"))
+                    progress.advance("test", cases, 0)
                 return Failed(reason=f"the test {child.fate()} after {cases} cases{log_tail(log)}", died=True)
             except TimedOut:
                 return Failed(reason=f"the test did not end within {step.timeout_s:g} s ({cases} cases done)", died=True)
             except Gone as gone:
                 return Failed(reason=f"the test sent {gone}", died=True)
+            except Unasked as unasked:
+                return Failed(reason=f"the test said something that it was not asked: {unasked}", died=True)
 
     def profile(
         self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
@@ -71,14 +85,14 @@ class StepRunner:
         What happens here is a note, never a verdict.
         """
         facts: list[Fact] = []
-        log = self._fresh_log("profile")
+        log, channel = self._fresh_log("profile"), Channel()
         out.mkdir(parents=True, exist_ok=True)
         argv = fill(step.argv, {"{tree}": str(tree), "{out}": str(out)})
         try:
             with self._start(argv, cwd, artifact, log) as child:
                 child.close_input()
                 for line in child.lines(time.monotonic() + step.timeout_s):
-                    said = parse_line(line)
+                    said = channel.understood(line)
                     if said.get("event") == "fact":
                         facts.append(_fact(said))
                         progress.advance("profile", len(facts), 0)
@@ -89,7 +103,7 @@ class StepRunner:
             return Failed(reason=f"did not end within {step.timeout_s:g} s", fault=True)
         except StepFailed as error:
             return error.failed
-        except (Gone, OSError) as error:
+        except (Gone, Unasked, OSError) as error:
             return Failed(reason=f"{error}{log_tail(log)}", fault=True)
         if status:
             return Failed(reason=f"{child.fate()}{log_tail(log)}", fault=True)
@@ -111,6 +125,9 @@ class StepRunner:
 
     def _start(self, argv: Sequence[str], cwd: Path, artifact: Path, log: Path, core: int | None = None) -> Child:
         words = {"{python}": sys.executable, "{artifact}": str(artifact), "{out}": str(self._scratch), "{id}": self._experiment}
+        broken = self._seal.broken(cwd)
+        if broken:
+            raise StepFailed(Failed(reason=broken, fault=True))
         try:
             return Child(
                 Launch(
@@ -131,6 +148,12 @@ class StepRunner:
 
     def _log(self, step: str) -> Path:
         return self._scratch / f"{step}.log"
+
+
+def _hear_out(child: Child) -> None:
+    """After an `end` comes nothing. Raises Unasked."""
+    for line in child.lines(time.monotonic() + END_WAIT_S):
+        raise Unasked(one_line(line, 60))
 
 
 def _fact(said: Mapping[str, Any]) -> Fact:

@@ -133,7 +133,7 @@ def main() -> int:
     arguments.add_argument("--launches", type=int, default=LAUNCHES, help="of each case (default: %(default)s)")
     options = arguments.parse_args()
     limits = Limits.of(options.target, rel_l2=options.max_rel_l2, max_abs=options.max_abs)
-    report = Report()
+    report = session.told_report()
 
     def work(custody: Custody) -> int:
         kpi_sizes = options.sizes or shapes.KPI_SIZES[options.target]

@@ -52,7 +52,6 @@ class TimedSize:
         self._rig: Rig = (DeviceRig if build.is_on_device else CpuRig)(build, warden, config, self._fresh)
         self._secret = secrets.SystemRandom()
         self._account = Account(meter.allowance_ns)
-        self._unwritten = np.empty((n if n <= MOST_WHOLE_ROWS else SPOT_ROWS, n), bool)
         self._spots: list[Spot] = []
         self._whole: tuple[Draw, Halves] | None = None
 
@@ -88,9 +87,9 @@ class TimedSize:
         rows = self._all if n <= MOST_WHOLE_ROWS else np.sort(self._secret.sample(range(n), SPOT_ROWS))
         columns = np.array([self._secret.randrange(n) for _ in range(2 if rows is self._all else SPOT_COLUMNS)])
         found = self._rig.rows(number, rows)
-        unwritten = np.equal(found.view(np.uint16), reference.POISON, out=self._unwritten)
-        if unwritten.any():
-            i, j = (int(x) for x in np.argwhere(unwritten)[0])
+        bits = found.view(np.uint16)
+        if bits.max() >= reference.POISON and (bits == reference.POISON).any():  # nothing but negative NaNs lies above it
+            i, j = (int(x) for x in np.argwhere(bits == reference.POISON)[0])
             raise BuildFailed(f"n={n}, timed output: C[{rows[i]},{j}] is still the poison: it was not written in its time")
         self._spots.append(Spot(draw, rows, columns, found[:, columns].copy()))
         if self._secret.randrange(len(self._spots)) == 0:  # of k outputs each stays the one that is kept with probability 1/k

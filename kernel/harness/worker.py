@@ -33,6 +33,7 @@ class Worker:
             request = _parse(line)
             match request.get("do"):
                 case "begin":
+                    self._report.bind(request.get("nonce"))
                     self._begin(_integer(request, "seed", 0), _texts(request, "sizes"))
                 case "time":
                     size = request.get("size")
