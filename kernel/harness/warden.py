@@ -61,7 +61,13 @@ class Warden:
         os.close(answers)
         self._clock = (~self.pid << 3) | _CPUCLOCK_SCHED
         self._cores = os.sched_getaffinity(0)
-        self.held, self.is_dead, self._asked = "", False, 0
+        self.held, self._asked = "", 0
+        self._death: BuildFailed | Fault | None = None
+
+    @property
+    def is_dead(self) -> bool:
+        """It died by itself, and that was seen."""
+        return self._death is not None
 
     def confine(self, target: str) -> None:
         """Before a build is loaded."""
@@ -111,7 +117,6 @@ class Warden:
         if not self.is_dead:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
-            self.is_dead = True
 
     def _copy(self, copy: Any, ours: int, theirs: int, size: int) -> None:
         here, there = _Piece(ours, size), _Piece(theirs, size)
@@ -121,6 +126,8 @@ class Warden:
             raise Fault(f"the memory of the process that runs the build can't be reached: {why}")
 
     def _send(self, line: bytes, do: str) -> None:
+        if self._death is not None:
+            raise self._death
         try:
             os.write(self._requests, line)
         except BrokenPipeError:
@@ -156,8 +163,8 @@ class Warden:
             time.sleep(0.001)
         if not ended[0]:
             raise BuildFailed(f"the process that runs the build closed its channel ({do})")
-        self.is_dead = True
-        raise conduct.death(ended[1], do)
+        self._death = conduct.death(ended[1], do)
+        raise self._death
 
 
 def _serve(parent: int, requests: int, answers: int) -> NoReturn:

@@ -159,7 +159,7 @@ def test_nothing_is_launched_under_a_broken_seal(tmp_path: Path, what: str) -> N
     if what == "test":
         refused: object = try_out(runner, CASE + OK, tmp_path)
     else:
-        benchmark, artifacts = replace(BENCHMARK, argv=("{python}", "-c", "")), {side: tmp_path for side in Side}
+        benchmark, artifacts = replace(BENCHMARK, argv=("{python}", "-c", "")), dict.fromkeys(Side, tmp_path)
         refused = runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=0, progress=FakeProgress())
     assert isinstance(refused, Failed)
     assert refused.fault
