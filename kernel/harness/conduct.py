@@ -5,25 +5,42 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from dataclasses import dataclass
 from pathlib import Path
 
 from kernel.harness.report import BuildFailed, Fault
 
 
-def misconduct(pid: int, cores: set[int]) -> str:
-    """What `pid` did, as the rest of a sentence about it; empty when all is well. `cores` are those that it was given."""
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a process was given when it was forked: cores, priority (nice), scheduler."""
+
+    cores: frozenset[int]
+    priority: int
+    scheduler: int
+
+    @staticmethod
+    def of(pid: int) -> Given:
+        """As it is now. Raises ProcessLookupError."""
+        priority = os.getpriority(os.PRIO_PROCESS, pid)
+        return Given(frozenset(os.sched_getaffinity(pid)), priority, os.sched_getscheduler(pid))
+
+
+def misconduct(pid: int, given: Given) -> str:
+    """What `pid` did, as the rest of a sentence about it; empty when all is well.
+
+    Where somebody gives this very process other cores or another priority, it may have them too.
+    """
     own = os.getpid()
+    allowed = (given, Given.of(own))
     for thread in (int(entry.name) for entry in Path(f"/proc/{pid}/task").iterdir()):
         try:
-            moved, eager = os.sched_getaffinity(thread), os.getpriority(os.PRIO_PROCESS, thread)
-            scheduler = os.sched_getscheduler(thread)
+            seen = Given.of(thread)
         except ProcessLookupError:
             continue
-        if moved != cores:
-            return f"runs on cores {_list(moved)}, it was given {_list(cores)}"
-        if eager != os.getpriority(os.PRIO_PROCESS, own) or scheduler != os.sched_getscheduler(own):
-            return f"runs at priority {eager} (scheduler {scheduler}), it was given another"
-    strays = [child for parent in (pid, own) for child in _children(parent) if child != pid]
+        if seen not in allowed:
+            return f"runs {_words(seen)}; it was given {_words(given)}"
+    strays = [child for parent in (pid, own) for child in children(parent) if child != pid]
     return f"started a process: {_name(strays[0])}" if strays else ""
 
 
@@ -41,7 +58,7 @@ def death(status: int, do: str) -> BuildFailed | Fault:
     return BuildFailed(f"the process that runs the build {how} ({do})")
 
 
-def _children(parent: int) -> list[int]:
+def children(parent: int) -> list[int]:
     """Of all threads of `parent`; empty where the kernel lists none (CONFIG_PROC_CHILDREN)."""
     found = []
     for task in Path(f"/proc/{parent}/task").iterdir():
@@ -57,5 +74,6 @@ def _name(pid: int) -> str:
         return str(pid)
 
 
-def _list(cores: set[int]) -> str:
-    return ",".join(map(str, sorted(cores)))
+def _words(given: Given) -> str:
+    cores = ",".join(map(str, sorted(given.cores)))
+    return f"on cores {cores} at priority {given.priority}, scheduler {given.scheduler}"

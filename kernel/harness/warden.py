@@ -60,7 +60,7 @@ class Warden:
         os.close(requests)
         os.close(answers)
         self._clock = (~self.pid << 3) | _CPUCLOCK_SCHED
-        self._cores = os.sched_getaffinity(0)
+        self._given = conduct.Given.of(parent)
         self.held, self._asked = "", 0
         self._death: BuildFailed | Fault | None = None
 
@@ -106,7 +106,7 @@ class Warden:
 
     def judge_conduct(self) -> None:
         """Raises BuildFailed for what the kernel knows of the cell: another core or priority, a process that it started."""
-        seen = conduct.misconduct(self.pid, self._cores)
+        seen = conduct.misconduct(self.pid, self._given)
         if seen:
             raise BuildFailed(f"the process that runs the build {seen}")
 
