@@ -220,13 +220,7 @@ def _equip(place: Place, machine: str, protocol: "Protocol", experiment: str) ->
     mark = mark_of(place)
     return Equipment(
         toolchains=Builder(recipes, state=place.state, environment=protocol.environment, mark=mark, machine=machine),
-        steps=StepRunner(
-            environment=protocol.environment,
-            scratch=place.state / "scratch",
-            mark=mark,
-            experiment=experiment,
-            harness=protocol.harness,
-        ),
+        steps=StepRunner(environment=protocol.environment, scratch=place.state / "scratch", mark=mark, experiment=experiment),
         profiles=StepProfiles(place.state / "profiles" / experiment),
         gate=ProcessGate(patterns=protocol.gate.patterns, mark=mark, device=DEVICE),
     )

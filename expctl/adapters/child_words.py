@@ -24,6 +24,5 @@ def child_environment(environment: Environment, scratch: Path, mark: str) -> dic
     passed = {name: os.environ[name] for name in names if name in os.environ}
     home = scratch / "home"
     home.mkdir(parents=True, exist_ok=True)
-    # Without user site: what a build leaves in that home must not be run by the next script.
-    python = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", "PYTHONNOUSERSITE": "1"}
-    return {**passed, "HOME": str(home), "TMPDIR": str(scratch), **python, MARK: mark, **environment.set}
+    fixed = {"HOME": str(home), "TMPDIR": str(scratch), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", MARK: mark}
+    return {**passed, **fixed, **environment.set}

@@ -13,7 +13,6 @@ from expctl.adapters.channel import NONCE, Channel, Unasked, shown
 from expctl.adapters.child import Child, Gone, Launch, TimedOut, log_tail
 from expctl.adapters.child_words import child_environment, fill
 from expctl.adapters.rounds import Rounds
-from expctl.adapters.seal import Seal
 from expctl.adapters.worker import StepFailed
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress, TestReport
@@ -25,16 +24,13 @@ END_WAIT_S = 10.0  # from the last line of a script to its exit
 
 
 class StepRunner:
-    """Steps of one run. `scratch` is ours to fill; every child carries `mark`. What lies below `harness` must stay as it is."""
+    """Steps of one run. `scratch` is ours to fill; every child carries `mark`."""
 
-    def __init__(
-        self, *, environment: Environment, scratch: Path, mark: str, experiment: str, harness: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, *, environment: Environment, scratch: Path, mark: str, experiment: str) -> None:
         self._environment = environment
         self._scratch = scratch
         self._mark = mark
         self._experiment = experiment
-        self._seal = Seal(harness)
         self._rounds = Rounds(self._start, self._log("benchmark"))
 
     # ------------------------------------------------------------------ test and profile
@@ -125,9 +121,6 @@ class StepRunner:
 
     def _start(self, argv: Sequence[str], cwd: Path, artifact: Path, log: Path, core: int | None = None) -> Child:
         words = {"{python}": sys.executable, "{artifact}": str(artifact), "{out}": str(self._scratch), "{id}": self._experiment}
-        broken = self._seal.broken(cwd)
-        if broken:
-            raise StepFailed(Failed(reason=broken, fault=True))
         try:
             return Child(
                 Launch(

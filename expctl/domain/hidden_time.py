@@ -6,17 +6,16 @@ candidate whose visits have more is charged with the difference before its gain 
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from expctl.domain.evidence import OBJECTIVE, describe
 from expctl.domain.experiment import Verdict
-from expctl.domain.measurement import Sample, Side
+from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.plan import Plan
-from expctl.domain.stats import Interval, lower_bound, percent, t95, t999, t_interval
+from expctl.domain.stats import lower_bound, percent, t95, t999, t_interval
 from expctl.domain.verdict import Decision
-
-TRIMMED = 0.1  # of the visits, on either end: another process came in between
 
 
 def all_charged(decision: Decision, samples: Sequence[Sample], plan: Plan) -> Decision:
@@ -38,43 +37,42 @@ def all_charged(decision: Decision, samples: Sequence[Sample], plan: Plan) -> De
 
 
 def _hidden(decision: Decision, samples: Sequence[Sample], plan: Plan) -> dict[str, float]:
-    """What surely is hidden of each size and of the objective, as a share of the candidate's time; 0 where it may be chance."""
-    merged, by_round = decision.intervals[OBJECTIVE].merged, _shares(samples)
-    rounds = [by_round[index] for index in decision.rounds if index in by_round]
-    seen = {size: [shares[size] for shares in rounds] for size in plan.weights if rounds and all(size in s for s in rounds)}
-    if len(seen) == len(plan.weights):
-        seen[OBJECTIVE] = [math.fsum(w * shares[size] for size, w in plan.weights.items()) for shares in rounds]
-    intervals = {name: t_interval(shares, merged) for name, shares in seen.items() if len(shares) >= 2 * merged}
-    return {name: _surely(interval) for name, interval in intervals.items()}
+    """What of each size's gain, and of the objective's, surely is hidden time (log units); 0 where it may be chance."""
+    used = [sample for sample in samples if sample.round in set(decision.rounds) and not sample.taints]
+    if not used or not all(sample.hidden_ns for sample in used):
+        return {}
+    told, seen = round_effects(used), round_effects(_charged(used))
+    gaps = [{size: t.effect[size] - s.effect[size] for size in plan.weights} for t, s in zip(told, seen, strict=True)]
+    merged = decision.intervals[OBJECTIVE].merged
+    by_name = {size: [gap[size] for gap in gaps] for size in plan.weights}
+    by_name[OBJECTIVE] = [math.fsum(w * gap[size] for size, w in plan.weights.items()) for gap in gaps]
+    intervals = {name: t_interval(values, merged) for name, values in by_name.items()}
+    return {name: it.mean if lower_bound(it, t999(it.n)) > 0 else 0.0 for name, it in intervals.items()}
 
 
-def _surely(interval: Interval) -> float:
-    return interval.mean if lower_bound(interval, t999(interval.n)) > 0 else 0.0
+def _charged(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples as seen from outside: each visit with what it hid, less what asking takes (of the baseline, in the round).
 
-
-def _shares(samples: Sequence[Sample]) -> Mapping[int, Mapping[str, float]]:
-    """By round and size: how much more hidden time a visit of the candidate has than one of the baseline, over its own time.
-
-    Nothing for a size of which asking took longer than running: such a clock can't vouch.
+    As they were where asking takes longer than running: such a clock can't vouch.
     """
-    visits: dict[tuple[int, str], dict[Side, list[Sample]]] = {}
-    for sample in samples:
-        if sample.hidden_ns and not sample.taints:
-            visits.setdefault((sample.round, sample.size), {}).setdefault(sample.side, []).append(sample)
-    found: dict[int, dict[str, float]] = {}
-    for (index, size), sides in visits.items():
-        if len(sides) < len(Side):
-            continue
-        hidden = {side: _trimmed_mean([ns for each in group for ns in each.hidden_ns]) for side, group in sides.items()}
-        own = {
-            side: group[0].visit * statistics.median(ns for each in group for ns in each.ns) for side, group in sides.items()
-        }
-        if hidden[Side.BASELINE] <= own[Side.BASELINE]:
-            share = (hidden[Side.CANDIDATE] - hidden[Side.BASELINE]) / own[Side.CANDIDATE]
-            found.setdefault(index, {})[size] = math.log1p(max(-0.5, share))
-    return found
+    asking_ns: dict[tuple[int, str], float] = {}
+    for key, group in groupby(sorted(samples, key=_place), key=_place):
+        honest = [sample for sample in group if sample.side is Side.BASELINE]
+        asking_ns[key] = statistics.median(ns for sample in honest for ns in sample.hidden_ns)
+        if asking_ns[key] > statistics.median(ns for sample in honest for ns in sample.ns) * honest[0].visit:
+            del asking_ns[key]
+    return [_with_hidden(each, asking_ns[_place(each)]) if _place(each) in asking_ns else each for each in samples]
 
 
-def _trimmed_mean(values: Sequence[int]) -> float:
-    cut = int(TRIMMED * len(values))
-    return statistics.fmean(sorted(values)[cut : len(values) - cut])
+def _with_hidden(sample: Sample, asking_ns: float) -> Sample:
+    """Each iteration longer by its share of what its visit hid."""
+    times: list[int] = []
+    for number, hidden_ns in enumerate(sample.hidden_ns):
+        visit = sample.ns[number * sample.visit : (number + 1) * sample.visit]
+        stretch = 1 + (hidden_ns - asking_ns) / sum(visit)
+        times += (max(1, round(ns * stretch)) for ns in visit)
+    return replace(sample, ns=tuple(times))
+
+
+def _place(sample: Sample) -> tuple[int, str]:
+    return sample.round, sample.size

@@ -72,8 +72,9 @@ class Account:
             said_ns, batches = (statistics.median(each) for each in (list(zip(*self._visits, strict=True))[i] for i in (0, 2)))
             allowed_ns = AGREEMENT * said_ns + batches * self._allowance_ns
             if hidden_ns > allowed_ns:
+                said, hidden, allowed = (f"{each / 1e3:.0f} us" for each in (said_ns, hidden_ns, allowed_ns))
                 raise BuildFailed(
-                    f"by its own clock a visit took {said_ns / 1e3:.0f} us; {hidden_ns / 1e3:.0f} us more were seen from outside "
-                    f"where {allowed_ns / 1e3:.0f} may be (1 %, and what asking takes)"
+                    f"by its own clock a visit took {said}; {hidden} more were seen from outside, where 1 % and what asking "
+                    f"takes make {allowed}"
                 )
         self._visits.clear()

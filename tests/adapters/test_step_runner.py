@@ -148,24 +148,6 @@ def test_words_of_an_argv_are_filled_in_also_inside_a_longer_word() -> None:
     assert fill(["{out}/x", "--a={artifact}", "{other}"], {"{out}": "/o", "{artifact}": "/a"}) == ["/o/x", "--a=/a", "{other}"]
 
 
-@pytest.mark.parametrize("what", ["test", "benchmark"])
-def test_nothing_is_launched_under_a_broken_seal(tmp_path: Path, what: str) -> None:
-    (tmp_path / "bench").mkdir()
-    judge = tmp_path / "bench/judge.py"
-    judge.write_text("honest")
-    runner = StepRunner(environment=Environment(), scratch=tmp_path / "s", mark="m", experiment="P1", harness=["bench"])
-    spoils = CASE + f"open({str(judge)!r}, 'w').write('bribed')\n" + OK
-    assert isinstance(try_out(runner, spoils, tmp_path), Passed)
-    if what == "test":
-        refused: object = try_out(runner, CASE + OK, tmp_path)
-    else:
-        benchmark, artifacts = replace(BENCHMARK, argv=("{python}", "-c", "")), dict.fromkeys(Side, tmp_path)
-        refused = runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=0, progress=FakeProgress())
-    assert isinstance(refused, Failed)
-    assert refused.fault
-    assert refused.reason.startswith("bench/judge.py has changed since the first launch")
-
-
 # ------------------------------------------------------------------ profile
 
 
