@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from pathlib import Path
 from expctl.adapters import durable
 from expctl.adapters.child import MARK, Child, Launch, TimedOut, log_tail
 from expctl.adapters.child_words import child_environment, fill
+from expctl.adapters.machine_trouble import is_trouble
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.ports import Available, Failed, Recipe, Unavailable
 from expctl.domain.protocol import Environment, Target, Toolchain
@@ -95,9 +97,12 @@ class Builder:
             except TimedOut:
                 return Failed(reason=f"{Path(argv[0]).name} did not end within {target.build.timeout_s:g} s")
             except OSError as error:
+                if is_trouble(error):
+                    raise
                 return Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)
             if status:
-                return Failed(reason=_first_error(log, tree) or f"{Path(argv[0]).name} {child.fate()}")
+                killed = status == -signal.SIGKILL
+                return Failed(reason=_first_error(log, tree) or f"{Path(argv[0]).name} {child.fate()}", killed=killed)
         return None
 
     def _key(self, name: str, target: Target, available: Available, sources: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from expctl.adapters.child import Child, Gone, Launch, TimedOut, log_tail
 from expctl.adapters.child_words import child_environment, fill
+from expctl.adapters.machine_trouble import is_trouble
 from expctl.adapters.rounds import Rounds
 from expctl.adapters.worker import StepFailed, parse_line
 from expctl.domain.measurement import Sample, Side
@@ -17,6 +18,7 @@ from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step
 from expctl.domain.record import Fact
 from expctl.domain.text import one_line
 
+KILLED = "died of SIGKILL"
 END_WAIT_S = 10.0  # from the last line of a script to its exit
 
 
@@ -57,7 +59,9 @@ class StepRunner:
                         failed += said.get("ok") is not True
                         _keep_worst(worst, said.get("facts"))
                         progress.advance("test", cases, 0)
-                return Failed(reason=f"the test {child.fate()} after {cases} cases{log_tail(log)}", died=True)
+                fate = child.fate()
+                reason = f"the test {fate} after {cases} cases{log_tail(log)}"
+                return Failed(reason=reason, died=True, killed=fate == KILLED)
             except TimedOut:
                 return Failed(reason=f"the test did not end within {step.timeout_s:g} s ({cases} cases done)", died=True)
             except Gone as gone:
@@ -122,6 +126,8 @@ class StepRunner:
                 )
             )
         except OSError as error:
+            if is_trouble(error):
+                raise
             raise StepFailed(Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)) from error
 
     def _fresh_log(self, step: str) -> Path:

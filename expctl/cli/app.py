@@ -9,6 +9,7 @@ from expctl.cli import (
     brief,
     calibrate,
     compare,
+    doctor,
     finding,
     gate,
     import_ledger,
@@ -56,6 +57,7 @@ app.command()(occupancy.occupancy)
 app.add_typer(profile.app, name="profile")
 app.add_typer(finding.finding, name="finding")
 app.command()(gate.gate)
+app.command()(doctor.doctor)
 app.command("import")(import_ledger.import_ledger)
 app.command()(init.init)
 

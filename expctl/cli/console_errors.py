@@ -19,8 +19,14 @@ def guard(command: Callable[[], object]) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return int(ExitStatus.CONCLUDED)
-    except Exception:  # noqa: BLE001  the boundary: everything else is our fault
+    except Exception as error:  # noqa: BLE001  the boundary: everything else is our fault
         import traceback
+
+        from expctl.adapters.machine_trouble import explained, is_trouble
+
+        if isinstance(error, OSError) and is_trouble(error):
+            explain(explained(error))
+            return int(ExitStatus.REFUSED)
 
         print("BUG: expctl failed; nothing it had committed is lost. Please report this:", file=sys.stderr)
         traceback.print_exc()

@@ -1,7 +1,9 @@
 """ledger.md: the ledger as Markdown that also reads well as raw text. The same records give the same bytes."""
 
+import functools
 from collections.abc import Iterable, Sequence
 from importlib import resources
+from typing import TYPE_CHECKING
 
 from expctl.domain import boundaries
 from expctl.domain.ledger import Ledger
@@ -17,12 +19,16 @@ from expctl.views.escape import Markdown, code_text, markdown_text
 from expctl.views.findings import about
 from expctl.views.table import table
 
+if TYPE_CHECKING:
+    import jinja2
+
 COMMIT_LETTERS = 12
 LINE_MAX = 400
 
 
-def render(ledger: Ledger) -> str:
-    """Return the text of ledger.md, with a final newline. Every value is escaped unless it is Markdown already."""
+@functools.cache
+def _template() -> "jinja2.Template":
+    """Compiled once per process: a KEEP that changes the queue renders twice, and compiling takes longer than rendering."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -33,8 +39,12 @@ def render(ledger: Ledger) -> str:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    template = environment.from_string(resources.files("expctl.views").joinpath("ledger.md.j2").read_text(encoding="utf-8"))
-    return template.render(
+    return environment.from_string(resources.files("expctl.views").joinpath("ledger.md.j2").read_text(encoding="utf-8"))
+
+
+def render(ledger: Ledger) -> str:
+    """Return the text of ledger.md, with a final newline. Every value is escaped unless it is Markdown already."""
+    return _template().render(
         ledger=ledger,
         protocol=ledger.protocol,
         boundaries=boundaries,
