@@ -69,5 +69,5 @@ COMPANY = (
     FaultClass(name="ten runners", play=_runners(10), planted="no lock of the repository", share=0.4),
     FaultClass(name="the user commits", play=meanwhile(_commit), planted="the branch is not compared", share=1.5),
     FaultClass(name="the user checks out", play=meanwhile(_switch), planted="the branch that is checked out is not looked at"),
-    FaultClass(name="the user collects garbage", play=meanwhile(_collect), planted="the candidate has no ref"),
+    FaultClass(name="the user collects garbage", play=meanwhile(_collect), planted="objects that vanish are bugs"),
 )

@@ -16,7 +16,7 @@ def _dirty(trial: Trial) -> Story:
             return story
         if story.scene.attempts[-1].fired and (story.scene.root / "src" / "kernel").read_text() != edit:
             story.say("3: the user's edit of the kernel is gone")
-        story.scene.git("checkout", "-q", "HEAD", "--", "src/kernel")
+        story.scene.git("checkout", "-q", "HEAD", "--", "src/kernel", check=False)
         story.resume()
         return story
     experiment = trial.draw.choice(("P1", "P2"))
@@ -24,7 +24,7 @@ def _dirty(trial: Trial) -> Story:
     story = trial.begin(stage, experiment, verdict)
     story.scene.write("src/kernel", "my own idea\n")
     story.refused("the kernel scope has changes")
-    story.scene.git("checkout", "-q", "--", "src/kernel")
+    story.scene.git("checkout", "-q", "--", "src/kernel", check=False)
     story.resume()
     return story
 
@@ -64,7 +64,7 @@ def _in_a_state(trial: Trial, enter: tuple[str, ...], leave: tuple[str, ...], sa
             scene.git(*enter, check=False)
 
         story = meanwhile(enter_it, ends=(0, 1))(trial)
-        story.scene.git(*leave)
+        story.scene.git(*leave, check=False)
         story.user_acted()
         story.resume()
         return story
@@ -74,7 +74,7 @@ def _in_a_state(trial: Trial, enter: tuple[str, ...], leave: tuple[str, ...], sa
     story.scene.git(*enter)
     story.user_acted()
     story.refused(said)
-    story.scene.git(*leave)
+    story.scene.git(*leave, check=False)
     story.user_acted()
     story.resume()
     return story

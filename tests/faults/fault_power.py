@@ -6,6 +6,8 @@ from power_cut import Loss, cut
 from shim import Act, Plan
 from trial import LATE, FaultClass, Story, Trial
 
+ENDED = 8  # one trial of so many
+
 
 def _cut(loss: Loss):
     def play(trial: Trial) -> Story:
@@ -13,9 +15,13 @@ def _cut(loss: Loss):
         stage, verdict = LATE[experiment]
         story = trial.begin(stage, experiment, verdict)
         plan = replace(trial.kth(stage, experiment, Plan(act=Act.KILL_BOTH)), logs=True)
+        if trial.number % ENDED == 0:  # the cut comes after the end: what was acknowledged stays
+            plan = replace(plan, at=0)
         running = story.start(plan)
-        running.wait()
+        ended = running.wait()
         story.scene.lab.cut_power(stage, running, lambda root, log: cut(root, log, loss, trial.draw))
+        if ended.status == 0 and story.scene.record_field(experiment, "verdict") != verdict:
+            story.say("1: a record was acknowledged, and the cut took it")
         story.resume()
         return story
 
@@ -25,5 +31,5 @@ def _cut(loss: Loss):
 POWER = (
     FaultClass(name="power cut, dropped", play=_cut(Loss.DROPPED), planted="nothing is flushed", share=1.5),
     FaultClass(name="power cut, torn", play=_cut(Loss.TORN), planted="nothing is flushed", share=1.5),
-    FaultClass(name="power cut, reordered", play=_cut(Loss.REORDERED), planted="the journal is not flushed", share=1.5),
+    FaultClass(name="power cut, reordered", play=_cut(Loss.REORDERED), planted="nothing is flushed", share=1.5),
 )

@@ -36,8 +36,10 @@ def _stopped(trial: Trial) -> Story:
 
 
 SIGNALS = (
-    FaultClass(name="TERM", play=_signalled(signal.SIGTERM), planted="signals are not held off", share=1.5),
-    FaultClass(name="INT", play=_signalled(signal.SIGINT), planted="INT aborts at once, anywhere"),
-    FaultClass(name="HUP", play=_signalled(signal.SIGHUP), planted="signals are not held off"),
+    FaultClass(
+        name="TERM", play=_signalled(signal.SIGTERM), planted="an abort tidies up as if the branch had not moved", share=1.5
+    ),
+    FaultClass(name="INT", play=_signalled(signal.SIGINT), planted="INT ends the process and says that all is well"),
+    FaultClass(name="HUP", play=_signalled(signal.SIGHUP), planted="an abort tidies up as if the branch had not moved"),
     FaultClass(name="STOP", play=_stopped, planted="no lock of the repository"),
 )

@@ -201,6 +201,8 @@ def _verdict(scene: Scene, expected: Expected, head: str, record: Record | None,
         yield f"6: {record.verdict} instead of {' or '.join(expected.verdicts)}: {'; '.join(record.reasons)}"
     text = scene.git("cat-file", "blob", f"{head}:experiments/{record.id}/samples.jsonl", check=False)
     seen = Counter((each["round"], each["side"], each["size"]) for each in map(json.loads, text.splitlines()))
+    if any(each.get("round_ms", 0) < 0 for each in map(json.loads, text.splitlines())):
+        yield "6: a round took less than no time"
     twice = [key for key, times in seen.items() if times > 1]
     if twice:
         yield f"6: counted twice: {twice[:3]}"

@@ -128,6 +128,10 @@ static int fault(int kind, const char *path, int64_t bytes)
 	int first = now == plan->at;
 	if (first)
 		plan->fired = 1;
+	if (plan->number == ENOSPC && kind == WRITE && first && bytes > 1) {
+		plan->at++; /* a disk that fills up takes a part first */
+		return -1;
+	}
 	switch (plan->action) {
 	case KILL_RUNNER:
 	case KILL_BOTH:
