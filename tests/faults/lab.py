@@ -192,7 +192,7 @@ class Lab:
             [sys.executable, str(HERE / "fork_server.py")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**self._environment(), "LD_PRELOAD": str(self.shim), "PYTHONPATH": str(HERE)},
+            env={**self._environment(), "LD_PRELOAD": str(self.shim), "PYTHONPATH": f"{HERE}:{HERE.parents[1]}"},
             text=True,
         )
         self._stages: dict[str, Path] = {}
