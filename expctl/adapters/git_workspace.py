@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from expctl.adapters import durable
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import Place
@@ -186,9 +187,11 @@ class GitWorkspace(GitPlumbing):
         return Publication(self).publish(branch=branch, old=old, new=new)
 
     def finish_publication(self) -> None:
-        """Complete or undo what a dead run left of a publication, and remove the locks that its git left on our refs."""
+        """Complete or undo what a dead run left of a publication; remove its half-written files and the locks on our refs."""
         Publication(self).recover_intended()
         remove_below(self.state.parent / "refs" / "expctl")
+        for folder in (self.state, self.state / "builds"):
+            durable.forget_half_written(folder)
 
     def _commit(self, *, tree: str, parent: str, message: str, date: str) -> str:
         env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in IDENTITY.items()}

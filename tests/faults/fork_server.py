@@ -61,7 +61,7 @@ def _wait(request: dict[str, Any]) -> dict[str, Any]:
             return {"status": os.waitstatus_to_exitcode(status)}
         if time.monotonic() > deadline:
             return {}
-        time.sleep(0.0005)
+        time.sleep(0.002)
 
 
 def _become_runner(request: dict[str, Any]) -> None:

@@ -5,7 +5,7 @@ import os
 import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,10 +13,12 @@ from lab import Attempt, Scene
 
 from expctl.adapters.git_reader import GitReader, locate
 from expctl.adapters.library import GitLibrary
-from expctl.adapters.replays import Replays
+from expctl.adapters.record_codec import samples_of
 from expctl.domain.books import Books
 from expctl.domain.errors import Refused
+from expctl.domain.measurement import MalformedRound
 from expctl.domain.record import Record
+from expctl.domain.replay import UnplayableError, replayed, was_decided_by_samples
 from expctl.views.ledger_md import render
 from expctl.wiring import mark_of
 
@@ -56,8 +58,8 @@ class Expected:
     resumes: int = 2
 
 
-def user_state(scene: Scene) -> UserState:
-    """The user's work as it is now."""
+def user_state(scene: Scene, lines: Sequence[str] | None = None) -> UserState:
+    """The user's work as it is now. `lines` are those of `git status`, where they are known."""
     files = {}
     for folder, folders, names in os.walk(scene.root):
         if folder == str(scene.root):
@@ -68,8 +70,8 @@ def user_state(scene: Scene) -> UserState:
             if not relative.startswith(WRITTEN):
                 files[relative] = (path.lstat().st_mode, path.read_bytes())
     index = tuple(line for line in scene.git("ls-files", "-s", "-z").split("\0") if not _is_written(line.partition("\t")[2]))
-    stash = scene.git("rev-parse", "--verify", "-q", "refs/stash", check=False)
-    status = tuple(line for line in _status_lines(scene) if not _is_written(line[3:]))
+    stash = scene.ref("refs/stash")
+    status = tuple(line for line in (lines or _status_lines(scene)) if not _is_written(line[3:]))
     head = (scene.root / ".git" / "HEAD").read_text()
     return UserState(files=files, index=index, stash=stash, status=status, head=head)
 
@@ -86,11 +88,12 @@ def violations(scene: Scene, expected: Expected) -> tuple[str, ...]:
     """One sentence for each invariant that does not hold, with its number first."""
     git = GitReader(locate(scene.root))
     library = GitLibrary(git)
-    head = scene.git("rev-parse", f"refs/heads/{expected.branch}", check=False).strip()
+    head = scene.ref(f"refs/heads/{expected.branch}")
     if not head:
         return ("2: the branch is gone",)
     try:
-        books, record = Books.open(library, head), library.record(head, expected.experiment)
+        books = Books.open(library, head)
+        record = next((each for each in books.records if each.id == expected.experiment), None)
     except Refused as refusal:
         return (f"1: what is committed can't be read: {refusal}",)
     return tuple(
@@ -100,7 +103,7 @@ def violations(scene: Scene, expected: Expected) -> tuple[str, ...]:
             *_user(scene, expected),
             *_ledger(library, git, head, books),
             *_leftovers(scene),
-            *_verdict(scene, expected, head, record, library),
+            *_verdict(scene, expected, head, record, books),
             *_in_time(scene, expected),
             *_tested(scene, head, record),
             *_statuses(scene, record),
@@ -111,10 +114,9 @@ def violations(scene: Scene, expected: Expected) -> tuple[str, ...]:
 def _acknowledged(scene: Scene, expected: Expected, books: Books, record: Record | None) -> Iterator[str]:
     """(1) Whoever was told of a record finds it; so does whoever had one before."""
     known = {each.id for each in books.records}
-    before = scene.git("ls-tree", "--name-only", f"{expected.old}:experiments").split()
-    for name in before:
-        had = scene.git("cat-file", "-t", f"{expected.old}:experiments/{name}/record.json", check=False)
-        if had and name not in known:
+    before = scene.git("ls-tree", "-r", "--name-only", expected.old, "experiments").split()
+    for name in (path.split("/")[1] for path in before if path.endswith("/record.json")):
+        if name not in known:
             yield f"1: the record of {name} is gone"
     told = [each for each in scene.attempts if each.status == CONCLUDED and expected.experiment in each.words[1:]]
     if told and record is None and expected.verdicts:
@@ -133,7 +135,7 @@ def _history(scene: Scene, expected: Expected, head: str, record: Record | None)
         yield f"2: {len(landed)} kernel commits of a {record.verdict if record else 'run without a record'}"
     if len(records) != (record.attempts if record else 0):
         yield f"2: {len(records)} record commits of {record.attempts if record else 0} attempts"
-    if scene.git("merge-base", expected.old, head, check=False).strip() != expected.old:
+    if head != expected.old and scene.git("merge-base", expected.old, head, check=False).strip() != expected.old:
         yield "2: the branch left its own history"
     if (
         record is not None
@@ -150,11 +152,12 @@ def _user(scene: Scene, expected: Expected) -> Iterator[str]:
     )
     if ended.returncode or ended.stdout:
         yield f"3: git fsck: {(ended.stdout + ended.stderr).strip()[:300]}"
-    now, then = user_state(scene), expected.user
+    lines = _status_lines(scene)
+    now, then = user_state(scene, lines), expected.user
     if now.files != then.files:
         changed = sorted(name for name in {*now.files, *then.files} if now.files.get(name) != then.files.get(name))
         yield f"3: the user's files changed: {', '.join(changed)}"
-    left = tuple(line for line in _status_lines(scene) if _is_written(line[3:]))
+    left = tuple(line for line in lines if _is_written(line[3:]))
     if set(left) - set(expected.may_be_unclean):
         yield f"3: what expctl wrote is not what is committed: {left}"
     for part in ("index", "stash", "status", "head"):
@@ -189,7 +192,7 @@ def _leftovers(scene: Scene) -> Iterator[str]:
         yield f"5: the repository's lock still names {lock.read_bytes()[:80]!r}"
 
 
-def _verdict(scene: Scene, expected: Expected, head: str, record: Record | None, library: GitLibrary) -> Iterator[str]:
+def _verdict(scene: Scene, expected: Expected, head: str, record: Record | None, books: Books) -> Iterator[str]:
     """(6) The verdict of undisturbed rounds, and of these very samples; no round twice."""
     if record is None or not expected.verdicts:
         if expected.verdicts:
@@ -209,9 +212,17 @@ def _verdict(scene: Scene, expected: Expected, head: str, record: Record | None,
     rounds = {key[0] for key in seen}
     if rounds != set(range(len(rounds))):
         yield f"6: rounds are missing: {sorted(rounds)}"
-    for again in Replays(library, head).of(record.id):
-        if again.differs:
-            yield f"6: the samples decide otherwise: {again.text}"
+    target, proposal = books.protocol.targets[record.target], next(each for each in books.proposals if each.id == record.id)
+    if not was_decided_by_samples(record) or target.benchmark is None:
+        return
+    try:
+        samples = samples_of(text.encode(), where="samples.jsonl")
+        again = replayed(record, proposal.kind, proposal.mode, samples, target.benchmark, books.protocol.keep)
+    except (UnplayableError, MalformedRound) as error:
+        yield f"6: the samples don't decide: {error}"
+        return
+    if again.parts != {name: getattr(record, name) for name in again.parts}:
+        yield f"6: the samples say {again.parts['verdict']}, {again.parts['reasons']}; the record {record.verdict}"
 
 
 def _in_time(scene: Scene, expected: Expected) -> Iterator[str]:

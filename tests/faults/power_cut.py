@@ -37,6 +37,11 @@ class Change:
     one: bytes
     two: bytes
 
+    @staticmethod
+    def flush(inode: int) -> bytes:
+        """An entry of the log that says that a file was flushed."""
+        return ENTRY.pack(ord("f"), 0, 0, 0, inode, 0)
+
 
 @dataclass(slots=True)
 class File:

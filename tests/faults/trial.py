@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 
-from invariants import Expected, user_state, violations
+from invariants import Expected, UserState, user_state, violations
 from lab import Attempt, Lab, Running, Scene
 from shim import Plan
 
 LATE: Mapping[str, tuple[str, str]] = {"P1": ("first late-keep", "KEEP"), "P2": ("first slower late-reject", "REJECT")}
-RESUMES = 2
+BEFORE: dict[tuple[str, str], tuple[UserState, str]] = {}  # lab and stage -> what every copy of it begins with
 
 
 @dataclass(slots=True)
@@ -26,10 +26,11 @@ class Trial:
         """A fresh copy of a stage, with the defect that is planted in this trial."""
         plain_s = self.plain_s(stage, experiment)
         scene = self.lab.scene(stage, defect=self.defect)
-        old = scene.git("rev-parse", "refs/heads/main").strip()
-        return Story(
-            scene, Expected(experiment=experiment, verdicts=verdicts, user=user_state(scene), old=old, plain_s=plain_s)
-        )
+        key = (str(self.lab.folder), stage)
+        if key not in BEFORE:
+            BEFORE[key] = user_state(scene), scene.ref("refs/heads/main")
+        user, old = BEFORE[key]
+        return Story(scene, Expected(experiment=experiment, verdicts=verdicts, user=user, old=old, plain_s=plain_s))
 
     def plain_s(self, stage: str, experiment: str) -> float:
         """How long the command takes here undisturbed."""
