@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test
+.PHONY: run test faults
 
 run: $(VENV)/ready-to-run
 	$(BIN)/expctl run P15
@@ -18,6 +18,10 @@ test: $(VENV)/ready-to-test
 	$(BIN)/expctl replay --all
 	$(BIN)/python -m pytest -n 2 --dist loadfile --cov --cov-report= --ignore tests/e2e/test_startup.py
 	$(BIN)/python -m pytest --cov --cov-append --cov-report=term:skip-covered tests/e2e/test_startup.py
+
+# The long form of the fault suite: about 2,000 trials, half an hour on one quiet core; rewrites tests/faults/table.json.
+faults: $(VENV)/ready-to-test
+	$(BIN)/python tests/faults/long_form.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -48,6 +48,14 @@ def _nothing(*_: object, **__: object) -> None:
     return None
 
 
+def _no(*_: object) -> bool:
+    return False
+
+
+def _undo(publication: Publication, *_: object, **__: object) -> None:
+    publication._release()
+
+
 # ------------------------------------------------------------------ recovery and publication
 
 
@@ -79,12 +87,12 @@ def _() -> None:
 
 @defect("a publication is always undone")
 def _() -> None:
-    Publication.recover = lambda self, **_: self._release()  # type: ignore[method-assign]
+    Publication.recover = _undo  # type: ignore[method-assign]
 
 
 @defect("locks of ours are not known")
 def _() -> None:
-    Publication._lock_is_ours = lambda self: False  # type: ignore[method-assign]
+    Publication._lock_is_ours = _no  # type: ignore[method-assign]
 
 
 @defect("files follow before the branch")
@@ -100,7 +108,7 @@ def _() -> None:
         return swap(self, branch, old, new)
 
     Publication._swap = follow_first  # type: ignore[method-assign]
-    Publication._complete = lambda self, old, new: self._release()  # type: ignore[method-assign]
+    Publication._complete = _undo  # type: ignore[method-assign]
 
 
 @defect("the branch is not compared")
@@ -113,7 +121,7 @@ def _() -> None:
 
 @defect("the branch that is checked out is not looked at")
 def _() -> None:
-    git_plumbing.GitPlumbing.branch = lambda self: "main"  # type: ignore[method-assign]
+    git_plumbing.GitPlumbing.branch = lambda _: "main"  # type: ignore[method-assign]
 
 
 @defect("objects that vanish are bugs")
@@ -123,7 +131,7 @@ def _() -> None:
 
 @defect("local changes are not looked at")
 def _() -> None:
-    GitWorkspace.dirty = lambda self, paths: ()  # type: ignore[method-assign]  # noqa: ARG005
+    GitWorkspace.dirty = lambda *_: ()  # type: ignore[method-assign]
     Publication._blob_on_disk = lambda self, path: self._ws.must(["rev-parse", f"HEAD~1:{path}"])  # type: ignore[method-assign]
 
 
@@ -137,7 +145,7 @@ def _() -> None:
 
 @defect("an unfinished operation is not looked at")
 def _() -> None:
-    GitWorkspace.unfinished_operation = lambda self: ""  # type: ignore[method-assign]
+    GitWorkspace.unfinished_operation = lambda _: ""  # type: ignore[method-assign]
 
 
 @defect("a patch that fails is taken for none")
@@ -200,7 +208,7 @@ def _() -> None:
 def _() -> None:
     from expctl.adapters import machine_trouble
 
-    machine_trouble.is_trouble = lambda error: False  # noqa: ARG005
+    machine_trouble.is_trouble = _no
     for module in (git_plumbing, git_reader):
         module.git_trouble = lambda *_: None  # type: ignore[assignment]
 
@@ -277,4 +285,4 @@ def _() -> None:
 
 @defect("durations by the time of day")
 def _() -> None:
-    SystemClock.monotonic_s = lambda self: time.time()  # type: ignore[method-assign]  # noqa: ARG005
+    SystemClock.monotonic_s = lambda _: time.time()  # type: ignore[method-assign]

@@ -10,8 +10,8 @@ YEAR_S = 366 * 24 * 3600
 
 
 def _flipped(trial: Trial) -> Story:
-    """One bit, anywhere: refused, naming the line and `expctl doctor`; doctor names the command that mends it. A last line whose
-    end is gone is one that was never written, and is healed.
+    """One bit, anywhere: refused, naming the line and `expctl doctor`, which names the command that mends it. A last line whose
+    end is gone was never written, and is healed.
     """
     experiment = "P1" if trial.number % 8 == 7 else "P2"  # it starts over, and a KEEP takes long
     stage, verdict = LATE[experiment]

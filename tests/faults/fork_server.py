@@ -92,7 +92,7 @@ def _become_runner(request: dict[str, Any]) -> None:
         main()
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException:
+    except BaseException:  # noqa: BLE001  whatever it is, a fork of the server must not go on as a server
         import traceback
 
         traceback.print_exc()

@@ -96,18 +96,16 @@ def violations(scene: Scene, expected: Expected) -> tuple[str, ...]:
         record = next((each for each in books.records if each.id == expected.experiment), None)
     except Refused as refusal:
         return (f"1: what is committed can't be read: {refusal}",)
-    return tuple(
-        [
-            *_acknowledged(scene, expected, books, record),
-            *_history(scene, expected, head, record),
-            *_user(scene, expected),
-            *_ledger(library, git, head, books),
-            *_leftovers(scene),
-            *_verdict(scene, expected, head, record, books),
-            *_in_time(scene, expected),
-            *_tested(scene, head, record),
-            *_statuses(scene, record),
-        ]
+    return (
+        *_acknowledged(scene, expected, books, record),
+        *_history(scene, expected, head, record),
+        *_user(scene, expected),
+        *_ledger(git, head, books),
+        *_leftovers(scene),
+        *_verdict(scene, expected, head, record, books),
+        *_in_time(scene, expected),
+        *_tested(scene, record),
+        *_statuses(scene, record),
     )
 
 
@@ -165,7 +163,7 @@ def _user(scene: Scene, expected: Expected) -> Iterator[str]:
             yield f"3: the user's {part} changed: {getattr(then, part)} -> {getattr(now, part)}"
 
 
-def _ledger(library: GitLibrary, git: GitReader, head: str, books: Books) -> Iterator[str]:
+def _ledger(git: GitReader, head: str, books: Books) -> Iterator[str]:
     """(4) ledger.md is the rendering of the records."""
     written = git.read_file(head, "ledger.md")
     if written is not None and written != render(books.ledger()).encode():
@@ -238,7 +236,7 @@ def _in_time(scene: Scene, expected: Expected) -> Iterator[str]:
         yield "7: a command did not end"
 
 
-def _tested(scene: Scene, head: str, record: Record | None) -> Iterator[str]:
+def _tested(scene: Scene, record: Record | None) -> Iterator[str]:
     """(8) A KEEP is of the artifact that passed the test: the build copies the kernel, and the test says which it saw."""
     if record is None or record.verdict != "KEEP":
         return

@@ -26,7 +26,7 @@ name: stand-in
 scope: [src]
 harness: [bench]
 decides: [here]
-gate: {{patterns: ["benchmark_of_somebody_else*"], wait_s: 1, quiet_s: 0}}
+gate: {{patterns: ["benchmark_beside_the_stand_in*"], wait_s: 1, quiet_s: 0}}
 targets:
   here:
     build: {{toolchain: command, argv: [{build}], artifact: kernel}}
@@ -224,7 +224,8 @@ class Lab:
 
     def ask(self, **request: object) -> dict[str, object]:
         """One request to the fork server."""
-        assert self._server.stdin is not None and self._server.stdout is not None
+        assert self._server.stdin is not None
+        assert self._server.stdout is not None
         self._server.stdin.write(json.dumps(request) + "\n")
         self._server.stdin.flush()
         line = self._server.stdout.readline()
@@ -403,8 +404,19 @@ def _make_shallow(scene: Scene) -> None:
         raise RuntimeError("the clone is not shallow")
 
 
+def _conclude_no_op(scene: Scene) -> None:
+    """P5 changes a file that no build reads. Its builds are kept, its record is not."""
+    scene.propose("P5", scene.patch("a note\n", "src/note"))
+    (scene.root / "src" / "note").unlink()
+    before = scene.ref("refs/heads/main")
+    _expect(scene.run("run", "P5"), 0)
+    scene.git("reset", "-q", "--keep", before)
+    scene.git("update-ref", "-d", "refs/expctl/P5")
+
+
 VARIANTS: dict[str, Callable[[Scene], None]] = {
     "late-keep": killed_in_round("P1", 22),
+    "no-op": _conclude_no_op,
     "shallow": _make_shallow,
     "slower": _queue_slower,
     "late-reject": killed_in_round("P2", 4),
