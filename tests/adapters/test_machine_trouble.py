@@ -1,0 +1,48 @@
+"""What the machine refuses is told apart from bugs, also where git is the one to meet it."""
+
+import errno
+import os
+
+import pytest
+
+from expctl.adapters.machine_trouble import MENDS, explained, git_trouble, is_trouble
+
+
+@pytest.mark.parametrize("number", MENDS)
+def test_trouble_says_what_it_is_and_what_to_do(number: int) -> None:
+    error = OSError(number, os.strerror(number), "/a/file")
+    assert is_trouble(error)
+    refusal = explained(error)
+    assert (refusal.found, refusal.where) == (os.strerror(number), "/a/file")
+    assert refusal.hint.startswith(MENDS[number])
+    assert "run the same command again" in refusal.hint
+
+
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.EACCES, errno.EEXIST, errno.EINVAL])
+def test_a_missing_file_is_no_trouble_of_the_machine(number: int) -> None:
+    assert not is_trouble(OSError(number, "x"))
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "found"),
+    [
+        (128, "error: unable to write file x\nfatal: write error: No space left on device", "error: unable to write file x"),
+        (1, "fatal: cannot open '.git/x': Too many open files", "fatal: cannot open '.git/x': Too many open files"),
+        (-9, "", "it was killed by signal 9"),
+        (
+            128,
+            "fatal: Unable to create '/r/.git/index.lock': File exists.\n\nAnother git process seems to be running in this repo",
+            "fatal: Unable to create '/r/.git/index.lock': File exists.",
+        ),
+    ],
+)
+def test_git_that_could_not_do_its_work(status: int, said: str, found: str) -> None:
+    trouble = git_trouble("write-tree", status, said)
+    assert trouble is not None
+    assert trouble.found == found
+    assert "run the same command again" in trouble.hint
+
+
+@pytest.mark.parametrize(("status", "said"), [(0, ""), (1, ""), (1, "error: patch failed: a:1"), (128, "fatal: bad object x")])
+def test_what_git_answers_is_no_trouble(status: int, said: str) -> None:
+    assert git_trouble("apply", status, said) is None
