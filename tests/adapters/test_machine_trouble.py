@@ -31,7 +31,7 @@ def test_a_missing_file_is_no_trouble_of_the_machine(number: int) -> None:
         (-9, "", "it was killed by signal 9"),
         (
             128,
-            "fatal: Unable to create '/r/.git/index.lock': File exists.\n\nAnother git process seems to be running in this repo",
+            "fatal: Unable to create '/r/.git/index.lock': File exists.\n\nAnother git process seems to be running in it",
             "fatal: Unable to create '/r/.git/index.lock': File exists.",
         ),
     ],

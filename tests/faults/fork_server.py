@@ -51,14 +51,14 @@ def _start(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _wait(request: dict[str, Any]) -> dict[str, Any]:
-    """The exit status of a runner (negative: its signal), `stopped`, or nothing within the time."""
+    """The exit status of a runner (negative: its signal) with its CPU time, `stopped`, or nothing within the time."""
     deadline = time.monotonic() + request["timeout_s"]
     while True:
-        pid, status = os.waitpid(request["pid"], os.WNOHANG | os.WUNTRACED)
+        pid, status, used = os.wait4(request["pid"], os.WNOHANG | os.WUNTRACED)
         if pid and os.WIFSTOPPED(status):
             return {"stopped": True}
         if pid:
-            return {"status": os.waitstatus_to_exitcode(status)}
+            return {"status": os.waitstatus_to_exitcode(status), "cpu_s": used.ru_utime + used.ru_stime}
         if time.monotonic() > deadline:
             return {}
         time.sleep(0.002)

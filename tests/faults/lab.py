@@ -44,7 +44,10 @@ targets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One command and how it ended. `status` is negative for a signal, None for one that had to be given up."""
+    """One command and how it ended. `status` is negative for a signal, None for one that had to be given up.
+
+    `wall_s` is without what other programs took of the core meanwhile, where the lab has one core.
+    """
 
     words: tuple[str, ...]
     status: int | None
@@ -63,6 +66,7 @@ class Running:
     out: Path
     plan: PlanFile | None
     started_s: float
+    busy_s: float
     ended: dict[str, object] = field(default_factory=dict)
 
     def wait(self, timeout_s: float = END_S) -> Attempt:
@@ -72,10 +76,11 @@ class Running:
             if time.monotonic() > deadline:
                 os.kill(self.pid, signal.SIGKILL)
                 self.poll(END_S)
-                answer = {"status": None}
+                answer = {"status": None, "cpu_s": 0.0}
                 break
             os.kill(self.pid, signal.SIGCONT)
-        wall_s = time.monotonic() - self.started_s
+        wall_s, busy_s = time.monotonic() - self.started_s, core_busy_s() - self.busy_s
+        wall_s -= max(0.0, busy_s - float(str(answer["cpu_s"])))
         fired = self.plan is not None and self.plan.fired()
         made = Attempt(
             words=self.words, status=answer["status"], said=self.out.read_text(errors="replace"), wall_s=wall_s, fired=fired
@@ -132,7 +137,7 @@ class Scene:
             plan=str(file.path) if file else "",
             defect=self.defect,
         )
-        return Running(self, int(str(answer["pid"])), words, out, file, time.monotonic())
+        return Running(self, int(str(answer["pid"])), words, out, file, time.monotonic(), core_busy_s())
 
     def run(self, *words: str, plan: Plan | None = None) -> Attempt:
         """A command, to its end."""
@@ -421,6 +426,17 @@ VARIANTS: dict[str, Callable[[Scene], None]] = {
     "slower": _queue_slower,
     "late-reject": killed_in_round("P2", 4),
 }
+
+
+def core_busy_s() -> float:
+    """How long our core has not been idle since the machine started; 0 where we may use several."""
+    cores = os.sched_getaffinity(0)
+    if len(cores) > 1:
+        return 0.0
+    rows = Path("/proc/stat").read_text().splitlines()
+    fields = next(row.split() for row in rows if row.startswith(f"cpu{max(cores)} "))
+    user, nice, system, _, _, irq, softirq = map(int, fields[1:8])
+    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
