@@ -36,7 +36,7 @@ def queue_up(repository: Foreign, names: Collection[str]) -> dict[str, str]:
     knobs.begin(repository)
     for name, values, options, wrong in (
         ("P1", {"FIRST": 0}, ("--title", "no first waste"), ""),
-        ("P2", 1, {"SECOND": 0}, (), ""),
+        ("P2", {"SECOND": 0}, (), ""),
         ("P3", {"FIRST": 1}, (), ""),
         ("P4", {"FIFTH": 9000}, (), ""),
         ("P5", {"FIFTH": 9000}, (), ""),
