@@ -115,6 +115,8 @@ def main() -> None:
             status_of_usage = ExitStatus.USAGE
         except (click.Abort, click.exceptions.Exit) as end:
             status_of_usage = ExitStatus(getattr(end, "exit_code", ExitStatus.INTERRUPTED))
+        except SystemExit as end:  # so typer tells of a reader that left
+            raise BrokenPipeError from end
 
     ended = guard(command)
     sys.exit(ended or int(status_of_usage))

@@ -1,5 +1,6 @@
 """What a person sees while expctl works: a line per step, and on a terminal a bar for the step under way."""
 
+import os
 import sys
 from typing import TextIO
 
@@ -9,7 +10,10 @@ BAR_CELLS = 24
 
 
 class ConsoleProgress:
-    """Prints to `stream`. On a terminal the last line moves; piped, there are whole lines only."""
+    """Prints to `stream`. On a terminal the last line moves; piped, there are whole lines only.
+
+    What is measured goes on when nobody reads any more: a reader that leaves ends the talk, not the work.
+    """
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream if stream is not None else sys.stdout
@@ -39,13 +43,16 @@ class ConsoleProgress:
 
     def _bar(self, text: str) -> None:
         if self._moves:
-            self._stream.write(f"\r\x1b[K{text}")
-            self._stream.flush()
+            self._write(f"\r\x1b[K{text}")
             self._open = True
 
     def _line(self, text: str) -> None:
-        if self._open:
-            self._stream.write("\r\x1b[K")
-            self._open = False
-        self._stream.write(text + "\n")
-        self._stream.flush()
+        self._write(f"\r\x1b[K{text}\n" if self._open else text + "\n")
+        self._open = False
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self._stream.fileno())

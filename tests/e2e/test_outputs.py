@@ -5,8 +5,10 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from foreign import WRONG, Foreign
 
 HEAD = "Kernel_Name,Start_Timestamp,End_Timestamp\n"
 
@@ -36,15 +38,27 @@ def test_a_closed_output_is_none(trace: Path) -> None:
     assert (ended.returncode, ended.stderr) == (0, "")
 
 
+def unread(words: tuple[str, ...], **options: Any) -> tuple[int, bytes]:
+    """Exit status and standard error of expctl whose standard output nobody reads."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        ended = subprocess.run([sys.executable, "-m", "expctl", *words], stdout=writing, stderr=subprocess.PIPE, **options)
+    finally:
+        os.close(writing)
+    return ended.returncode, ended.stderr
+
+
 def test_a_reader_that_leaves(trace: Path) -> None:
-    argv = [sys.executable, "-m", "expctl", "profile", "show", str(trace), "--json"]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as writer:
-        assert writer.stdout is not None
-        assert writer.stderr is not None
-        writer.stdout.read(1)
-        writer.stdout.close()
-        said = writer.stderr.read()
-    assert (writer.returncode, said) == (0, b"")
+    assert unread(("profile", "show", str(trace), "--json")) == (0, b"")
+    assert unread(("--help",)) == (0, b"")
+
+
+def test_a_reader_that_leaves_a_run_misses_its_end(repository: Foreign) -> None:
+    repository.queue("P1", WRONG)
+    assert unread(("run", "P1"), cwd=repository.root, env=repository.environment) == (0, b"")
+    assert repository.record("P1")["verdict"] == "REJECT"
+    repository.check_nothing_is_left()
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])

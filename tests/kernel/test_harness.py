@@ -114,7 +114,11 @@ WRONG_KERNELS = [
 def test_a_wrong_kernel_fails(tmp_path: Path, file: str, before: str, after: str, reason: str, long: bool) -> None:
     fp8, size = ("e4m3" if "0x7e00" in before else "e5m2"), ("384" if reason == "changed in place" else "64")
     words = () if long or reason == "differs" else ("--b-dtype", fp8, "--sizes", size)
-    status, lines = run_script("test_scaled_mm", mutated(tmp_path, file, before, after), *words)
+    library = mutated(tmp_path, file, before, after)
+    for _ in range(6 if "static Slices" in after else 1):  # a race may be lost where the other core is taken
+        status, lines = run_script("test_scaled_mm", library, *words)
+        if status:
+            break
     assert status == 1
     assert lines[-1]["event"] == "end"
     assert lines[-1]["ok"] is False
