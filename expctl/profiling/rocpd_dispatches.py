@@ -5,14 +5,14 @@ cores are free.
 import sqlite3
 from array import array
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from expctl.profiling import refusals
 from expctl.profiling.rocpd_tables import Tables
 from expctl.profiling.rocprof_csv import AXES
 from expctl.profiling.sqlite_file import open_database, quoted
-from expctl.profiling.tally import Entry, Tally, Track
+from expctl.profiling.tally import Entry, Gaps, Stretch, Tally, Track
 from expctl.profiling.two_processes import cores, halves, in_two
 
 ROWS_FOR_TWO = 100_000
@@ -109,7 +109,6 @@ def _range(source: Tables, have: Mapping[str, bool], places: Places, ids: tuple[
             raise
 
     # A function that SQLite calls costs half of what a row costs that it hands out.
-    # A function that SQLite calls costs half of what a row costs that it hands out.
     source.database.create_function("take", 4, take)
     seen = " + ".join(quoted(name) for name in VIEW_NEEDS if have.get(name)) or "1"
     table, once = source.name("kernel_dispatch"), ""
@@ -128,7 +127,9 @@ def _range(source: Tables, have: Mapping[str, bool], places: Places, ids: tuple[
     tally.settle()
     rows = f"SELECT count(*) FROM {table} WHERE id BETWEEN ? AND ?"  # noqa: S608
     replays = source.database.execute(rows, ids).fetchone()[0] - counted if once else 0
-    times = {device: (track.starts.tobytes(), track.ends.tobytes()) for device, track in tally.tracks.items()}
+    for track in tally.tracks.values():
+        track.look()
+    times = {device: _plain(track) for device, track in tally.tracks.items()}
     return firsts, hidden, replays, tally.durations, tally.impossible, times
 
 
@@ -143,9 +144,19 @@ def _joined(parts: list[Any]) -> Dispatches:
         tally.impossible += impossible
         for key, values in durations.items():
             tally.durations[key] = tally.durations[key] + values if key in tally.durations else values
-        for device, (starts, ends) in times.items():
-            tally.tracks[device] = tally.tracks.get(device, Track()).join(Track(array("q", starts), array("q", ends)))
+        for device, plain in times.items():
+            track = _track(*plain)
+            tally.tracks[device] = tally.tracks[device].join(track) if device in tally.tracks else track
     return found
+
+
+def _plain(track: Track) -> tuple[bytes, bytes, Any]:
+    return track.starts.tobytes(), track.ends.tobytes(), track.stretch and asdict(track.stretch)
+
+
+def _track(starts: bytes, ends: bytes, stretch: Any) -> Track:
+    known = stretch and Stretch(**(stretch | {"gaps": Gaps(**stretch["gaps"])}))
+    return Track(array("q", starts), array("q", ends), known)
 
 
 def _key(have: Mapping[str, bool], places: Places) -> str:

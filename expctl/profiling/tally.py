@@ -25,13 +25,34 @@ class Gaps:
     short_ns: int
     longest_ns: int
 
+    def join(self, between_ns: int, later: "Gaps") -> "Gaps":
+        """These, the time between, the later ones."""
+        between = gaps_of((between_ns,))
+        return Gaps(
+            number=self.number + between.number + later.number,
+            total_ns=self.total_ns + between.total_ns + later.total_ns,
+            short=self.short + between.short + later.short,
+            short_ns=self.short_ns + between.short_ns + later.short_ns,
+            longest_ns=max(self.longest_ns, between.longest_ns, later.longest_ns),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """Dispatches that ran one after the other, none before its forerunner had ended."""
+
+    first_ns: int
+    last_ns: int
+    gaps: Gaps
+
 
 @dataclass(slots=True)
 class Track:
-    """The dispatches of one device, in file order."""
+    """The dispatches of one device, in file order. `stretch` is set by `look`, where they ran one after the other."""
 
     starts: "array[int]" = field(default_factory=lambda: array("q"))
     ends: "array[int]" = field(default_factory=lambda: array("q"))
+    stretch: Stretch | None = None
 
     @property
     def dispatches(self) -> int:
@@ -40,18 +61,30 @@ class Track:
 
     def join(self, later: "Track") -> "Track":
         """Both on one device: two processes, two files."""
-        return Track(self.starts + later.starts, self.ends + later.ends)
+        before, after = self.stretch, later.stretch
+        stretch = None
+        if before and after and after.first_ns >= before.last_ns:
+            gaps = before.gaps.join(after.first_ns - before.last_ns, after.gaps)
+            stretch = Stretch(first_ns=before.first_ns, last_ns=after.last_ns, gaps=gaps)
+        return Track(self.starts + later.starts, self.ends + later.ends, stretch)
 
     def without_impossible(self) -> "Track":
         """Only dispatches that end when they begin or later."""
         kept = [(start, end) for start, end in zip(self.starts, self.ends, strict=True) if end >= start]
         return Track(array("q", (start for start, _ in kept)), array("q", (end for _, end in kept)))
 
+    def look(self) -> None:
+        """Find out whether there are dispatches and they ran one after the other. None may be impossible."""
+        apart = list(map(sub, islice(self.starts, 1, None), self.ends))
+        if self.starts and min(apart, default=0) >= 0:
+            self.stretch = Stretch(first_ns=self.starts[0], last_ns=self.ends[-1], gaps=gaps_of(apart))
+
     def measured(self) -> tuple[int, Gaps]:
         """From the first start to the last end, and the gaps; overlapping dispatches count once. None may be impossible."""
-        apart = list(map(sub, islice(self.starts, 1, None), self.ends))
-        if min(apart, default=0) >= 0:  # one after the other, as they stand
-            return self.ends[-1] - self.starts[0], gaps_of(apart)
+        if self.stretch is None:
+            self.look()
+        if self.stretch is not None:
+            return self.stretch.last_ns - self.stretch.first_ns, self.stretch.gaps
         ordered = sorted(zip(self.starts, self.ends, strict=True))
         apart, reached = _apart(ordered)
         return reached - ordered[0][0], gaps_of(apart)

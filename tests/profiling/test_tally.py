@@ -1,9 +1,11 @@
 """Busy time and gaps against a count of every nanosecond."""
 
+from array import array
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Tally, median
+from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Tally, Track, median
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 12)), min_size=1, max_size=12)
 
@@ -18,6 +20,18 @@ def test_the_union_of_any_intervals(pairs: list[tuple[int, int]]) -> None:
     busy = {at for start, length in pairs for at in range(start, start + length)}
     idle = [at for at in range(first, last) if at not in busy]
     assert (span, gaps.total_ns) == (last - first, len(idle))
+
+
+@given(INTERVALS | st.just([(0, 5), (5, 2), (200_000, 3), (200_010, 9)]), st.integers(0, 12), st.booleans())
+def test_parts_looked_at_apart_measure_as_the_whole(pairs: list[tuple[int, int]], cut: int, ordered: bool) -> None:
+    if ordered:  # one after the other, mostly
+        pairs = [(start + 40 * n, length) for n, (start, length) in enumerate(pairs)]
+    parts = []
+    for half in (pairs[:cut], pairs[cut:]):
+        parts.append(Track(*(array("q", column) for column in zip(*((at, at + most) for at, most in half), strict=True))))
+        parts[-1].look()
+    whole = Track(parts[0].starts + parts[1].starts, parts[0].ends + parts[1].ends)
+    assert parts[0].join(parts[1]).measured() == whole.measured()
 
 
 @given(st.lists(st.integers(-5, 50), min_size=1, max_size=9))
