@@ -85,7 +85,8 @@ class Launch:
 class Kernel:
     """One kernel over the run. None is what the file doesn't hold: times of counters, medians of statistics.
 
-    `sd_ns` is the sample deviation. `counters` are means per call. Launches: most time first.
+    `sd_ns` is the sample deviation of all calls, `repeat_sd_ns` that of calls launched alike: the noise without the mix of
+    launches. `counters` are means per call. Launches: most time first.
     """
 
     name: str
@@ -98,6 +99,7 @@ class Kernel:
     median_ns: float | None = None
     max_ns: int | None = None
     sd_ns: float | None = None
+    repeat_sd_ns: float | None = None
     launches: tuple[Launch, ...] = ()
     counters: Mapping[str, float] = field(default_factory=dict)
     occupancy: Occupancy | None = None

@@ -17,6 +17,8 @@ from expctl.domain.text import one_line
 MAIN_SHARE = 0.5
 """What is named as the cause makes up at least this much of all that changed."""
 AGREED_SHARE = 0.4
+MIX_FREEDOM = 4
+"""Degrees of freedom from which on calls launched alike tell how noisy they are."""
 KERNEL_PERCENT = 1.0
 """An added or missing kernel below this share of a pass isn't worth a sentence."""
 NAME_SHOWN = 60
@@ -74,11 +76,20 @@ def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel]) -> RunChange
 
 def _change(pair: Pair) -> KernelChange:
     before, after = signs_of(pair.before), signs_of(pair.after)
+    if _is_same_mix(pair.before, pair.after):  # the launches differ among themselves, but not from side to side
+        before = replace(before, deviation_ns=pair.before.repeat_sd_ns)
+        after = replace(after, deviation_ns=pair.after.repeat_sd_ns)
     cause = cause_of(before, after)
     slower = slowdown(before, after) or (ratio(before.time_ns, after.time_ns) if cause else None)
     if pair.by is By.ROLE and slower is not None and not _is_same_work(before, after):
         cause = Cause(kind=CauseKind.KERNEL, words=f"it stands in place of {one_line(short_name(pair.before), NAME_SHOWN)}")
     return KernelChange(pair=pair, before=before, after=after, slower=slower, cause=cause)
+
+
+def _is_same_mix(before: Kernel, after: Kernel) -> bool:
+    """Are there as many ways of launching on both sides, each called as often? And calls enough to tell their noise?"""
+    calls = [[launch.calls or 0 for launch in kernel.launches] for kernel in (before, after)]
+    return len(calls[0]) > 1 and calls[0] == calls[1] and sum(calls[0]) - len(calls[0]) >= MIX_FREEDOM
 
 
 def _is_same_work(before: Signs, after: Signs) -> bool:

@@ -11,7 +11,7 @@ from expctl.profiling.devices import known_devices
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch, Statistic
 from expctl.profiling.launches import launches_of
 from expctl.profiling.run_folder import Run
-from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Track, median, sample_deviation
+from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Track, median, repeat_deviation, sample_deviation
 
 ROCPROF = (Source.ROCPD, Source.ROCPROF_CSV, Source.ROCPROF_JSON, Source.ROCPROF_COUNTERS)
 
@@ -102,6 +102,7 @@ def _kernel(name: str, group: _Group, counters: Mapping[str, float]) -> Kernel:
         return Kernel(name=name, kind=kind, calls=group.untimed, launches=launches, counters=counters)
     ordered.sort()
     total = sum(ordered)
+    deviation = sample_deviation(ordered, total)
     return Kernel(
         name=name,
         kind=kind,
@@ -111,7 +112,8 @@ def _kernel(name: str, group: _Group, counters: Mapping[str, float]) -> Kernel:
         min_ns=ordered[0],
         median_ns=median(ordered),
         max_ns=ordered[-1],
-        sd_ns=sample_deviation(ordered, total),
+        sd_ns=deviation,
+        repeat_sd_ns=deviation if len(group.durations) == 1 else repeat_deviation(group.durations),
         launches=launches,
         counters=counters,
     )

@@ -162,3 +162,13 @@ def sample_deviation(values: Sequence[int], total: int) -> float | None:
     if n < 2:
         return None
     return math.dist(values, (total / n,) * n) / math.sqrt(n - 1)
+
+
+def repeat_deviation(groups: Sequence[Sequence[int]]) -> float | None:
+    """Pooled over groups: the root of all squares around the groups' own means by all degrees of freedom; None without one."""
+    squares, freedom = 0.0, 0
+    for values in groups:
+        if (deviation := sample_deviation(values, sum(values))) is not None:
+            squares += deviation**2 * (len(values) - 1)
+            freedom += len(values) - 1
+    return math.sqrt(squares / freedom) if freedom else None

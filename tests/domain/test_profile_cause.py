@@ -59,6 +59,18 @@ def test_calls_that_spread_widely_need_a_larger_difference() -> None:
     assert kind(kernel(40.0, sd_ms=5.0), kernel(42.0, replace(BASE, scratch_bytes=64), sd_ms=5.0)) is None
 
 
+def test_two_problem_sizes_in_one_profile_are_no_noise() -> None:
+    def mixed(mean: float, repeat_sd_ms: float, calls: tuple[int, int], **of_launch: int) -> Kernel:
+        launches = [replace(BASE, groups=4096 // (1 + n), calls=each, **of_launch) for n, each in enumerate(calls)]
+        one = kernel(mean, sd_ms=20.0, calls=sum(calls))
+        return replace(one, launches=tuple(launches), repeat_sd_ns=1e6 * repeat_sd_ms)
+
+    assert kind(mixed(40.0, 0.1, (3, 3)), mixed(48.0, 0.1, (3, 3), scratch_bytes=64)) is CauseKind.SPILL
+    assert kind(mixed(40.0, 9.0, (3, 3)), mixed(48.0, 9.0, (3, 3), scratch_bytes=64)) is None  # noisy by itself
+    assert kind(mixed(40.0, 0.1, (3, 3)), mixed(48.0, 0.1, (2, 4), scratch_bytes=64)) is None  # another mix
+    assert kind(mixed(40.0, 0.1, (2, 2)), mixed(48.0, 0.1, (2, 2), scratch_bytes=64)) is None  # too few to know
+
+
 def test_scratch_explains_what_is_slower_and_not_what_is_faster() -> None:
     spilling = replace(BASE, scratch_bytes=128, vgpr=256)
     assert kind(kernel(40.0), kernel(48.0, spilling)) is CauseKind.SPILL

@@ -2,10 +2,11 @@
 
 from array import array
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Tally, Track, median
+from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Tally, Track, median, repeat_deviation
 
 INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 12)), min_size=1, max_size=12)
 
@@ -56,3 +57,17 @@ def test_the_median(values: list[int]) -> None:
     import statistics
 
     assert median(sorted(values)) == statistics.median(values)
+
+
+@given(st.lists(st.lists(st.integers(0, 10**6), max_size=6), max_size=4))
+def test_the_pooled_deviation(groups: list[list[int]]) -> None:
+    import statistics
+
+    repeated = [values for values in groups if len(values) > 1]
+    found = repeat_deviation(groups)
+    assert (found is None) == (not repeated)
+    if found is not None:
+        freedom = sum(len(values) - 1 for values in repeated)
+        assert found**2 == pytest.approx(
+            sum(statistics.variance(v) * (len(v) - 1) for v in repeated) / freedom, rel=1e-9, abs=1e-6
+        )
