@@ -70,6 +70,8 @@ def gather_counters(table: Table) -> Gathered:
         if name in columns
     ]  # fmt: skip
     dispatch_names = [name for name in ("guid", "process_id", "agent_id", "dispatch_id", "correlation_id") if name in columns]
+    if not {"dispatch_id", "correlation_id"} & columns.keys():
+        raise refusals.unknown(table.path, "counters without Dispatch_Id: nothing tells one dispatch from the next")
     timed = "start_timestamp" in columns and "end_timestamp" in columns
     replay = columns.get("replay_pass")
     values: dict[tuple[tuple[str, ...], str, str, str], float] = {}
