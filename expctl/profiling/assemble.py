@@ -96,7 +96,7 @@ def _groups(parts: Sequence[Gathered], devices: Mapping[str, Device], readings: 
 def _kernel(name: str, group: _Group, counters: Mapping[str, float]) -> Kernel:
     kind, launches = classify(name), launches_of(group.raws)
     if group.statistics:
-        return _of_statistics(name, group.statistics)
+        return replace(_of_statistics(name, group.statistics), counters=counters)
     ordered = group.durations[0] if len(group.durations) == 1 else [each for part in group.durations for each in part]
     if not ordered:
         return Kernel(name=name, kind=kind, calls=group.untimed, launches=launches, counters=counters)
@@ -175,9 +175,10 @@ def _owners(parts: Sequence[Gathered], path: Path) -> list[str]:
     if len(parts) > 1 and parts[0].source in (Source.TORCH, Source.NSYS):
         unique = len({file.name for file in files}) == len(files)
         return [file.name if unique else str(file.relative_to(path)) for file in files]
-    if parts and parts[0].source is Source.ROCPROF_CSV and len({file.parent for file in files}) > 1:
-        inside = [file.parent.relative_to(path) for file in files]
-        return ["" if part.devices or str(each) == "." else str(each) for part, each in zip(parts, inside, strict=True)]
+    if parts and parts[0].source is Source.ROCPROF_CSV and len({file.parent.name for file in files}) > 1:
+        return [
+            "" if part.devices or file.parent == path else file.parent.name for part, file in zip(parts, files, strict=True)
+        ]
     return [""] * len(parts)
 
 

@@ -47,10 +47,11 @@ def test_a_folder_per_host_has_gpus_per_host(tmp_path: Path) -> None:
     assert [each.arch for each in profile.devices] == ["gfx942"]
 
 
-def test_processes_of_one_host_share_its_gpus(tmp_path: Path) -> None:
+@pytest.mark.parametrize("inside", ["host", "{}/host"])
+def test_processes_of_one_host_share_its_gpus(tmp_path: Path, inside: str) -> None:
     for pid, start in ((1, 10), (2, 30)):
-        write(tmp_path / "host" / f"{pid}_kernel_trace.csv", TRACE.format("k", start, start + 5))
-        write(tmp_path / "host" / f"{pid}_agent_info.csv", AGENTS.format("gfx942", 304))
+        write(tmp_path / inside.format(pid) / f"{pid}_kernel_trace.csv", TRACE.format("k", start, start + 5))
+        write(tmp_path / inside.format(pid) / f"{pid}_agent_info.csv", AGENTS.format("gfx942", 304))
     (timeline,) = read_profile(tmp_path).timelines
     assert (timeline.device, timeline.span_ns, timeline.busy_ns) == ("agent 1", 25, 10)
 
@@ -75,3 +76,11 @@ def test_the_clock_of_nsys_begins_with_each_session(tmp_path: Path) -> None:
     assert [(each.device, each.busy_ns) for each in read_profile(tmp_path).timelines] == [
         ("r0.sqlite device 0", 50), ("r1.sqlite device 0", 50),
     ]  # fmt: skip
+
+
+def test_statistics_have_the_counters_beside_them(tmp_path: Path) -> None:
+    write(tmp_path / "1_kernel_stats.csv", "Name,Calls,TotalDurationNs\nk,2,60\n")
+    head = "Dispatch_Id,Agent_Id,Kernel_Name,Counter_Name,Counter_Value\n"
+    write(tmp_path / "1_counter_collection.csv", head + "1,Agent 1,k,WAVES,4\n2,Agent 1,k,WAVES,8\n")
+    (kernel,) = read_profile(tmp_path).kernels
+    assert (kernel.calls, kernel.total_ns, kernel.counters) == (2, 60, {"WAVES": 6.0})

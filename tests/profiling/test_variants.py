@@ -68,6 +68,13 @@ def test_a_merged_database_has_tables_of_each_process(tmp_path: Path) -> None:
     assert figures(path) == {"gemm": (4, 1000), "cast": (2, 100)}
 
 
+def test_equal_figures_of_two_processes_are_two_notes(tmp_path: Path) -> None:
+    nameless = DISPATCHES.replace("(2, 2, 2, 500", "(2, 2, 9, 500")
+    path = database(tmp_path / "merged.db", SYMBOLS, nameless)
+    notes = read_profile(database(path, SYMBOLS, nameless, ending="_bb")).notes
+    assert [note.partition("list ")[2] for note in notes if note.startswith("names: 1 ")] == ["(process aa)", "(process bb)"]
+
+
 def test_generated_columns_and_names_that_are_no_text(tmp_path: Path) -> None:
     script = DISPATCHES.replace("event_id INTEGER", "event_id INTEGER, d GENERATED ALWAYS AS (end - start)")
     script = script.replace("_GUID VALUES", "_GUID (id, agent_id, kernel_id, start, end, event_id) VALUES")
