@@ -74,6 +74,23 @@ def test_lds_that_lowers_occupancy() -> None:
     assert kind(kernel(48.0, small), kernel(40.0, large)) is None
 
 
+def test_occupancy_of_a_grid_that_fits_at_once_is_no_reason() -> None:
+    """20 WGPs hold 40 of these workgroups even at the lower occupancy."""
+    large = replace(BASE, vgpr=96, lds_bytes=60000, groups=40)
+    small = replace(large, lds_bytes=8192)
+    sides = [replace(kernel(mean, launch), units=40) for mean, launch in ((40.0, small), (48.0, large))]
+    assert kind(*sides) is None
+    more = [replace(each, launches=(replace(each.launch, groups=41),)) for each in sides]
+    assert kind(*more) is CauseKind.OCCUPANCY
+
+
+def test_scratch_beside_much_more_arithmetic_is_two_things() -> None:
+    spilling = replace(BASE, scratch_bytes=64)
+    counted = {"SQ_INSTS_VALU": 1e6, "SQ_INSTS": 2e6}
+    assert kind(kernel(40.0, **counted), kernel(80.0, spilling, SQ_INSTS_VALU=2e6, SQ_INSTS=3e6)) is None
+    assert kind(kernel(40.0, **counted), kernel(80.0, spilling, SQ_INSTS_VALU=1e6, SQ_INSTS=3e6)) is CauseKind.SPILL
+
+
 def test_registers_alone_are_other_code_and_no_reason() -> None:
     assert kind(kernel(40.0, replace(BASE, vgpr=96)), kernel(48.0, replace(BASE, vgpr=256))) is None
 
