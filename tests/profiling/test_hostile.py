@@ -84,6 +84,14 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a counter with a decimal comma": (lambda: (COUNTED + '1,1,k,WAVES,"1,5"\n').encode(), "1,5, where a number belongs"),
     "a counter with Python's digits": (lambda: (COUNTED + "1,1,k,WAVES,1_5\n").encode(), "1_5, where a number belongs"),
     "counters without ids": (lambda: COUNTED.replace("Dispatch_Id", "Thread_Id").encode(), "nothing tells one dispatch"),
+    "statistics whose least is above the most": (
+        lambda: b"Name,Calls,TotalDurationNs,AverageNs,MinNs,MaxNs\nk,2,60,30.0,40,20\n",
+        "least, mean and most",
+    ),
+    "a column whose name is no text": (
+        lambda: edited("ALTER TABLE T_info_agent_G RENAME COLUMN product_name TO qqqqq").replace(b'"qqqqq"', b'"qq\xe6qq"'),
+        "SQLite says",
+    ),
     "trace with a head twice": (lambda: (HEAD.replace("Queue_Id", "agent_id") + row()).encode(), "stands twice"),
     "trace with zero bytes": (lambda: unpacked(TRACE)[:2000] + bytes(5) + unpacked(TRACE)[2000:], "binary data"),
     "statistics cut off": (lambda: unpacked(STATS)[:-20], ""),
