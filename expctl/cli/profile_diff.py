@@ -24,6 +24,7 @@ def diff(
     from expctl.cli.profile_options import expression, gpu
     from expctl.domain.errors import Misused
     from expctl.domain.profile_change import compare_runs
+    from expctl.domain.profile_fairness import why_apart
     from expctl.profiling.analysis import with_occupancy
     from expctl.profiling.reader import read_profile
     from expctl.views.profile_diff import diff_data, diff_lines
@@ -33,7 +34,7 @@ def diff(
     sides = [tuple(each for each in with_occupancy(profile) if chosen.search(each.name)) for profile in (mine, its)]
     if not any(sides):
         raise Misused("no kernel is left to compare", expected="one with this in its name", found=kernel)
-    found = compare_runs(*sides)
+    found = compare_runs(*sides, apart=why_apart(mine, its))
     if as_json:
         print_json(diff_data(mine, its, found))
     else:

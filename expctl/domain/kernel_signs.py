@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from expctl.domain.architectures import ModeName
 from expctl.domain.profile import Extent, Kernel
 
 CYCLES = "expctl__cycles_of_call"
@@ -51,7 +52,8 @@ class Signs:
 
     `work` counts what the problem itself asks for, in a unit that only compares with itself. `bytes_used` are of the 32 of a
     sector that is loaded. `waits` are warp-cycles by reason, `warp_cycles` all of them. `pipes` is how busy each is, in
-    percent; `waves_percent` is measured, `resident_percent` what fits.
+    percent; `waves_percent` is measured, `resident_percent` what fits, `slots` how many workgroups fit on the whole GPU.
+    `arithmetic` are vector instructions, none of which moves a register to scratch.
     """
 
     time_ns: float | None
@@ -71,6 +73,8 @@ class Signs:
     waves_percent: float | None = None
     resident_percent: float | None = None
     limiter: str = ""
+    slots: int | None = None
+    arithmetic: float | None = None
     work: float | None = None
     load_requests: float | None = None
     load_sectors: float | None = None
@@ -111,6 +115,8 @@ def signs_of(kernel: Kernel) -> Signs:
         waves_percent=counters.get("sm__warps_active.avg.pct_of_peak_sustained_active"),
         resident_percent=resident.percent if resident else None,
         limiter=resident.limiter if resident else "",
+        slots=_slots(kernel),
+        arithmetic=counters.get("SQ_INSTS_VALU"),
         work=_work(counters, cycles),
         load_requests=_first(
             counters, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "SQ_INSTS_VMEM_RD", "SQ_INSTS_TEX_LOAD"
@@ -132,6 +138,13 @@ def signs_of(kernel: Kernel) -> Signs:
         waits={name: counters[key] * issued for name in STALLS if issued and (key := STALL.format(name)) in counters},
         pipes={name: counters[key] for name in PIPES if (key := PIPE.format(name)) in counters},
     )
+
+
+def _slots(kernel: Kernel) -> int | None:
+    if kernel.occupancy is None or not kernel.units:
+        return None
+    resident = kernel.occupancy.resident[0]
+    return resident.workgroups * (kernel.units // 2 if resident.mode is ModeName.WGP else kernel.units)
 
 
 def _clock(kernel: Kernel, cycles: float | None) -> float | None:

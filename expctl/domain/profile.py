@@ -105,6 +105,8 @@ class Kernel:
     occupancy: Occupancy | None = None
     """Of the launch with the most time."""
     occupancy_note: str = ""
+    units: int | None = None
+    """Compute units or SMs of the GPU, set along with the occupancy."""
 
     @property
     def launch(self) -> Launch:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.domain.kernel_signs import Signs
-from expctl.domain.launch_causes import shape, size, tile
-from expctl.domain.profile_noise import clock_change, slowdown
+from expctl.domain.launch_causes import WORK_PERCENT, shape, size, tile
+from expctl.domain.profile_noise import clock_change, is_about, ratio, slowdown
 from expctl.domain.resource_causes import occupancy, spill
 from expctl.domain.work_causes import (
     barriers,
@@ -62,7 +62,10 @@ def cause_of(before: Signs, after: Signs) -> Cause | None:
     slower = slowdown(before, after)
     if slower is None:
         return None
+    other_problem = _may_be_other_problem(before, after)
     for kind, rule in _RULES:
+        if kind in _OF_ONE_PROBLEM and other_problem:
+            continue  # it may as well do more than before, and nothing tells how much of the time that took
         if words := rule(before, after, slower):
             if kind in _NO_MORE_CODE and more_code(before, after, slower):
                 return None  # two things at once, and nothing says which of them took the time
@@ -73,6 +76,11 @@ def cause_of(before: Signs, after: Signs) -> Cause | None:
 
 def _is_other_launch(before: Signs, after: Signs) -> bool:
     return before.groups is not None and after.groups is not None and before.groups != after.groups
+
+
+def _may_be_other_problem(before: Signs, after: Signs) -> bool:
+    """Another number of workgroups, and no measure of the work that says it is the same."""
+    return _is_other_launch(before, after) and not is_about(ratio(before.work, after.work), WORK_PERCENT)
 
 
 Rule = Callable[[Signs, Signs, float], str]
@@ -91,6 +99,8 @@ _RULES: tuple[tuple[CauseKind, Rule], ...] = (
     (CauseKind.LATENCY, waiting),
 )
 _REDEFINING = (CauseKind.SIZE, CauseKind.TILE, CauseKind.SHAPE)
+_OF_ONE_PROBLEM = (CauseKind.SPILL, CauseKind.COALESCING, CauseKind.TRAFFIC)
+"""What grows with the problem as well."""
 _NO_MORE_CODE = (
     CauseKind.SPILL, CauseKind.COALESCING, CauseKind.CONFLICTS, CauseKind.BARRIERS, CauseKind.OCCUPANCY, CauseKind.TRAFFIC,
 )  # fmt: skip

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from expctl.domain.kernel_signs import Signs, signs_of
 from expctl.domain.profile import Kernel
 from expctl.domain.profile_cause import Cause, CauseKind, cause_of
+from expctl.domain.profile_fairness import moved_along
 from expctl.domain.profile_noise import differs, ratio, slowdown
 from expctl.domain.profile_pairs import By, Pair, pair_up, short_name
 from expctl.domain.profile_words import percent_text
@@ -54,15 +55,19 @@ class RunChange:
     before_ns: float | None
     after_ns: float | None
     why: Why | None
+    apart: str = ""
+    """Why no reason can be looked for."""
 
 
-def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel]) -> RunChange:
-    """Both with most time first, and occupancies worked out."""
+def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel], *, apart: str = "") -> RunChange:
+    """Both with most time first, and occupancies worked out. No reason is given where something sets them `apart`."""
     paired = pair_up(before, after)
-    changes = tuple(_change(pair) for pair in paired.pairs)
+    changes = tuple(replace(each, cause=None) if apart else each for each in map(_change, paired.pairs))
     passes = _passes(changes, before, after)
     if passes is None:
-        return RunChange(changes=changes, missing=paired.missing, extra=paired.extra, before_ns=None, after_ns=None, why=None)
+        return RunChange(
+            changes=changes, missing=paired.missing, extra=paired.extra, before_ns=None, after_ns=None, why=None, apart=apart
+        )
     found = RunChange(
         changes=changes,
         missing=paired.missing,
@@ -70,8 +75,9 @@ def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel]) -> RunChange
         before_ns=_total(before) / passes[0],
         after_ns=_total(after) / passes[1],
         why=None,
+        apart=apart,
     )
-    return replace(found, why=_why(found, passes))
+    return found if apart else replace(found, why=_why(found, passes))
 
 
 def _change(pair: Pair) -> KernelChange:
@@ -94,11 +100,8 @@ def _is_same_mix(before: Kernel, after: Kernel) -> bool:
 
 def _is_same_work(before: Signs, after: Signs) -> bool:
     """Is a kernel of another name still the same program, or at least one whose work is measured?"""
-    same_code = before.vgpr is not None and (before.vgpr, before.lds_bytes, before.workgroup) == (
-        after.vgpr,
-        after.lds_bytes,
-        after.workgroup,
-    )
+    mine, its = ((each.vgpr, each.lds_bytes, each.scratch_bytes, each.workgroup) for each in (before, after))
+    same_code = before.vgpr is not None and mine == its
     return same_code or (before.work is not None and after.work is not None)
 
 
@@ -138,7 +141,9 @@ def _why(found: RunChange, passes: tuple[int, int]) -> Why | None:
     if abs(delta) < MAIN_SHARE * everything or (delta > 0) != (total > 0):
         return None
     if isinstance(what, KernelChange):
-        return _why_of_pair(what, passes)
+        return _why_of_pair(what, passes, found.changes)
+    if what.calls < passes[0 if delta < 0 else 1]:
+        return None  # it ran now and then, or once to prepare, and is no part of a pass
     share = 100 * abs(delta) / max(found.before_ns or 0.0, found.after_ns or 0.0)
     if share < KERNEL_PERCENT or abs(total) < abs(delta) / 3:
         return None
@@ -151,7 +156,7 @@ def _why(found: RunChange, passes: tuple[int, int]) -> Why | None:
     return Why(kind=kind, kernel=what.name, sentence=sentence)
 
 
-def _why_of_pair(change: KernelChange, passes: tuple[int, int]) -> Why | None:
+def _why_of_pair(change: KernelChange, passes: tuple[int, int], changes: Sequence[KernelChange]) -> Why | None:
     name = one_line(short_name(change.pair.after), NAME_SHOWN)
     calls = [change.pair.before.calls / passes[0], change.pair.after.calls / passes[1]]
     if differs(ratio(*calls), KERNEL_PERCENT):
@@ -160,6 +165,9 @@ def _why_of_pair(change: KernelChange, passes: tuple[int, int]) -> Why | None:
     time = ratio(change.before.time_ns, change.after.time_ns)
     if change.cause is None or time is None:
         return None
+    others = [(each.before, each.after) for each in changes if each is not change]
+    if None in (change.before.cycles, change.after.cycles) and moved_along(time, others):
+        return None  # a clock, or the machine: only cycles would tell
     return Why(
         kind=change.cause.kind,
         kernel=change.pair.after.name,

@@ -13,6 +13,8 @@ TIME_PERCENT = 1.5
 CYCLES_PERCENT = 0.5
 CLOCK_PERCENT = 1.5
 COUNT_PERCENT = 2.0
+ONE_CALL_PERCENT = 10.0
+"""Of a single call in a trace: nothing shows how far calls lie apart, and clocks alone move them by several percent."""
 DEVIATIONS = 3.0
 """A difference of means is also held against the spread of the calls: kernels launched in many ways spread widely."""
 
@@ -42,7 +44,8 @@ def slowdown(before: Signs, after: Signs) -> float | None:
         return None
     if cycles is not None and differs(cycles, CYCLES_PERCENT) and differs(time, CYCLES_PERCENT) and (cycles > 1) == (time > 1):
         return cycles if _stands_out(before, after) else None
-    return time if cycles is None and differs(time, TIME_PERCENT) and _stands_out(before, after) else None
+    least = ONE_CALL_PERCENT if min(before.calls, after.calls) == 1 else TIME_PERCENT
+    return time if cycles is None and differs(time, least) and _stands_out(before, after) else None
 
 
 def clock_change(before: Signs, after: Signs) -> float | None:

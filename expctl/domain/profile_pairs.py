@@ -1,14 +1,13 @@
 """Which kernel of one run stands where a kernel of another run stood: by name, then by role."""
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from expctl.domain.kernel_name import function_name
 from expctl.domain.profile import Kernel
 
 HALF_PERCENT = 50.0
-_ENDING = re.compile(r"(?: \[clone [^\]]*\]|\.kd)+$")
 
 
 class By(StrEnum):
@@ -78,9 +77,8 @@ def _name(kernel: Kernel) -> str:
 
 
 def short_name(kernel: Kernel) -> str:
-    """Without return type, template arguments, parameters and the ending of a kernel descriptor."""
-    plain = _ENDING.sub("", kernel.name.removeprefix("void "))
-    return plain.split("<", 1)[0].split("(", 1)[0] or plain
+    """Its function's, without return type, template arguments and parameters."""
+    return function_name(kernel.name)
 
 
 def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: Sequence[Kernel]) -> bool:

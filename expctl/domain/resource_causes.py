@@ -41,12 +41,18 @@ def _moves_the_same(before: Signs, after: Signs) -> bool:
     )
 
 
+def _all_at_once(signs: Signs) -> bool:
+    return signs.groups is not None and signs.slots is not None and signs.groups <= signs.slots
+
+
 def occupancy(before: Signs, after: Signs, slower: float) -> str:
     """More or fewer workgroups fit, the same code runs, and measured occupancy agrees where it is known."""
     resident = ratio(before.resident_percent, after.resident_percent)
     measured = ratio(before.waves_percent, after.waves_percent)
     if resident is None or is_about(resident, OCCUPANCY_PERCENT) or (resident < 1) != (slower > 1):
         return ""
+    if _all_at_once(before) and _all_at_once(after):
+        return ""  # whatever fits, there are no more of them
     if before.vgpr != after.vgpr and not _moves_the_same(before, after):
         return ""  # other registers are other code, and nothing here says what else that code does
     if measured is not None and (is_about(measured, OCCUPANCY_PERCENT) or (measured < 1) != (slower > 1)):

@@ -95,12 +95,18 @@ def barriers(before: Signs, after: Signs, slower: float) -> str:
 def more_code(before: Signs, after: Signs, slower: float) -> bool:
     """Would the instructions alone, those that spill apart, explain half of the time?"""
     if None in (before.spills, after.spills) and before.scratch_bytes != after.scratch_bytes:
-        return False  # those that spill are among them, and weren't counted
+        # Those that spill are among them, and weren't counted; arithmetic is none of them.
+        arithmetic = ratio(before.arithmetic, after.arithmetic)
+        return arithmetic is not None and differs(arithmetic, INSTRUCTIONS_PERCENT) and _half(arithmetic, slower)
     code = [each.instructions - (each.spills or 0.0) if each.instructions else None for each in (before, after)]
     instructions = ratio(*code) if before.groups == after.groups else None
     if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT):
         return False
-    return math.log(instructions) / math.log(slower) >= HALF
+    return _half(instructions, slower)
+
+
+def _half(grown: float, slower: float) -> bool:
+    return math.log(grown) / math.log(slower) >= HALF
 
 
 def busier_pipe(before: Signs, after: Signs, slower: float) -> str:

@@ -65,11 +65,12 @@ def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> An
 def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) -> tuple[Kernel, ...]:
     """`kernels`, all of them unless given, with the occupancy of their main launches where one GPU ran them."""
     arch = profile.devices[0].arch if len({each.arch for each in profile.devices}) == 1 else ""
+    units = profile.devices[0].units if len({each.units for each in profile.devices}) == 1 else None
     occupancies = Occupancies()
     found = []
     for kernel in profile.kernels if kernels is None else kernels:
         occupancy, note = occupancies.of(kernel.launch, arch)
-        found.append(replace(kernel, occupancy=occupancy, occupancy_note=note))
+        found.append(replace(kernel, occupancy=occupancy, occupancy_note=note, units=units))
     return tuple(found)
 
 

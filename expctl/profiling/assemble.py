@@ -57,7 +57,7 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
         kernels=tuple(kernels),
         total_ns=total,
         calls=sum(kernel.calls for kernel in kernels),
-        timelines=_timelines(parts),
+        timelines=_timelines(parts, path),
         copies=_copies((*parts, *run.copies)),
         notes=tuple(dict.fromkeys(notes)),
         missing=tuple(dict.fromkeys(line for each in parts for line in each.missing)),
@@ -96,7 +96,7 @@ def _groups(parts: Sequence[Gathered], devices: Mapping[str, Device], readings: 
 def _kernel(name: str, group: _Group, counters: Mapping[str, float]) -> Kernel:
     kind, launches = classify(name), launches_of(group.raws)
     if group.statistics:
-        return _of_statistics(name, group.statistics)
+        return replace(_of_statistics(name, group.statistics), counters=counters)
     ordered = group.durations[0] if len(group.durations) == 1 else [each for part in group.durations for each in part]
     if not ordered:
         return Kernel(name=name, kind=kind, calls=group.untimed, launches=launches, counters=counters)
@@ -154,18 +154,34 @@ def _counters(parts: Iterable[Gathered]) -> dict[str, dict[str, float]]:
     }
 
 
-def _timelines(parts: Sequence[Gathered]) -> tuple[Timeline, ...]:
+def _timelines(parts: Sequence[Gathered], path: Path) -> tuple[Timeline, ...]:
     """Busy time of each GPU. Files of several hosts, and traces of several ranks, each have GPUs of their own."""
-    hosts = {part.host for part in parts}
+    owners = _owners(parts, path)
     tracks: dict[str, Track] = {}
-    for part in parts:
-        owner = part.host if len(hosts) > 1 else Path(part.file).name if part.source is Source.TORCH and len(parts) > 1 else ""
+    for part, owner in zip(parts, owners, strict=True):
         for device, track in part.tally.tracks.items():
             if not track.dispatches:
                 continue
             name = f"{owner} {device}".strip()
             tracks[name] = tracks[name].join(track) if name in tracks else track
     return tuple(_timeline(name, track) for name, track in sorted(tracks.items()))
+
+
+def _owners(parts: Sequence[Gathered], path: Path) -> list[str]:
+    """Whose GPUs the parts name, "" where one `device 0` is everybody's. rocprofv3 writes a folder per host; the clocks of
+    torch and nsys begin with each session.
+    """
+    hosts, files = {part.host for part in parts}, [Path(part.file) for part in parts]
+    if len(hosts) > 1:
+        return [part.host for part in parts]
+    if len(parts) > 1 and parts[0].source in (Source.TORCH, Source.NSYS):
+        unique = len({file.name for file in files}) == len(files)
+        return [file.name if unique else str(file.relative_to(path)) for file in files]
+    if parts and parts[0].source is Source.ROCPROF_CSV and len({file.parent.name for file in files}) > 1:
+        return [
+            "" if part.devices or file.parent == path else file.parent.name for part, file in zip(parts, files, strict=True)
+        ]
+    return [""] * len(parts)
 
 
 def _timeline(name: str, track: Track) -> Timeline:

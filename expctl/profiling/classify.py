@@ -2,6 +2,7 @@
 
 import re
 
+from expctl.domain.kernel_name import UNNAMED, function_name
 from expctl.domain.profile import KernelClass
 
 _RULES: tuple[tuple[KernelClass, str], ...] = (
@@ -44,7 +45,6 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
     ),
 )  # fmt: skip
 _TRITON_REDUCTION = re.compile(r"^triton_(red|per)_")
-_UNNAMED = re.compile(r"<unnamed>|\(anonymous namespace\)|\{anonymous\}|`anonymous namespace'")
 _WRAPPER = re.compile(r"(elementwise|index)_kernel")
 """What PyTorch launches for every functor: the functor says what it does."""
 _COPYING = re.compile(r"\w*copy_kernel|FillFunctor")
@@ -53,8 +53,8 @@ _COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern i
 
 def classify(name: str) -> KernelClass:
     """The class of the kernel `name`, mangled or not; OTHER when no rule knows it."""
-    name = _UNNAMED.sub("", name)
-    head = _head(name)
+    name = UNNAMED.sub("", name)
+    head = function_name(name)  # a template argument such as `CopyFunctor` must not outvote it
     if _WRAPPER.search(head) and _COPYING.search(name):
         return KernelClass.COPY
     if _TRITON_REDUCTION.match(head) and not re.search(r"norm|softmax|copy", head):
@@ -66,9 +66,3 @@ def classify(name: str) -> KernelClass:
         if pattern.search(name):
             return kind
     return KernelClass.OTHER
-
-
-def _head(name: str) -> str:
-    """The function's own name: a template argument such as `CopyFunctor` must not outvote it."""
-    plain = name.removeprefix("void ")
-    return plain.split("<", 1)[0].split("(", 1)[0] or plain

@@ -1,11 +1,14 @@
 """A CSV file as columns, read in bulk and strictly: every row as wide as the header, every number a number."""
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, dropwhile, islice
 from pathlib import Path
+from typing import TextIO
 
 from expctl.domain.text import one_line
 from expctl.profiling import refusals
@@ -21,6 +24,10 @@ NCU_HEADS = '"ID","Process ID"'
 LINES_BEFORE = 1000
 """Among so many first lines is one of ncu's own where there is any, and mostly its table."""
 
+LINE_MOST = 2 * FIELD_MOST
+"""A longer line comes in pieces, which are refused: it may be an archive made to burst."""
+_THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
+
 Row = list[str]
 
 
@@ -31,6 +38,7 @@ class Table:
     path: Path
     names: dict[str, int]
     _rows: Iterator[Row]
+    lines: "_Lines"
     least: int = 0
     """Fields that a row must have where the last columns may be left out; 0 where all are wanted."""
 
@@ -68,13 +76,28 @@ class Table:
         )
 
 
+class _Lines:
+    """The lines of a text, and whether the last one that was read had an end."""
+
+    def __init__(self, text: TextIO) -> None:
+        self._text = text
+        self.ended = True
+
+    def __iter__(self) -> Iterator[str]:
+        line = "\n"
+        for line in iter(partial(self._text.readline, LINE_MOST), ""):
+            yield line
+        self.ended = line.endswith(("\n", "\r"))
+
+
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
     """Open `path` and read its heads. Raises Refused when there is none, or one stands twice."""
     previous = csv.field_size_limit(FIELD_MOST)
     try:
         with open_text(path) as text:
-            rows = csv.reader(_from_table(text), strict=True)
+            lines = _Lines(text)
+            rows = csv.reader(_from_table(iter(lines)), strict=True)
             try:
                 heads = _heads(rows)
             except csv.Error as error:
@@ -85,14 +108,18 @@ def open_table(path: Path) -> Iterator[Table]:
             if len(names) != len(heads):
                 double = next(name for name in heads if heads.count(name) > 1)
                 raise refusals.damaged(path, f"the column {one_line(double, 60) or '(nameless)'} stands twice")
-            yield Table(path, names, rows)
+            yield Table(path, names, rows, lines)
     finally:
         csv.field_size_limit(previous)
 
 
 def _from_table(lines: Iterator[str]) -> Iterator[str]:
     """Without what comes before the table of Nsight Compute when it prints behind a program that prints too."""
-    begun = list(islice(lines, LINES_BEFORE))
+    begun = []
+    for line in islice(lines, LINES_BEFORE):
+        begun.append(line)
+        if len(line) >= LINE_MOST:
+            break
     own = [line for line in begun if line.startswith(PREAMBLE)]
     table = next((i for i, line in enumerate(begun) if own and line.startswith(NCU_HEADS)), None)
     if table is None and own and own[0] is begun[0]:  # the program printed more than that
@@ -128,9 +155,10 @@ def optional_integer(cell: str) -> int | None:
 
 
 def number(path: Path, name: str, cell: str) -> float:
-    """A finite number, exponents and thousands' commas allowed. Raises Refused."""
+    """A finite number, exponents and thousands' commas allowed. Raises Refused, also for a decimal comma."""
+    plain = cell.replace(",", "") if _THOUSANDS.fullmatch(cell.strip()) else cell
     try:
-        value = float(cell.replace(",", ""))
+        value = float("nan" if "_" in plain else plain)
     except ValueError:
         value = float("nan")
     if value - value != 0:

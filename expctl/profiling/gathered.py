@@ -1,7 +1,7 @@
 """What one file gave, as it was written: uncorrected, not yet grouped by kernel."""
 
-from collections.abc import Hashable
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field, replace
 
 from expctl.domain.profile import Device, Extent, GridUnit, Source
 from expctl.profiling.tally import Tally
@@ -92,6 +92,12 @@ class Gathered:
     def has_kernels(self) -> bool:
         """Whether any kernel is in it, timed or not."""
         return bool(self.tally.durations or self.statistics or self.untimed)
+
+    def belongs_to(self, owner: str, agents: Mapping[str, Device]) -> None:
+        """Put `owner` before the devices, those of `agents`, so that they are told from another host's of the same name."""
+        self.launches = {key: replace(raw, device=f"{owner} {raw.device}") for key, raw in self.launches.items()}
+        self.tally.tracks = {f"{owner} {name}": track for name, track in self.tally.tracks.items()}
+        self.devices = {f"{owner} {key}": replace(each, name=f"{owner} {each.name}") for key, each in agents.items()}
 
     def count(self, kernel: str, counter: str, value: float) -> None:
         """The value of one counter over one call."""

@@ -1,7 +1,7 @@
 """`ncu --csv`: the raw page (a row per kernel, a column per metric) and the details page (a row per metric)."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from expctl.domain.kernel_signs import CYCLES
 from expctl.domain.profile import Device, Extent, GridUnit, Source
@@ -48,7 +48,7 @@ def gather_raw(table: Table) -> Gathered:
     """The raw page. Its second row holds the units. Raises Refused."""
     found = Gathered(source=Source.NCU_RAW, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     units: Row = []
-    for row in table.all_rows():
+    for row in _rows(table):
         if not units:
             units = row
             if row[table.names["id"]].strip():
@@ -67,7 +67,7 @@ def gather_details(table: Table) -> Gathered:
     unit_column = columns.get("metric unit")
     rows: dict[tuple[str, str], Row] = {}
     metrics: dict[tuple[str, str], dict[str, tuple[str, str]]] = {}
-    for row in table.all_rows():
+    for row in _rows(table):
         which = (row[columns["process id"]] if "process id" in columns else "", row[columns["id"]])
         rows.setdefault(which, row)
         name = row[columns["metric name"]]
@@ -79,6 +79,15 @@ def gather_details(table: Table) -> Gathered:
         _kernel(found, table, row, metrics.get(which, {}))
     found.notes.append("times: this page is rounded to three figures or two decimals; the raw page has all of them")
     return _finished(found, table)
+
+
+def _rows(table: Table) -> Iterator[Row]:
+    """All of one table. Raises Refused at the heads of a second one, whose ids begin anew."""
+    at = table.names["id"], table.names["kernel name"]
+    for row in table.all_rows():
+        if (row[at[0]].lower(), row[at[1]].lower()) == ("id", "kernel name"):
+            raise refusals.unknown(table.path, "two tables of ncu, one behind the other", "give each a file, and the folder")
+        yield row
 
 
 def _details_name(name: str, unit: str) -> str:

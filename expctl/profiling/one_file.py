@@ -65,7 +65,11 @@ def read_file(path: Path) -> Contents:
     if text.startswith(("{", "[")):
         return Contents(gathered=tuple(_json(path)))
     with open_table(path) as table:
-        return _table(table)
+        contents = _table(table)
+        if not table.lines.ended:
+            for each in contents.gathered:
+                each.notes.append(f"{path.name}: its last line has no end, so it may be cut off, and its last number too")
+        return contents
 
 
 def _database(path: Path) -> list[Gathered]:

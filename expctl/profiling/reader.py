@@ -10,7 +10,10 @@ from expctl.profiling.run_folder import read_run
 
 def read_profile(path: Path, *, arch: str = "") -> Profile:
     """Read a file, or a folder as one run; `arch` overrules the GPU that the files name. Raises Refused."""
-    profile = assemble(path, read_run(path), arch)
+    try:
+        profile = assemble(path, read_run(path), arch)
+    except MemoryError:
+        raise refusals.too_large(path) from None
     if not profile.kernels and not profile.copies:
         raise refusals.no_kernels(path, "no dispatch that begins before it ends", "profile again")
     return profile

@@ -27,6 +27,17 @@ def unknown(path: Path, found: str, hint: str = "docs/PROFILES.md lists the form
     return Refused("this is no profile that can be read", expected=READ, found=found, where=str(path), hint=hint)
 
 
+def too_large(path: Path) -> Refused:
+    """There isn't as much memory."""
+    return Refused(
+        f"cannot hold {path} in memory",
+        expected="a profile that fits",
+        found="more",
+        where=str(path),
+        hint="profile fewer passes, or write a rocpd or nsys database, which is read piece by piece",
+    )
+
+
 def unreadable(path: Path, error: OSError) -> Refused:
     """The file system says no."""
     if isinstance(error, FileNotFoundError):

@@ -17,6 +17,9 @@ from expctl.profiling.rocpd_tables import DISPATCH, Tables, by_column
 from expctl.profiling.rocprof_csv import AXES, extent
 from expctl.profiling.sqlite_file import open_database, tables
 
+_COUNTS = ("dispatches:", "replays:", "names:")
+"""What begins a note with a figure in it: equal figures of two processes are two notes."""
+
 
 def gather_rocpd(path: Path) -> list[Gathered]:
     """One for each process in the database. Raises Refused."""
@@ -26,6 +29,9 @@ def gather_rocpd(path: Path) -> list[Gathered]:
         if not suffixes:
             raise _other_schema(path, names)
         found = [_process(Tables(database=database, path=path, suffix=suffix)) for suffix in suffixes]
+        if len(found) > 1:
+            for each in found:
+                each.notes = [f"{note} (process {each.identity})" if note.startswith(_COUNTS) else note for note in each.notes]
     if not any(each.has_kernels or each.copies for each in found):
         raise refusals.no_kernels(path, "a rocpd database without a dispatch", "record with rocprofv3 --kernel-trace")
     return found

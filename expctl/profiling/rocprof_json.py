@@ -42,8 +42,7 @@ def _process(path: Path, entry: dict[str, Any]) -> Gathered:
     symbols = {symbol.get("kernel_id"): symbol for symbol in map(mapping, sequence(entry.get("kernel_symbols")))}
     records = mapping(entry.get("buffer_records"))
     _dispatches(found, sequence(records.get("kernel_dispatch")), symbols, agents)
-    if not found.has_kernels:
-        _counted_dispatches(found, entry, symbols, agents)
+    _counted_dispatches(found, entry, symbols, agents, timed=not found.has_kernels)
     for copy in sequence(records.get("memory_copy")):
         found.copied(_direction(entry, copy), copy["end_timestamp"] - copy["start_timestamp"], whole(copy.get("bytes")))
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
@@ -60,8 +59,9 @@ def _dispatches(found: Gathered, records: list[Any], symbols: Mapping[Any, Any],
 
 
 def _counted_dispatches(
-    found: Gathered, entry: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device]
+    found: Gathered, entry: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device], *, timed: bool
 ) -> None:
+    """Counters by dispatch, and its time unless the trace beside them has it already."""
     names = {_handle(each.get("id")): str(each.get("name")) for each in map(mapping, sequence(entry.get("counters")))}
     for record in sequence(mapping(entry.get("callback_records")).get("counter_collection")):
         data = record["dispatch_data"]
@@ -72,6 +72,8 @@ def _counted_dispatches(
             values[counter] = values.get(counter, 0.0) + float(each.get("value", 0))
         for counter, value in values.items():
             found.count(found.launches[key].kernel, counter, value)
+        if not timed:
+            continue
         if "start_timestamp" in data:
             found.tally.alone(key, data["end_timestamp"] - data["start_timestamp"])
         else:

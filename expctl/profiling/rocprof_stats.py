@@ -1,5 +1,7 @@
 """Statistics and counters of rocprofv3, as CSV."""
 
+from itertools import pairwise
+
 from expctl.domain.profile import Source
 from expctl.profiling import refusals
 from expctl.profiling.csv_kinds import TOTALS, why_not_kernels
@@ -10,6 +12,8 @@ from expctl.profiling.rocprof_csv import describe, device_key
 _AVERAGE = ("averagens", "average (nsec)", "average")
 _LEAST = ("minns", "min (nsec)")
 _MOST = ("maxns", "max (nsec)")
+MEAN_IS_ROUNDED = 1e-5
+"""It may be printed with six digits."""
 _DEVIATION = ("stddev", "std_dev")
 
 
@@ -45,7 +49,7 @@ def _statistic(table: Table, row: Row) -> Statistic:
         raise refusals.damaged(table.path, f"{calls} calls in {total} ns")
     average, deviation = cell(_AVERAGE), cell(_DEVIATION)
     least, most = cell(_LEAST), cell(_MOST)
-    return Statistic(
+    found = Statistic(
         calls=calls,
         total_ns=total,
         mean_ns=number(table.path, "AverageNs", average) if average else total / calls,
@@ -53,6 +57,10 @@ def _statistic(table: Table, row: Row) -> Statistic:
         max_ns=integers(table.path, "MaxNs", (most,))[0] if most else None,
         sd_ns=number(table.path, "StdDev", deviation) if deviation and calls > 1 else None,
     )
+    ordered = [each for each in (found.min_ns, found.mean_ns, found.max_ns) if each is not None]
+    if any(after < before * (1 - MEAN_IS_ROUNDED) for before, after in pairwise([0, *ordered])):
+        raise refusals.damaged(table.path, f"least, mean and most of a kernel are {', '.join(map(str, ordered))} ns")
+    return found
 
 
 def gather_counters(table: Table) -> Gathered:
@@ -70,6 +78,8 @@ def gather_counters(table: Table) -> Gathered:
         if name in columns
     ]  # fmt: skip
     dispatch_names = [name for name in ("guid", "process_id", "agent_id", "dispatch_id", "correlation_id") if name in columns]
+    if not {"dispatch_id", "correlation_id"} & columns.keys():
+        raise refusals.unknown(table.path, "counters without Dispatch_Id: nothing tells one dispatch from the next")
     timed = "start_timestamp" in columns and "end_timestamp" in columns
     replay = columns.get("replay_pass")
     values: dict[tuple[tuple[str, ...], str, str, str], float] = {}

@@ -9,6 +9,7 @@ from pathlib import Path
 from expctl.domain.errors import Refused
 from expctl.domain.profile import Device, Source
 from expctl.profiling import refusals
+from expctl.profiling.folder_agents import AgentList, give_agents
 from expctl.profiling.gathered import Gathered
 from expctl.profiling.one_file import read_file
 
@@ -71,7 +72,7 @@ def read_run(path: Path) -> Run:
 
 def _folder(path: Path) -> Run:
     found: list[Gathered] = []
-    agents: dict[str, Device] = {}
+    lists: list[AgentList] = []
     aside: list[str] = []
     for file in _files(path):
         try:
@@ -82,14 +83,15 @@ def _folder(path: Path) -> Run:
             aside.append(f"{file.relative_to(path)}: {refusal.found}")
             continue
         found += contents.gathered
-        agents |= contents.agents or {}
+        if contents.agents is not None:
+            lists.append(AgentList(file=file, agents=contents.agents))
     kernels = [each for each in found if each.has_kernels]
     if not kernels and not found:
         seen = "; ".join(aside[:4]) or "no file that could be one"
         raise refusals.unknown(path, f"a folder with {seen}", "name the profile itself, or profile again")
     run = _chosen(kernels)
     run.copies = list({_transfers(each): each for each in found if not each.has_kernels}.values())
-    run.agents = agents
+    run.agents = give_agents([*run.timed, *run.counted], lists, path)
     run.notes += [f"left aside: {each}" for each in aside]
     return run
 

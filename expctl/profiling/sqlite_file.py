@@ -24,7 +24,7 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
         raise refusals.unreadable(path, error) from error
     except sqlite3.OperationalError as error:
         raise _refusal(path, str(error)) from error
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:  # the last: a column's own name
         raise refusals.damaged(path, f"SQLite says: {error}") from error
 
 

@@ -47,9 +47,7 @@ def profile_data(
 
 def profile_csv(kernels: Sequence[Kernel], positions: Mapping[str, Position]) -> str:
     """A header and a row per kernel."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_HEADS)
+    lines = [_csv_line(_HEADS)]
     for kernel in kernels:
         facts, launch = _kernel(kernel, positions.get(kernel.name)), kernel.launch
         place = positions.get(kernel.name)
@@ -62,8 +60,15 @@ def profile_csv(kernels: Sequence[Kernel], positions: Mapping[str, Position]) ->
             "tflops": place.tflops if place else None,
             "gbs": place.gbs if place else None,
         }
-        writer.writerow(["" if (value := (facts | extra)[head]) is None else value for head in _HEADS])
-    return text.getvalue()
+        lines.append(_csv_line(["" if (value := (facts | extra)[head]) is None else value for head in _HEADS]))
+    return "\n".join([*lines, ""])
+
+
+def _csv_line(cells: Sequence[object]) -> str:
+    """A row. The writer quotes the line ends that it writes itself, so that it must write both letters."""
+    text = io.StringIO(newline="")
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return text.getvalue().removesuffix("\r\n")
 
 
 def _kernel(kernel: Kernel, place: Position | None) -> dict[str, Any]:

@@ -37,6 +37,8 @@ def diff_lines(before: Profile, after: Profile, found: RunChange, top: int) -> l
     if found.before_ns and found.after_ns:
         whole = percent_text(found.after_ns / found.before_ns)
         lines += ["", f"  one pass  {time_text(found.before_ns)} -> {time_text(found.after_ns)} ({whole})"]
+    if found.apart:
+        lines.append(f"  no why    {one_line(found.apart)}")
     return [*lines, *([f"  why       {found.why.sentence}"] if found.why else [])]
 
 
@@ -50,6 +52,7 @@ def diff_data(before: Profile, after: Profile, found: RunChange) -> dict[str, An
         "only_before": [{"name": each.name, "class": each.kind.value, "total_ns": each.total_ns} for each in found.missing],
         "only_after": [{"name": each.name, "class": each.kind.value, "total_ns": each.total_ns} for each in found.extra],
         "why": {"cause": why.kind.value, "kernel": why.kernel, "sentence": why.sentence} if why else None,
+        "why_not": found.apart or None,
     }
 
 

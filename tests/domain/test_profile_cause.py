@@ -1,14 +1,16 @@
 """Reasons from what a trace alone holds (ROCm's), and when there is none: times, registers, LDS, scratch, grids."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from expctl.domain.headroom import Usage
 from expctl.domain.occupancy import architecture, occupancy
-from expctl.domain.profile import Kernel, KernelClass, Launch
+from expctl.domain.profile import Device, GridUnit, Kernel, KernelClass, Launch, Profile, Source
 from expctl.domain.profile_cause import CauseKind
 from expctl.domain.profile_change import RunChange, compare_runs
+from expctl.domain.profile_fairness import why_apart
 
 BASE = Launch(
     vgpr=192, lds_bytes=16896, scratch_bytes=0, grid=(4096, 128, 1), workgroup=(64, 2, 1), workgroup_size=128, groups=4096
@@ -82,6 +84,23 @@ def test_lds_that_lowers_occupancy() -> None:
     small = replace(large, lds_bytes=8192)
     assert kind(kernel(40.0, small), kernel(48.0, large)) is CauseKind.OCCUPANCY
     assert kind(kernel(48.0, small), kernel(40.0, large)) is None
+
+
+def test_occupancy_of_a_grid_that_fits_at_once_is_no_reason() -> None:
+    """20 WGPs hold 40 of these workgroups even at the lower occupancy."""
+    large = replace(BASE, vgpr=96, lds_bytes=60000, groups=40)
+    small = replace(large, lds_bytes=8192)
+    sides = [replace(kernel(mean, launch), units=40) for mean, launch in ((40.0, small), (48.0, large))]
+    assert kind(*sides) is None
+    more = [replace(each, launches=(replace(each.launch, groups=41),)) for each in sides]
+    assert kind(*more) is CauseKind.OCCUPANCY
+
+
+def test_scratch_beside_much_more_arithmetic_is_two_things() -> None:
+    spilling = replace(BASE, scratch_bytes=64)
+    counted = {"SQ_INSTS_VALU": 1e6, "SQ_INSTS": 2e6}
+    assert kind(kernel(40.0, **counted), kernel(80.0, spilling, SQ_INSTS_VALU=2e6, SQ_INSTS=3e6)) is None
+    assert kind(kernel(40.0, **counted), kernel(80.0, spilling, SQ_INSTS_VALU=1e6, SQ_INSTS=3e6)) is CauseKind.SPILL
 
 
 def test_registers_alone_are_other_code_and_no_reason() -> None:
@@ -167,6 +186,62 @@ def test_of_several_changes_one_must_be_most() -> None:
     slower = [kernel(6.9, name="a", kind=KernelClass.REDUCTION), kernel(6.9, name="b", kind=KernelClass.ATTENTION)]
     assert why([kernel(40.0), *others], [kernel(42.0, spilling), *slower]) is None
     assert why([kernel(40.0), *others], [kernel(42.0, spilling), *others]) is CauseKind.SPILL
+
+
+def test_what_every_kernel_suffers_has_no_reason_in_one() -> None:
+    """A clock, or another user of the machine: a trace has no cycles to tell."""
+    spilling = replace(BASE, scratch_bytes=64)
+    assert why([kernel(40.0), cast(5.0)], [kernel(48.0, spilling), cast(6.0)]) is None
+    assert why([kernel(40.0), cast(5.0)], [kernel(48.0, spilling), cast(5.1)]) is CauseKind.SPILL
+
+
+def test_a_kernel_that_runs_once_is_no_part_of_a_pass() -> None:
+    assert why([kernel(40.0)], [kernel(40.1), cast(10.0, calls=1)]) is None
+    assert why([kernel(40.0), cast(10.0, calls=1)], [kernel(40.1)]) is None
+
+
+def test_a_larger_problem_on_other_registers_is_no_spill() -> None:
+    larger = replace(BASE, grid=(8192, 128, 1), groups=8192, vgpr=200, scratch_bytes=64)
+    assert kind(kernel(40.0), kernel(80.0, larger)) is None
+
+
+def test_single_calls_need_a_larger_difference() -> None:
+    spilling = replace(BASE, scratch_bytes=64)
+    assert kind(kernel(40.0, calls=1), kernel(42.0, spilling, calls=1)) is None
+    assert kind(kernel(40.0, calls=1), kernel(48.0, spilling, calls=1)) is CauseKind.SPILL
+
+
+def test_a_kernel_of_another_name_that_spills_is_another_kernel() -> None:
+    assert kind(kernel(40.0, name="a"), kernel(48.0, replace(BASE, scratch_bytes=64), name="b")) is CauseKind.KERNEL
+
+
+def profile(source: Source = Source.ROCPROF_CSV, **facts: Any) -> Profile:
+    return Profile(
+        path="x", source=source, files=("x",), grid_unit=GridUnit.WORK_ITEMS, devices=(Device(name="agent 1", **facts),),
+        kernels=(), total_ns=0, calls=0,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (profile(arch="gfx90a"), "before ran on gfx942, after on gfx90a"),
+        (profile(arch="gfx942", product="MI325X"), "before ran on MI300X, after on MI325X"),
+        (profile(arch="gfx942", product="MI300X", units=38), "before ran on 304 units, after on 38 units"),
+        (profile(Source.ROCPROF_COUNTERS, arch="gfx942"), "different ways"),
+        (profile(arch="gfx942", product="MI300X", units=304), ""),
+        (profile(), ""),
+    ],
+)
+def test_profiles_that_do_not_compare(after: Profile, said: str) -> None:
+    apart = why_apart(profile(arch="gfx942", product="MI300X", units=304), after)
+    assert said in apart if said else apart == ""
+    found = compare_runs([kernel(40.0)], [kernel(48.0, replace(BASE, scratch_bytes=64))], apart=apart)
+    assert (found.why is None, found.changes[0].cause is None) == (bool(said), bool(said))
+
+
+def test_two_pages_of_one_report_compare() -> None:
+    assert why_apart(profile(Source.NCU_RAW), profile(Source.NCU_DETAILS)) == ""
 
 
 def test_another_kernel_in_its_place() -> None:

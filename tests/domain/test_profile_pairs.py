@@ -1,7 +1,7 @@
 """Which kernels belong together."""
 
 from expctl.domain.profile import Kernel, KernelClass, Launch
-from expctl.domain.profile_pairs import By, pair_up
+from expctl.domain.profile_pairs import By, pair_up, short_name
 
 
 def kernel(name: str, total: int, kind: KernelClass = KernelClass.GEMM, calls: int = 10, grid: int = 64) -> Kernel:
@@ -21,6 +21,13 @@ def test_by_the_name_without_what_a_compiler_adds() -> None:
     assert names([kernel("void mm<4>(int)", 30)], [kernel("mm<8>(int) [clone .kd]", 30)]) == [
         ("void mm<4>(int)", "mm<8>(int) [clone .kd]", By.SHORT_NAME)
     ]
+
+
+def test_two_functions_of_an_unnamed_namespace_or_a_templated_return_type_are_two() -> None:
+    for frame in ("void at::(anonymous namespace)::{}<int>(float*)", "std::enable_if<(true), void>::type prim::{}<int>(int)"):
+        before, after = kernel(frame.format("cat"), 30, KernelClass.COPY), kernel(frame.format("norm"), 30, KernelClass.OTHER)
+        assert names([before], [after]) == []
+        assert short_name(before).endswith("::cat")
 
 
 def test_short_names_that_several_have_are_paired_by_role() -> None:

@@ -35,6 +35,7 @@ NAMES = {
     "miopenSp3AsmConv_v30_3_1_gfx9_fp32_f2x3_stride1": K.GEMM,
     "void vllm::dynamic_per_token_scaled_fp8_quant_kernel<c10::BFloat16>(void*)": K.ELEMENTWISE,
     "void concat_cont<unsigned int, 1>(unsigned int const*)": K.COPY,
+    "std::enable_if<!(false), void>::type rocprim::detail::reduce_kernel<gather_iterator<int> >(int)": K.REDUCTION,
     "my_solver_step": K.OTHER,
     "": K.OTHER,
 }

@@ -6,11 +6,14 @@ import io
 import json
 import random
 import sqlite3
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from expctl.profiling import reader
 
 GOLDEN = Path(__file__).parent / "golden"
 GUID = "00000096_88a3_78a3_98ca_18ea8b796f0d"
@@ -25,6 +28,7 @@ HEAD = (
     "Kind,Agent_Id,Queue_Id,Kernel_Name,Start_Timestamp,End_Timestamp,Workgroup_Size_X,Workgroup_Size_Y,Workgroup_Size_Z,"
     "Grid_Size_X,Grid_Size_Y,Grid_Size_Z\n"
 )
+COUNTED = "Dispatch_Id,Agent_Id,Kernel_Name,Counter_Name,Counter_Value\n"
 DURATION = b'{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": %s}]}'
 Show = Callable[..., Any]
 
@@ -77,6 +81,17 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "trace whose only dispatch runs backwards": (lambda: (HEAD + row(start=20, end=10)).encode(), "begins before it ends"),
     "trace with Python's digits": (lambda: (HEAD + row(end="2_0")).encode(), "End_Timestamp 2_0"),
     "trace with too many fields": (lambda: (HEAD + row().replace("\n", ",1\n")).encode(), "13 fields under 12 heads"),
+    "a counter with a decimal comma": (lambda: (COUNTED + '1,1,k,WAVES,"1,5"\n').encode(), "1,5, where a number belongs"),
+    "a counter with Python's digits": (lambda: (COUNTED + "1,1,k,WAVES,1_5\n").encode(), "1_5, where a number belongs"),
+    "counters without ids": (lambda: COUNTED.replace("Dispatch_Id", "Thread_Id").encode(), "nothing tells one dispatch"),
+    "statistics whose least is above the most": (
+        lambda: b"Name,Calls,TotalDurationNs,AverageNs,MinNs,MaxNs\nk,2,60,30.0,40,20\n",
+        "least, mean and most",
+    ),
+    "a column whose name is no text": (
+        lambda: edited("ALTER TABLE T_info_agent_G RENAME COLUMN product_name TO qqqqq").replace(b'"qqqqq"', b'"qq\xe6qq"'),
+        "SQLite says",
+    ),
     "trace with a head twice": (lambda: (HEAD.replace("Queue_Id", "agent_id") + row()).encode(), "stands twice"),
     "trace with zero bytes": (lambda: unpacked(TRACE)[:2000] + bytes(5) + unpacked(TRACE)[2000:], "binary data"),
     "statistics cut off": (lambda: unpacked(STATS)[:-20], ""),
@@ -298,6 +313,35 @@ def test_dispatches_that_run_backwards_are_left_out_and_said(tmp_path: Path, sho
     facts = json.loads(shown.out)
     assert {each["name"]: (each["calls"], each["total_ns"]) for each in facts["kernels"]} == {"a": (1, 10), "b": (1, 5)}
     assert any("1 dispatches end before they begin" in note for note in facts["notes"])
+
+
+def test_a_last_line_without_an_end_is_said(tmp_path: Path, show: Show) -> None:
+    """A cut inside the last number leaves a number."""
+    whole, cut = tmp_path / "whole.csv", tmp_path / "cut.csv"
+    whole.write_text(HEAD + row())
+    cut.write_text((HEAD + row())[:-1])
+    assert ["may be cut off" in show(path).out for path in (whole, cut)] == [False, True]
+
+
+def test_a_line_without_end_is_not_held_in_memory(tmp_path: Path, show: Show) -> None:
+    path = tmp_path / "bomb.csv.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for part in (HEAD.encode(), b'"', *[b"a" * 2**20] * 40):
+            file.write(part)
+    tracemalloc.start()
+    shown = show(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (shown.status, "field limit" in shown.err, most < 20 * 2**20) == (1, True, True), most
+
+
+def test_more_than_fits_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, show: Show) -> None:
+    def read(_: Path) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(reader, "read_run", read)
+    shown = show(tmp_path / "t.json")
+    assert (shown.status, "in memory" in shown.err) == (1, True)
 
 
 def test_a_missing_path_a_folder_of_nothing_and_wrong_words(tmp_path: Path, show: Show) -> None:

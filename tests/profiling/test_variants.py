@@ -68,6 +68,13 @@ def test_a_merged_database_has_tables_of_each_process(tmp_path: Path) -> None:
     assert figures(path) == {"gemm": (4, 1000), "cast": (2, 100)}
 
 
+def test_equal_figures_of_two_processes_are_two_notes(tmp_path: Path) -> None:
+    nameless = DISPATCHES.replace("(2, 2, 2, 500", "(2, 2, 9, 500")
+    path = database(tmp_path / "merged.db", SYMBOLS, nameless)
+    notes = read_profile(database(path, SYMBOLS, nameless, ending="_bb")).notes
+    assert [note.partition("list ")[2] for note in notes if note.startswith("names: 1 ")] == ["(process aa)", "(process bb)"]
+
+
 def test_generated_columns_and_names_that_are_no_text(tmp_path: Path) -> None:
     script = DISPATCHES.replace("event_id INTEGER", "event_id INTEGER, d GENERATED ALWAYS AS (end - start)")
     script = script.replace("_GUID VALUES", "_GUID (id, agent_id, kernel_id, start, end, event_id) VALUES")
@@ -138,6 +145,25 @@ def test_which_gpu_an_agent_id_means(tmp_path: Path, agent: str, arch: str) -> N
     assert [device.arch for device in read_profile(tmp_path).devices] == [arch]
 
 
+@pytest.mark.parametrize("traced", [True, False])
+def test_json_with_a_trace_and_counters(tmp_path: Path, traced: bool) -> None:
+    info = {"kernel_id": 3, "agent_id": {"handle": 1}}
+    records = [{"dispatch_info": info, "start_timestamp": start, "end_timestamp": start + 30} for start in (10, 60)]
+    counted = [
+        {"dispatch_data": each, "records": [{"counter_id": {"handle": 7}, "value": value} for value in (3.0, 4.0)]}
+        for each in records
+    ]
+    entry = {
+        "kernel_symbols": [{"kernel_id": 3, "formatted_kernel_name": "k"}],
+        "counters": [{"id": {"handle": 7}, "name": "WAVES"}],
+        "buffer_records": {"kernel_dispatch": records if traced else []},
+        "callback_records": {"counter_collection": counted},
+    }
+    (tmp_path / "r.json").write_text(json.dumps({"rocprofiler-sdk-tool": [entry]}))
+    (kernel,) = read_profile(tmp_path / "r.json").kernels
+    assert (kernel.calls, kernel.total_ns, kernel.counters) == (2, 60, {"WAVES": 7.0})
+
+
 GRAPHS = """
     CREATE TABLE StringIds (id INTEGER, value TEXT); CREATE TABLE META_DATA_EXPORT (name TEXT, value TEXT);
     CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, deviceId INTEGER, graphId INTEGER);
@@ -195,6 +221,15 @@ def test_ncu_in_base_units(tmp_path: Path) -> None:
     rows[1][at] = "ns"
     (tmp_path / "b.csv").write_text(printed(rows))
     assert figures(tmp_path / "b.csv") == figures(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("name", ["ncu_2025.3_h200_pipeline_raw.csv.gz", "ncu_2025.3_h200_pipeline_details.csv.gz"])
+def test_two_tables_of_ncu_in_one_file_are_refused(tmp_path: Path, name: str) -> None:
+    """`>>` twice: ids begin anew, and the second heads would be a kernel."""
+    (tmp_path / "a.csv").write_bytes(2 * gzip.decompress((GOLDEN / name).read_bytes()))
+    with pytest.raises(Refused) as refused:
+        read_profile(tmp_path / "a.csv")
+    assert "two tables" in refused.value.found
 
 
 def test_ncu_of_another_locale_is_refused(tmp_path: Path) -> None:

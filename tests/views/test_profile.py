@@ -3,6 +3,7 @@
 import csv
 import io
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from importlib.util import find_spec
 
 import pytest
@@ -117,6 +118,13 @@ def test_csv_is_one_row_per_kernel() -> None:
     assert [(row["name"], row["calls"], row["grid"], row["workgroup"], row["launches"]) for row in rows] == [
         (GEMM.name, "2", "8192x64x1", "128x1x1", "2"), ("cast", "2", "", "256", "1"),
     ]  # fmt: skip
+
+
+def test_a_line_end_of_any_kind_in_a_name_is_quoted() -> None:
+    kernel = replace(PROFILE.kernels[1], name="first\rsecond\nthird")
+    text = profile_csv([kernel], {})
+    assert [row["name"] for row in csv.DictReader(io.StringIO(text, newline=""))] == [kernel.name]
+    assert "\r\n" not in text
 
 
 @pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs matplotlib: pip install -e '.[plot]'")

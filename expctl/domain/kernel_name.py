@@ -1,0 +1,37 @@
+"""The name of a kernel's function, without what a compiler writes around it."""
+
+import re
+
+UNNAMED = re.compile(r"(?:<unnamed>|\(anonymous namespace\)|\{anonymous\}|`anonymous namespace')(?:::)?")
+_ENDING = re.compile(r"(?: \[clone [^\]]*\]|\.kd)+$")
+
+
+def function_name(name: str) -> str:
+    """Without return type, template arguments, parameters, unnamed namespaces and the ending of a kernel descriptor.
+
+    `std::enable_if<x, void>::type prim::scan<int>(int)` is `prim::scan`; a name that is no declaration stays as it is.
+    """
+    plain = _ENDING.sub("", UNNAMED.sub("", name)).removeprefix("void ")
+    bare = _without_arguments(plain)
+    if bare == plain:
+        return plain
+    return bare.rstrip().rpartition(" ")[2] or plain
+
+
+def _without_arguments(text: str) -> str:
+    """Up to the parameters. What stands in braces is a lambda's name, its parameters too."""
+    found: list[str] = []
+    angles = braces = 0
+    for letter in text:
+        if letter == "<":
+            angles += 1
+        elif letter == ">" and angles:
+            angles -= 1
+        elif angles:
+            continue
+        elif letter == "(" and not braces and found:
+            break
+        else:
+            braces += (letter == "{") - (letter == "}")
+            found.append(letter)
+    return "".join(found)
