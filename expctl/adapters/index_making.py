@@ -34,9 +34,9 @@ create index found on words (word);
 create table patterns (pattern text, key integer);
 create table documents (place text, bytes blob, plain text, primary key (place, bytes)) without rowid;
 create view live as select * from records where live;
-create view digests as select {ALL} from live where verdict is not null order by number, name;
+create view digests as select {ALL} from live where verdict is not null;
 create view drawn_digests as
-    select {UNSAID}, {", ".join(LINES)} from live join drawn using (key) where verdict is not null order by number, name;
+    select {UNSAID}, {", ".join(LINES)} from live join drawn using (key) where verdict is not null;
 """  # noqa: S608  our own names
 
 
@@ -46,8 +46,11 @@ def bring(index: sqlite3.Connection, git: GitReader, draw: Draw | None, was: Mad
     Nothing is locked while records are read. Raises Refused on a record that is damaged.
     """
     anew = was is None or was[0] != now[0]
+    if was is None:
+        index.execute("pragma page_size = 16384")  # most questions pass over all rows
     changed = _differences(index, git, "" if was is None or anew else was[1], now[1], anew=anew)
-    live = [(name, folder) for name, folder in changed.items() if folder]
+    # In the order of ids, so that rows lie in it and are soon sorted when they are read.
+    live = sorted(((name, folder) for name, folder in changed.items() if folder), key=lambda each: id_order(each[0]))
     known = set() if anew else _known(index, live)
     reduced = in_parts(Reduction(reader=git, draw=draw).of, [each for each in live if each not in known])
     index.execute("begin immediate")

@@ -4,7 +4,7 @@ import functools
 import json
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from expctl.adapters.shelf import ground_of_text, grounds_of, listed
@@ -62,14 +62,16 @@ def row_of(digest: Digest) -> Row:
 
 def digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
     """Every record in order of id."""
-    grounds = grounds_of(index)
-    return tuple([digest_of_row(row, grounds) for row in index.execute("select * from digests")])
+    return _read(index.execute("select * from digests"), grounds_of(index))
 
 
 def drawn_digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
     """As `digests`, with the lines of each, and none of the brief's sentences."""
-    grounds = grounds_of(index)
-    return tuple([digest_of_row(row, grounds) for row in index.execute("select * from drawn_digests")])
+    return _read(index.execute("select * from drawn_digests"), grounds_of(index))
+
+
+def _read(rows: Iterable[Row], grounds: Mapping[int, Ground]) -> tuple[Digest, ...]:
+    return tuple(sorted([digest_of_row(row, grounds) for row in rows], key=lambda each: id_order(each.id)))
 
 
 def digest_of_row(row: Row, grounds: Mapping[int, Ground]) -> Digest:

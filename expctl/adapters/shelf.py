@@ -17,7 +17,7 @@ from expctl.domain.stock import LAST, Stock
 # All at once and narrow: a query for each answer would pass the rows as often, and sort them.
 PASSING = """
 select date, number, name, target, base, ground, again, timed_on, lands, imported, debts, given is not null
-from live where verdict is not null order by date, number, name
+from live where verdict is not null
 """
 GIVEN = "select title, given from live where name = ?"
 WAITING = "select name from live where proposed and (verdict is null or verdict = ?) order by number, name"
@@ -60,7 +60,7 @@ def waiting(index: sqlite3.Connection) -> tuple[str, ...]:
 
 def stock(index: sqlite3.Connection) -> Stock:
     """In one pass over all records, in the order of the branch."""
-    rows = [Passed._make(row) for row in index.execute(PASSING)]
+    rows = sorted(Passed._make(row) for row in index.execute(PASSING))  # by date, then by id
     standing = {target: row.name for row in rows if row.timed_on for target in listed(row.timed_on)}
     owed = sorted((row.number, row.name, row.debts) for row in rows if row.debts)
     return Stock(
