@@ -7,12 +7,12 @@ import functools
 import os
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from expctl.adapters.patch_header import with_headers
 from expctl.domain.errors import Refused
+from expctl.domain.values import dataclass
 
 # Hooks, monitors, external diffs and user configuration can run code or change bytes; none of them may.
 SETTINGS = (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from expctl.domain.experiment import ID_PATTERN, Proposal, Verdict, check_id, id
 from expctl.domain.protocol import Protocol, inconsistencies
 from expctl.domain.record import Finding
 from expctl.domain.ticket import Filing, Ticket, content_of
+from expctl.domain.values import replace
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.adapters.index_rows import Row, row_of
@@ -15,6 +14,7 @@ from expctl.domain.ledger_rows import Lines
 from expctl.domain.record import Fact, Record
 from expctl.domain.rules import keys_of
 from expctl.domain.side import Side
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader

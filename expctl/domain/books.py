@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from expctl.domain.digest import Digest, digest_of, in_order, standing
 from expctl.domain.ledger import Ledger, ledger_from
 from expctl.domain.ticket import Filing, Ticket
+from expctl.domain.values import dataclass, replace
 from expctl.domain.waiting import Queue
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ what returns to an old ground returns to its epoch.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.experiment import id_order
 from expctl.domain.ground import Change, Ground, changes, grounds_of
+from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
     from expctl.domain.record import Record

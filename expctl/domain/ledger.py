@@ -6,7 +6,6 @@ The ledger is rendered from records and never read back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from expctl.domain.digest import Digest, digest_of, given_baselines, in_order, landings, standing
@@ -20,6 +19,7 @@ from expctl.domain.ledger_remarks import Debt, Remark, corrections, debts, notes
 from expctl.domain.ledger_rows import Line, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
 from expctl.domain.predictions import Accuracy, Forecast, accuracy_of, forecast_of
 from expctl.domain.queue import Entry, line_up
+from expctl.domain.values import dataclass, replace
 
 if TYPE_CHECKING:
     from expctl.domain.protocol import Protocol

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from expctl.domain.epochs import Epoch, Epochs
 from expctl.domain.ground import Change, Ground, ground_of
 from expctl.domain.record import Yardstick
+from expctl.domain.values import dataclass
 from expctl.domain.yardstick import yardstick_of
 
 if TYPE_CHECKING:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment import Verdict
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.queue import State
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.digest import Ban, Digest

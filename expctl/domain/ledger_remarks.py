@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment import Verdict
 from expctl.domain.rule_levels import Pass
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.digest import Digest

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.queue import Entry, State
 from expctl.domain.record import OBJECTIVE, Estimate, Lapse, Origin, Record, Replication, Rule
 from expctl.domain.rule_levels import Pass, levels_of
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment import Kind, Mode, Prediction, Verdict

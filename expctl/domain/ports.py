@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from typing import Protocol as Port
+
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path

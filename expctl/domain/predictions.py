@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from typing import Protocol as Port
 
 from expctl.domain.experiment import Kind, Prediction, Verdict
 from expctl.domain.record import OBJECTIVE
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.record import Record
