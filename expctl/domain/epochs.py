@@ -102,11 +102,12 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
     by_target: dict[str, list[Epoch]] = {}  # the one used last is the last
     newest: dict[str, Ground] = {}
     names: dict[str, tuple[str, int]] = {}
+    asked: dict[tuple[int, int], tuple[Epoch, Ground, bool]] = {}  # grounds are few, and return often
     for each in sorted(found, key=lambda one: (one.date, id_order(one.id), one.again)):
         known = by_target.setdefault(each.target, [])
         before = newest.get(each.target)
         if before is not each.ground and before != each.ground:  # most often it is the same as before
-            at = next((index for index in reversed(range(len(known))) if known[index].holds(each.ground)), -1)
+            at = next((index for index in reversed(range(len(known))) if _holds(known[index], each.ground, asked)), -1)
             known.append(_learned(known.pop(at), each.ground) if at >= 0 else _opened(known, each))
             newest[each.target] = each.ground
         if not each.again:
@@ -117,6 +118,14 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
         of={name: every[key] for name, key in names.items()},
         last={target: known[-1] for target, known in by_target.items()},
     )
+
+
+def _holds(epoch: Epoch, ground: Ground, asked: dict[tuple[int, int], tuple[Epoch, Ground, bool]]) -> bool:
+    """As `Epoch.holds`; what was asked before is known by the very objects, which are kept lest others take their place."""
+    key = (id(epoch), id(ground))
+    if key not in asked:
+        asked[key] = (epoch, ground, epoch.holds(ground))
+    return asked[key][2]
 
 
 def _opened(known: list[Epoch], first: Measuring) -> Epoch:
