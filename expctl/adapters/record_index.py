@@ -45,7 +45,7 @@ def code_stamp() -> str:
     told = []
     for room in ROOMS:
         with os.scandir(package / room) as modules:
-            found = [(each.name, each.stat()) for each in modules if each.name.endswith((".py", ".j2"))]
+            found = [(each.name, each.stat()) for each in modules if each.name.endswith(".py")]
         told += sorted((name, seen.st_size, seen.st_mtime_ns) for name, seen in found)
     return repr((sys.version_info[:3], told))
 
