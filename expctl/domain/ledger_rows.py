@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.queue import Entry, State
@@ -12,6 +12,7 @@ from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment import Kind, Mode, Prediction, Verdict
+    from expctl.domain.ledger_epochs import Border
 
 UNMEASURED = "unmeasured at home"
 
@@ -33,6 +34,34 @@ class Line(NamedTuple):
     drawn: str
     epoch: int = 0
     waived: tuple[Pass, ...] = ()
+
+
+class PieceLines(NamedTuple):
+    """Some lines of each table."""
+
+    rows: tuple[Line, ...]
+    borders: tuple[Border, ...]
+    forecasts: tuple[Line, ...]
+    rules: tuple[Line, ...]
+
+
+class Piece(NamedTuple):
+    """Lines of consecutive ids, to be read where nobody has drawn them before; `key` stands for all that they say."""
+
+    key: str
+    read: Callable[[], PieceLines]
+
+
+Widths = tuple[tuple[int, ...], ...]
+"""Of the columns of each table: rules, experiments, predictions."""
+
+
+class DrawnPiece(NamedTuple):
+    """A piece as a view drew it: the widths that its own cells ask for, those that it was drawn for, and each table's lines."""
+
+    widths: Widths
+    aligned: Widths
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,15 +10,17 @@ from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.queue import State
 from expctl.views.escape import Markdown, code_text, shown
 from expctl.views.findings import about
-from expctl.views.ledger_lines import experiment_table, forecast_table, rule_table, short
+from expctl.views.ledger_lines import experiment_cells, forecast_cells, rule_cells, short
+from expctl.views.ledger_pieces import HEADS, Tables, tables
 from expctl.views.ledger_protocol import protocol_sections
-from expctl.views.table import table
+from expctl.views.table import aligned, table
 
 if TYPE_CHECKING:
     from expctl.domain.ledger import Ledger
     from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
     from expctl.domain.ledger_remarks import Remark
     from expctl.domain.ledger_rows import QueueItem
+    from expctl.domain.ports import Drawings
     from expctl.domain.record import Finding
 
 COMMIT_LETTERS = 12
@@ -38,17 +40,27 @@ of protocol.yaml has raised `rounds`."""
 
 def render(ledger: Ledger) -> str:
     """Return the text of ledger.md, with a final newline. Every value is escaped unless it is Markdown already."""
-    return "\n".join((*_sections(ledger), ""))
+    lines = (rule_cells(ledger.rules), experiment_cells(ledger.rows, ledger.borders), forecast_cells(ledger.forecasts))
+    return _text(ledger, Tables(*(aligned(*each) if each[1] else Markdown() for each in zip(HEADS, lines, strict=True))))
 
 
-def _sections(ledger: Ledger) -> Iterator[str]:
+def render_pieces(ledger: Ledger, drawings: Drawings) -> str:
+    """As `render`, of a ledger in pieces."""
+    return _text(ledger, tables(ledger.pieces, drawings))
+
+
+def _text(ledger: Ledger, long: Tables) -> str:
+    return "\n".join((*_sections(ledger, long), ""))
+
+
+def _sections(ledger: Ledger, long: Tables) -> Iterator[str]:
     yield f"# Experiment ledger: {shown(ledger.protocol.name)}"
     yield from ("", "<!-- rendered by `expctl ledger` from experiments/*/record.json; do not edit -->")
     yield from ("", "## Read this first", "", *(f"- {shown(fact)}" for fact in ledger.facts))
     yield from ("", "## Durable findings", "", *(_findings(ledger.findings) or ["None yet."]))
     yield from ("", "## Baseline per target", "", *_baselines(ledger))
     yield from ("", "## Do not repeat", "")
-    yield from (RULES, rule_table(ledger.rules)) if ledger.rules else ("No rule yet.",)
+    yield from (RULES, long.rules) if long.rules else ("No rule yet.",)
     if ledger.debts:
         yield from ("", "## Unmeasured at home", "")
         yield from (f"- {shown(debt.id)}: {shown(debt.flag)}" for debt in ledger.debts)
@@ -57,19 +69,19 @@ def _sections(ledger: Ledger) -> Iterator[str]:
     if ledger.undecided:
         yield from ("", f"Undecided, nothing landed: {shown(', '.join(ledger.undecided))}{UNDECIDED}")
     yield from ("", "## Experiments", "")
-    yield experiment_table(ledger.rows, ledger.borders) if ledger.rows else "None yet."
+    yield long.experiments or "None yet."
     yield from _remarks("Corrections to imported rows", ledger.corrections)
     yield from _remarks("Notes", ledger.notes)
     yield ""
     if ledger.fallen_findings:
         yield from ("## Findings that no longer stand", "", *_findings(ledger.fallen_findings), "")
-    if ledger.forecasts:
+    if long.forecasts:
         yield from ("## Predictions and what came of them", "")
         yield (
             f"{shown(accuracy_text(ledger.accuracy))}. INVALID runs, analyses, and targets that the patch left alone are not"
             " counted."
         )
-        yield from ("", forecast_table(ledger.forecasts), "")
+        yield from ("", long.forecasts, "")
     yield from protocol_sections(ledger.protocol)
 
 
