@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from expctl.adapters.index_texts import ground_of_text, ground_text, grounds_of
 from expctl.domain.epochs import Epoch, Epochs, Measuring, epochs_from
@@ -14,28 +14,15 @@ from expctl.domain.ground import Change, Ground
 EARLIEST = "select min(date) from measurings indexed by measured where live and name = ?"
 # Of measurements of a target that follow one another on one ground, the first is a turn, and does for all of them.
 TURNS = """
-select rowid, name, target, date, base, ground, again, turn from measurings where live and turn and date < ?
+select name, target, date, base, ground, again from measurings where live and turn and date < ?
 order by date, number, name, again
 """
 SINCE = """
-select rowid, name, target, date, base, ground, again, turn from measurings where live and date >= ?
+select name, target, date, base, ground, again, rowid, turn from measurings where live and date >= ?
 order by date, number, name, again
 """
 TURNED = "update measurings set turn = ? where rowid = ?"
 NUMBERED = "update records indexed by folders set epoch = ? where name = ? and live and epoch is not ?"
-
-
-class _Row(NamedTuple):
-    """A row of `measurings`."""
-
-    row: int
-    name: str
-    target: str
-    date: str
-    base: str
-    ground: int
-    again: int
-    turn: int
 
 
 def epochs_known(index: sqlite3.Connection) -> Epochs:
@@ -55,31 +42,35 @@ def fold_epochs(index: sqlite3.Connection, since: str) -> None:
     """Anew, after something has changed among the measurements of `since` or later: the number of an epoch depends on what
     was measured before, so that records from before keep theirs.
     """
-    before = [_Row._make(each) for each in index.execute(TURNS, (since,))]
-    later = [_Row._make(each) for each in index.execute(SINCE, (since,))]
-    _mark_turns(index, before, later)
     grounds = grounds_of(index)
-    epochs = epochs_from([_measuring(each, grounds) for each in (*before, *later)])
-    named = ((epochs.of[each.name].number, each.name) for each in later if not each.again)
+    before = _measurings(index.execute(TURNS, (since,)), grounds)
+    rows = index.execute(SINCE, (since,)).fetchall()
+    later = _measurings((row[:6] for row in rows), grounds)
+    _mark_turns(index, before, zip(later, [row[6:] for row in rows], strict=True))
+    epochs = epochs_from((*before, *later))
+    named = ((epochs.of[each.id].number, each.id) for each in later if not each.again)
     index.executemany(NUMBERED, ((number, name, number) for number, name in named))
     index.execute("delete from epochs")
     rows = [(number, epochs.last[each.target] is each, _text(each)) for number, each in enumerate(epochs.all)]
     index.executemany("insert into epochs values (?, ?, ?)", rows)
 
 
-def _mark_turns(index: sqlite3.Connection, before: Iterable[_Row], later: Iterable[_Row]) -> None:
+def _mark_turns(
+    index: sqlite3.Connection, before: Iterable[Measuring], later: Iterable[tuple[Measuring, tuple[int, int]]]
+) -> None:
+    """`later` with the row of each, and whether it is known for a turn."""
     grounds = {each.target: each.ground for each in before}
     wrong = []
-    for each in later:
-        turn = grounds.get(each.target) != each.ground
+    for each, (row, known) in later:
+        turns = grounds.get(each.target) is not each.ground
         grounds[each.target] = each.ground
-        if turn != bool(each.turn):
-            wrong.append((turn, each.row))
+        if turns != bool(known):
+            wrong.append((turns, row))
     index.executemany(TURNED, wrong)
 
 
-def _measuring(row: _Row, grounds: Mapping[int, Ground]) -> Measuring:
-    return Measuring(row.name, row.target, row.date, row.base, grounds[row.ground], row.again == 1)
+def _measurings(rows: Iterable[tuple[str, str, str, str, int, int]], grounds: Mapping[int, Ground]) -> list[Measuring]:
+    return [Measuring(name, on, date, base, grounds[ground], again == 1) for name, on, date, base, ground, again in rows]
 
 
 def _text(epoch: Epoch) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from expctl.adapters.forked import in_parts
 from expctl.adapters.index_epochs import earliest, fold_epochs
 from expctl.adapters.index_rows import COLUMNS, GROUND
-from expctl.adapters.index_schema import PART, SCHEMA
+from expctl.adapters.index_schema import SCHEMA, part_of
 from expctl.adapters.record_index import made_of
 from expctl.adapters.reduction import Draw, Folder, Reduced, Reduction
 from expctl.domain.experiment import ID_PATTERN, id_order
@@ -116,7 +116,7 @@ def _rows(keyed: Keyed, numbers: Mapping[str, int]) -> Iterator[tuple[object, ..
         number = id_order(name)[0]
         row = each.row or (name, number, *(None,) * (len(COLUMNS) - 2))
         ground = numbers.get(row[GROUND])
-        yield (key, tree, 1, each.ruled, each.proposed, None, number // PART, *row[:GROUND], ground, *row[GROUND + 1 :])
+        yield (key, tree, 1, each.ruled, each.proposed, None, part_of(name), *row[:GROUND], ground, *row[GROUND + 1 :])
 
 
 def _measurings(keyed: Keyed, numbers: Mapping[str, int]) -> Iterator[tuple[object, ...]]:

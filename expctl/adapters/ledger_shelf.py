@@ -6,10 +6,10 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from expctl.adapters import shelf
+from expctl.adapters.index_schema import part_of
 from expctl.adapters.index_texts import listed
 from expctl.domain.epochs import Epoch, Epochs
 from expctl.domain.experiment import Verdict
@@ -43,8 +43,11 @@ SURPLUS = """
 select surplus_percent from live where counts and surplus_percent is not null order by surplus_percent limit ? offset ?
 """
 EPOCH_OF = "select target, epoch from live where name = ?"
-PLACED = """
-select part, name, tree, target, imported, epoch from live where verdict is not null order by part, number, name
+PLACED = "select name, target, imported, epoch, part from live where verdict is not null order by part, number, name"
+HELD = """
+select part, group_concat(tree || coalesce(epoch, '')) from (
+    select part, tree, epoch from live where verdict is not null order by part, number, name
+) group by part order by part
 """
 LINES = """
 select name, epoch, drawn_row, drawn_forecast, drawn_rule from live join drawn using (key)
@@ -86,30 +89,40 @@ class LedgerShelf:
             self._index.note(write)
 
     def _pieces(self, index: sqlite3.Connection, sums: Sums) -> Iterator[Piece]:
-        numbered = {(each.target, each.number): each for each in sums.epochs.all}
-        rows = [_Placed._make(row) for row in index.execute(PLACED)]
-        places = (Place(row.name, row.target, row.imported == 1, numbered.get((row.target, row.epoch or 0))) for row in rows)
-        bordered = {border.before: border for border in borders_between(places)}
-        for part, members in groupby(rows, key=lambda row: row.part):
-            among = tuple(members)
-            here = tuple([bordered[row.name] for row in among if row.name in bordered])
-            passes = {row.name: sums.passes[row.name] for row in among if row.name in sums.passes}
-            said = repr(([(row.tree, row.epoch) for row in among], here, passes))
-            yield Piece(sha256(said.encode()).hexdigest(), self._reader(part, here, passes))
+        """A piece says what its records say, with their epochs; where epochs change, and whom its rules let pass."""
+        borders, passes = _borders(index, sums.epochs), _by_part(sums.passes)
+        for part, held in index.execute(HELD).fetchall():
+            here, through = tuple(borders.get(part, ())), passes.get(part, {})
+            said = f"{held} {here} {through}"
+            yield Piece(sha256(said.encode()).hexdigest(), self._reader(part, here, through))
 
     def _reader(self, part: int, here: tuple[Border, ...], passes: Mapping[str, tuple[Pass, ...]]) -> Callable[[], PieceLines]:
         return lambda: self._index.ask(self._commit, lambda index: _lines(index, part, here, passes))
 
 
-class _Placed(NamedTuple):
-    """A row of PLACED."""
+def _borders(index: sqlite3.Connection, epochs: Epochs) -> Mapping[int, list[Border]]:
+    """Part -> the borders in it."""
+    numbered = {(each.target, each.number): each for each in epochs.all}
+    parts: dict[str, int] = {}
+    places = []
+    above: dict[str, tuple[int, int | None]] = {}
+    for name, target, imported, epoch, part in index.execute(PLACED):
+        if above.get(target) != (imported, epoch):  # of rows that follow one another in one epoch the first will do
+            above[target] = (imported, epoch)
+            parts[name] = part
+            places.append(Place(name, target, imported == 1, numbered.get((target, epoch))))
+    found: dict[int, list[Border]] = {}
+    for border in borders_between(places):
+        found.setdefault(parts[border.before], []).append(border)
+    return found
 
-    part: int
-    name: str
-    tree: str
-    target: str
-    imported: int
-    epoch: int | None
+
+def _by_part(passes: Mapping[str, tuple[Pass, ...]]) -> Mapping[int, dict[str, tuple[Pass, ...]]]:
+    """Part of the rule -> those that it let pass."""
+    found: dict[int, dict[str, tuple[Pass, ...]]] = {}
+    for name in sorted(passes):
+        found.setdefault(part_of(name), {})[name] = passes[name]
+    return found
 
 
 def _lines(

@@ -99,16 +99,19 @@ def epochs_of(records: Iterable[Record]) -> Epochs:
 
 def epochs_from(found: Iterable[Measuring]) -> Epochs:
     """As `epochs_of`, from measurements."""
-    by_target: dict[str, list[Epoch]] = {}  # the one used last is the last
+    by_target: dict[str, tuple[Epoch, ...]] = {}  # the one used last is the last
     newest: dict[str, Ground] = {}
     names: dict[str, tuple[str, int]] = {}
-    asked: dict[tuple[int, int], tuple[Epoch, Ground, bool]] = {}  # grounds are few, and return often
+    # Grounds are few and return often: what one makes of the epochs so far is found once, by the very objects.
+    after: dict[tuple[str, int, int], tuple[tuple[Epoch, ...], tuple[Epoch, ...]]] = {}
     for each in sorted(found, key=lambda one: (one.date, id_order(one.id), one.again)):
-        known = by_target.setdefault(each.target, [])
+        known = by_target.get(each.target, ())
         before = newest.get(each.target)
-        if before is not each.ground and before != each.ground:  # most often it is the same as before
-            at = next((index for index in reversed(range(len(known))) if _holds(known[index], each.ground, asked)), -1)
-            known.append(_learned(known.pop(at), each.ground) if at >= 0 else _opened(known, each))
+        if before is not each.ground:
+            key = (each.target, id(known), id(each.ground))
+            if key not in after:
+                after[key] = (known, known if before == each.ground else _joined(known, each))
+            known = by_target[each.target] = after[key][1]
             newest[each.target] = each.ground
         if not each.again:
             names[each.id] = (each.target, known[-1].number)
@@ -120,15 +123,15 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
     )
 
 
-def _holds(epoch: Epoch, ground: Ground, asked: dict[tuple[int, int], tuple[Epoch, Ground, bool]]) -> bool:
-    """As `Epoch.holds`; what was asked before is known by the very objects, which are kept lest others take their place."""
-    key = (id(epoch), id(ground))
-    if key not in asked:
-        asked[key] = (epoch, ground, epoch.holds(ground))
-    return asked[key][2]
+def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
+    """The epochs of a target after this measurement, the one that it joins or opens the last."""
+    at = next((index for index in reversed(range(len(known))) if known[index].holds(each.ground)), -1)
+    if at < 0:
+        return (*known, _opened(known, each))
+    return (*known[:at], *known[at + 1 :], _learned(known[at], each.ground))
 
 
-def _opened(known: list[Epoch], first: Measuring) -> Epoch:
+def _opened(known: tuple[Epoch, ...], first: Measuring) -> Epoch:
     return Epoch(
         target=first.target,
         number=len(known) + 1,
