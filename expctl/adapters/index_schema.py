@@ -46,7 +46,7 @@ create index turns on measurings (date, number, name, again, live, turn) where l
 create index later on measurings (date, number, name, again, live) where live;
 create table epochs (number integer primary key, last integer, text text);
 create table drawn (key integer primary key, {", ".join(LINES)});
-create table pieces (key text primary key, widths text, aligned text, rules text, experiments text, forecasts text);
+create table pieces (key text primary key, widths text, aligned text, rules blob, experiments blob, forecasts blob);
 create table words (word text, key integer);
 create index found on words (word);
 create table patterns (pattern text, key integer);

@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from expctl.adapters import shelf
 from expctl.adapters.index_schema import part_of
@@ -73,7 +73,7 @@ class LedgerShelf:
 
     def known(self) -> Mapping[str, DrawnPiece]:
         """Pieces that were drawn before, by key."""
-        found: list[tuple[str, ...]] = self._index.look(lambda index: index.execute(DRAWN).fetchall(), [])
+        found: list[tuple[Any, ...]] = self._index.look(lambda index: index.execute(DRAWN).fetchall(), [])
         return {key: DrawnPiece(_widths(own), _widths(wide), tuple(texts)) for key, own, wide, *texts in found}
 
     def keep(self, drawn: Mapping[str, DrawnPiece], *, among: Sequence[str]) -> None:

@@ -44,6 +44,13 @@ def waiting(index: sqlite3.Connection) -> tuple[str, ...]:
     return tuple(name for (name,) in index.execute(WAITING))
 
 
+def read_most(index: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The trees of what waits, and of the records that stand on a target or are among the newest."""
+    newest = [name for (name,) in index.execute(NEWEST, (LAST,))]
+    shown = {*standing(index).values(), *newest}
+    return tuple(trees(index, waiting(index)).values()), tuple(trees(index, sorted(shown)).values())
+
+
 def stock(index: sqlite3.Connection) -> Stock:
     """What all records come to, in short."""
     shown = standing(index)

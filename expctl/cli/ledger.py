@@ -25,13 +25,14 @@ def ledger(
     gc.disable()  # as in brief.py
     place = wiring.here()
     git = wiring.reader(place)
-    library, head = wiring.library(git), git.head()
+    library, head = wiring.library(git), git.found_head()
+    library.read_ahead(head)
     if as_json:
         view = Books.open(library, head, drawn=False).ledger()
         text = render(view).encode()
     else:
         shelf = wiring.ledger_shelf(git, head)
-        text = render_pieces(ledger_in_pieces(library, shelf, head), shelf).encode()
+        text = render_pieces(ledger_in_pieces(library, shelf, head), shelf)
     file = place.root / "ledger.md"
     on_disk = file.read_bytes() if file.is_file() and not file.is_symlink() else None
     same = on_disk == text

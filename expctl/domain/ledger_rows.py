@@ -57,11 +57,11 @@ Widths = tuple[tuple[int, ...], ...]
 
 
 class DrawnPiece(NamedTuple):
-    """A piece as a view drew it: the widths that its own cells ask for, those that it was drawn for, and each table's lines."""
+    """A piece as a view drew it: the widths that its own cells ask for, those it was drawn for, each table's lines (UTF-8)."""
 
     widths: Widths
     aligned: Widths
-    texts: tuple[str, ...]
+    texts: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,19 +41,21 @@ of protocol.yaml has raised `rounds`."""
 def render(ledger: Ledger) -> str:
     """Return the text of ledger.md, with a final newline. Every value is escaped unless it is Markdown already."""
     lines = (rule_cells(ledger.rules), experiment_cells(ledger.rows, ledger.borders), forecast_cells(ledger.forecasts))
-    return _text(ledger, Tables(*(aligned(*each) if each[1] else Markdown() for each in zip(HEADS, lines, strict=True))))
+    long = (aligned(*each).encode() if each[1] else b"" for each in zip(HEADS, lines, strict=True))
+    return _joined(_sections(ledger, Tables(*long))).decode()
 
 
-def render_pieces(ledger: Ledger, drawings: Drawings) -> str:
-    """As `render`, of a ledger in pieces."""
-    return _text(ledger, tables(ledger.pieces, drawings))
+def render_pieces(ledger: Ledger, drawings: Drawings) -> bytes:
+    """As `render`, of a ledger in pieces, encoded."""
+    return _joined(_sections(ledger, tables(ledger.pieces, drawings)))
 
 
-def _text(ledger: Ledger, long: Tables) -> str:
-    return "\n".join((*_sections(ledger, long), ""))
+def _joined(lines: Iterable[str | bytes]) -> bytes:
+    return b"\n".join([*(line if isinstance(line, bytes) else line.encode() for line in lines), b""])
 
 
-def _sections(ledger: Ledger, long: Tables) -> Iterator[str]:
+def _sections(ledger: Ledger, long: Tables) -> Iterator[str | bytes]:
+    """Line by line; the long tables were encoded when they were drawn."""
     yield f"# Experiment ledger: {shown(ledger.protocol.name)}"
     yield from ("", "<!-- rendered by `expctl ledger` from experiments/*/record.json; do not edit -->")
     yield from ("", "## Read this first", "", *(f"- {shown(fact)}" for fact in ledger.facts))

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.ledger_rows import DrawnPiece, Widths
-from expctl.views.escape import Markdown
 from expctl.views.ledger_lines import EXPERIMENT, FORECAST, RULE, experiment_cells, forecast_cells, rule_cells
 from expctl.views.table import head_lines, lines_text, widths_of
 
@@ -22,11 +21,11 @@ HEADS = (RULE, EXPERIMENT, FORECAST)
 
 
 class Tables(NamedTuple):
-    """Each is empty where it has no line."""
+    """Markdown, encoded. Each is empty where it has no line."""
 
-    rules: Markdown
-    experiments: Markdown
-    forecasts: Markdown
+    rules: bytes
+    experiments: bytes
+    forecasts: bytes
 
 
 def tables(pieces: Sequence[Piece], drawings: Drawings) -> Tables:
@@ -57,10 +56,10 @@ def _widths(cells: tuple[list[list[str]], ...]) -> Widths:
     return tuple(widths_of(heads, lines) for heads, lines in zip(HEADS, cells, strict=True))
 
 
-def _texts(cells: tuple[list[list[str]], ...], widths: Widths) -> tuple[str, ...]:
-    return tuple(lines_text(lines, wide) for lines, wide in zip(cells, widths, strict=True))
+def _texts(cells: tuple[list[list[str]], ...], widths: Widths) -> tuple[bytes, ...]:
+    return tuple(lines_text(lines, wide).encode() for lines, wide in zip(cells, widths, strict=True))
 
 
-def _table(number: int, drawn: Mapping[str, DrawnPiece], widths: Widths) -> Markdown:
+def _table(number: int, drawn: Mapping[str, DrawnPiece], widths: Widths) -> bytes:
     texts = [each.texts[number] for each in drawn.values() if each.texts[number]]
-    return Markdown("\n".join((head_lines(HEADS[number], widths[number]), *texts)) if texts else "")
+    return b"\n".join((head_lines(HEADS[number], widths[number]).encode(), *texts)) if texts else b""

@@ -82,7 +82,7 @@ class Case:
         reader = self.reader()
         index = RecordIndex(reader, file or self.file, drawn)
         shelf = LedgerShelf(index, reader.head())
-        return render_pieces(ledger_in_pieces(GitLibrary(reader, index), shelf, reader.head()), shelf)
+        return render_pieces(ledger_in_pieces(GitLibrary(reader, index), shelf, reader.head()), shelf).decode()
 
 
 @pytest.fixture
