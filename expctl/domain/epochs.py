@@ -103,15 +103,17 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
     newest: dict[str, Ground] = {}
     names: dict[str, tuple[str, int]] = {}
     # Grounds are few and return often: what one makes of the epochs so far is found once, by the very objects.
-    after: dict[tuple[str, int, int], tuple[tuple[Epoch, ...], tuple[Epoch, ...]]] = {}
+    after: dict[tuple[str, int, int], tuple[Epoch, ...]] = {}
+    seen: dict[tuple[int, ...], tuple[Epoch, ...]] = {}
     for each in sorted(found, key=lambda one: (one.date, id_order(one.id), one.again)):
         known = by_target.get(each.target, ())
         before = newest.get(each.target)
         if before is not each.ground:
             key = (each.target, id(known), id(each.ground))
             if key not in after:
-                after[key] = (known, known if before == each.ground else _joined(known, each))
-            known = by_target[each.target] = after[key][1]
+                joined = known if before == each.ground else _joined(known, each)
+                after[key] = seen.setdefault(tuple(map(id, joined)), joined)
+            known = by_target[each.target] = after[key]
             newest[each.target] = each.ground
         if not each.again:
             names[each.id] = (each.target, known[-1].number)
