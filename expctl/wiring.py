@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from expctl.adapters.calibrations import FileCalibrations
     from expctl.adapters.findings_file import FindingsPen
+    from expctl.adapters.ledger_shelf import LedgerShelf
     from expctl.adapters.library import GitLibrary
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.pictures import Pictures
@@ -54,6 +55,13 @@ def index(git: GitReader) -> "RecordIndex":
     from expctl.adapters.record_index import RecordIndex
 
     return RecordIndex(git, git.place.state / "records.sqlite", _drawn)
+
+
+def ledger_shelf(git: GitReader, commit: str) -> "LedgerShelf":
+    """What the ledger says of all records of a commit."""
+    from expctl.adapters.ledger_shelf import LedgerShelf
+
+    return LedgerShelf(index(git), commit)
 
 
 def _drawn(record: "Record") -> "Lines":

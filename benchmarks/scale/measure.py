@@ -87,7 +87,9 @@ class Growing:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._number = max(int(name[1:]) for name in os.listdir(folder / "experiments") if name[1:].isdigit())
+        reader = GitReader(locate(folder))  # of what is committed: an earlier run has left records that were never checked out
+        names = reader.folders_of(reader.tree_of(reader.head(), "experiments"))
+        self._number = max(int(name[1:]) for name in names if name[1:].isdigit())
         stick = Yardstick(harness="h", kpi="n=512 (1)", build="copy")
         made = records(400, 2, yardsticks={"here": stick, "gpu": stick}, protocol="p")
         self._kinds = [each for each in made if each.base and each.verdict in (Verdict.KEEP, Verdict.REJECT)]

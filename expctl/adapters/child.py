@@ -13,11 +13,11 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
 from expctl.domain.text import plain_text
+from expctl.domain.values import dataclass
 
 RESULT_FD = "EXPCTL_RESULT_FD"
 MARK = "EXPCTL_RUN"

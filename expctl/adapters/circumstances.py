@@ -6,20 +6,19 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from expctl.adapters.library import GitLibrary
 from expctl.domain.change_identity import item_keys, shape_hash
 from expctl.domain.conditions import ARCHITECTURE, EPOCH
-from expctl.domain.experiment import Probe
 from expctl.domain.judges import architectures
-from expctl.domain.ports import ProbeAnswer
 from expctl.domain.source_items import items_of
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
+    from expctl.domain.experiment import Probe
+    from expctl.domain.ports import ProbeAnswer
     from expctl.domain.protocol import Protocol
 
 AskTool = Callable[[str], str]
-TryProbe = Callable[[Probe], ProbeAnswer]
+TryProbe = Callable[["Probe"], "ProbeAnswer"]
 
 
 class RepositoryCircumstances:
@@ -30,6 +29,7 @@ class RepositoryCircumstances:
         reader: GitReader,
         commit: str,
         *,
+        protocol: Callable[[str], Protocol],
         tool: AskTool,
         probe: TryProbe,
         judges: frozenset[str] | None = None,
@@ -37,6 +37,7 @@ class RepositoryCircumstances:
     ) -> None:
         self._git = reader
         self._commit = commit
+        self._protocol_of = protocol
         self._tool = tool
         self._probe = probe
         self._judges = judges
@@ -81,7 +82,7 @@ class RepositoryCircumstances:
 
     @cached_property
     def _protocol(self) -> Protocol:
-        return GitLibrary(self._git).protocol(self._commit)
+        return self._protocol_of(self._commit)
 
     @cached_property
     def _epoch(self) -> str:

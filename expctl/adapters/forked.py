@@ -2,7 +2,6 @@
 
 import gc
 import os
-import pickle
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -47,6 +46,8 @@ def _begun(work: Callable[[Sequence[T]], list[R]], part: Sequence[T]) -> tuple[i
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.close(read)
         gc.disable()
+        import pickle
+
         with open(write, "wb") as pipe:
             pickle.dump(work(part), pipe, protocol=pickle.HIGHEST_PROTOCOL)
         status = 0
@@ -55,6 +56,8 @@ def _begun(work: Callable[[Sequence[T]], list[R]], part: Sequence[T]) -> tuple[i
 
 def _handed(child: int, read: int) -> list[R] | None:
     """What the fork made; None where it failed."""
+    import pickle
+
     with open(read, "rb") as pipe:
         text = pipe.read()
     _, status = os.waitpid(child, 0)

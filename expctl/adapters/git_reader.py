@@ -7,12 +7,12 @@ import functools
 import os
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from expctl.adapters.patch_header import with_headers
 from expctl.domain.errors import Refused
+from expctl.domain.values import dataclass
 
 # Hooks, monitors, external diffs and user configuration can run code or change bytes; none of them may.
 SETTINGS = (
@@ -68,18 +68,22 @@ def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, st
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a repository lives: its work tree, the git directory of this work tree, and expctl's own state."""
+    """Where a repository lives: its work tree, the git directory of this work tree, and expctl's own state. `head` is the
+    commit that HEAD named when it was located, empty where there was none: enough for a command that only looks.
+    """
 
     root: Path
     git_dir: Path
     state: Path
+    head: str = ""
 
 
 def locate(start: Path) -> Place:
     """Find the repository around `start`. Raises Refused when there is none, or no work tree."""
-    answer = _git(start, ["rev-parse", "--show-toplevel", "--absolute-git-dir", "--git-common-dir"])
+    asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--revs-only", "HEAD^{commit}")
+    answer = _git(start, ["rev-parse", *asked])
     lines = answer.stdout.decode(errors="surrogateescape").splitlines()
-    if answer.returncode or len(lines) != 3:
+    if answer.returncode or len(lines) not in (3, 4):
         said = answer.stderr.decode(errors="replace").strip()
         if "dubious ownership" in said:
             raise Refused(
@@ -96,7 +100,8 @@ def locate(start: Path) -> Place:
             where=str(start),
             hint="cd into the repository of the kernel, or `git init` one",
         )
-    return Place(root=Path(lines[0]), git_dir=Path(lines[1]), state=(start / lines[2]).resolve() / "expctl")
+    state = (start / lines[2]).resolve() / "expctl"
+    return Place(root=Path(lines[0]), git_dir=Path(lines[1]), state=state, head=lines[3] if len(lines) == 4 else "")
 
 
 class GitReader:
@@ -104,6 +109,11 @@ class GitReader:
 
     def __init__(self, place: Place) -> None:
         self.place = place
+        self._ahead: dict[str, bytes] = {}
+
+    def found_head(self) -> str:
+        """As `head`, when the repository was located."""
+        return self.place.head or self.head()
 
     def head(self) -> str:
         """The commit that HEAD names. Raises Refused when there is none yet."""
@@ -158,9 +168,18 @@ class GitReader:
 
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
         """The contents of many blobs (or `commit:path` names) by one process; absent ones are left out."""
-        names = list(dict.fromkeys(blobs))
-        if not names:
-            return {}
+        wanted = dict.fromkeys(blobs)
+        known = {name: self._ahead[name] for name in wanted if name in self._ahead}
+        names = [name for name in wanted if name not in known]
+        return known | (self._read(names) if names else {})
+
+    def read_ahead(self, blobs: Iterable[str]) -> None:
+        """Read these by one process now: whoever asks for them later gets them from here. Only for what begins with the id of
+        a commit or of a tree, which always means the same.
+        """
+        self._ahead |= self.read_blobs(blobs)
+
+    def _read(self, names: Sequence[str]) -> dict[str, bytes]:
         # From a file in memory into one pipe: to feed and to drain three costs more than all the rest.
         with open(os.memfd_create("names"), "w+b") as wanted:
             wanted.write("".join(f"{name}\n" for name in names).encode())

@@ -6,8 +6,9 @@ A process is identified by pid and start time, never by pid alone; argv is never
 import json
 import os
 import sys
-from dataclasses import dataclass
 from pathlib import Path
+
+from expctl.domain.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from expctl.adapters.forked import in_parts
-from expctl.adapters.index_rows import COLUMNS, GROUND, LINES
+from expctl.adapters.index_epochs import earliest, fold_epochs
+from expctl.adapters.index_rows import COLUMNS, GROUND
+from expctl.adapters.index_schema import SCHEMA, part_of
 from expctl.adapters.record_index import made_of
 from expctl.adapters.reduction import Draw, Folder, Reduced, Reduction
 from expctl.domain.experiment import ID_PATTERN, id_order
@@ -18,26 +20,10 @@ if TYPE_CHECKING:
 Made = tuple[str, str]
 """What an index belongs to: the code that made it, and a tree of `experiments/`."""
 
+Keyed = Sequence[tuple[int, Reduced]]
+
+LIVE_AGAIN = "update measurings set live = (select live from records where records.key = measurings.key) where name = ?"
 STALE_LEAST = 2000  # rows of other commits that are kept in any case
-ALL = ", ".join(COLUMNS)
-# Of who wants the lines of the ledger, none wants the sentences of the brief.
-UNSAID = ", ".join(f"'' as {each}" if each in ("told", "ban", "forbids", "reason") else each for each in COLUMNS)
-# `live` are the records of the tree that the index belongs to; a row without a verdict is a folder without a record.
-SCHEMA = f"""
-create table made (code text, tree text);
-create table grounds (number integer primary key, text text unique);
-create table records (key integer primary key, tree text, live integer, ruled integer, proposed integer, {ALL});
-create unique index folders on records (name, tree);
-create table drawn (key integer primary key, {", ".join(LINES)});
-create table words (word text, key integer);
-create index found on words (word);
-create table patterns (pattern text, key integer);
-create table documents (place text, bytes blob, plain text, primary key (place, bytes)) without rowid;
-create view live as select * from records where live;
-create view digests as select {ALL} from live where verdict is not null order by number, name;
-create view drawn_digests as
-    select {UNSAID}, {", ".join(LINES)} from live join drawn using (key) where verdict is not null order by number, name;
-"""  # noqa: S608  our own names
 
 
 def bring(index: sqlite3.Connection, git: GitReader, draw: Draw | None, was: Made | None, now: Made) -> None:
@@ -46,8 +32,11 @@ def bring(index: sqlite3.Connection, git: GitReader, draw: Draw | None, was: Mad
     Nothing is locked while records are read. Raises Refused on a record that is damaged.
     """
     anew = was is None or was[0] != now[0]
+    if was is None:
+        index.execute("pragma page_size = 16384")  # most questions pass over all rows
     changed = _differences(index, git, "" if was is None or anew else was[1], now[1], anew=anew)
-    live = [(name, folder) for name, folder in changed.items() if folder]
+    # In the order of ids, so that rows lie in it and are soon sorted when they are read.
+    live = sorted(((name, folder) for name, folder in changed.items() if folder), key=lambda each: id_order(each[0]))
     known = set() if anew else _known(index, live)
     reduced = in_parts(Reduction(reader=git, draw=draw).of, [each for each in live if each not in known])
     index.execute("begin immediate")
@@ -56,9 +45,12 @@ def bring(index: sqlite3.Connection, git: GitReader, draw: Draw | None, was: Mad
             return
         if anew:
             _create(index)
-        _insert(index, reduced)
+        since = "" if anew else earliest(index, changed)
         index.executemany("update records set live = 0 where name = ? and live", [(name,) for name in changed])
-        index.executemany("update records set live = 1 where name = ? and tree = ?", live)
+        index.executemany("update records set live = 1 where name = ? and tree = ?", known)
+        _insert(index, reduced)
+        index.executemany(LIVE_AGAIN, [] if anew else [(name,) for name in changed])
+        fold_epochs(index, "" if anew else min(since, earliest(index, changed)))
         index.execute("delete from made")
         index.execute("insert into made values (?, ?)", now)
         _forget_stale(index)
@@ -92,27 +84,46 @@ def _create(index: sqlite3.Connection) -> None:
 
 
 def _insert(index: sqlite3.Connection, reduced: Iterable[Reduced]) -> None:
+    """As live ones."""
     last = index.execute("select coalesce(max(key), 0) from records").fetchone()[0]
     keyed = list(enumerate(reduced, start=last + 1))
-    marks = ", ".join("?" * (5 + len(COLUMNS)))
-    index.executemany(f"insert into records values ({marks})", _rows(index, keyed))  # noqa: S608  question marks
-    drawn = [(key, *each.lines) for key, each in keyed if each.lines is not None]
-    index.executemany("insert into drawn values (?, ?, ?, ?)", drawn)
-    index.executemany("insert into words values (?, ?)", [(word, key) for key, each in keyed for word in each.words])
-    index.executemany("insert into patterns values (?, ?)", [(one, key) for key, each in keyed for one in each.patterns])
+    numbers = _ground_numbers(index, keyed)
+    index.executemany(_into("records", 7 + len(COLUMNS)), _rows(keyed, numbers))
+    index.executemany(_into("measurings", 10), _measurings(keyed, numbers))
+    index.executemany(_into("drawn", 4), [(key, *each.lines) for key, each in keyed if each.lines is not None])
+    index.executemany(_into("words", 2), [(word, key) for key, each in keyed for word in each.words])
+    index.executemany(_into("patterns", 2), [(one, key) for key, each in keyed for one in each.patterns])
 
 
-def _rows(index: sqlite3.Connection, keyed: Iterable[tuple[int, Reduced]]) -> Iterator[tuple[object, ...]]:
-    """Grounds become numbers."""
+def _into(table: str, columns: int) -> str:
+    return f"insert into {table} values ({', '.join('?' * columns)})"  # noqa: S608  our own names
+
+
+def _ground_numbers(index: sqlite3.Connection, keyed: Keyed) -> Mapping[str, int]:
+    """Text of a ground -> its number, which it gets with the first record that has it."""
     numbers: dict[str, int] = dict(index.execute("select text, number from grounds").fetchall())
+    known = len(numbers)
+    for _, each in keyed:
+        for measuring in each.measurings:
+            numbers.setdefault(measuring.ground, len(numbers))
+    index.executemany("insert into grounds values (?, ?)", [(number, text) for text, number in [*numbers.items()][known:]])
+    return numbers
+
+
+def _rows(keyed: Keyed, numbers: Mapping[str, int]) -> Iterator[tuple[object, ...]]:
     for key, each in keyed:
         name, tree = each.folder
-        row = each.row or (name, id_order(name)[0], *(None,) * (len(COLUMNS) - 2))
-        text = row[GROUND]
-        if text is not None and text not in numbers:
-            numbers[text] = len(numbers)
-            index.execute("insert into grounds values (?, ?)", (numbers[text], text))
-        yield (key, tree, 0, each.ruled, each.proposed, *row[:GROUND], numbers.get(text), *row[GROUND + 1 :])
+        number = id_order(name)[0]
+        row = each.row or (name, number, *(None,) * (len(COLUMNS) - 2))
+        ground = numbers.get(row[GROUND])
+        yield (key, tree, 1, each.ruled, each.proposed, None, part_of(name), *row[:GROUND], ground, *row[GROUND + 1 :])
+
+
+def _measurings(keyed: Keyed, numbers: Mapping[str, int]) -> Iterator[tuple[object, ...]]:
+    for key, each in keyed:
+        name, _ = each.folder
+        for at, one in enumerate(each.measurings):
+            yield (key, 1, one.target, one.date, id_order(name)[0], name, at > 0, 0, one.base, numbers[one.ground])
 
 
 def _forget_stale(index: sqlite3.Connection) -> None:
@@ -121,5 +132,5 @@ def _forget_stale(index: sqlite3.Connection) -> None:
     if stale <= max(STALE_LEAST, live):
         return
     index.execute("delete from records where not live")
-    for name in ("drawn", "words", "patterns"):
+    for name in ("measurings", "drawn", "words", "patterns"):
         index.execute(f"delete from {name} where key not in (select key from records)")  # noqa: S608  our own names

@@ -1,13 +1,11 @@
 """Digests as rows of the index: plain columns, for ten thousand are read for one command. Lists stand in one column as JSON."""
 
-import functools
-import json
 import re
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from expctl.adapters.shelf import ground_of_text, grounds_of, listed
+from expctl.adapters.index_texts import ground_of_text, ground_text, grounds_of, list_text, listed
 from expctl.domain.digest import Ban, Digest, Told
 from expctl.domain.epochs import Measuring
 from expctl.domain.experiment import Kind, Verdict, id_order
@@ -50,26 +48,28 @@ def row_of(digest: Digest) -> Row:
         digest.reason,
         digest.given,
         digest.cost_percent,
-        *map(_list, (digest.timed_on, digest.debts, digest.notes, digest.corrections, digest.passes)),
+        *map(list_text, (digest.timed_on, digest.debts, digest.notes, digest.corrections, digest.passes)),
         *told,
         *ban,
         own.base if own else None,
         ground_text(own.ground) if own else None,
-        _list(tuple([(each.target, each.date, ground_text(each.ground)) for each in again])),
+        list_text(tuple([(each.target, each.date, ground_text(each.ground)) for each in again])),
     )
     return tuple([HALVES.sub("", each) if type(each) is str and not each.isascii() else each for each in row])
 
 
 def digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
     """Every record in order of id."""
-    grounds = grounds_of(index)
-    return tuple([digest_of_row(row, grounds) for row in index.execute("select * from digests")])
+    return _read(index.execute("select * from digests"), grounds_of(index))
 
 
 def drawn_digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
     """As `digests`, with the lines of each, and none of the brief's sentences."""
-    grounds = grounds_of(index)
-    return tuple([digest_of_row(row, grounds) for row in index.execute("select * from drawn_digests")])
+    return _read(index.execute("select * from drawn_digests"), grounds_of(index))
+
+
+def _read(rows: Iterable[Row], grounds: Mapping[int, Ground]) -> tuple[Digest, ...]:
+    return tuple(sorted([digest_of_row(row, grounds) for row in rows], key=lambda each: id_order(each.id)))
 
 
 def digest_of_row(row: Row, grounds: Mapping[int, Ground]) -> Digest:
@@ -116,13 +116,3 @@ def digest_of_row(row: Row, grounds: Mapping[int, Ground]) -> Digest:
         measurings,
         Lines(*lines) if lines else None,
     )
-
-
-def ground_text(ground: Ground) -> str:
-    """The same for equal grounds."""
-    return _list((ground.protocol, tuple(sorted(ground.parts.items()))))
-
-
-@functools.lru_cache(maxsize=4096)  # most records say the same things
-def _list(items: tuple[Any, ...]) -> str:
-    return json.dumps(items) if items else ""

@@ -6,6 +6,7 @@ What is kept of a document is keyed by its bytes, and is left alone when other c
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,17 +16,25 @@ if TYPE_CHECKING:
     from expctl.adapters.record_index import RecordIndex
 
 
+DOCUMENTS_MAX = 4000
+
+
+Documents = dict[tuple[str, bytes], str]
+"""(place, bytes) -> what was kept of a document."""
+
+
 class KeptDocuments:
     """Beside the records of `index`, from the second command on that meets it."""
 
     def __init__(self, index: RecordIndex) -> None:
         self._index = index
-        self._known: dict[tuple[str, bytes], str] | None = None
+        self._known: Documents | None = None
 
     def read(self, texts: Mapping[str, bytes], wanted: Any, read: Callable[[str, bytes], Any]) -> dict[str, Any]:
         """Place -> what `read` makes of the document there, a `wanted`. Raises what `read` raises; nothing of that is kept."""
         if self._known is None:
-            self._known = self._index.documents()
+            nothing: Documents = {}
+            self._known = self._index.look(_all, nothing)
         found, new = {}, {}
         for where, text in texts.items():
             plain = self._known.get((where, text))
@@ -41,6 +50,18 @@ class KeptDocuments:
             from expctl.adapters.typed import encode
 
             made = {key: json.dumps(encode(value)) for key, value in new.items()}
-            self._index.keep_documents(made)
+            self._index.note(lambda index: _keep(index, made))
             self._known |= made
         return found
+
+
+def _all(index: sqlite3.Connection) -> Documents:
+    rows = index.execute("select place, bytes, plain from documents").fetchall()
+    return {(place, text): plain for place, text, plain in rows}
+
+
+def _keep(index: sqlite3.Connection, documents: Mapping[tuple[str, bytes], str]) -> None:
+    if index.execute("select count(*) from documents").fetchone()[0] > DOCUMENTS_MAX:
+        index.execute("delete from documents")
+    rows = [(place, text, plain) for (place, text), plain in documents.items()]
+    index.executemany("insert or replace into documents values (?, ?, ?)", rows)

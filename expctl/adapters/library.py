@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from expctl.domain.experiment import ID_PATTERN, Proposal, Verdict, check_id, id
 from expctl.domain.protocol import Protocol, inconsistencies
 from expctl.domain.record import Finding
 from expctl.domain.ticket import Filing, Ticket, content_of
+from expctl.domain.values import replace
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 PROTOCOL = "protocol.yaml"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
 FINDINGS = f"{EXPERIMENTS}/findings.yaml"
+RECORD = "record.json"
 PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
 
 
@@ -56,6 +57,15 @@ class GitLibrary:
                 hint=f"write {PROTOCOL} (the README of expctl shows one) and commit it",
             )
         return self._kept.read({PROTOCOL: text}, Protocol, _protocol_of)[PROTOCOL]  # type: ignore[no-any-return]
+
+    def read_ahead(self, commit: str) -> None:
+        """By one process what most that show a commit read of it: protocol, findings, what waits, and what stands on a target
+        or was measured last.
+        """
+        waiting, shown = self._index.ask(commit, shelf.read_most)
+        names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}"]
+        names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
+        self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
 
     def identity(self, commit: str, paths: Sequence[str]) -> str:
         """A hash of `paths` (files or folders) as they stand in `commit`."""
@@ -137,7 +147,7 @@ class GitLibrary:
 
     def some_records(self, commit: str, ids: Iterable[str]) -> Mapping[str, Record]:
         """The records of those of `ids` that have one."""
-        found = self._some(commit, ids, "record.json")
+        found = self._some(commit, ids, RECORD)
         return {name: record_of(text, where=f"{EXPERIMENTS}/{name}/record.json") for (name, _), text in found.items()}
 
     def findings(self, commit: str) -> tuple[Finding, ...]:

@@ -11,7 +11,7 @@ import os
 import sqlite3
 import sys
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -26,7 +26,6 @@ EXPERIMENTS = "experiments"
 ROOMS = ("adapters", "domain", "views")  # what reads, reduces and draws
 BUSY_S = 3.0
 TRIES = 3
-DOCUMENTS_MAX = 4000
 # The file is sound, but this process can't have it: somebody else writes it, or nobody may.
 UNAVAILABLE = {
     sqlite3.SQLITE_BUSY,
@@ -45,7 +44,7 @@ def code_stamp() -> str:
     told = []
     for room in ROOMS:
         with os.scandir(package / room) as modules:
-            found = [(each.name, each.stat()) for each in modules if each.name.endswith((".py", ".j2"))]
+            found = [(each.name, each.stat()) for each in modules if each.name.endswith(".py")]
         told += sorted((name, seen.st_size, seen.st_mtime_ns) for name, seen in found)
     return repr((sys.version_info[:3], told))
 
@@ -85,27 +84,22 @@ class RecordIndex:
             self._memory = self._copied()
         return self._answer(self._memory, tree, question)
 
-    def documents(self) -> dict[tuple[str, bytes], str]:
-        """(place, bytes) -> what was kept of a document; nothing where there is no sound index that this code made."""
-        if self._file is None or not self._file.exists():
-            return {}
-        with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
-            if self._is_ours(index):
-                rows = index.execute("select place, bytes, plain from documents").fetchall()
-                return {(place, text): plain for place, text, plain in rows}
-        return {}
+    def look(self, question: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
+        """The answer of the file as it is, of whatever commit; `otherwise` where there is no sound one that this code made."""
+        if self._file is not None and self._file.exists():
+            with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
+                if self._is_ours(index):
+                    return question(index)
+        return otherwise
 
-    def keep_documents(self, documents: Mapping[tuple[str, bytes], str]) -> None:
-        """Keep these too, if there is an index that can be written."""
+    def note(self, write: Callable[[sqlite3.Connection], None]) -> None:
+        """Let `write` add to the file, if there is one that this code made and that can be written."""
         if self._file is None or not self._file.exists():
             return
         with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
             index.execute("begin immediate")
             if self._is_ours(index):
-                if index.execute("select count(*) from documents").fetchone()[0] > DOCUMENTS_MAX:
-                    index.execute("delete from documents")
-                rows = [(place, text, plain) for (place, text), plain in documents.items()]
-                index.executemany("insert or replace into documents values (?, ?, ?)", rows)
+                write(index)
             index.execute("commit")
 
     def _is_ours(self, index: sqlite3.Connection) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.adapters.index_rows import Row, row_of
+from expctl.adapters.index_texts import ground_text
 from expctl.adapters.record_codec import record_of
 from expctl.adapters.record_index import EXPERIMENTS
 from expctl.domain.digest import digest_of
@@ -15,6 +15,7 @@ from expctl.domain.ledger_rows import Lines
 from expctl.domain.record import Fact, Record
 from expctl.domain.rules import keys_of
 from expctl.domain.side import Side
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
@@ -26,6 +27,15 @@ Folder = tuple[str, str]
 """An experiment, and the tree of its folder."""
 
 
+class Measured(NamedTuple):
+    """A measurement of a record, or of its replication; its ground as text."""
+
+    target: str
+    date: str
+    base: str
+    ground: str
+
+
 class Reduced(NamedTuple):
     """Of one folder. `row` is None where it holds no record; `proposed` says that it holds a proposal. `words` find its rule,
     as do `patterns`; `ruled` says that it has a rule, or let one pass.
@@ -33,6 +43,7 @@ class Reduced(NamedTuple):
 
     folder: Folder
     row: Row | None
+    measurings: tuple[Measured, ...]
     lines: Lines | None
     words: tuple[str, ...]
     patterns: tuple[str, ...]
@@ -59,16 +70,18 @@ class Reduction:
 
     def _one(self, folder: Folder, text: bytes | None, *, proposed: bool) -> Reduced:
         if text is None:
-            return Reduced(folder, None, None, (), (), ruled=False, proposed=proposed)
+            return Reduced(folder, None, (), None, (), (), ruled=False, proposed=proposed)
         name, where = folder[0], f"{EXPERIMENTS}/{folder[0]}"
         record = record_of(text, where=f"{where}/record.json", left_out=NOT_KEPT)
         if record.id != name:
             raise Refused(f"{where}/record.json names {record.id}", where=where, hint="restore it from git")
         rule = record.rule
         codes = [made.code for made in record.artifacts.get(Side.CANDIDATE, {}).values()]
+        digest = digest_of(record)
         return Reduced(
             folder,
-            row_of(digest_of(record)),
+            row_of(digest),
+            tuple(Measured(each.target, each.date, each.base, ground_text(each.ground)) for each in digest.measurings),
             self.draw(record) if self.draw else None,
             tuple(keys_of(rule, codes)) if rule is not None else (),
             rule.forbids if rule is not None else (),

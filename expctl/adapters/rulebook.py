@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from expctl.adapters.circumstances import AskTool, RepositoryCircumstances, TryProbe
     from expctl.adapters.git_reader import GitReader
+    from expctl.adapters.library import GitLibrary
     from expctl.adapters.record_index import RecordIndex
     from expctl.domain.record import Record
 
@@ -79,15 +80,26 @@ class GitRulebook:
         """What is true now, of the commit and of this machine."""
         from expctl.adapters.circumstances import RepositoryCircumstances
 
+        protocol = self._library().protocol
         return RepositoryCircumstances(
-            self._git, commit, tool=self._tool, probe=self._probe, judges=architectures, assumed=self._assumed
+            self._git,
+            commit,
+            protocol=protocol,
+            tool=self._tool,
+            probe=self._probe,
+            judges=architectures,
+            assumed=self._assumed,
         )
 
     def _read(self, commit: str, ids: Iterable[str]) -> tuple[Record, ...]:
         if not ids:
             return ()
-        from expctl.adapters.library import GitLibrary
         from expctl.domain.experiment import id_order
 
-        found = GitLibrary(self._git, self._index).some_records(commit, ids)
+        found = self._library().some_records(commit, ids)
         return tuple(found[name] for name in sorted(found, key=id_order))
+
+    def _library(self) -> GitLibrary:
+        from expctl.adapters.library import GitLibrary
+
+        return GitLibrary(self._git, self._index)

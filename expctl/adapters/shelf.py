@@ -1,45 +1,31 @@
-"""Questions that an index of records answers, but for whole digests (index_rows.py). Its tables and views: index_making.py."""
+"""Questions that an index of records answers, but for whole digests (index_rows.py) and the ledger's (ledger_shelf.py).
+
+Each passes over one of its partial indices (index_schema.py) and reads no row that it doesn't tell of.
+"""
 
 from __future__ import annotations
 
-import functools
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
 
-from expctl.domain.epochs import Epochs, Measuring, epochs_from
+from expctl.adapters.index_epochs import epochs_known
+from expctl.adapters.index_texts import listed
 from expctl.domain.experiment import Verdict, id_order
-from expctl.domain.ground import Ground
 from expctl.domain.ledger_baseline import ImportedBaseline, Landing
 from expctl.domain.stock import LAST, Stock
 
-# All at once and narrow: a query for each answer would pass the rows as often, and sort them.
-PASSING = """
-select date, number, name, target, base, ground, again, timed_on, lands, imported, debts, given is not null
-from live where verdict is not null order by date, number, name
-"""
-GIVEN = "select title, given from live where name = ?"
-WAITING = "select name from live where proposed and (verdict is null or verdict = ?) order by number, name"
-TREE = "select tree from live where name = ?"
 EXPERIMENTS = "select name, verdict from live where proposed order by number, name"
-
-
-class Passed(NamedTuple):
-    """A row of PASSING."""
-
-    date: str
-    number: int
-    name: str
-    target: str
-    base: str
-    ground: int | None
-    again: str
-    timed_on: str
-    lands: int
-    imported: int
-    debts: str
-    is_given: int
+TREE = "select tree from live where name = ?"
+WAITING = """
+select name from live where proposed and (verdict is null or verdict = 'INVALID') order by number, name
+"""
+SHOWN = "select date, name from live where timed_on = ? and timed_on <> '' order by date desc, number desc, name desc limit 1"
+LANDED = "select date, name from live where lands order by date, number, name"
+GIVEN = "select target, name, title, given, date from live where given is not null order by target, number, name"
+NEWEST = """
+select name from live where verdict is not null and not imported order by date desc, number desc, name desc limit ?
+"""
+OWED = "select name, debts from live where debts <> '' order by number, name"
 
 
 def experiments(index: sqlite3.Connection) -> Mapping[str, Verdict | None]:
@@ -55,73 +41,41 @@ def trees(index: sqlite3.Connection, ids: Iterable[str]) -> Mapping[str, str]:
 
 def waiting(index: sqlite3.Connection) -> tuple[str, ...]:
     """Ids of proposals without a verdict about the idea."""
-    return _names(index, WAITING, Verdict.INVALID)
+    return tuple(name for (name,) in index.execute(WAITING))
+
+
+def read_most(index: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The trees of what waits, and of the records that stand on a target or are among the newest."""
+    newest = [name for (name,) in index.execute(NEWEST, (LAST,))]
+    shown = {*standing(index).values(), *newest}
+    return tuple(trees(index, waiting(index)).values()), tuple(trees(index, sorted(shown)).values())
 
 
 def stock(index: sqlite3.Connection) -> Stock:
-    """In one pass over all records, in the order of the branch."""
-    rows = [Passed._make(row) for row in index.execute(PASSING)]
-    standing = {target: row.name for row in rows if row.timed_on for target in listed(row.timed_on)}
-    owed = sorted((row.number, row.name, row.debts) for row in rows if row.debts)
+    """What all records come to, in short."""
+    shown = standing(index)
     return Stock(
-        epochs=_epochs(rows, grounds_of(index)),
-        standing=standing,
-        landings=tuple([Landing(row.date, row.name) for row in rows if row.lands]),
-        given=_given(index, [row for row in rows if row.is_given and row.target not in standing]),
-        newest=tuple([row.name for row in rows if not row.imported][-LAST:]),
-        debts=tuple((name, flag) for _, name, flags in owed for flag in listed(flags)),
+        epochs=epochs_known(index),
+        standing=shown,
+        landings=tuple([Landing(date, name) for date, name in index.execute(LANDED)]),
+        given=_given(index, shown),
+        newest=tuple([name for (name,) in index.execute(NEWEST, (LAST,))])[::-1],
+        debts=tuple([(name, flag) for name, flags in index.execute(OWED) for flag in listed(flags)]),
     )
 
 
-def _names(index: sqlite3.Connection, question: str, *parameters: str | int) -> tuple[str, ...]:
-    return tuple(name for (name,) in index.execute(question, parameters))
+def standing(index: sqlite3.Connection) -> Mapping[str, str]:
+    """Target -> the newest experiment that was timed there."""
+    newest = {}
+    for (timed_on,) in index.execute("select distinct timed_on from live where timed_on <> ''").fetchall():
+        newest[timed_on] = index.execute(SHOWN, (timed_on,)).fetchone()
+    ordered = sorted((date, id_order(name), name, timed_on) for timed_on, (date, name) in newest.items())
+    return {target: name for _, _, name, timed_on in ordered for target in listed(timed_on)}
 
 
-def _given(index: sqlite3.Connection, rows: Iterable[Passed]) -> tuple[ImportedBaseline, ...]:
-    """The last of each target in the order of ids."""
-    last = {row.target: row for row in sorted(rows, key=lambda row: (row.number, row.name))}
-    found = []
-    for target, row in sorted(last.items()):
-        title, given = index.execute(GIVEN, (row.name,)).fetchone()
-        found.append(ImportedBaseline(target=target, id=row.name, title=title, given=given, date=row.date))
-    return tuple(found)
-
-
-def _epochs(rows: Iterable[Passed], grounds: Mapping[int, Ground]) -> Epochs:
-    """All epochs, and the last of each target. Of measurements that follow one another on one ground the first will do."""
-    found = [Measuring(row.name, row.target, row.date, row.base, grounds[row.ground]) for row in rows if row.ground is not None]
-    further = [
-        Measuring(row.name, target, date, row.base, ground_of_text(text), True)
-        for row in rows
-        if row.again
-        for target, date, text in listed(row.again)
-    ]
-    newest: dict[str, Ground] = {}
-    turns = []
-    for each in sorted([*found, *further], key=lambda each: (each.date, id_order(each.id), each.again)) if further else found:
-        if newest.get(each.target) is not each.ground:
-            newest[each.target] = each.ground
-            turns.append(each)
-    return epochs_from(turns)
-
-
-def grounds_of(index: sqlite3.Connection) -> dict[int, Ground]:
-    """Number -> ground."""
-    return {number: ground_of_text(text) for number, text in index.execute("select number, text from grounds")}
-
-
-@functools.lru_cache(maxsize=4096)
-def ground_of_text(text: str) -> Ground:
-    """The ground that a text of `index_rows.ground_text` stands for."""
-    protocol, parts = json.loads(text)
-    return Ground(protocol=protocol, parts=dict(parts))
-
-
-@functools.lru_cache(maxsize=4096)  # most records say the same things
-def listed(text: str) -> Any:
-    """The tuple that a column holds as JSON."""
-    return _tuples(json.loads(text)) if text else ()
-
-
-def _tuples(plain: Any) -> Any:
-    return tuple(map(_tuples, plain)) if isinstance(plain, list) else plain
+def _given(index: sqlite3.Connection, timed: Iterable[str]) -> tuple[ImportedBaseline, ...]:
+    """The last of each target that was not timed here, in the order of ids."""
+    last = {}
+    for target, name, title, given, date in index.execute(GIVEN):
+        last[target] = ImportedBaseline(target=target, id=name, title=title, given=given, date=date)
+    return tuple(last[target] for target in sorted(last.keys() - set(timed)))

@@ -4,13 +4,14 @@ A reader takes what `json.loads` makes and returns a value, or raises Unsound wi
 strict as `decode`: the two agree on every input, and only the words are left out.
 """
 
-import dataclasses
 import functools
 import types
 import typing
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
+
+from expctl.domain.values import fields_of, is_dataclass
 
 Reader = Callable[[Any], Any]
 
@@ -34,7 +35,7 @@ def reader_of(wanted: Any, left_out: frozenset[type[Any]] = frozenset()) -> Read
         return _fixed([reader_of(each, left_out) for each in arguments])
     if origin is not None and issubclass(origin, Mapping):
         return _mapping(reader_of(arguments[1], left_out))
-    if dataclasses.is_dataclass(wanted):
+    if is_dataclass(wanted):
         return _dataclass(typing.cast(type[Any], wanted), left_out)
     if issubclass(wanted, StrEnum):
         return _enum(wanted)
@@ -117,17 +118,13 @@ def _enum(wanted: type[StrEnum]) -> Reader:
 def _dataclass(wanted: type[Any], left_out: frozenset[type[Any]]) -> Reader:
     """Its fields are looked at with the first value: a class may hold itself."""
     fields: dict[str, Reader] = {}
-    needed = {
-        field.name
-        for field in dataclasses.fields(wanted)
-        if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-    }
+    needed = {field.name for field in fields_of(wanted) if field.needed}
     made = wanted not in left_out
 
     def read(raw: Any) -> Any:
         if not fields:
             hints = typing.get_type_hints(wanted)
-            fields.update({field.name: reader_of(hints[field.name], left_out) for field in dataclasses.fields(wanted)})
+            fields.update({field.name: reader_of(hints[field.name], left_out) for field in fields_of(wanted)})
         if type(raw) is not dict:
             raise Unsound
         for name in needed:

@@ -5,14 +5,14 @@ before any is reported. Leaves that come from YAML arrive as `Scalar`, with the 
 type decides what it means: `no` is a string where a string is wanted and no integer anywhere.
 """
 
-import dataclasses
 import re
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from expctl.domain.values import dataclass, fields_of, is_dataclass
 
 INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)", re.ASCII)
 DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
@@ -53,18 +53,18 @@ def decode(raw: object, wanted: Any, problems: Problems, path: str = "") -> Any:
         if not isinstance(raw, Mapping):
             return problems.add(path, "a mapping", raw)
         return {str(key): decode(value, arguments[1], problems, _join(path, str(key))) for key, value in raw.items()}
-    if dataclasses.is_dataclass(wanted):
+    if is_dataclass(wanted):
         return _decode_dataclass(raw, typing.cast(type[Any], wanted), problems, path)
     return _decode_leaf(raw, wanted, problems, path)
 
 
 def encode(value: object) -> Any:
     """Return `value` as plain data. Fields that hold their default are left out, so old files stay short."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if is_dataclass(type(value)):
         return {
             field.name: encode(content)
-            for field in dataclasses.fields(value)
-            if (content := getattr(value, field.name)) != _default(field)
+            for field in fields_of(type(value))
+            if (content := getattr(value, field.name)) != field.standing() or field.needed
         }
     if isinstance(value, StrEnum):
         return value.value
@@ -73,10 +73,6 @@ def encode(value: object) -> Any:
     if isinstance(value, Mapping):
         return {str(key): encode(item) for key, item in value.items()}
     return value
-
-
-def _default(field: dataclasses.Field[Any]) -> object:
-    return field.default_factory() if field.default_factory is not dataclasses.MISSING else field.default
 
 
 _HINTS: dict[Any, dict[str, Any]] = {}
@@ -92,7 +88,7 @@ def _hints(wanted: Any) -> dict[str, Any]:
 def _decode_dataclass(raw: object, wanted: type[Any], problems: Problems, path: str) -> Any:
     if not isinstance(raw, Mapping):
         return problems.add(path, "a mapping", raw)
-    fields = {field.name: field for field in dataclasses.fields(wanted)}
+    fields = {field.name: field for field in fields_of(wanted)}
     for key in raw:
         if key not in fields:
             problems.found.append(f"{_join(path, str(key))}: unknown key; known here: {', '.join(fields)}")
@@ -101,7 +97,7 @@ def _decode_dataclass(raw: object, wanted: type[Any], problems: Problems, path: 
     for name, field in fields.items():
         if name in raw:
             values[name] = decode(raw[name], _hints(wanted)[name], problems, _join(path, name))
-        elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
+        elif field.needed:
             problems.found.append(f"{_join(path, name)}: missing")
     return wanted(**values) if len(problems.found) == before else None
 

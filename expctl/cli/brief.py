@@ -26,11 +26,13 @@ def brief(
     gc.disable()  # nothing is garbage before the end, and looking for it costs a tenth of the time
     place = wiring.here()
     git = wiring.reader(place)
+    library, head = wiring.library(git), git.found_head()
+    library.read_ahead(head)
     machine = wiring.machine()
     found = brief_here(
-        wiring.library(git),
+        library,
         wiring.calibrations(machine),
-        head=git.head(),
+        head=head,
         machine=machine,
         words_max=words,
     )

@@ -18,16 +18,22 @@ def ledger(
     from expctl import wiring
     from expctl.adapters import durable
     from expctl.cli.output import print_json, print_lines
-    from expctl.domain.books import Books
+    from expctl.domain.books import Books, ledger_in_pieces
     from expctl.domain.errors import Refused
-    from expctl.views.ledger_md import render
+    from expctl.views.ledger_md import render, render_pieces
 
     gc.disable()  # as in brief.py
     place = wiring.here()
     git = wiring.reader(place)
-    library, head = wiring.library(git), git.head()
-    view = Books.open(library, head, drawn=not as_json).ledger()
-    file, text = place.root / "ledger.md", render(view).encode()
+    library, head = wiring.library(git), git.found_head()
+    library.read_ahead(head)
+    if as_json:
+        view = Books.open(library, head, drawn=False).ledger()
+        text = render(view).encode()
+    else:
+        shelf = wiring.ledger_shelf(git, head)
+        text = render_pieces(ledger_in_pieces(library, shelf, head), shelf)
+    file = place.root / "ledger.md"
     on_disk = file.read_bytes() if file.is_file() and not file.is_symlink() else None
     same = on_disk == text
     if on_disk is not None and not same and (check or b"\r\n" in on_disk):

@@ -30,7 +30,7 @@ def check(
 
     contents = user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
     git = wiring.reader(place := wiring.here())
-    head, book = git.head(), wiring.rulebook(place, git, assumed(assume or []))
+    head, book = git.found_head(), wiring.rulebook(place, git, assumed(assume or []))
     misfits = book.misfits(head, contents)
     if misfits is None:
         raise Refused(

@@ -21,9 +21,11 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
     gc.disable()  # as in brief.py
     place = wiring.here()
     git = wiring.reader(place)
+    library, head = wiring.library(git), git.found_head()
+    library.read_ahead(head)
     stock = take_stock(
-        wiring.library(git),
-        head=git.head(),
+        library,
+        head=head,
         branch=git.branch(),
         running=wiring.running(place),
         machine=wiring.machine(),

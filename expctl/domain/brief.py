@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from expctl.domain.brief_protocol import protocol_section
@@ -13,6 +12,7 @@ from expctl.domain.brief_sentences import baseline_section, finding_section, nex
 from expctl.domain.digest import Digest, SeenNoise, given_baselines
 from expctl.domain.experiment import Proposal, Verdict
 from expctl.domain.predictions import Accuracy, accuracy_of
+from expctl.domain.values import dataclass
 from expctl.domain.word_cap import Section, within
 
 if TYPE_CHECKING:

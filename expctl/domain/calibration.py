@@ -5,13 +5,13 @@ import json
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from expctl.domain.measurement import RoundEffect, Sample, round_effects, side_spreads
 from expctl.domain.noise import Calibrated, Noise
 from expctl.domain.protocol import Benchmark, Style
 from expctl.domain.record import OBJECTIVE
 from expctl.domain.stats import autocorrelation, t999, t_interval
+from expctl.domain.values import dataclass
 
 VERSION = 1
 AUTOCORRELATION_MOST = 0.2

@@ -10,11 +10,11 @@ from __future__ import annotations
 import difflib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from expctl.domain.settings import settings_of, shape_of
 from expctl.domain.source_items import C_SUFFIXES, Item, items_of, without_comments
+from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
     from expctl.domain.unified_diff import FileTexts

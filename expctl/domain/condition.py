@@ -12,10 +12,10 @@ not known is never true.
 """
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.domain.experiment import ID_PATTERN, Verdict
+from expctl.domain.values import dataclass
 
 NESTING_MAX = 20
 LENGTH_MAX = 500

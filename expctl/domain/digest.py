@@ -4,7 +4,6 @@ Named tuples and not dataclasses: they are made by the ten thousand for one comm
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from expctl.domain.epochs import Epochs, Measuring, measurings
@@ -15,6 +14,7 @@ from expctl.domain.predictions import forecast_of
 from expctl.domain.record import OBJECTIVE, Origin, Record
 from expctl.domain.sentences import TEXT_MAX, forecast_sentence, rule_sentence
 from expctl.domain.text import one_line
+from expctl.domain.values import dataclass
 
 
 class Told(NamedTuple):

@@ -8,11 +8,11 @@ what returns to an old ground returns to its epoch.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.experiment import id_order
 from expctl.domain.ground import Change, Ground, changes, grounds_of
+from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
     from expctl.domain.record import Record
@@ -99,15 +99,21 @@ def epochs_of(records: Iterable[Record]) -> Epochs:
 
 def epochs_from(found: Iterable[Measuring]) -> Epochs:
     """As `epochs_of`, from measurements."""
-    by_target: dict[str, list[Epoch]] = {}  # the one used last is the last
+    by_target: dict[str, tuple[Epoch, ...]] = {}  # the one used last is the last
     newest: dict[str, Ground] = {}
     names: dict[str, tuple[str, int]] = {}
+    # Grounds are few and return often: what one makes of the epochs so far is found once, by the very objects.
+    after: dict[tuple[str, int, int], tuple[Epoch, ...]] = {}
+    seen: dict[tuple[int, ...], tuple[Epoch, ...]] = {}
     for each in sorted(found, key=lambda one: (one.date, id_order(one.id), one.again)):
-        known = by_target.setdefault(each.target, [])
+        known = by_target.get(each.target, ())
         before = newest.get(each.target)
-        if before is not each.ground and before != each.ground:  # most often it is the same as before
-            at = next((index for index in reversed(range(len(known))) if known[index].holds(each.ground)), -1)
-            known.append(_learned(known.pop(at), each.ground) if at >= 0 else _opened(known, each))
+        if before is not each.ground:
+            key = (each.target, id(known), id(each.ground))
+            if key not in after:
+                joined = known if before == each.ground else _joined(known, each)
+                after[key] = seen.setdefault(tuple(map(id, joined)), joined)
+            known = by_target[each.target] = after[key]
             newest[each.target] = each.ground
         if not each.again:
             names[each.id] = (each.target, known[-1].number)
@@ -119,7 +125,15 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
     )
 
 
-def _opened(known: list[Epoch], first: Measuring) -> Epoch:
+def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
+    """The epochs of a target after this measurement, the one that it joins or opens the last."""
+    at = next((index for index in reversed(range(len(known))) if known[index].holds(each.ground)), -1)
+    if at < 0:
+        return (*known, _opened(known, each))
+    return (*known[:at], *known[at + 1 :], _learned(known[at], each.ground))
+
+
+def _opened(known: tuple[Epoch, ...], first: Measuring) -> Epoch:
     return Epoch(
         target=first.target,
         number=len(known) + 1,

@@ -2,10 +2,10 @@
 
 import functools
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.domain.errors import Misused
+from expctl.domain.values import dataclass
 
 # Names of folders and files, and the next one is a number more: nine digits are plenty.
 ID_PATTERN = re.compile(r"P\d{1,9}[a-z]?(-[A-Z]\d{0,9}[a-z]?)?", re.ASCII)

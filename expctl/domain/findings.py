@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN
 from expctl.domain.text import one_line
+from expctl.domain.values import replace
 
 if TYPE_CHECKING:
     from expctl.domain.record import Finding

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from expctl.domain.record import OBJECTIVE
+from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
     from expctl.domain.record import Record, Replication, Yardstick

@@ -6,20 +6,21 @@ The ledger is rendered from records and never read back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from expctl.domain.digest import Digest, digest_of, given_baselines, in_order, landings, standing
-from expctl.domain.epochs import Epochs, epochs_from
+from expctl.domain.digest import Digest, digest_of
+from expctl.domain.epochs import Epochs
 from expctl.domain.experiment import Proposal, id_order
 from expctl.domain.findings import numbered
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baseline_of
 from expctl.domain.ledger_epochs import Border, borders, epoch_lines, pending
-from expctl.domain.ledger_facts import Counts, counts, epoch_facts, opening_facts, reading_facts, working_facts
-from expctl.domain.ledger_remarks import Debt, Remark, corrections, debts, notes, undecided, waived
-from expctl.domain.ledger_rows import Line, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
-from expctl.domain.predictions import Accuracy, Forecast, accuracy_of, forecast_of
+from expctl.domain.ledger_facts import Counts, counts_of, epoch_facts, opening_facts, reading_facts, working_facts
+from expctl.domain.ledger_remarks import Debt, Remark
+from expctl.domain.ledger_rows import Line, Piece, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
+from expctl.domain.predictions import Accuracy, Forecast, forecast_of
 from expctl.domain.queue import Entry, line_up
+from expctl.domain.sums import Sums, sums_of
+from expctl.domain.values import dataclass, replace
 
 if TYPE_CHECKING:
     from expctl.domain.protocol import Protocol
@@ -29,8 +30,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """What the ledger says, in the order in which it says it. All text in it is as it was written: views escape it, but for a
-    `Line`, which the view of the ledger has drawn before.
+    """What the ledger says. All text in it is as it was written: views escape it, but for a `Line`, which the view of the
+    ledger has drawn before. Where there are `pieces`, they hold the lines of the long tables, and `rows` to `rules` are empty.
     """
 
     protocol: Protocol
@@ -41,16 +42,17 @@ class Ledger:
     epochs: tuple[str, ...]
     findings: tuple[Finding, ...]
     fallen_findings: tuple[Finding, ...]
-    rows: tuple[Row | Line, ...]
-    borders: tuple[Border, ...]
-    forecasts: tuple[Forecast | Line, ...]
     accuracy: Accuracy
     corrections: tuple[Remark, ...]
     notes: tuple[Remark, ...]
     undecided: tuple[str, ...]
-    rules: tuple[RuleRow | Line, ...]
     debts: tuple[Debt, ...]
     queue: tuple[QueueItem, ...]
+    rows: tuple[Row | Line, ...] = ()
+    borders: tuple[Border, ...] = ()
+    forecasts: tuple[Forecast | Line, ...] = ()
+    rules: tuple[RuleRow | Line, ...] = ()
+    pieces: tuple[Piece, ...] = ()
 
 
 def ledger_of(
@@ -76,37 +78,43 @@ def ledger_from(
 ) -> Ledger:
     """The ledger of `digests`. Among `records` are those that show a baseline, and all of which no lines were drawn."""
     told = sorted(digests, key=lambda each: id_order(each.id))
-    ordered = in_order(told)
-    epochs = epochs_from(one for each in ordered for one in each.measurings)
-    landed = landings(ordered)
-    shown = tuple(baseline_of(target, records[name], landed) for target, name in sorted(standing(ordered).items()))
-    given, passes = given_baselines(told), waived(told)
-    bans = [each.ban for each in told if each.ban]
-    fixes, owed, queued = corrections(told), debts(told), queue_items(queue)
-    known = numbered(findings)
+    sums = sums_of(told)
+    return replace(
+        ledger_from_sums(protocol, sums, records, findings=findings, queue=queue),
+        rows=tuple(_row(each, records, sums.epochs) for each in told),
+        borders=borders(told, sums.epochs),
+        forecasts=tuple(guess for each in told if (guess := _forecast(each, records)) is not None),
+        rules=tuple(rule for each in told if (rule := _rule(each, records, sums.passes)) is not None),
+    )
+
+
+def ledger_from_sums(
+    protocol: Protocol, sums: Sums, records: Mapping[str, Record], *, findings: Sequence[Finding], queue: Sequence[Entry]
+) -> Ledger:
+    """The ledger of records that come to `sums`, without a line of its long tables. Among `records` are those that show a
+    baseline.
+    """
+    shown = tuple(baseline_of(target, records[name], sums.landings) for target, name in sorted(sums.standing.items()))
+    number, queued, known = counts_of(sums.counts), queue_items(queue), numbered(findings)
     return Ledger(
         protocol=protocol,
         facts=(
-            *opening_facts(protocol, told, shown, given),
-            *epoch_facts(shown, epochs, pending(protocol, protocol.decides, epochs)),
-            *reading_facts(fixes, told),
-            *working_facts(bans, owed, queued),
+            *opening_facts(protocol, sums.counts, shown, sums.given),
+            *epoch_facts(shown, sums.epochs, pending(protocol, protocol.decides, sums.epochs)),
+            *reading_facts(sums.corrections, sums.timed_once, number.imported),
+            *working_facts(sums.bans, sums.debts, queued),
         ),
-        counts=counts(told),
+        counts=number,
         baselines=shown,
-        imported_baselines=given,
-        epochs=epoch_lines(epochs),
+        imported_baselines=sums.given,
+        epochs=epoch_lines(sums.epochs),
         findings=tuple(each for each in known if each.stands),
         fallen_findings=tuple(each for each in known if not each.stands),
-        rows=tuple(_row(each, records, epochs) for each in told),
-        borders=borders(told, epochs),
-        forecasts=tuple(guess for each in told if (guess := _forecast(each, records)) is not None),
-        accuracy=accuracy_of(each.told for each in told if each.told),
-        corrections=fixes,
-        notes=notes(told),
-        undecided=undecided(told),
-        rules=tuple(rule for each in told if (rule := _rule(each, records, passes)) is not None),
-        debts=owed,
+        accuracy=sums.accuracy,
+        corrections=sums.corrections,
+        notes=sums.notes,
+        undecided=sums.undecided,
+        debts=sums.debts,
         queue=queued,
     )
 

@@ -1,12 +1,12 @@
 """What stands on each target, and how fast it is, as far as the records say."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from expctl.domain.experiment import Kind, Verdict, id_order
 from expctl.domain.protocol import NumberKind
 from expctl.domain.record import OBJECTIVE, Estimate, Origin, Record
+from expctl.domain.values import dataclass, replace
 
 SPEEDS = (NumberKind.WALL_TIME, NumberKind.DEVICE_TIME)
 

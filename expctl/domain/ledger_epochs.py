@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.epochs import Epoch, Epochs
 from expctl.domain.ground import Change, Ground, ground_of
 from expctl.domain.record import Yardstick
+from expctl.domain.values import dataclass
 from expctl.domain.yardstick import yardstick_of
 
 if TYPE_CHECKING:
@@ -25,18 +25,31 @@ class Border:
     text: str
 
 
+class Place(NamedTuple):
+    """Of a row: its target, and in which epoch of it that was measured, where anybody knows."""
+
+    id: str
+    target: str
+    imported: bool
+    epoch: Epoch | None
+
+
 def borders(digests: Iterable[Digest], epochs: Epochs) -> tuple[Border, ...]:
     """Where the epoch of a target changes from one row to the next. `digests` in the order of ids."""
+    return borders_between(Place(each.id, each.target, each.imported, epochs.of.get(each.id)) for each in digests)
+
+
+def borders_between(places: Iterable[Place]) -> tuple[Border, ...]:
+    """As `borders`."""
     found, above = [], dict[str, Epoch | None]()
-    for each in digests:
-        epoch = epochs.of.get(each.id)
-        if each.imported:
-            above[each.target] = None
+    for name, target, imported, epoch in places:
+        if imported:
+            above[target] = None
         elif epoch is not None:
-            before = above.get(each.target, epoch)
+            before = above.get(target, epoch)
             if before is not epoch and (before is None or before.number != epoch.number):
-                found.append(Border(before=each.id, target=each.target, text=_text(before, epoch)))
-            above[each.target] = epoch
+                found.append(Border(before=name, target=target, text=_text(before, epoch)))
+            above[target] = epoch
     return tuple(found)
 
 

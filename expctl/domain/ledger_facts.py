@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment import Verdict
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.queue import State
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.digest import Ban, Digest
     from expctl.domain.epochs import Epochs
     from expctl.domain.ground import Change
     from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
     from expctl.domain.ledger_remarks import Debt, Remark
     from expctl.domain.ledger_rows import QueueItem
     from expctl.domain.protocol import Protocol
+    from expctl.domain.sums import BanState, Count
 
 NAMED_MAX = 12
 COMING = (State.READY, State.WAITING)
@@ -34,29 +33,30 @@ class Counts:
     imported_verdicts: tuple[tuple[Verdict, int], ...]
 
 
-def counts(digests: Sequence[Digest]) -> Counts:
-    """Count the digests."""
+def counts_of(found: Sequence[Count]) -> Counts:
+    """Added up."""
+    measured, imported = ([each for each in found if each.imported is kind] for kind in (False, True))
     return Counts(
-        measured=sum(not each.imported for each in digests),
-        imported=sum(each.imported for each in digests),
-        measured_verdicts=_by_verdict([each for each in digests if not each.imported]),
-        imported_verdicts=_by_verdict([each for each in digests if each.imported]),
+        measured=sum(each.number for each in measured),
+        imported=sum(each.number for each in imported),
+        measured_verdicts=_by_verdict(measured),
+        imported_verdicts=_by_verdict(imported),
     )
 
 
 def opening_facts(
-    protocol: Protocol, digests: Sequence[Digest], standing: Sequence[Baseline], given: Sequence[ImportedBaseline]
+    protocol: Protocol, found: Sequence[Count], standing: Sequence[Baseline], given: Sequence[ImportedBaseline]
 ) -> Iterator[str]:
     """The goal, who decides, what was done, what stands."""
     yield f"Goal: {(protocol.goal or protocol.name).rstrip('.')}."
     first, *others = protocol.decides
     then = f", else {', else '.join(others)}" if others else ""
     yield f"Who decides: {first} when it is available{then}. Other targets are guards: a candidate must build there."
-    number = counts(digests)
+    number = counts_of(found)
     old = _tally(number.imported, number.imported_verdicts)
     imported = f" Imported from a ledger kept by hand: {old}." if number.imported else ""
-    yield f"Measured by expctl: {_tally(number.measured, number.measured_verdicts)}{_decided_on(digests)}.{imported}"
-    if number.measured and not any(each.target == first and not each.imported for each in digests):
+    yield f"Measured by expctl: {_tally(number.measured, number.measured_verdicts)}{_decided_on(found)}.{imported}"
+    if number.measured and not any(each.target == first and not each.imported for each in found):
         yield (
             f"expctl has decided nothing on {first} yet. What was kept on another target is a gain there; of {first} it says no"
             " more than that its guards passed."
@@ -90,14 +90,13 @@ def epoch_facts(standing: Sequence[Baseline], epochs: Epochs, pending: Mapping[s
         )
 
 
-def reading_facts(fixes: Sequence[Remark], digests: Sequence[Digest]) -> Iterator[str]:
-    """How to read the figures and the verdicts."""
+def reading_facts(fixes: Sequence[Remark], once: Sequence[str], imported: int) -> Iterator[str]:
+    """How to read the figures and the verdicts. An older rule decided `once`; so many rows are imported."""
     yield (
         "How a verdict is made: baseline and candidate are built from their commits and timed side by side in rounds; a search"
         " stops at the first planned look that decides, and a KEEP must hold again in a new session, whose estimate is the one"
         " shown. A proposer never decides and never reports a number."
     )
-    once = [each.id for each in digests if each.timed_once]
     if once:
         yield f"An older rule decided {_names(once)}: ten rounds, 95 % intervals, no second session."
     yield (
@@ -108,7 +107,6 @@ def reading_facts(fixes: Sequence[Remark], digests: Sequence[Digest]) -> Iterato
         "Kinds of numbers: wall_time and device_time are speed; exact_count (emulator, counters) and static (compiler) are"
         " never speed. A figure is comparable only on its own target in its own epoch: never subtract across."
     )
-    imported = sum(each.imported for each in digests)
     if imported:
         touched = len({name for fix in fixes for name in fix.ids})
         flawed = f" {touched} of {imported} rest on evidence known to be flawed: see Corrections." if touched else ""
@@ -118,7 +116,7 @@ def reading_facts(fixes: Sequence[Remark], digests: Sequence[Digest]) -> Iterato
         )
 
 
-def working_facts(rules: Sequence[Ban], owed: Sequence[Debt], queued: Sequence[QueueItem]) -> Iterator[str]:
+def working_facts(rules: Sequence[BanState], owed: Sequence[Debt], queued: Sequence[QueueItem]) -> Iterator[str]:
     """What must not be tried, what is owed, what is next."""
     if rules:
         reopened = [rule.id for rule in rules if rule.lapsed]
@@ -150,9 +148,9 @@ def working_facts(rules: Sequence[Ban], owed: Sequence[Debt], queued: Sequence[Q
         yield f"Without a verdict, and not next: {_names(stuck)}."
 
 
-def _by_verdict(digests: Sequence[Digest]) -> tuple[tuple[Verdict, int], ...]:
-    found = Counter(each.verdict for each in digests)
-    return tuple((verdict, found[verdict]) for verdict in Verdict if found[verdict])
+def _by_verdict(found: Sequence[Count]) -> tuple[tuple[Verdict, int], ...]:
+    sums = [(verdict, sum(each.number for each in found if each.verdict is verdict)) for verdict in Verdict]
+    return tuple((verdict, number) for verdict, number in sums if number)
 
 
 def _tally(number: int, verdicts: Sequence[tuple[Verdict, int]]) -> str:
@@ -162,9 +160,10 @@ def _tally(number: int, verdicts: Sequence[tuple[Verdict, int]]) -> str:
     return f"{number} {noun} ({', '.join(f'{count} {verdict}' for verdict, count in verdicts)})"
 
 
-def _decided_on(digests: Sequence[Digest]) -> str:
-    found = Counter(each.target for each in digests if not each.imported)
-    return f", decided on {', '.join(f'{target} ({found[target]})' for target in sorted(found))}" if found else ""
+def _decided_on(found: Sequence[Count]) -> str:
+    measured = [each for each in found if not each.imported]
+    sums = {name: sum(each.number for each in measured if each.target == name) for name in sorted({e.target for e in measured})}
+    return f", decided on {', '.join(f'{target} ({number})' for target, number in sums.items())}" if sums else ""
 
 
 def _figure(baseline: Baseline, index: int) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment import Verdict
 from expctl.domain.rule_levels import Pass
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.digest import Digest
@@ -31,12 +31,12 @@ class Debt:
 
 def corrections(digests: Iterable[Digest]) -> tuple[Remark, ...]:
     """What is known today of imported rows, in the order of the first row that it belongs to."""
-    return _remarks((each.id, text) for each in digests for text in each.corrections)
+    return remarks((each.id, text) for each in digests for text in each.corrections)
 
 
 def notes(digests: Iterable[Digest]) -> tuple[Remark, ...]:
     """The notes of all rows, in the order of the first row that each belongs to."""
-    return _remarks((each.id, text) for each in digests for text in each.notes)
+    return remarks((each.id, text) for each in digests for text in each.notes)
 
 
 def undecided(digests: Iterable[Digest]) -> tuple[str, ...]:
@@ -49,16 +49,21 @@ def debts(digests: Iterable[Digest]) -> tuple[Debt, ...]:
     return tuple(Debt(id=each.id, flag=flag) for each in digests for flag in each.debts)
 
 
-def waived(digests: Sequence[Digest]) -> Mapping[str, tuple[Pass, ...]]:
+def waived(digests: Iterable[Digest]) -> Mapping[str, tuple[Pass, ...]]:
     """Id of a rule -> the experiments that it let pass for a written reason."""
-    found: dict[str, list[Pass]] = {}
-    for each in digests:
-        for rule, reason in each.passes:
-            found.setdefault(rule, []).append(Pass(id=each.id, verdict=each.verdict, reason=reason, written=True))
-    return {name: tuple(passes) for name, passes in found.items()}
+    return passes_of((each.id, each.verdict, each.passes) for each in digests)
 
 
-def _remarks(said: Iterable[tuple[str, str]]) -> tuple[Remark, ...]:
+def passes_of(found: Iterable[tuple[str, Verdict, Iterable[tuple[str, str]]]]) -> Mapping[str, tuple[Pass, ...]]:
+    """As `waived`, from id, verdict and (rule, reason) of each."""
+    by_rule: dict[str, list[Pass]] = {}
+    for name, verdict, passes in found:
+        for rule, reason in passes:
+            by_rule.setdefault(rule, []).append(Pass(id=name, verdict=verdict, reason=reason, written=True))
+    return {name: tuple(passes) for name, passes in by_rule.items()}
+
+
+def remarks(said: Iterable[tuple[str, str]]) -> tuple[Remark, ...]:
     """Each sentence once, with every row that it belongs to."""
     ids: dict[str, list[str]] = {}
     for row, text in said:

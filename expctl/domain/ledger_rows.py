@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.queue import Entry, State
 from expctl.domain.record import OBJECTIVE, Estimate, Lapse, Origin, Record, Replication, Rule
 from expctl.domain.rule_levels import Pass, levels_of
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment import Kind, Mode, Prediction, Verdict
+    from expctl.domain.ledger_epochs import Border
 
 UNMEASURED = "unmeasured at home"
 
@@ -33,6 +34,34 @@ class Line(NamedTuple):
     drawn: str
     epoch: int = 0
     waived: tuple[Pass, ...] = ()
+
+
+class PieceLines(NamedTuple):
+    """Some lines of each table."""
+
+    rows: tuple[Line, ...]
+    borders: tuple[Border, ...]
+    forecasts: tuple[Line, ...]
+    rules: tuple[Line, ...]
+
+
+class Piece(NamedTuple):
+    """Lines of consecutive ids, to be read where nobody has drawn them before; `key` stands for all that they say."""
+
+    key: str
+    read: Callable[[], PieceLines]
+
+
+Widths = tuple[tuple[int, ...], ...]
+"""Of the columns of each table: rules, experiments, predictions."""
+
+
+class DrawnPiece(NamedTuple):
+    """A piece as a view drew it: the widths that its own cells ask for, those it was drawn for, each table's lines (UTF-8)."""
+
+    widths: Widths
+    aligned: Widths
+    texts: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,11 @@
 import math
 import statistics
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.domain.protocol import Style
 from expctl.domain.side import Side as Side
+from expctl.domain.values import dataclass
 
 
 class Session(StrEnum):

@@ -1,7 +1,8 @@
 """What a run knows of its machine's noise before the first sample: fixed when it begins, kept in its record."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from expctl.domain.values import dataclass
 
 ROUNDS = 24  # of a calibration: sigma to about 15 %, an autocorrelation to about 0.2
 ROUNDS_LEAST = 5

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from typing import Protocol as Port
+
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from expctl.domain.digest import Digest
     from expctl.domain.events import Event
     from expctl.domain.experiment import Probe, Proposal, Verdict
+    from expctl.domain.ledger_rows import DrawnPiece, Piece
     from expctl.domain.measurement import Sample, Side
     from expctl.domain.proposer import Proposer, Refusal
     from expctl.domain.protocol import Benchmark, Environment, Protocol, Step, Target
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from expctl.domain.result import Profile
     from expctl.domain.rules import Candidate
     from expctl.domain.stock import Stock
+    from expctl.domain.sums import Sums
     from expctl.domain.sweep import Combination
     from expctl.domain.ticket import Filing, Ticket
 
@@ -219,6 +222,20 @@ class Library(Port):
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Filing]: ...
     def profiles(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Profile]: ...
     def findings_text(self, commit: str) -> bytes: ...
+
+
+class Drawings(Port):
+    """Pieces of the ledger that were drawn before, by key."""
+
+    def known(self) -> Mapping[str, DrawnPiece]: ...
+    def keep(self, drawn: Mapping[str, DrawnPiece], *, among: Sequence[str]) -> None: ...
+
+
+class LedgerShelf(Port):
+    """What all records of a commit come to, without reading every one."""
+
+    def sums(self) -> Sums: ...
+    def pieces(self, sums: Sums) -> tuple[Piece, ...]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

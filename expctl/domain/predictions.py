@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from typing import Protocol as Port
 
 from expctl.domain.experiment import Kind, Prediction, Verdict
 from expctl.domain.record import OBJECTIVE
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.record import Record
@@ -123,7 +123,7 @@ def accuracy_of(found: Iterable[Scored]) -> Accuracy:
         gain_hits=sum(bool(each.gain_holds) for each in ranged),
         keeps=len(keeps),
         keep_hits=sum(each.verdict_holds for each in keeps),
-        optimism_percent=round(_median(surplus), 2) if surplus else 0.0,
+        optimism_percent=optimism(surplus),
     )
 
 
@@ -154,7 +154,9 @@ def outcome_text(forecast: Forecast) -> str:
     return f"{forecast.verdict}{gain}: {'as predicted' if forecast.verdict_holds else 'NOT as predicted'}{range_}"
 
 
-def _median(values: list[float]) -> float:
-    """As in `statistics`, whose import takes longer than a ledger may."""
-    ordered, middle = sorted(values), len(values) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+def optimism(surplus: Sequence[float]) -> float:
+    """The median, in percent, rounded; 0 of none. As in `statistics`, whose import takes longer than a ledger may."""
+    ordered, middle = sorted(surplus), len(surplus) // 2
+    if not ordered:
+        return 0.0
+    return round(ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2, 2)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
+
+from expctl.domain.values import replace
 
 if TYPE_CHECKING:
     from expctl.domain.protocol import Step

@@ -1,8 +1,9 @@
 """Who proposes experiments by himself: a command, or the sweep that is built in. `proposer:` of protocol.yaml, typed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from expctl.domain.values import dataclass, field
 
 COMBINATIONS_MAX = 10_000
 

@@ -1,12 +1,12 @@
 """protocol.yaml, typed: what is non-negotiable about measuring one kernel."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from expctl.domain.boundaries import LOOKS, RESCUE
 from expctl.domain.profiler_passes import counter_faults
 from expctl.domain.proposer import Proposer, proposer_faults
+from expctl.domain.values import dataclass, field
 
 
 class Toolchain(StrEnum):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from expctl.domain.condition import Comparison, comparisons, parse
 from expctl.domain.experiment import Proposal, Verdict, id_order
 from expctl.domain.result import Answer, Concluded, Hopeless, Pending, Profile, Result, Truth, answer
 from expctl.domain.ticket import Filing, Ticket
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.record import Record

@@ -1,12 +1,12 @@
 """record.json, typed: the truth about a concluded experiment. Written by expctl only."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from expctl.domain.experiment import Kind, Mode, Prediction, Probe, Verdict
 from expctl.domain.noise import Calibrated
 from expctl.domain.protocol import NumberKind
+from expctl.domain.values import dataclass, field
 
 OBJECTIVE = "objective"  # the size of the weighted mean over all sizes
 SCHEMA = 3  # 2: with the procedure of the verdict; 3: rules know a change at four levels

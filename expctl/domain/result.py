@@ -13,13 +13,13 @@ NAME_ratio the candidate's divided by it, unless a fact is called just that.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.domain.condition import AllOf, Comparison, Condition, Operator
 from expctl.domain.experiment import Verdict
 from expctl.domain.record import Fact, Record
 from expctl.domain.side import Side
+from expctl.domain.values import dataclass
 
 KNOWN = "verdict, target, effect.SIZE, effect.SIZE.low, effect.SIZE.high, build.NAME, profile.NAME"
 ASKABLE = tuple(verdict.value for verdict in Verdict if verdict is not Verdict.INVALID)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from expctl.domain.side import Side
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment import Verdict

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from expctl.domain.change_identity import ChangeIdentity, settings_hash
@@ -15,6 +14,7 @@ from expctl.domain.rule_levels import Level as Level
 from expctl.domain.rule_levels import changed_codes as changed_codes
 from expctl.domain.rule_levels import differing_codes as differing_codes
 from expctl.domain.rule_levels import judged_of
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment import Proposal

@@ -7,9 +7,9 @@ cuts wrongly, it cuts the same way in both versions.
 
 import hashlib
 import re
-from dataclasses import dataclass, field
 
 from expctl.domain.local_names import renamed
+from expctl.domain.values import dataclass, field
 
 C_SUFFIXES = (".h", ".hpp", ".hip", ".c", ".cc", ".cpp", ".cu", ".cuh", ".cl", ".inc")
 HASH_COMMENTS = (".py", ".sh", ".yaml", ".yml", ".toml", ".cmake", ".mk")
@@ -62,7 +62,7 @@ def _indent(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-@dataclass
+@dataclass(slots=True)
 class _Cutter:
     """One pass over one text."""
 

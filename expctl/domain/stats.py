@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+
+from expctl.domain.values import dataclass
 
 # Student's t, 97.5 % quantile (two-sided 95 % interval) for 1 to 40 degrees of freedom: the usual printed
 # table to four digits. tests/domain/test_stats.py integrates the density and agrees to 1e-4.

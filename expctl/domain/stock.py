@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.epochs import Epochs

@@ -1,7 +1,8 @@
 """queued.json, typed: what binds an id to what was proposed under it, and its place in the queue. Written by expctl only."""
 
 import hashlib
-from dataclasses import dataclass
+
+from expctl.domain.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,8 @@
 """A text of sections under a cap on its words: the least useful items go first, and every section says how many went."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+from expctl.domain.values import dataclass, replace
 
 OF_NOTICE = 14  # words of the line that says what was left out
 OF_BULLET = 1

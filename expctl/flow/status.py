@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from expctl.domain.ground import ground_of
 from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baseline_of
 from expctl.domain.queue import Entry, State
+from expctl.domain.values import dataclass
 from expctl.domain.waiting import Queue
 from expctl.domain.yardstick import yardstick_of
 

@@ -41,6 +41,11 @@ def markdown_text(text: str) -> str:
     return escaped_text(plain)
 
 
+def shown(value: object) -> str:
+    """`value` as a view writes it: escaped, unless it is Markdown."""
+    return value if isinstance(value, Markdown) else markdown_text(str(value))
+
+
 def escaped_text(plain: str) -> str:
     """As `markdown_text`, of one line without invisible letters."""
     escaped = ALWAYS.sub(_after_backslash, plain)

@@ -6,14 +6,14 @@ with a tab between two. What other records say of it (its epoch, whom a rule let
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from expctl.domain.ledger_rows import Line, Lines, Row, RuleRow, row_of, rule_row
 from expctl.domain.predictions import Forecast, forecast_of, outcome_text, prediction_text
 from expctl.domain.quantities import effect_text
 from expctl.views.escape import Markdown, markdown_text
-from expctl.views.table import aligned, cells
+from expctl.views.table import cells
 
 if TYPE_CHECKING:
     from expctl.domain.ledger_epochs import Border
@@ -39,10 +39,10 @@ def drawn(record: Record) -> Lines:
     )
 
 
-def experiment_table(rows: Iterable[Row | Line], borders: Iterable[Border]) -> Markdown:
-    """One row per experiment, and a row of its own where the epoch of a target changes."""
+def experiment_cells(rows: Iterable[Row | Line], borders: Iterable[Border]) -> list[list[str]]:
+    """One line per experiment, and a line of its own where the epoch of a target changes."""
     begins = {border.before: border for border in borders}
-    lines: list[Sequence[str]] = []
+    lines = []
     for row in rows:
         if row.id in begins:
             border = begins[row.id]
@@ -51,23 +51,23 @@ def experiment_table(rows: Iterable[Row | Line], borders: Iterable[Border]) -> M
         if row.epoch:
             line[MEASURED] += f", epoch {row.epoch}"
         lines.append(line)
-    return aligned(EXPERIMENT, lines)
+    return lines
 
 
-def forecast_table(forecasts: Iterable[Forecast | Line]) -> Markdown:
-    """One row per prediction."""
-    return aligned(FORECAST, [each.drawn.split(BETWEEN) if isinstance(each, Line) else _forecast(each) for each in forecasts])
+def forecast_cells(forecasts: Iterable[Forecast | Line]) -> list[list[str]]:
+    """One line per prediction."""
+    return [each.drawn.split(BETWEEN) if isinstance(each, Line) else _forecast(each) for each in forecasts]
 
 
-def rule_table(rules: Iterable[RuleRow | Line]) -> Markdown:
-    """One row per rule."""
+def rule_cells(rules: Iterable[RuleRow | Line]) -> list[list[str]]:
+    """One line per rule."""
     lines = []
     for rule in rules:
         line = rule.drawn.split(BETWEEN) if isinstance(rule, Line) else _rule(rule)
         if rule.waived and line[STATE] == CLOSED:
             line[STATE] = markdown_text(f"{CLOSED}; {_waived(rule.waived)}")
         lines.append(line)
-    return aligned(RULE, lines)
+    return lines
 
 
 def short(text: str) -> str:

@@ -1,71 +1,131 @@
-"""ledger.md: the ledger as Markdown that also reads well as raw text. The same records give the same bytes."""
+"""ledger.md: Markdown that also reads well as raw text. The same records give the same bytes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from importlib import resources
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from expctl.domain import boundaries
 from expctl.domain.predictions import accuracy_text, prediction_text
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.queue import State
-from expctl.views.escape import Markdown, code_text, markdown_text
+from expctl.views.escape import Markdown, code_text, shown
 from expctl.views.findings import about
-from expctl.views.ledger_lines import experiment_table, forecast_table, rule_table, short
-from expctl.views.table import table
+from expctl.views.ledger_lines import experiment_cells, forecast_cells, rule_cells, short
+from expctl.views.ledger_pieces import HEADS, Tables, tables
+from expctl.views.ledger_protocol import protocol_sections
+from expctl.views.table import aligned, table
 
 if TYPE_CHECKING:
     from expctl.domain.ledger import Ledger
     from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+    from expctl.domain.ledger_remarks import Remark
     from expctl.domain.ledger_rows import QueueItem
-    from expctl.domain.protocol import Benchmark, Target
+    from expctl.domain.ports import Drawings
+    from expctl.domain.record import Finding
 
 COMMIT_LETTERS = 12
+RULES = """\
+A change that matches one of these may run again only with a new precondition: one that expctl verifies itself (another
+compiler, architecture or epoch, other code where the patch goes, a probe that passes), or a reason written under `precondition`
+in experiment.yaml. `expctl` under "refused by": a repeat is known and refused by itself, at the levels named. `reader`: no patch
+was kept, so whoever proposes or reviews must refuse it. `closed` is what the records say; `expctl rules` looks at this machine
+and this commit, and lists what is open again today.
+"""  # noqa: E501  a line of Markdown
+UNDECIDED = """\
+; the table says why. One whose code is the same as the baseline's
+on the target that decided can be decided by another target: `expctl run ID --target NAME`. One that was timed and needs more
+rounds than the protocol allows is over, unless it is proposed again under a new id on a quieter machine, or after the owner
+of protocol.yaml has raised `rounds`."""
 
 
 def render(ledger: Ledger) -> str:
     """Return the text of ledger.md, with a final newline. Every value is escaped unless it is Markdown already."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        autoescape=False,  # noqa: S701  that escapes for HTML; `finalize` escapes every value for Markdown
-        finalize=_finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    template = environment.from_string(resources.files("expctl.views").joinpath("ledger.md.j2").read_text(encoding="utf-8"))
-    return template.render(
-        ledger=ledger,
-        protocol=ledger.protocol,
-        boundaries=boundaries,
-        confirm_least=boundaries.CONFIRM_LEAST,
-        baseline_table=_baseline_table(ledger.baselines),
-        imported_table=_imported_table(ledger.imported_baselines),
-        experiment_table=experiment_table(ledger.rows, ledger.borders),
-        forecast_table=forecast_table(ledger.forecasts),
-        accuracy=accuracy_text(ledger.accuracy),
-        rule_table=rule_table(ledger.rules),
-        build=_build,
-        code=_code,
-        kpi=_kpi,
-        about=about,
-        prediction=prediction_text,
-        depends=_depends,
-        standing=_standing,
-        line=short,
-    )
+    lines = (rule_cells(ledger.rules), experiment_cells(ledger.rows, ledger.borders), forecast_cells(ledger.forecasts))
+    long = (aligned(*each).encode() if each[1] else b"" for each in zip(HEADS, lines, strict=True))
+    return _joined(_sections(ledger, Tables(*long))).decode()
 
 
-def _finalize(value: object) -> str:
-    return value if isinstance(value, Markdown) else markdown_text(str(value))
+def render_pieces(ledger: Ledger, drawings: Drawings) -> bytes:
+    """As `render`, of a ledger in pieces, encoded."""
+    return _joined(_sections(ledger, tables(ledger.pieces, drawings)))
 
 
-def _code(parts: Iterable[str]) -> Markdown:
-    """Each of `parts` as a code span."""
-    return Markdown(", ".join(code_text(part) for part in parts))
+def _joined(lines: Iterable[str | bytes]) -> bytes:
+    return b"\n".join([*(line if isinstance(line, bytes) else line.encode() for line in lines), b""])
+
+
+def _sections(ledger: Ledger, long: Tables) -> Iterator[str | bytes]:
+    """Line by line; the long tables were encoded when they were drawn."""
+    yield f"# Experiment ledger: {shown(ledger.protocol.name)}"
+    yield from ("", "<!-- rendered by `expctl ledger` from experiments/*/record.json; do not edit -->")
+    yield from ("", "## Read this first", "", *(f"- {shown(fact)}" for fact in ledger.facts))
+    yield from ("", "## Durable findings", "", *(_findings(ledger.findings) or ["None yet."]))
+    yield from ("", "## Baseline per target", "", *_baselines(ledger))
+    yield from ("", "## Do not repeat", "")
+    yield from (RULES, long.rules) if long.rules else ("No rule yet.",)
+    if ledger.debts:
+        yield from ("", "## Unmeasured at home", "")
+        yield from (f"- {shown(debt.id)}: {shown(debt.flag)}" for debt in ledger.debts)
+    yield from ("", "## Next experiments", "")
+    yield from (line for item in ledger.queue for line in _queued(item)) if ledger.queue else ("The queue is empty.",)
+    if ledger.undecided:
+        yield from ("", f"Undecided, nothing landed: {shown(', '.join(ledger.undecided))}{UNDECIDED}")
+    yield from ("", "## Experiments", "")
+    yield long.experiments or "None yet."
+    yield from _remarks("Corrections to imported rows", ledger.corrections)
+    yield from _remarks("Notes", ledger.notes)
+    yield ""
+    if ledger.fallen_findings:
+        yield from ("## Findings that no longer stand", "", *_findings(ledger.fallen_findings), "")
+    if long.forecasts:
+        yield from ("## Predictions and what came of them", "")
+        yield (
+            f"{shown(accuracy_text(ledger.accuracy))}. INVALID runs, analyses, and targets that the patch left alone are not"
+            " counted."
+        )
+        yield from ("", long.forecasts, "")
+    yield from protocol_sections(ledger.protocol)
+
+
+def _findings(findings: Sequence[Finding]) -> list[str]:
+    return [f"- **{shown(each.id)}** {shown(each.text)} ({shown(about(each))})" for each in findings]
+
+
+def _baselines(ledger: Ledger) -> Iterator[str]:
+    if ledger.baselines:
+        yield (
+            "The newest code that was timed on each target: medians of single iterations, in the epoch of the experiment named."
+        )
+        yield from ("", _baseline_table(ledger.baselines))
+    else:
+        yield "expctl has timed nothing yet: no measured baseline on any target."
+    if ledger.imported_baselines:
+        yield ""
+        yield "Imported, given by hand, not comparable to any measured figure; read them with the corrections below:"
+        yield from ("", _imported_table(ledger.imported_baselines))
+    if ledger.epochs:
+        yield ""
+        yield (
+            "Epochs, inside which alone figures may be compared (equal harness, KPI, build, compiler, machine, driver and clock"
+            " policy):"
+        )
+        yield from ("", *(f"- {shown(epoch)}" for epoch in ledger.epochs))
+
+
+def _queued(item: QueueItem) -> Iterator[str]:
+    yield f"- **{shown(item.id)}** {shown(short(item.title))} ({shown(item.kind)}, mode {shown(item.mode)})"
+    yield f"  - hypothesis: {shown(short(item.hypothesis))}"
+    yield f"  - prediction: {shown(short(prediction_text(item.prediction)))}"
+    yield f"  - depends on: {shown(short(_depends(item)))}"
+    if standing := _standing(item):
+        yield f"  - state: {shown(short(standing))}"
+    if item.precondition:
+        yield f"  - new precondition: {shown(short(item.precondition))}"
+
+
+def _remarks(title: str, remarks: Iterable[Remark]) -> list[str]:
+    lines = [f"- {shown(', '.join(each.ids))}: {shown(each.text)}" for each in remarks]
+    return ["", f"### {title}", "", *lines] if lines else []
 
 
 def _baseline_table(baselines: Iterable[Baseline]) -> Markdown:
@@ -93,18 +153,6 @@ def _baseline_table(baselines: Iterable[Baseline]) -> Markdown:
 def _imported_table(baselines: Iterable[ImportedBaseline]) -> Markdown:
     heads = ("target", "last KEEP", "date", "figures: imported, given by hand")
     return table(heads, [(given.target, given.id, given.date, given.given) for given in baselines])
-
-
-def _build(target: Target) -> Markdown:
-    """Toolchain, architecture and source of a target's build."""
-    build = target.build
-    return _code(part for part in (build.toolchain, build.arch, build.source or " ".join(build.argv)) if part)
-
-
-def _kpi(benchmark: Benchmark) -> str:
-    """Sizes with weights, and how a round is measured."""
-    sizes = ", ".join(f"{size.name} (weight {size.weight:g})" for size in benchmark.sizes)
-    return f"{sizes}; at most {benchmark.rounds} rounds, style {benchmark.style}"
 
 
 def _depends(item: QueueItem) -> str:

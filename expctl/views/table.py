@@ -20,12 +20,26 @@ def cells(row: Sequence[str]) -> list[str]:
 
 def aligned(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Markdown:
     """As `table`, of rows whose `cells` were made before."""
+    widths = widths_of(heads, rows)
+    return Markdown("\n".join((head_lines(heads, widths), *([lines_text(rows, widths)] if rows else []))))
+
+
+def widths_of(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int, ...]:
+    """How wide the columns of these rows have to be."""
     columns = zip(*rows, strict=True) if rows else ((),) * len(heads)
-    widths = [_width(head, column) for head, column in zip(heads, columns, strict=True)]
-    widths[-1] = len(heads[-1])
+    found = [_width(head, column) for head, column in zip(heads, columns, strict=True)]
+    return (*found[:-1], len(heads[-1]))
+
+
+def head_lines(heads: Sequence[str], widths: Sequence[int]) -> str:
+    """The heads, and the line below them."""
+    return lines_text([heads, ["-" * width for width in widths]], widths)
+
+
+def lines_text(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
+    """The lines of these rows."""
     line = "| " + " | ".join(f"%-{width}s" for width in widths) + " |"
-    lines = [heads, ["-" * width for width in widths], *rows]
-    return Markdown("\n".join([line % tuple(each) for each in lines]))
+    return "\n".join([line % tuple(row) for row in rows])
 
 
 def _width(head: str, column: Sequence[str]) -> int:

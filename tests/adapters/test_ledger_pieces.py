@@ -9,10 +9,11 @@ from history import records
 from user_repository import Repository
 
 from expctl.adapters.git_reader import GitReader, locate
+from expctl.adapters.ledger_shelf import LedgerShelf
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_codec import record_bytes
 from expctl.adapters.record_index import RecordIndex
-from expctl.domain.books import Books
+from expctl.domain.books import Books, ledger_in_pieces
 from expctl.domain.digest import digest_of
 from expctl.domain.experiment import Verdict
 from expctl.domain.ledger import Ledger, ledger_from
@@ -20,7 +21,7 @@ from expctl.domain.ledger_rows import Line
 from expctl.domain.record import Record, Waiver, Yardstick
 from expctl.flow.status import take_stock
 from expctl.views.ledger_lines import drawn
-from expctl.views.ledger_md import render
+from expctl.views.ledger_md import render, render_pieces
 
 HERE = Path(__file__).parents[2]
 STICK = Yardstick(harness="h", kpi="n=512 (1)", build="zig-cpu")
@@ -72,7 +73,16 @@ class Case:
         assert all(isinstance(row, Line) for row in (*ledger.rows, *ledger.forecasts, *ledger.rules))
         assert not any(isinstance(row, Line) for row in (*at_once.rows, *at_once.forecasts, *at_once.rules))
         assert render(ledger) == render(at_once)
+        for _ in range(2):  # the second time, every piece was drawn before
+            assert self.in_pieces() == render(at_once)
         return ledger
+
+    def in_pieces(self, file: Path | None = None) -> str:
+        """As `expctl ledger` makes it."""
+        reader = self.reader()
+        index = RecordIndex(reader, file or self.file, drawn)
+        shelf = LedgerShelf(index, reader.head())
+        return render_pieces(ledger_in_pieces(GitLibrary(reader, index), shelf, reader.head()), shelf).decode()
 
 
 @pytest.fixture

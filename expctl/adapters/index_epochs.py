@@ -1,0 +1,100 @@
+"""Epochs as the index has them: folded whenever it is brought to another tree, and their numbers with the records."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from expctl.adapters.index_texts import ground_of_text, ground_text, grounds_of
+from expctl.domain.epochs import Epoch, Epochs, Measuring, epochs_from
+from expctl.domain.ground import Change, Ground
+
+EARLIEST = "select min(date) from measurings indexed by measured where live and name = ?"
+# Of measurements of a target that follow one another on one ground, the first is a turn, and does for all of them.
+TURNS = """
+select name, target, date, base, ground, again from measurings where live and turn and date < ?
+order by date, number, name, again
+"""
+SINCE = """
+select name, target, date, base, ground, again, rowid, turn from measurings where live and date >= ?
+order by date, number, name, again
+"""
+TURNED = "update measurings set turn = ? where rowid = ?"
+NUMBERED = "update records indexed by folders set epoch = ? where name = ? and live and epoch is not ?"
+
+
+def epochs_known(index: sqlite3.Connection) -> Epochs:
+    """All epochs, and the last of each target. Of which epoch a record is, its row says."""
+    rows = index.execute("select last, text from epochs order by number").fetchall()
+    found = [(last, _epoch(*json.loads(text))) for last, text in rows]
+    return Epochs(all=tuple([each for _, each in found]), last={each.target: each for last, each in found if last})
+
+
+def earliest(index: sqlite3.Connection, names: Iterable[str]) -> str:
+    """The first date on which one of these was measured; after all dates when none was."""
+    found = (index.execute(EARLIEST, (name,)).fetchone()[0] for name in names)
+    return min((date for date in found if date is not None), default="~")
+
+
+def fold_epochs(index: sqlite3.Connection, since: str) -> None:
+    """Anew, after something has changed among the measurements of `since` or later: the number of an epoch depends on what
+    was measured before, so that records from before keep theirs.
+    """
+    grounds = grounds_of(index)
+    before = _measurings(index.execute(TURNS, (since,)), grounds)
+    rows = index.execute(SINCE, (since,)).fetchall()
+    later = _measurings((row[:6] for row in rows), grounds)
+    _mark_turns(index, before, zip(later, [row[6:] for row in rows], strict=True))
+    epochs = epochs_from((*before, *later))
+    named = ((epochs.of[each.id].number, each.id) for each in later if not each.again)
+    index.executemany(NUMBERED, ((number, name, number) for number, name in named))
+    index.execute("delete from epochs")
+    rows = [(number, epochs.last[each.target] is each, _text(each)) for number, each in enumerate(epochs.all)]
+    index.executemany("insert into epochs values (?, ?, ?)", rows)
+
+
+def _mark_turns(
+    index: sqlite3.Connection, before: Iterable[Measuring], later: Iterable[tuple[Measuring, tuple[int, int]]]
+) -> None:
+    """`later` with the row of each, and whether it is known for a turn."""
+    grounds = {each.target: each.ground for each in before}
+    wrong = []
+    for each, (row, known) in later:
+        turns = grounds.get(each.target) is not each.ground
+        grounds[each.target] = each.ground
+        if turns != bool(known):
+            wrong.append((turns, row))
+    index.executemany(TURNED, wrong)
+
+
+def _measurings(rows: Iterable[tuple[str, str, str, str, int, int]], grounds: Mapping[int, Ground]) -> list[Measuring]:
+    return [Measuring(name, on, date, base, grounds[ground], again == 1) for name, on, date, base, ground, again in rows]
+
+
+def _text(epoch: Epoch) -> str:
+    """What `_epoch` takes, as JSON."""
+    first = epoch.first
+    return json.dumps(
+        (
+            (epoch.target, epoch.number),
+            (first.id, first.date, first.base, ground_text(first.ground), first.again),
+            ground_text(epoch.ground),
+            sorted(epoch.protocols),
+            [(each.what, each.before, each.after) for each in epoch.begins],
+        )
+    )
+
+
+def _epoch(key: Any, first: Any, ground: str, protocols: Any, begins: Any) -> Epoch:
+    target, number = key
+    opened_by, date, base, first_ground, again = first
+    return Epoch(
+        target=target,
+        number=number,
+        first=Measuring(opened_by, target, date, base, ground_of_text(first_ground), again),
+        ground=ground_of_text(ground),
+        protocols=frozenset(protocols),
+        begins=tuple(Change(what=what, before=old, after=new) for what, old, new in begins),
+    )

@@ -1,0 +1,43 @@
+"""Lists and grounds, which stand in one column of the index as JSON."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sqlite3
+from typing import Any
+
+from expctl.domain.ground import Ground
+
+
+def grounds_of(index: sqlite3.Connection) -> dict[int, Ground]:
+    """Number -> ground."""
+    return {number: ground_of_text(text) for number, text in index.execute("select number, text from grounds")}
+
+
+@functools.lru_cache(maxsize=4096)
+def ground_of_text(text: str) -> Ground:
+    """The ground that a text of `ground_text` stands for."""
+    protocol, parts = json.loads(text)
+    return Ground(protocol=protocol, parts=dict(parts))
+
+
+def ground_text(ground: Ground) -> str:
+    """The same for equal grounds."""
+    return list_text((ground.protocol, tuple(sorted(ground.parts.items()))))
+
+
+@functools.lru_cache(maxsize=4096)  # most records say the same things
+def listed(text: str) -> Any:
+    """The tuple that a column holds as JSON."""
+    return _tuples(json.loads(text)) if text else ()
+
+
+@functools.lru_cache(maxsize=4096)
+def list_text(items: tuple[Any, ...]) -> str:
+    """What `listed` reads; empty of an empty tuple."""
+    return json.dumps(items) if items else ""
+
+
+def _tuples(plain: Any) -> Any:
+    return tuple(map(_tuples, plain)) if isinstance(plain, list) else plain

@@ -1,0 +1,65 @@
+"""The long tables of the ledger, piece by piece: what was drawn of a piece before is taken as it is.
+
+A column is as wide as its widest cell, wherever in the table that stands. So each piece has widths of its own, and is drawn for
+the widest of all; when one becomes wider than these, every piece is drawn again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from expctl.domain.ledger_rows import DrawnPiece, Widths
+from expctl.views.ledger_lines import EXPERIMENT, FORECAST, RULE, experiment_cells, forecast_cells, rule_cells
+from expctl.views.table import head_lines, lines_text, widths_of
+
+if TYPE_CHECKING:
+    from expctl.domain.ledger_rows import Piece
+    from expctl.domain.ports import Drawings
+
+HEADS = (RULE, EXPERIMENT, FORECAST)
+
+
+class Tables(NamedTuple):
+    """Markdown, encoded. Each is empty where it has no line."""
+
+    rules: bytes
+    experiments: bytes
+    forecasts: bytes
+
+
+def tables(pieces: Sequence[Piece], drawings: Drawings) -> Tables:
+    """The tables of all `pieces`. What had to be drawn is kept in `drawings`, and what is of no use any more is forgotten."""
+    keys = [piece.key for piece in pieces]
+    known = drawings.known()
+    unread = {piece.key: piece for piece in pieces}
+    cells = {key: _cells(unread[key]) for key in keys if key not in known}
+    own = {key: known[key].widths if key in known else _widths(cells[key]) for key in keys}
+    wanted = tuple(tuple(map(max, zip(*columns, strict=True))) for columns in zip(*own.values(), strict=True))
+    drawn = {
+        key: known[key]
+        if key in known and known[key].aligned == wanted
+        else DrawnPiece(own[key], wanted, _texts(cells.get(key) or _cells(unread[key]), wanted))
+        for key in keys
+    }
+    drawings.keep({key: each for key, each in drawn.items() if known.get(key) is not each}, among=keys)
+    return Tables(*(_table(number, drawn, wanted) for number in range(len(HEADS))))
+
+
+def _cells(piece: Piece) -> tuple[list[list[str]], ...]:
+    """The cells of each table's lines."""
+    lines = piece.read()
+    return rule_cells(lines.rules), experiment_cells(lines.rows, lines.borders), forecast_cells(lines.forecasts)
+
+
+def _widths(cells: tuple[list[list[str]], ...]) -> Widths:
+    return tuple(widths_of(heads, lines) for heads, lines in zip(HEADS, cells, strict=True))
+
+
+def _texts(cells: tuple[list[list[str]], ...], widths: Widths) -> tuple[bytes, ...]:
+    return tuple(lines_text(lines, wide).encode() for lines, wide in zip(cells, widths, strict=True))
+
+
+def _table(number: int, drawn: Mapping[str, DrawnPiece], widths: Widths) -> bytes:
+    texts = [each.texts[number] for each in drawn.values() if each.texts[number]]
+    return b"\n".join((head_lines(HEADS[number], widths[number]).encode(), *texts)) if texts else b""
