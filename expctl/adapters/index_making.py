@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from expctl.adapters.forked import in_parts
 from expctl.adapters.index_epochs import earliest, fold_epochs
 from expctl.adapters.index_rows import COLUMNS, GROUND
-from expctl.adapters.index_schema import SCHEMA, part_of
+from expctl.adapters.index_schema import INDICES, TABLES, part_of
 from expctl.adapters.record_index import made_of
 from expctl.adapters.reduction import Draw, Folder, Reduced, Reduction
 from expctl.domain.experiment import ID_PATTERN, id_order
@@ -45,12 +45,16 @@ def bring(index: sqlite3.Connection, git: GitReader, draw: Draw | None, was: Mad
             return
         if anew:
             _create(index)
-        since = "" if anew else earliest(index, changed)
-        index.executemany("update records set live = 0 where name = ? and live", [(name,) for name in changed])
-        index.executemany("update records set live = 1 where name = ? and tree = ?", known)
-        _insert(index, reduced)
-        index.executemany(LIVE_AGAIN, [] if anew else [(name,) for name in changed])
-        fold_epochs(index, "" if anew else min(since, earliest(index, changed)))
+            _insert(index, reduced)
+            _execute(index, INDICES)
+            fold_epochs(index, since="")
+        else:
+            before = earliest(index, changed)
+            index.executemany("update records set live = 0 where name = ? and live", [(name,) for name in changed])
+            index.executemany("update records set live = 1 where name = ? and tree = ?", known)
+            _insert(index, reduced)
+            index.executemany(LIVE_AGAIN, [(name,) for name in changed])
+            fold_epochs(index, since=min(before, earliest(index, changed)))
         index.execute("delete from made")
         index.execute("insert into made values (?, ?)", now)
         _forget_stale(index)
@@ -79,7 +83,11 @@ def _known(index: sqlite3.Connection, folders: Iterable[Folder]) -> set[Folder]:
 def _create(index: sqlite3.Connection) -> None:
     for kind, name in index.execute("select type, name from sqlite_master where type in ('view', 'table')").fetchall():
         index.execute(f"drop {kind} {name}")
-    for statement in SCHEMA.split(";"):
+    _execute(index, TABLES)
+
+
+def _execute(index: sqlite3.Connection, statements: str) -> None:
+    for statement in statements.split(";"):
         index.execute(statement)
 
 
