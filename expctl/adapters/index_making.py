@@ -33,7 +33,10 @@ def bring(index: sqlite3.Connection, git: GitReader, draw: Draw | None, was: Mad
     """
     anew = was is None or was[0] != now[0]
     if was is None:
-        index.execute("pragma page_size = 16384")  # most questions pass over all rows
+        index.execute("pragma page_size = 16384")  # most questions pass over many rows
+    if anew:
+        index.execute("pragma cache_size = -65536")  # KiB: the whole of it, lest it is written and read again meanwhile
+        index.execute("pragma temp_store = memory")
     changed = _differences(index, git, "" if was is None or anew else was[1], now[1], anew=anew)
     # In the order of ids, so that rows lie in it and are soon sorted when they are read.
     live = sorted(((name, folder) for name, folder in changed.items() if folder), key=lambda each: id_order(each[0]))
