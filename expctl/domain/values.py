@@ -129,9 +129,18 @@ def _initialiser(made: Any) -> Callable[..., None]:
 
 
 class _StandardFields:
-    """What the standard library looks for, made when it does."""
+    """What the standard library looks for, made when it first does."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
 
     def __get__(self, _: object, made: Any) -> dict[str, Any]:
+        if not self._made:
+            self._made = self._of(made)
+        return self._made
+
+    @staticmethod
+    def _of(made: Any) -> dict[str, Any]:
         import dataclasses
 
         told = [
