@@ -1,14 +1,12 @@
 """The only place that names concrete classes. Heavy imports happen inside, so that `--help` and `status` stay quick."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from expctl.adapters.git_reader import GitReader, Place, locate
-
-DEVICE = "machine"
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,15 +14,15 @@ if TYPE_CHECKING:
     from expctl.adapters.calibrations import FileCalibrations
     from expctl.adapters.findings_file import FindingsPen
     from expctl.adapters.library import GitLibrary
+    from expctl.adapters.machine_gate import MachineGate
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.pictures import Pictures
-    from expctl.adapters.process_gate import ProcessGate
     from expctl.adapters.record_index import RecordIndex
     from expctl.adapters.rulebook import GitRulebook
     from expctl.domain.experiment import Probe
     from expctl.domain.ledger_rows import Lines
-    from expctl.domain.ports import ProbeAnswer, Progress, Recipe
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.ports import Foreign, ProbeAnswer, Progress, Recipe
+    from expctl.domain.protocol import Gate, Protocol
     from expctl.domain.record import Record
     from expctl.flow.autopilot import Exhausted, Unproposed
     from expctl.flow.propose import Proposed
@@ -148,11 +146,46 @@ def machine() -> "dict[str, str]":
     return machine_facts()
 
 
-def gate(place: Place, patterns: tuple[str, ...]) -> "ProcessGate":
-    """The process gate of this machine."""
-    from expctl.adapters.process_gate import ProcessGate
+def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
+    """Who holds the machine's lock or matches a pattern: the part of the gate that is quick."""
+    from expctl.adapters.machine_gate import held
+    from expctl.adapters.machine_lock import MachineLock
+    from expctl.adapters.sensors.process_patterns import ProcessPatterns
+    from expctl.adapters.sensors.process_table import ProcessTable
 
-    return ProcessGate(patterns=patterns, mark=mark_of(place), device=DEVICE)
+    table = ProcessTable(mark=mark_of(place))
+    return (*held(MachineLock(), table), *ProcessPatterns(table, patterns).blocking())
+
+
+def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
+    """The gate of this machine, with every sensor that there is."""
+    from expctl.adapters.machine_gate import MachineGate
+    from expctl.adapters.machine_lock import MachineLock
+    from expctl.adapters.sensors.amd_smi import AmdSmi
+    from expctl.adapters.sensors.amd_sysfs import AmdSysfs
+    from expctl.adapters.sensors.asked_tool import AskedTool
+    from expctl.adapters.sensors.cpu_clock import CpuClock
+    from expctl.adapters.sensors.cpu_load import CpuLoad
+    from expctl.adapters.sensors.device_holders import DeviceHolders
+    from expctl.adapters.sensors.gpus import Gpus
+    from expctl.adapters.sensors.nvidia_smi import NvidiaSmi
+    from expctl.adapters.sensors.process_patterns import ProcessPatterns
+    from expctl.adapters.sensors.process_table import ProcessTable
+    from expctl.adapters.sensors.suspend import Suspend
+
+    mark, scratch, sysfs = mark_of(place), place.state / "gate", AmdSysfs()
+    table = ProcessTable(mark=mark)
+    sensors = (
+        ProcessPatterns(table, rule.patterns),
+        DeviceHolders(table, idle=rule.idle_holders),
+        Gpus("amdgpu", sysfs, rule),
+        Gpus("amd-smi", AmdSmi(AskedTool("amd-smi", scratch, mark=mark), sysfs), rule, looks=False),
+        Gpus("nvidia-smi", NvidiaSmi(AskedTool("nvidia-smi", scratch, mark=mark)), rule),
+        CpuLoad(table, rule.others_percent),
+        CpuClock(rule.slow_clock_percent),
+        Suspend(),
+    )
+    return MachineGate(rule, lock=MachineLock(experiment=experiment), table=table, sensors=sensors)
 
 
 def asking(place: Place) -> "Callable[[World, str], Proposed | Unproposed | Exhausted]":
@@ -185,11 +218,13 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.repository_lock import RepositoryLock
     from expctl.flow.world import World
+    from expctl.launcher.offer import offer
     from expctl.views.ledger_md import render
 
     become_subreaper()
     workspace = GitWorkspace(place)
-    machine = machine_facts()
+    walls = offer()
+    machine = machine_facts() | {"confinement": walls.words()}
     return World(
         workspace=workspace,
         library=library(workspace),
@@ -200,7 +235,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         progress=progress,
         calibrations=FileCalibrations(state_folder(), noise_fingerprint(machine)),
         machine=machine,
-        equip=partial(_equip, place, machine["machine"]),
+        equip=partial(_equip, place, workspace.seals.broken, machine["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,
@@ -208,13 +243,15 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         profile_bytes=profile_bytes,
         ticket_bytes=ticket_bytes,
         render=render,
+        gaps=walls.gaps(),
     )
 
 
-def _equip(place: Place, machine: str, protocol: "Protocol", experiment: str) -> "Equipment":
+def _equip(
+    place: Place, broken: "Callable[[Path], Sequence[str]]", machine: str, protocol: "Protocol", experiment: str
+) -> "Equipment":
     """Toolchains, steps and gate for the protocol of one baseline."""
     from expctl.adapters.builder import Builder
-    from expctl.adapters.process_gate import ProcessGate
     from expctl.adapters.step_runner import StepRunner
     from expctl.domain.protocol import Toolchain
     from expctl.flow.world import Equipment
@@ -232,10 +269,19 @@ def _equip(place: Place, machine: str, protocol: "Protocol", experiment: str) ->
         Toolchain.HIPCC: HIPCC,
         Toolchain.NVCC: NVCC,
     }
-    mark = mark_of(place)
+    mark, scratch = mark_of(place), place.state / "scratch"
+    watched = gate(place, protocol.gate, experiment=experiment)
+    steps = StepRunner(
+        environment=protocol.environment,
+        scratch=scratch,
+        mark=mark,
+        experiment=experiment,
+        broken=broken,
+        watch=watched.watch,
+    )
     return Equipment(
         toolchains=Builder(recipes, state=place.state, environment=protocol.environment, mark=mark, machine=machine),
-        steps=StepRunner(environment=protocol.environment, scratch=place.state / "scratch", mark=mark, experiment=experiment),
+        steps=steps,
         profiles=StepProfiles(place.state / "profiles" / experiment),
-        gate=ProcessGate(patterns=protocol.gate.patterns, mark=mark, device=DEVICE),
+        gate=watched,
     )

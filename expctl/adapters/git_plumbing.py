@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import git
 
-from expctl.adapters.git_reader import GitReader, Place, hermetic_arguments, hermetic_environment
+from expctl.adapters.disk_room import raise_shortage
+from expctl.adapters.git_reader import GitReader, Place, hermetic_arguments, hermetic_environment, without_gits_own
 
 
 class GitPlumbing(GitReader):
@@ -21,26 +22,30 @@ class GitPlumbing(GitReader):
     def call(
         self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
     ) -> tuple[int, bytes, str]:
-        """Run one git command; return its status, output and messages."""
+        """Run one git command; return its status, output and messages. Raises OSError when the disk is full."""
         source = None
         if stdin is not None:
             source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
             source.write(stdin)
             source.seek(0)
+        words, environment = [*hermetic_arguments(), *arguments], hermetic_environment(env)
         try:
-            status, out, err = self._git.execute(
-                [*hermetic_arguments(), *arguments],
-                istream=source,
-                env=hermetic_environment(env),
-                with_extended_output=True,
-                with_exceptions=False,
-                stdout_as_string=False,
-                strip_newline_in_stdout=False,
-            )
+            with without_gits_own():
+                status, out, err = self._git.execute(
+                    words,
+                    istream=source,
+                    env=environment,
+                    with_extended_output=True,
+                    with_exceptions=False,
+                    stdout_as_string=False,
+                    strip_newline_in_stdout=False,
+                )
         finally:
             if source is not None:
                 source.close()
         said = err.decode(errors="replace") if isinstance(err, bytes) else str(err)
+        if status:
+            raise_shortage(said, self.state)
         return int(status), out if isinstance(out, bytes) else str(out).encode(), said.strip()
 
     def must(self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> str:

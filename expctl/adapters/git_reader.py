@@ -3,10 +3,11 @@
 Also the one place that says what "hermetic" means for every git call of ours, reading or writing.
 """
 
+import contextlib
 import functools
 import os
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,13 +15,19 @@ from typing import Any
 from expctl.adapters.patch_header import with_headers
 from expctl.domain.errors import Refused
 
-# Hooks, monitors, external diffs and user configuration can run code or change bytes; none of them may.
+# Hooks, monitors, external diffs, signature checks and user configuration can run code or change bytes; none of them may.
 SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.quotePath=false",
     "core.fsync=all",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    "apply.ignoreWhitespace=no",
     "diff.external=",
+    "log.showSignature=false",
+    "log.follow=false",
+    "submodule.recurse=false",
     "i18n.commitEncoding=UTF-8",
     "gc.auto=0",
     "maintenance.auto=false",
@@ -38,7 +45,7 @@ def user_settings() -> tuple[str, ...]:
     answer = subprocess.run(
         ["git", "config", "--null", "--includes", "--get-regexp", USERS],
         cwd="/",
-        env={name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG") or not name.startswith("GIT_")},
+        env={name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG") or not _is_gits(name)},
         capture_output=True,
         check=False,
     )
@@ -53,9 +60,10 @@ def hermetic_arguments() -> list[str]:
 
 def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of every call: GIT_* scrubbed, no system or global configuration, English messages."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    kept = {name: value for name, value in os.environ.items() if not _is_gits(name)}
     fixed = {
         "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_NO_REPLACE_OBJECTS": "1",
@@ -64,6 +72,20 @@ def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, st
         "LC_ALL": "C",
     }
     return {**kept, **fixed, **(extra or {})}
+
+
+@contextlib.contextmanager
+def without_gits_own() -> Iterator[None]:
+    """Our own environment without GIT_*, for a library that adds what it is given to that. Restored afterwards."""
+    taken = {name: os.environ.pop(name) for name in list(os.environ) if _is_gits(name)}
+    try:
+        yield
+    finally:
+        os.environ.update(taken)
+
+
+def _is_gits(name: str) -> bool:
+    return name.startswith("GIT_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

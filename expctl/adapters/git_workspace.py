@@ -10,6 +10,7 @@ from pathlib import Path
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import Place
+from expctl.adapters.seals import Seals
 from expctl.domain.errors import Refused
 from expctl.domain.ports import ChangedFile, Failed
 
@@ -17,7 +18,7 @@ IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"
 # Whatever the repository's configuration says, a patch that git can apply again.
 PLAIN_DIFF = (
-    *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"),
+    *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary", "-U3", "--submodule=short"),
     *("--src-prefix=a/", "--dst-prefix=b/"),
 )
 
@@ -28,6 +29,7 @@ class GitWorkspace(GitPlumbing):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self._scratch_index = str(place.state / "scratch.index")
+        self.seals = Seals()
 
     # ------------------------------------------------------------------ looking
 
@@ -123,8 +125,7 @@ class GitWorkspace(GitPlumbing):
 
     def reverted_tree(self, head: str, commit: str, paths: Sequence[str]) -> str | Failed:
         """The tree of `head` with what `commit` changed below `paths` taken back, merged three ways."""
-        diff = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"]
-        status, patch, said = self.call([*diff, f"{commit}^", commit, "--", *paths])
+        status, patch, said = self.call(["diff", *PLAIN_DIFF, f"{commit}^", commit, "--", *paths])
         if status:
             raise RuntimeError(f"git diff failed: {said}")
         env = self._fresh_index(head)
@@ -141,14 +142,14 @@ class GitWorkspace(GitPlumbing):
         return tuple(found.split())
 
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
-        """What differs between two trees, with sizes in bytes."""
+        """What differs between two trees, with sizes in bytes; a submodule's commit is not here and counts as none."""
         raw = self.must(["diff-tree", "-r", "-z", "--no-renames", "--raw", base, tree]).split("\0")
         entries = [(head.split(), path) for head, path in zip(raw[::2], raw[1::2], strict=False)]
         sizes = self.must(
             ["cat-file", "--batch-check=%(objectsize)"], stdin="".join(f"{head[3]}\n" for head, _ in entries).encode()
         ).split("\n")
         return tuple(
-            ChangedFile(path=path, mode=head[1], size=0 if head[1] == DELETED else int(size))
+            ChangedFile(path=path, mode=head[1], size=int(size) if head[1] != DELETED and size.isdigit() else 0)
             for (head, path), size in zip(entries, sizes, strict=False)
         )
 
@@ -227,9 +228,14 @@ class GitWorkspace(GitPlumbing):
 
     # ------------------------------------------------------------------ check-outs
 
-    def check_out(self, commit: str, name: str) -> Path:
-        """A detached worktree of `commit` below the state folder. Names of equal length give paths of equal length."""
+    def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
+        """A detached worktree of `commit` below the state folder. Names of equal length give paths of equal length.
+
+        What lies at or below `sealed` is to stay as it is; where it didn't, the worktree is kept as evidence (`broken`).
+        """
         path = self.state / "checkouts" / name
+        if self.seals.broken(path):
+            return path
         if path.exists() and (path / ".git").exists():
             status, out, _ = self.call(["-C", str(path), "rev-parse", "HEAD"])
             clean = self.call(["-C", str(path), "status", "--porcelain"])[1] == b""
@@ -238,6 +244,7 @@ class GitWorkspace(GitPlumbing):
         self._remove_check_out(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         self.must(["worktree", "add", "-q", "--detach", "--force", str(path), commit])
+        self.seals.seal(path, sealed)
         return path
 
     def remove_check_outs(self) -> None:
@@ -248,6 +255,7 @@ class GitWorkspace(GitPlumbing):
             self._remove_check_out(path)
 
     def _remove_check_out(self, path: Path) -> None:
+        self.seals.lift(path)
         admin = self._registered_check_outs().get(path)
         shutil.rmtree(path, ignore_errors=True)
         if admin is not None:

@@ -1,14 +1,19 @@
 """Runs the harness scripts (docs/HARNESS.md) as contained children and turns what they say into domain values."""
 
+import contextlib
+import hashlib
 import math
+import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from expctl.adapters.child import Child, Gone, Launch, TimedOut, log_tail
-from expctl.adapters.child_words import child_environment, fill
+from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
+from expctl.adapters.child_words import child_environment, fill, shared_folders
+from expctl.adapters.disk_room import check_room
+from expctl.adapters.launch_watch import Watch
 from expctl.adapters.rounds import Rounds
 from expctl.adapters.worker import StepFailed, parse_line
 from expctl.domain.measurement import Sample, Side
@@ -19,21 +24,41 @@ from expctl.domain.text import one_line
 
 END_WAIT_S = 10.0  # from the last line of a script to its exit
 
+T = TypeVar("T")
+
 
 class StepRunner:
-    """Steps of one run. `scratch` is ours to fill; every child carries `mark`."""
+    """Steps of one run. `scratch` is ours to fill; every child carries `mark`. `broken` tells which files of a check-out that
+    judge are not what they were: nothing is started then.
 
-    def __init__(self, *, environment: Environment, scratch: Path, mark: str, experiment: str) -> None:
+    Each build has a scratch of its own, which starts empty: what a candidate leaves in its home is never the baseline's.
+    """
+
+    def __init__(
+        self,
+        *,
+        environment: Environment,
+        scratch: Path,
+        mark: str,
+        experiment: str,
+        broken: Callable[[Path], Sequence[str]] = lambda _: (),
+        watch: Watch | None = None,
+    ) -> None:
         self._environment = environment
         self._scratch = scratch
         self._mark = mark
         self._experiment = experiment
-        self._rounds = Rounds(self._start, self._log("benchmark"))
+        self._broken = broken
+        self._rooms: set[Path] = set()
+        self._rounds = Rounds(self._start, self._log("benchmark"), watch)
 
     # ------------------------------------------------------------------ test and profile
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
         """Run the test step on one build."""
+        return self._ended(lambda: self._test(step, cwd, artifact, progress))
+
+    def _test(self, step: Step, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
         cases = failed = 0
         worst: dict[str, float] = {}
         log = self._fresh_log("test")
@@ -70,12 +95,17 @@ class StepRunner:
 
         What happens here is a note, never a verdict.
         """
+        return self._ended(lambda: self._profile(step, cwd, tree, artifact, out, progress))
+
+    def _profile(
+        self, step: Step, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
+    ) -> tuple[Fact, ...] | Failed:
         facts: list[Fact] = []
         log = self._fresh_log("profile")
         out.mkdir(parents=True, exist_ok=True)
         argv = fill(step.argv, {"{tree}": str(tree), "{out}": str(out)})
         try:
-            with self._start(argv, cwd, artifact, log) as child:
+            with self._start(argv, cwd, artifact, log, out=out) as child:
                 child.close_input()
                 for line in child.lines(time.monotonic() + step.timeout_s):
                     said = parse_line(line)
@@ -101,28 +131,60 @@ class StepRunner:
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
         """Measure one round in the style of the protocol."""
-        return self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
+        return self._ended(
+            lambda: self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
+        )
 
     def close(self) -> None:
-        """End workers that were to be used again."""
-        self._rounds.close()
+        """End workers that were to be used again. One that can't be ended is found by whoever measures next."""
+        with contextlib.suppress(Unkillable):
+            self._rounds.close()
 
     # ------------------------------------------------------------------ starting
 
-    def _start(self, argv: Sequence[str], cwd: Path, artifact: Path, log: Path, core: int | None = None) -> Child:
-        words = {"{python}": sys.executable, "{artifact}": str(artifact), "{out}": str(self._scratch), "{id}": self._experiment}
+    def _start(
+        self, argv: Sequence[str], cwd: Path, artifact: Path, log: Path, core: int | None = None, *, out: Path | None = None
+    ) -> Child:
+        """`out` is a profiler's folder, and says that it is one."""
+        if broken := self._broken(cwd):
+            listed = ", ".join(one_line(name, 80) for name in broken[:3])
+            raise StepFailed(Failed(reason=f"the harness was changed since it was checked out: {listed}", fault=True))
+        room = self._room(artifact)
+        words = {"{python}": sys.executable, "{artifact}": str(artifact), "{out}": str(room), "{id}": self._experiment}
+        own = (room,) if out is None else (room, out)
         try:
             return Child(
                 Launch(
                     argv=fill(argv, words),
                     cwd=cwd,
-                    environment=child_environment(self._environment, self._scratch, self._mark),
+                    environment=child_environment(self._environment, room, self._mark),
                     log=log,
                     core=core,
+                    walls=Walls(scratch=own, shared=shared_folders(self._environment), counters=out is not None),
                 )
             )
         except OSError as error:
             raise StepFailed(Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)) from error
+
+    def _room(self, artifact: Path) -> Path:
+        """The scratch of one build; names of equal length. The first of a run clears what other runs left."""
+        if not self._rooms and self._scratch.is_dir():
+            for old in self._scratch.iterdir():
+                if old.is_dir() and not old.is_symlink():
+                    shutil.rmtree(old, ignore_errors=True)
+        room = self._scratch / hashlib.sha256(str(artifact).encode()).hexdigest()[:12]
+        self._rooms.add(room)
+        return room
+
+    def _ended(self, act: Callable[[], T | Failed]) -> T | Failed:
+        """What the step came to. Raises OSError when it failed on a disk that is full: that says nothing about the build."""
+        try:
+            found = act()
+        except Unkillable as error:
+            return Failed(reason=f"a process of this step {error}", fault=True)
+        if isinstance(found, Failed):
+            check_room(self._scratch)
+        return found
 
     def _fresh_log(self, step: str) -> Path:
         """An empty log: what is quoted from it later was said by this step."""

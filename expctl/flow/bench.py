@@ -70,12 +70,10 @@ class Bench:
         progress, clock = self._world.progress, self._world.clock
         progress.working("build", f"{name}, {side}")
         started = clock.monotonic_s()
-        made = self._desk.equipment.toolchains.build(
-            name,
-            self._desk.protocol.targets[name],
-            tree=self._check_out(side, run),
-            sources=self._world.workspace.source_identity(self._commit(side, run)),
-        )
+        tree, sources = self._check_out(side, run), self._world.workspace.source_identity(self._commit(side, run))
+        with self._desk.equipment.gate.working():
+            target = self._desk.protocol.targets[name]
+            made = self._desk.equipment.toolchains.build(name, target, tree=tree, sources=sources)
         duration_s = round(clock.monotonic_s() - started, 3)
         if isinstance(made, Failed):
             progress.step("build", f"{name}, {side}: failed: {made.reason}", duration_s)
@@ -108,10 +106,9 @@ class Bench:
             step = replace(step, argv=(*step.argv, *step.careful))
 
         def test(side: Side) -> TestReport | Failed:
-            cwd = self._check_out(Side.BASELINE, run)
-            return self._desk.equipment.steps.test(
-                step, cwd=cwd, artifact=self._artifact(side, run, name), progress=self._world.progress
-            )
+            cwd, artifact = self._check_out(Side.BASELINE, run), self._artifact(side, run, name)
+            with self._desk.equipment.gate.working():
+                return self._desk.equipment.steps.test(step, cwd=cwd, artifact=artifact, progress=self._world.progress)
 
         report = test(Side.CANDIDATE)
         guards = name != self._desk.begun.target
@@ -183,9 +180,8 @@ class Bench:
 
     def _hold_machine(self) -> None:
         if not self._machine_is_held:
-            gate = self._desk.protocol.gate
             self._world.progress.working("gate", "waiting for a quiet machine")
-            self._machine.enter_context(self._desk.equipment.gate.measuring(wait_s=gate.wait_s, quiet_s=gate.quiet_s))
+            self._machine.enter_context(self._desk.equipment.gate.measuring(self._desk.target))
             self._machine_is_held = True
 
     def _commit(self, side: Side, run: Run) -> str:
@@ -195,7 +191,7 @@ class Bench:
         return self._desk.begun.base if side is Side.BASELINE else pinned.candidate
 
     def _check_out(self, side: Side, run: Run) -> Path:
-        return self._world.workspace.check_out(self._commit(side, run), CHECK_OUT[side])
+        return self._world.workspace.check_out(self._commit(side, run), CHECK_OUT[side], sealed=self._desk.protocol.harness)
 
     def _artifact(self, side: Side, run: Run, name: str = "") -> Path:
         """The build of one side (for the deciding target by default), its hash checked; built again if the cache lost it."""

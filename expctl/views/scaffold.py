@@ -17,6 +17,8 @@ gate:
   patterns: ["benchmark_*", "profile_*", rocprofv3]   # somebody else's work that must not run meanwhile
   wait_s: 60
   quiet_s: 1
+  others_percent: 40       # what others may take of the core that wall times are measured on; 0: not judged
+  slow_clock_percent: 10   # a launch below the session's clock is measured again; 0: not judged
 
 targets:
   here:

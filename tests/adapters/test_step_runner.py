@@ -27,7 +27,8 @@ def raw(text): os.write(int(os.environ["EXPCTL_RESULT_FD"]), text.encode() + b"\
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Iterator[StepRunner]:
-    made = StepRunner(environment=Environment(), scratch=tmp_path / "scratch", mark="m", experiment="P1")
+    notes = Environment(writable=(str(tmp_path),))  # many scripts here leave notes for their test
+    made = StepRunner(environment=notes, scratch=tmp_path / "scratch", mark="m", experiment="P1")
     yield made
     made.close()
 
@@ -107,12 +108,13 @@ def test_a_step_sees_its_words_and_the_allowed_environment_only(
     runner: StepRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
-    program = f"open({str(tmp_path / 'seen')!r}, 'w').write(json.dumps([sys.argv[1], os.getcwd(), dict(os.environ)]))"
+    program = "open(os.environ['TMPDIR'] + '/seen', 'w').write(json.dumps([sys.argv[1], os.getcwd(), dict(os.environ)]))"
     try_out(runner, program, tmp_path)
-    artifact, cwd, environment = json.loads((tmp_path / "seen").read_text())
+    (seen,) = (tmp_path / "scratch").glob("*/seen")
+    artifact, cwd, environment = json.loads(seen.read_text())
     assert (artifact, cwd) == (str(tmp_path / "a.so"), str(tmp_path))
     assert "SECRET_TOKEN" not in environment
-    assert environment["HOME"] == str(tmp_path / "scratch/home")
+    assert environment["HOME"] == str(seen.parent / "home")
     assert environment["EXPCTL_RUN"] == "m"
 
 
