@@ -1,6 +1,7 @@
 """The gate with real processes: somebody else's benchmark beside a launch, ten runners at once."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -45,7 +46,10 @@ def pausing(repository: Foreign, style: str) -> Path:
     assert text.count(TIMED) == text.count(start) == 1
     repository.write("bench/benchmark.py", text.replace(start, start + PAUSE).replace(TIMED, TIMED + PAUSED))
     protocol = (repository.root / "protocol.yaml").read_text()
-    protocol = protocol.replace("style: fine", f"style: {style}") + "environment:\n  pass_through: [E2E_GO]\n"
+    for said, meant in (("style: fine", f"style: {style}"), ("benchmark_of_nobody", STRANGER)):
+        assert said in protocol
+        protocol = protocol.replace(said, meant)
+    protocol += f"environment:\n  pass_through: [E2E_GO]\n  writable: ['{go}']\n"
     repository.write("protocol.yaml", protocol)
     repository.environment["E2E_GO"] = str(go)
     repository.commit("a harness that pauses")
@@ -55,7 +59,7 @@ def pausing(repository: Foreign, style: str) -> Path:
 @contextmanager
 def somebody_else(folder: Path) -> Iterator[int]:
     """A benchmark that nobody of us started."""
-    script = folder / "benchmark_of_somebody_else_4.py"
+    script = folder / f"{STRANGER}_4.py"
     script.write_text("import time\ntime.sleep(60)\n")
     with subprocess.Popen([sys.executable, str(script)]) as process:
         try:
@@ -72,7 +76,9 @@ def launches(repository: Foreign) -> dict[tuple[int, int], tuple[str, tuple[str,
     return {(each["round"], each["launch"]): (each["side"], tuple(each.get("taints", ()))) for each in samples}
 
 
-TAINT = "benchmark_of_somebody_else_4.py matches benchmark_of_somebody_else*"
+STRANGER = f"benchmark_beside_{os.getpid()}"
+"""Not the same for tests that run side by side."""
+TAINT = f"{STRANGER}_4.py matches {STRANGER}*"
 
 
 @pytest.mark.parametrize("style", ["launch", "fine"])
