@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from expctl.flow.propose import Proposed
     from expctl.flow.status import Running
     from expctl.flow.world import Equipment, World
+    from expctl.launcher.offer import Offer
 
 
 def here() -> Place:
@@ -105,6 +106,13 @@ def _interpret(assembly: str) -> None:
 
     for name in kernel_names(assembly):
         load(assembly, name)
+
+
+def confinement() -> "Offer":
+    """What this kernel offers to confine a child with."""
+    from expctl.launcher.offer import offer
+
+    return offer()
 
 
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
@@ -218,12 +226,11 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.repository_lock import RepositoryLock
     from expctl.flow.world import World
-    from expctl.launcher.offer import offer
     from expctl.views.ledger_md import render
 
     become_subreaper()
     workspace = GitWorkspace(place)
-    walls = offer()
+    walls = confinement()
     machine = machine_facts() | {"confinement": walls.words()}
     return World(
         workspace=workspace,

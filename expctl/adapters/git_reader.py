@@ -25,6 +25,7 @@ SETTINGS = (
     "core.protectNTFS=true",
     "apply.ignoreWhitespace=no",
     "diff.external=",
+    "diff.orderFile=/dev/null",
     "log.showSignature=false",
     "log.follow=false",
     "submodule.recurse=false",

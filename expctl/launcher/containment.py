@@ -16,7 +16,7 @@ from expctl.launcher.control_group import make_group
 from expctl.launcher.kernel import prctl
 from expctl.launcher.landlock import PR_SET_NO_NEW_PRIVS, Ruleset
 from expctl.launcher.launch import Launch
-from expctl.launcher.namespaces import SHARED_MEMORY, Entry, Rooms
+from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, Rooms
 from expctl.launcher.offer import offer
 from expctl.launcher.privileges import keep_few
 
@@ -35,14 +35,14 @@ class Containment:
     """Of one launch. `release` it when the child runs or could not be started."""
 
     def __init__(self, launch: Launch) -> None:
-        self._launch, self._runner = launch, os.getpid()
+        self._launch, self._runner, self._gpu = launch, os.getpid(), bool(_gpus())
         self._rooms: Rooms | None = None
         self._ruleset: Ruleset | None = None
         if launch.walls is not None:
             here, folders = offer(), (*launch.watched, *launch.walls.shared)
-            self._rooms = _rooms_for(here.entry, folders)
+            self._rooms = _rooms_for(here.entry, folders, gpu=self._gpu)
             if here.landlock:
-                shared_memory = (SHARED_MEMORY,) if here.entry is Entry.NONE and _gpus() else ()
+                shared_memory = (SHARED_MEMORY,) if here.entry is Entry.NONE and self._gpu else ()
                 writable = (*folders, *_plain_devices(), *_gpus(), *shared_memory)
                 self._ruleset = Ruleset(writable=writable, tcp=launch.walls.counters or here.entry is not Entry.NONE)
         self.group = make_group(launch.mark)
@@ -84,16 +84,19 @@ class Containment:
             return
         if rooms.entry is not Entry.NONE:
             self._ruleset.allow(SHARED_MEMORY)
+        if self._gpu:  # root without mounts of its own could write the settings of the machine in /proc
+            alone = rooms.entry is Entry.NONE and os.geteuid() == 0
+            self._ruleset.allow(PROCESSES / "self" if alone else PROCESSES, contents=True)
         self._ruleset.enter()
 
 
-def _rooms_for(entry: Entry, folders: Sequence[Path]) -> Rooms:
+def _rooms_for(entry: Entry, folders: Sequence[Path], *, gpu: bool) -> Rooms:
     """Those that were made for the same folders, if they were. Raises OSError."""
-    key = (entry, *((str(folder), folder.stat().st_dev, folder.stat().st_ino) for folder in folders))
+    key = (entry, gpu, *((str(folder), folder.stat().st_dev, folder.stat().st_ino) for folder in folders))
     if key not in _rooms:
         if len(_rooms) >= ROOMS_MAX:
             _rooms.pop(next(iter(_rooms))).close()
-        _rooms[key] = Rooms(entry, folders)
+        _rooms[key] = Rooms(entry, folders, gpu=gpu)
     return _rooms[key]
 
 

@@ -66,12 +66,14 @@ class Ruleset:
             self.close()
             raise
 
-    def allow(self, path: Path) -> None:
-        """`path`, and what is below it if it is a folder, may be changed. Raises OSError if it isn't there."""
+    def allow(self, path: Path, *, contents: bool = False) -> None:
+        """`path`, and what is below it if it is a folder, may be changed; with `contents` nothing but the contents of files
+        that are there. Raises OSError if it isn't.
+        """
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
-            folder = stat.S_ISDIR(os.fstat(parent).st_mode)
-            rule = _Rule(allowed=self._allowed if folder else self._allowed & (WRITE_FILE | TRUNCATE), parent=parent)
+            everything = stat.S_ISDIR(os.fstat(parent).st_mode) and not contents
+            rule = _Rule(allowed=self._allowed if everything else self._allowed & (WRITE_FILE | TRUNCATE), parent=parent)
             system_call(ADD_RULE, f"landlock {path}", self.descriptor, PATH_BENEATH, ctypes.byref(rule), 0)
         finally:
             os.close(parent)

@@ -10,7 +10,6 @@ import ctypes
 import fcntl
 import os
 import signal
-import socket
 import struct
 from collections.abc import Callable, Sequence
 from enum import StrEnum
@@ -28,6 +27,9 @@ PR_SET_PDEATHSIG = 1
 
 SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  children get one of their own
 SHARED_MEMORY_SIZE = "25%"
+PROCESSES = Path("/proc")
+SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
+"""In /proc: what belongs to the machine and not to a process."""
 DOORS = ("user", "dbus", "systemd/private", "docker.sock", "podman", "containerd", "snapd.socket")
 """In /run: sockets of services that act for whoever asks, outside all walls. A read-only mount doesn't stop a connection."""
 
@@ -47,13 +49,14 @@ class _MountAttributes(ctypes.Structure):
 class Rooms:
     """A view of the machine in which only `writable` folders can be changed; with an entry of NONE the machine as it is.
 
+    `gpu`: processes may write what /proc has of them, for CUDA names its threads there and doesn't start where it can't.
     Raises OSError where the kernel doesn't let us. The folders must stay: one that is made again is another one.
     """
 
-    def __init__(self, entry: Entry, writable: Sequence[Path]) -> None:
+    def __init__(self, entry: Entry, writable: Sequence[Path], *, gpu: bool = False) -> None:
         self.entry = entry
         kinds = {Entry.PRIVILEGED: ("net", "mnt"), Entry.AS_USER: ("user", "net", "mnt"), Entry.NONE: ()}[entry]
-        self._doors = _made(lambda: _build(entry, writable), kinds) if kinds else ()
+        self._doors = _made(lambda: _build(entry, writable, gpu=gpu), kinds) if kinds else ()
 
     def enter(self) -> None:
         """For a process that is about to exec. It is at the root of the file system then."""
@@ -123,7 +126,7 @@ def _works(act: Callable[[], None]) -> bool:
     return os.waitpid(child, 0)[1] == 0
 
 
-def _build(entry: Entry, writable: Sequence[Path]) -> None:
+def _build(entry: Entry, writable: Sequence[Path], *, gpu: bool) -> None:
     user, group = os.geteuid(), os.getegid()
     unshare(NEW_MOUNTS | NEW_NETWORK | (NEW_USER if entry is Entry.AS_USER else 0))
     if entry is Entry.AS_USER:  # the same user and group inside as outside; nobody else exists there
@@ -134,11 +137,14 @@ def _build(entry: Entry, writable: Sequence[Path]) -> None:
     mount("expctl", str(SHARED_MEMORY), "tmpfs", MS_NOSUID | MS_NODEV, f"size={SHARED_MEMORY_SIZE},mode=1777")
     for name in DOORS:
         _shut(f"/run/{name}")
-    for folder in writable:
+    settings = [path for name in SETTINGS if (path := PROCESSES / name).exists()] if gpu else []
+    for folder in (*writable, *settings):
         mount(str(folder), str(folder), flags=MS_BIND | MS_REC)
     _set_writable(Path("/"), writable=False)
     for folder in (*writable, SHARED_MEMORY):
         _set_writable(folder, writable=True)
+    if gpu:
+        _set_writable(PROCESSES, writable=True, below=False)
 
 
 def _shut(door: str) -> None:
@@ -150,12 +156,17 @@ def _shut(door: str) -> None:
 
 def _raise_loopback() -> None:
     """Profilers talk to the program that they watch over it."""
+    import socket  # takes longer to load than the rest of this floor
+
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         flags = struct.unpack(INTERFACE, fcntl.ioctl(any_socket, GET_FLAGS, struct.pack(INTERFACE, b"lo", 0)))[1]
         fcntl.ioctl(any_socket, SET_FLAGS, struct.pack(INTERFACE, b"lo", flags | IFF_UP))
 
 
-def _set_writable(folder: Path, *, writable: bool) -> None:
+def _set_writable(folder: Path, *, writable: bool, below: bool = True) -> None:
+    """The mount at `folder`, and those below it."""
     wanted = _MountAttributes(set=0 if writable else MOUNT_ATTR_RDONLY, clear=MOUNT_ATTR_RDONLY if writable else 0)
     size = ctypes.sizeof(wanted)
-    system_call(MOUNT_SETATTR, f"mount {folder}", AT_FDCWD, os.fsencode(folder), AT_RECURSIVE, ctypes.byref(wanted), size)
+    system_call(
+        MOUNT_SETATTR, f"mount {folder}", AT_FDCWD, os.fsencode(folder), AT_RECURSIVE * below, ctypes.byref(wanted), size
+    )

@@ -118,9 +118,10 @@ class Running:
         if self._ended:
             return
         before = [found for pid in self.pids() if (found := identity_of(pid)) is not None]
-        self.send(signal.SIGKILL)  # also when the leader is gone: whoever stayed behind in the group
         if self._group is not None:
             self._group.kill()
+        if self._group is None or self.process.returncode is None:  # whoever stayed behind, the leader being gone
+            self.send(signal.SIGKILL)
         self._ended = True
         self.status(KILL_WAIT_S)
         _live.discard(self.process.pid)

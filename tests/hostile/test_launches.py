@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -17,11 +17,13 @@ from expctl.adapters.child import MARK, RESULT_FD, Child, Launch, TimedOut, Wall
 from expctl.adapters.child_words import child_environment
 from expctl.adapters.redaction import known_secrets
 from expctl.domain.protocol import Environment
+from expctl.launcher import containment
 from expctl.launcher.namespaces import Entry
-from expctl.launcher.offer import offer
+from expctl.launcher.offer import Offer, offer
 from expctl.launcher.process import identity_of
 
 SHARED = Path("/dev/shm/expctl-hostile")
+TOOLS = "/usr/sbin:/usr/bin:/sbin:/bin"
 PRELUDE = "import os, sys; E = os.environ; "
 CASES = TABLE["launches"]
 
@@ -48,7 +50,7 @@ class User:
             "VICTIM": str(self.victim.pid),
             "PORT": str(self.stream.getsockname()[1]),
             "SOCKET": self.nameless.getsockname()[1:].decode(),
-            "PATH": os.environ["PATH"],
+            "PATH": TOOLS,
             MARK: "hostile",
         }
 
@@ -84,7 +86,7 @@ def user(tmp_path: Path) -> Iterator[User]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     (tmp_path / "scratch").mkdir()
-    victim = subprocess.Popen(["sleep", "60"], start_new_session=True)
+    victim = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
     sockets = [socket.socket(), socket.socket(type=socket.SOCK_DGRAM), socket.socket(socket.AF_UNIX)]
     sockets[0].bind(("127.0.0.1", 0))
     sockets[1].bind(sockets[0].getsockname())
@@ -116,11 +118,10 @@ def run(user: User, program: list[str], walls: Walls | None) -> str:
 
 
 def argv_of(case: dict[str, str]) -> list[str]:
-    return [sys.executable, "-c", PRELUDE + case["python"]] if "python" in case else ["sh", "-c", case["sh"]]
+    return [sys.executable, "-c", PRELUDE + case["python"]] if "python" in case else ["/bin/sh", "-c", case["sh"]]
 
 
-def offered(need: str) -> bool:
-    here = offer()
+def offered(need: str, here: Offer) -> bool:
     return {
         "": here.confines_writes,
         "mounts": here.entry is not Entry.NONE,
@@ -129,11 +130,21 @@ def offered(need: str) -> bool:
     }[need]
 
 
+BESIDE_A_GPU = "all, beside a GPU"
+LAYERS = {"all": {}, BESIDE_A_GPU: {}, "landlock alone": {"entry": Entry.NONE}, "mounts alone": {"landlock": 0}}
+
+
+@pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("name", CASES)
-def test_a_launch(name: str, user: User) -> None:
-    case = CASES[name]
-    if not offered(case.get("needs", "")):
-        pytest.skip(f"UNCONFINED: this kernel offers {offer().words()}, which does not stop what {name}")
+def test_a_launch(name: str, layer: str, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    case, here = CASES[name], replace(offer(), **LAYERS[layer])
+    if not offered(case.get("needs", ""), here):
+        if layer != "all":
+            return  # as the table says: what is left does not stop it
+        pytest.skip(f"UNCONFINED: this kernel offers {here.words()}, which does not stop what {name}")
+    monkeypatch.setattr(containment, "offer", lambda: here)
+    if layer == BESIDE_A_GPU:
+        monkeypatch.setattr(containment, "_gpus", lambda: (Path("/dev/null"),))
     before = user.facts()
     said = run(user, argv_of(case), Walls(scratch=(user.scratch,)))
     assert user.facts() == before, said
@@ -144,6 +155,17 @@ def test_a_launch(name: str, user: User) -> None:
         pids = [int(word) for word in (user.scratch / case["ends"]).read_text().split()]
         assert pids
         assert [pid for pid in pids if identity_of(pid) is not None] == []
+
+
+@pytest.mark.parametrize("layer", LAYERS)
+def test_a_thread_can_be_named_beside_a_gpu(layer: str, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CUDA does so when it starts, and doesn't start where that fails."""
+    monkeypatch.setattr(containment, "offer", lambda: replace(offer(), **LAYERS[layer]))
+    monkeypatch.setattr(containment, "_gpus", lambda: (Path("/dev/null"),))
+    naming = (
+        "import os, threading; open(f'/proc/self/task/{threading.get_native_id()}/comm', 'w').write('cuda'); print('named')"
+    )
+    assert "named" in run(user, [sys.executable, "-c", naming], Walls(scratch=(user.scratch,)))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.get("alone")])
@@ -164,7 +186,7 @@ def test_no_variable_of_the_user_reaches_a_child(user: User, monkeypatch: pytest
     made = child_environment(Environment(pass_through=("ABSENT",)), user.scratch, "ours")
     log = user.folder / "log"
     walls = Walls(scratch=(user.scratch,))
-    with Child(Launch(argv=["env"], cwd=user.folder, environment=made, log=log, walls=walls)) as child:
+    with Child(Launch(argv=["/usr/bin/env"], cwd=user.folder, environment=made, log=log, walls=walls)) as child:
         child.wait(time.monotonic() + 10)
     seen = dict(line.split("=", 1) for line in log.read_text().splitlines())
     assert seen[MARK] == "ours"

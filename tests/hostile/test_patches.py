@@ -44,8 +44,9 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Repository:
     return made
 
 
-@pytest.mark.parametrize("proposed", [False, True], ids=["given", "queued"])
-@pytest.mark.parametrize("name", TABLE["patches"])
+@pytest.mark.parametrize(
+    ("name", "proposed"), [*((name, True) for name in TABLE["patches"]), ("changes the judge", False), ("is no patch", False)]
+)
 def test_a_patch(name: str, proposed: bool, repository: Repository) -> None:
     case = TABLE["patches"][name]
     workspace = GitWorkspace(locate(repository.root))

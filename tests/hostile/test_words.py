@@ -1,5 +1,6 @@
 """Words that pretend to be something else: YAML, ids, names, titles, commit messages, kernels' names."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ from table import TABLE
 from user_repository import Repository
 
 from expctl.adapters import strict_yaml
+from expctl.cli.output import print_json
 from expctl.domain.errors import Misused, Refused
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict, check_id
 from expctl.domain.ledger import ledger_of
@@ -101,6 +103,13 @@ def test_words_on_a_terminal(words: str, capsys: pytest.CaptureFixture[str]) -> 
     progress.working("build", words)
     said = capsys.readouterr().out
     assert (said.count("\n"), has_unseen(said)) == (2, False)
+
+
+def test_words_in_json(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"title": words})
+    said = capsys.readouterr().out
+    assert json.loads(said) == {"title": words}
+    assert not has_unseen(said)
 
 
 @pytest.fixture(scope="module")

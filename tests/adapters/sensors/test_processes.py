@@ -86,7 +86,7 @@ def test_who_it_is_is_told_without_its_arguments(proc: FakeProc) -> None:
 
 
 def test_since_when_it_runs() -> None:
-    with subprocess.Popen(["sleep", "60"]) as process:
+    with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as process:
         try:
             told = time.mktime(time.strptime(ProcessTable(mark="m").since(process.pid), "%Y-%m-%dT%H:%M:%SZ")) - time.timezone
             assert abs(told - time.time()) < 5
