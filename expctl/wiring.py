@@ -1,6 +1,8 @@
 """The only place that names concrete classes. Heavy imports happen inside, so that `--help` and `status` stay quick."""
 
+import contextlib
 import hashlib
+import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from expctl.adapters.pictures import Pictures
     from expctl.adapters.record_index import RecordIndex
     from expctl.adapters.rulebook import GitRulebook
+    from expctl.domain.checkup import Finding
     from expctl.domain.experiment import Probe
     from expctl.domain.ledger_rows import Lines
     from expctl.domain.ports import Foreign, ProbeAnswer, Progress, Recipe
@@ -194,6 +197,44 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
         Suspend(),
     )
     return MachineGate(rule, lock=MachineLock(experiment=experiment), table=table, sensors=sensors)
+
+
+def checkup(place: Place) -> "tuple[Finding, ...]":
+    """What the doctor finds. Raises Refused where there is no commit yet."""
+    from expctl.adapters.checkup_machine import machine_findings
+    from expctl.adapters.checkup_state import StateCheckup
+    from expctl.adapters.replays import Replays
+    from expctl.domain.errors import Refused
+    from expctl.domain.ledger import Ledger
+    from expctl.flow.doctor import committed_findings, target_findings
+    from expctl.views.ledger_md import render
+
+    git = reader(place)
+    records, head = library(git), git.head()
+
+    def contradicted() -> tuple[tuple[str, str], ...]:
+        return tuple((each.id, each.text) for each in Replays(records, head).all() if each.differs)
+
+    def ledger_is(view: Ledger) -> bool:
+        return git.blob_on_disk("ledger.md") == git.blob_of(render(view).encode())
+
+    known = frozenset(path.split("/")[1] for path in git.list_files(head, "experiments") if path.count("/") > 1)
+    found = [*machine_findings(place.state), *StateCheckup(git, known).findings()]
+    found += committed_findings(records, head, history=git.history(head), contradicted=contradicted, ledger_is=ledger_is)
+    with contextlib.suppress(Refused):  # said above
+        protocol = records.protocol(head)
+        found += target_findings(protocol, _equip(place, lambda _: (), machine()["machine"], protocol, "").toolchains)
+    return tuple(found)
+
+
+def clear(place: Place) -> None:
+    """Clear what dead runs left. Raises Busy when one lives."""
+    from expctl.flow.recover import clear_the_deck
+    from expctl.views.console import ConsoleProgress
+
+    made = world(place, ConsoleProgress(sys.stderr))
+    with made.locks.repository(experiment=""):
+        clear_the_deck(made)
 
 
 def asking(place: Place) -> "Callable[[World, str], Proposed | Unproposed | Exhausted]":

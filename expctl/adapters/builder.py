@@ -5,6 +5,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Mapping
@@ -16,6 +17,7 @@ from expctl.adapters.child_words import child_environment, fill, shared_folders
 from expctl.adapters.disk_room import check_room
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Busy
+from expctl.domain.machine_trouble import is_trouble
 from expctl.domain.ports import Available, Failed, Recipe, Unavailable
 from expctl.domain.protocol import Build, Environment, Target, Toolchain
 from expctl.domain.record import Artifact
@@ -118,9 +120,12 @@ class Builder:
                     hint="state D waits for a device or a file system: mend that, or start the machine again; then run again",
                 ) from error
             except OSError as error:
+                if is_trouble(error):
+                    raise
                 return Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)
             if status:
-                return Failed(reason=_first_error(log, tree) or f"{Path(argv[0]).name} {child.fate()}")
+                killed = status == -signal.SIGKILL
+                return Failed(reason=_first_error(log, tree) or f"{Path(argv[0]).name} {child.fate()}", killed=killed)
         return None
 
     def _key(self, name: str, target: Target, available: Available, sources: str) -> str:

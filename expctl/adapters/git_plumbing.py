@@ -1,12 +1,16 @@
 """Running git's plumbing through GitPython. The only module that imports it; loading it costs more than all of `status`."""
 
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 
 import git
 
-from expctl.adapters.disk_room import raise_shortage
 from expctl.adapters.git_reader import GitReader, Place, hermetic_arguments, hermetic_environment, without_gits_own
+from expctl.adapters.git_trouble import git_trouble
+from expctl.domain.errors import Refused
+
+LOST = re.compile("not a valid object|bad object|unable to read|invalid object|missing blob|not a valid .* name")
 
 
 class GitPlumbing(GitReader):
@@ -22,7 +26,7 @@ class GitPlumbing(GitReader):
     def call(
         self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
     ) -> tuple[int, bytes, str]:
-        """Run one git command; return its status, output and messages. Raises OSError when the disk is full."""
+        """Run one git command; return its status, output and messages. Raises Refused when it could not do its work."""
         source = None
         if stdin is not None:
             source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
@@ -43,14 +47,23 @@ class GitPlumbing(GitReader):
         finally:
             if source is not None:
                 source.close()
-        said = err.decode(errors="replace") if isinstance(err, bytes) else str(err)
-        if status:
-            raise_shortage(said, self.state)
-        return int(status), out if isinstance(out, bytes) else str(out).encode(), said.strip()
+        said = (err.decode(errors="replace") if isinstance(err, bytes) else str(err)).strip()
+        trouble = git_trouble(arguments[0], int(status), said)
+        if trouble is not None:
+            raise trouble
+        return int(status), out if isinstance(out, bytes) else str(out).encode(), said
 
     def must(self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> str:
         """As `call`, for what cannot fail in a sound repository."""
         status, out, said = self.call(arguments, stdin=stdin, env=env)
+        if status and LOST.search(said):
+            raise Refused(
+                "git misses an object that was there",
+                expected="the objects that this command has just made",
+                found=said.splitlines()[0],
+                where=str(self.root),
+                hint="if a `git gc --prune=now` ran meanwhile, run the same command again; otherwise git fsck",
+            )
         if status:
             raise RuntimeError(f"git {' '.join(arguments[:3])} failed with {status}: {said}")
         return out.decode(errors="surrogateescape").strip()

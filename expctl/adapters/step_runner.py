@@ -16,12 +16,14 @@ from expctl.adapters.disk_room import check_room
 from expctl.adapters.launch_watch import Watch
 from expctl.adapters.rounds import Rounds
 from expctl.adapters.worker import StepFailed, parse_line
+from expctl.domain.machine_trouble import is_trouble
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress, TestReport
 from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step
 from expctl.domain.record import Fact
 from expctl.domain.text import one_line
 
+KILLED = "died of SIGKILL"
 END_WAIT_S = 10.0  # from the last line of a script to its exit
 
 T = TypeVar("T")
@@ -82,7 +84,9 @@ class StepRunner:
                         failed += said.get("ok") is not True
                         _keep_worst(worst, said.get("facts"))
                         progress.advance("test", cases, 0)
-                return Failed(reason=f"the test {child.fate()} after {cases} cases{log_tail(log)}", died=True)
+                fate = child.fate()
+                reason = f"the test {fate} after {cases} cases{log_tail(log)}"
+                return Failed(reason=reason, died=True, killed=fate == KILLED)
             except TimedOut:
                 return Failed(reason=f"the test did not end within {step.timeout_s:g} s ({cases} cases done)", died=True)
             except Gone as gone:
@@ -164,6 +168,8 @@ class StepRunner:
                 )
             )
         except OSError as error:
+            if is_trouble(error):
+                raise
             raise StepFailed(Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)) from error
 
     def _room(self, artifact: Path) -> Path:

@@ -45,11 +45,15 @@ class Unavailable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """A step that did not do its work. `fault`: the harness or machine, not the build under test; `died`: it ended unsaid."""
+    """A step that did not do its work. `fault`: the harness or machine, not the build under test; `died`: it ended unsaid.
+
+    `killed`: by SIGKILL, which no build earns by itself.
+    """
 
     reason: str
     fault: bool = False
     died: bool = False
+    killed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

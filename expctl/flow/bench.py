@@ -10,6 +10,7 @@ from expctl.domain.events import BuildFailed, Built, Event, Measured, MeasureFai
 from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed, TestReport
+from expctl.domain.record import Artifact
 from expctl.flow import preflight
 from expctl.flow.desk import Desk
 from expctl.flow.look import look
@@ -70,10 +71,16 @@ class Bench:
         progress, clock = self._world.progress, self._world.clock
         progress.working("build", f"{name}, {side}")
         started = clock.monotonic_s()
-        tree, sources = self._check_out(side, run), self._world.workspace.source_identity(self._commit(side, run))
-        with self._desk.equipment.gate.working():
-            target = self._desk.protocol.targets[name]
-            made = self._desk.equipment.toolchains.build(name, target, tree=tree, sources=sources)
+
+        def build() -> Artifact | Failed:
+            tree, sources = self._check_out(side, run), self._world.workspace.source_identity(self._commit(side, run))
+            with self._desk.equipment.gate.working():
+                target = self._desk.protocol.targets[name]
+                return self._desk.equipment.toolchains.build(name, target, tree=tree, sources=sources)
+
+        made = build()
+        if isinstance(made, Failed) and made.killed:  # once says nothing about the patch
+            made = build()
         duration_s = round(clock.monotonic_s() - started, 3)
         if isinstance(made, Failed):
             progress.step("build", f"{name}, {side}: failed: {made.reason}", duration_s)
@@ -111,6 +118,8 @@ class Bench:
                 return self._desk.equipment.steps.test(step, cwd=cwd, artifact=artifact, progress=self._world.progress)
 
         report = test(Side.CANDIDATE)
+        if isinstance(report, Failed) and report.killed:  # by somebody, or for want of memory: once says nothing
+            report = test(Side.CANDIDATE)
         guards = name != self._desk.begun.target
         if isinstance(report, Failed) and (report.died or guards):
             control = test(Side.BASELINE)

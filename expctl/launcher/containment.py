@@ -82,7 +82,7 @@ class Containment:
         if self._ruleset is None:
             prctl(PR_SET_NO_NEW_PRIVS, 1)
             return
-        if rooms.entry is not Entry.NONE:
+        if rooms.has_own_memory:
             self._ruleset.allow(SHARED_MEMORY)
         if self._gpu:  # root without mounts of its own could write the settings of the machine in /proc
             alone = rooms.entry is Entry.NONE and os.geteuid() == 0

@@ -51,12 +51,14 @@ class Rooms:
 
     `gpu`: processes may write what /proc has of them, for CUDA names its threads there and doesn't start where it can't.
     Raises OSError where the kernel doesn't let us. The folders must stay: one that is made again is another one.
+    `has_own_memory`: shared memory is its own, unless the folders themselves lie there.
     """
 
     def __init__(self, entry: Entry, writable: Sequence[Path], *, gpu: bool = False) -> None:
         self.entry = entry
+        self.has_own_memory = entry is not Entry.NONE and not any(each.is_relative_to(SHARED_MEMORY) for each in writable)
         kinds = {Entry.PRIVILEGED: ("net", "mnt"), Entry.AS_USER: ("user", "net", "mnt"), Entry.NONE: ()}[entry]
-        self._doors = _made(lambda: _build(entry, writable, gpu=gpu), kinds) if kinds else ()
+        self._doors = _made(lambda: _build(entry, writable, gpu=gpu, own_memory=self.has_own_memory), kinds) if kinds else ()
 
     def enter(self) -> None:
         """For a process that is about to exec. It is at the root of the file system then."""
@@ -126,7 +128,7 @@ def _works(act: Callable[[], None]) -> bool:
     return os.waitpid(child, 0)[1] == 0
 
 
-def _build(entry: Entry, writable: Sequence[Path], *, gpu: bool) -> None:
+def _build(entry: Entry, writable: Sequence[Path], *, gpu: bool, own_memory: bool) -> None:
     user, group = os.geteuid(), os.getegid()
     unshare(NEW_MOUNTS | NEW_NETWORK | (NEW_USER if entry is Entry.AS_USER else 0))
     if entry is Entry.AS_USER:  # the same user and group inside as outside; nobody else exists there
@@ -134,14 +136,15 @@ def _build(entry: Entry, writable: Sequence[Path], *, gpu: bool) -> None:
             Path("/proc/self", file).write_text(text)
     _raise_loopback()
     mount("", "/", flags=MS_REC | MS_PRIVATE)
-    mount("expctl", str(SHARED_MEMORY), "tmpfs", MS_NOSUID | MS_NODEV, f"size={SHARED_MEMORY_SIZE},mode=1777")
+    if own_memory:
+        mount("expctl", str(SHARED_MEMORY), "tmpfs", MS_NOSUID | MS_NODEV, f"size={SHARED_MEMORY_SIZE},mode=1777")
     for name in DOORS:
         _shut(f"/run/{name}")
     settings = [path for name in SETTINGS if (path := PROCESSES / name).exists()] if gpu else []
     for folder in (*writable, *settings):
         mount(str(folder), str(folder), flags=MS_BIND | MS_REC)
     _set_writable(Path("/"), writable=False)
-    for folder in (*writable, SHARED_MEMORY):
+    for folder in (*writable, *([SHARED_MEMORY] if own_memory else [])):
         _set_writable(folder, writable=True)
     if gpu:
         _set_writable(PROCESSES, writable=True, below=False)

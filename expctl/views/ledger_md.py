@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from importlib import resources
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ from expctl.views.ledger_lines import experiment_table, forecast_table, rule_tab
 from expctl.views.table import table
 
 if TYPE_CHECKING:
+    import jinja2
+
     from expctl.domain.ledger import Ledger
     from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
     from expctl.domain.ledger_rows import QueueItem
@@ -24,8 +27,9 @@ if TYPE_CHECKING:
 COMMIT_LETTERS = 12
 
 
-def render(ledger: Ledger) -> str:
-    """Return the text of ledger.md, with a final newline. Every value is escaped unless it is Markdown already."""
+@functools.cache
+def _template() -> jinja2.Template:
+    """Compiled once per process: a KEEP that changes the queue renders twice, and compiling takes longer than rendering."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -36,8 +40,12 @@ def render(ledger: Ledger) -> str:
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    template = environment.from_string(resources.files("expctl.views").joinpath("ledger.md.j2").read_text(encoding="utf-8"))
-    return template.render(
+    return environment.from_string(resources.files("expctl.views").joinpath("ledger.md.j2").read_text(encoding="utf-8"))
+
+
+def render(ledger: Ledger) -> str:
+    """Return the text of ledger.md, with a final newline. Every value is escaped unless it is Markdown already."""
+    return _template().render(
         ledger=ledger,
         protocol=ledger.protocol,
         boundaries=boundaries,
