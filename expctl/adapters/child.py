@@ -134,12 +134,14 @@ class Child:
             self._look()
             if not self._selector.select(min(left, LOOK_EVERY_S)):
                 continue
-            chunk = os.read(self._results, 65536)
-            if not chunk:
+            if not self._fill():
                 return
-            self._buffer += chunk
             if len(self._buffer) > LINE_BYTES_MAX and b"\n" not in self._buffer:
                 raise Gone(f"a result line of more than {LINE_BYTES_MAX} bytes")
+
+    def has_said_more(self) -> bool:
+        """Is there a line, or a part of one, that nobody has read?"""
+        return bool(self._buffer) or (bool(self._selector.select(0)) and self._fill())
 
     def wait(self, deadline_s: float) -> int:
         """The exit status (negative: the signal). Raises TimedOut past `deadline_s` (monotonic), TooMuch."""
@@ -151,6 +153,12 @@ class Child:
             if not left:
                 raise TimedOut
             self._look()
+
+    def _fill(self) -> bool:
+        """Read what is there; False at the end of the channel."""
+        chunk = os.read(self._results, 65536)
+        self._buffer += chunk
+        return bool(chunk)
 
     def stop(self) -> None:
         """Halt the whole group until `go_on`."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from expctl.adapters.child import Child
 from expctl.adapters.launch_watch import Unwatched, Watch
-from expctl.adapters.worker import StepFailed, Worker
+from expctl.adapters.worker import StepFailed, Visit, Worker
 from expctl.domain.errors import Busy
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress
@@ -87,9 +87,9 @@ class Rounds:
         samples: list[Sample] = []
         for place, letter in enumerate(order):
             for _ in range(LAUNCHES_MOST):
-                times, taints = self._launch(benchmark, cwd, artifacts, LETTER[letter], seed)
+                visits, taints = self._launch(benchmark, cwd, artifacts, LETTER[letter], seed)
                 launch = len(samples) // len(benchmark.sizes)
-                found = (_sample(benchmark, round, launch, LETTER[letter], size, times[size], order) for size in times)
+                found = (_sample(benchmark, round, launch, LETTER[letter], size, [visits[size]], order) for size in visits)
                 samples += (replace(each, taints=taints) for each in found)
                 if not taints:
                     break
@@ -100,17 +100,17 @@ class Rounds:
 
     def _launch(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], side: Side, seed: int
-    ) -> tuple[dict[str, list[int]], tuple[str, ...]]:
-        """Times by size, and what disturbed them."""
+    ) -> tuple[dict[str, Visit], tuple[str, ...]]:
+        """Visits by size, and what disturbed them."""
         self._watch.clear()
         with ExitStack() as stack:
-            worker, times = self._begin(benchmark, cwd, artifacts, side, seed, None, stack), {}
+            worker, visits = self._begin(benchmark, cwd, artifacts, side, seed, None, stack), {}
             with self._watch.looking(side):
                 for size in benchmark.sizes:
                     worker.times(size.name, 1)
-                    times[size.name] = worker.times(size.name, benchmark.iterations)
+                    visits[size.name] = worker.times(size.name, benchmark.iterations)
             worker.ask({"do": "end"}, "end")
-        return times, self._watch.taken()
+        return visits, self._watch.taken()
 
     def _fine(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
@@ -130,7 +130,7 @@ class Rounds:
             for worker in pair.workers.values():
                 for size in benchmark.sizes:
                     worker.times(size.name, 1)
-            times, orders = _quads(benchmark, pair.workers, progress)
+            visits, orders = _quads(benchmark, pair.workers, progress)
         taints = self._watch.taken()
         if pair.rounds < benchmark.respawn:
             pair.ask("check", "checked")
@@ -140,7 +140,7 @@ class Rounds:
         born = pair.born if benchmark.respawn > 1 else None
         return tuple(
             replace(
-                _sample(benchmark, round, launch, side, size.name, times[side, size.name], orders[size.name], born),
+                _sample(benchmark, round, launch, side, size.name, visits[side, size.name], orders[size.name], born),
                 taints=taints,
             )
             for launch, side in enumerate(pair.order)
@@ -159,11 +159,11 @@ class Rounds:
         *,
         takes_turns: bool = False,
     ) -> Worker:
-        """The seed is told over the pipe: an argv can be read by the code under test."""
+        """A process that has drawn its inputs and is warm."""
         child = stack.enter_context(self._start(benchmark.argv, cwd, artifacts[side], self._log, core))
         worker = Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log, takes_turns=takes_turns)
         with self._watch.looking(side, timed=False, core=core):
-            worker.ask({"do": "begin", "seed": seed, "sizes": [size.name for size in benchmark.sizes]}, "ready")
+            worker.begin(seed, [size.name for size in benchmark.sizes])
         return worker
 
 
@@ -178,21 +178,29 @@ def _restless(taints: Sequence[str]) -> Busy:
 
 def _quads(
     benchmark: Benchmark, workers: Mapping[Side, Worker], progress: Progress
-) -> tuple[dict[tuple[Side, str], list[int]], dict[str, str]]:
-    times: dict[tuple[Side, str], list[int]] = {(side, size.name): [] for side in Side for size in benchmark.sizes}
+) -> tuple[dict[tuple[Side, str], list[Visit]], dict[str, str]]:
+    visits: dict[tuple[Side, str], list[Visit]] = {(side, size.name): [] for side in Side for size in benchmark.sizes}
     orders = {size.name: "" for size in benchmark.sizes}
     for quad in range(benchmark.quads):
         for size in benchmark.sizes:
             order = secrets.choice(ORDERS)
             orders[size.name] += order[0]
             for letter in order:
-                times[LETTER[letter], size.name] += workers[LETTER[letter]].times(size.name, benchmark.iterations)
+                side = LETTER[letter]
+                visits[side, size.name].append(workers[side].times(size.name, benchmark.iterations))
         progress.advance("round", quad + 1, benchmark.quads)
-    return times, orders
+    return visits, orders
 
 
 def _sample(
-    benchmark: Benchmark, round: int, launch: int, side: Side, size: str, ns: Sequence[int], order: str, pair: int | None = None
+    benchmark: Benchmark,
+    round: int,
+    launch: int,
+    side: Side,
+    size: str,
+    visits: Sequence[Visit],
+    order: str,
+    pair: int | None = None,
 ) -> Sample:
     return Sample(
         round=round,
@@ -201,7 +209,8 @@ def _sample(
         size=size,
         style=benchmark.style,
         visit=benchmark.iterations,
-        ns=tuple(ns),
+        ns=tuple(ns for visit in visits for ns in visit.ns),
+        hidden_ns=tuple(visit.hidden_ns for visit in visits),
         order=order,
         pair=pair,
     )

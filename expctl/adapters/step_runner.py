@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import json
 import math
 import shutil
 import sys
@@ -10,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from expctl.adapters.channel import NONCE, Channel, Unasked, shown
 from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
 from expctl.adapters.child_words import child_environment, fill, shared_folders
 from expctl.adapters.disk_room import check_room
 from expctl.adapters.launch_watch import Watch
 from expctl.adapters.rounds import Rounds
-from expctl.adapters.worker import StepFailed, parse_line
+from expctl.adapters.worker import StepFailed
 from expctl.domain.machine_trouble import is_trouble
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress, TestReport
@@ -68,22 +70,27 @@ class StepRunner:
             started = self._start(step.argv, cwd, artifact, log)
         except StepFailed as error:
             return error.failed
+        channel = Channel()
         with started as child:
+            with contextlib.suppress(Gone):  # a script that reads nothing may be gone already; its lines are not
+                child.send(json.dumps({"do": "test", NONCE: channel.nonce}))
             child.close_input()
             try:
                 for line in child.lines(time.monotonic() + step.timeout_s):
-                    said = parse_line(line)
+                    said = channel.understood(line)
                     if said.get("event") == "end":
                         report = _test_end(said, cases, failed, worst)
+                        _hear_out(child)
                         status = child.wait(time.monotonic() + END_WAIT_S)
                         if isinstance(report, TestReport) and status:
                             return Failed(reason=f"the test said it passed and then {child.fate()}", died=True)
                         return report
-                    if said.get("event") == "case":
-                        cases += 1
-                        failed += said.get("ok") is not True
-                        _keep_worst(worst, said.get("facts"))
-                        progress.advance("test", cases, 0)
+                    if said.get("event") != "case":
+                        raise Unasked(shown(said))
+                    cases += 1
+                    failed += said.get("ok") is not True
+                    _keep_worst(worst, said.get("facts"))
+                    progress.advance("test", cases, 0)
                 fate = child.fate()
                 reason = f"the test {fate} after {cases} cases{log_tail(log)}"
                 return Failed(reason=reason, died=True, killed=fate == KILLED)
@@ -91,6 +98,8 @@ class StepRunner:
                 return Failed(reason=f"the test did not end within {step.timeout_s:g} s ({cases} cases done)", died=True)
             except Gone as gone:
                 return Failed(reason=f"the test sent {gone}", died=True)
+            except Unasked as unasked:
+                return Failed(reason=f"the test said something that it was not asked: {unasked}", died=True)
 
     def profile(
         self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
@@ -105,14 +114,14 @@ class StepRunner:
         self, step: Step, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
     ) -> tuple[Fact, ...] | Failed:
         facts: list[Fact] = []
-        log = self._fresh_log("profile")
+        log, channel = self._fresh_log("profile"), Channel()
         out.mkdir(parents=True, exist_ok=True)
         argv = fill(step.argv, {"{tree}": str(tree), "{out}": str(out)})
         try:
             with self._start(argv, cwd, artifact, log, out=out) as child:
                 child.close_input()
                 for line in child.lines(time.monotonic() + step.timeout_s):
-                    said = parse_line(line)
+                    said = channel.understood(line)
                     if said.get("event") == "fact":
                         facts.append(_fact(said))
                         progress.advance("profile", len(facts), 0)
@@ -123,7 +132,7 @@ class StepRunner:
             return Failed(reason=f"did not end within {step.timeout_s:g} s", fault=True)
         except StepFailed as error:
             return error.failed
-        except (Gone, OSError) as error:
+        except (Gone, Unasked, OSError) as error:
             return Failed(reason=f"{error}{log_tail(log)}", fault=True)
         if status:
             return Failed(reason=f"{child.fate()}{log_tail(log)}", fault=True)
@@ -199,6 +208,12 @@ class StepRunner:
 
     def _log(self, step: str) -> Path:
         return self._scratch / f"{step}.log"
+
+
+def _hear_out(child: Child) -> None:
+    """After an `end` comes nothing. Raises Unasked."""
+    for line in child.lines(time.monotonic() + END_WAIT_S):
+        raise Unasked(one_line(line, 60))
 
 
 def _fact(said: Mapping[str, Any]) -> Fact:
