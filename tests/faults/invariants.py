@@ -231,8 +231,10 @@ def _in_time(scene: Scene, expected: Expected) -> Iterator[str]:
     for each in resumes:
         if each.wall_s > expected.plain_s + RESUME_S:
             yield f"7: a resume took {each.wall_s:.1f} s where the whole command takes {expected.plain_s:.1f} s"
-    if len(resumes) > expected.resumes:
-        yield f"7: {len(resumes)} resumes were needed"
+    # A kill that was planned for a call that never came makes a whole run of a resume; what came after it was not needed.
+    needed = next((number for number, each in enumerate(resumes, 1) if each.status == 0), len(resumes))
+    if needed > expected.resumes:
+        yield f"7: {needed} resumes were needed"
     if any(each.status is None for each in scene.attempts):
         yield "7: a command did not end"
 
