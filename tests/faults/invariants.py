@@ -252,9 +252,10 @@ def _tested(scene: Scene, record: Record | None) -> Iterator[str]:
 
 def _statuses(scene: Scene, record: Record | None) -> Iterator[str]:
     """(9) The exit status tells the truth, and never that it is a bug."""
-    for each in scene.attempts:
-        if each.words[0] == "run":
-            yield from _status(each, record)
+    runs = [each for each in scene.attempts if each.words[0] == "run"]
+    for number, each in enumerate(runs, 1):
+        was_replaced = number < len(runs) and re.search(r"\bINVALID\b", each.said)  # the next run was a new attempt
+        yield from _status(each, None if was_replaced else record)
     if record is None and CONCLUDED in [each.status for each in scene.attempts if each.words[0] == "run"]:
         yield "9: exit status 0 without a record"
 
