@@ -88,8 +88,8 @@ def _step_alone(trial: Trial) -> Story:
     if running.until_stopped():
         _kill_steps(story.scene, running.pid)
         running.go_on()
-    running.wait()
-    story.resume()
+    if running.wait().status != 0:  # what ended as INVALID would be tried anew
+        story.resume()
     return story
 
 
