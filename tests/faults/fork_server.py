@@ -37,7 +37,6 @@ def serve() -> None:
     """Answer requests until the input ends."""
     for name in PRELOADED:
         importlib.import_module(name)
-    importlib.import_module("expctl.views.ledger_md")._template()
     gc.collect()
     gc.freeze()
     for line in sys.stdin:

@@ -95,7 +95,8 @@ def hurt_then_resumed(times: int, wall_s: float) -> Callable[[Story], None]:
     def change(story: Story) -> None:
         last = story.scene.attempts.pop()
         hurt = Attempt(words=last.words, status=-signal.SIGKILL, said="", wall_s=1.0, fired=True)
-        story.scene.attempts += [hurt, *[replace(last, wall_s=wall_s)] * times]
+        again = replace(last, wall_s=wall_s, status=130, said="Interrupted")
+        story.scene.attempts += [hurt, *[again] * (times - 1), replace(last, wall_s=wall_s)]
 
     return change
 
