@@ -1,11 +1,12 @@
 """Times commands as processes, in an empty repository and with ten thousand experiments, beside the listing commands of peers.
 
-    python benchmarks/scale/measure.py FOLDER [--experiments 10000] [--repeats 7] [--peers PYTHON] [--out FILE]
+    python benchmarks/scale/measure.py FOLDER [--experiments 10000] [--repeats 7] [--peers PYTHON] [--only VERB] [--out FILE]
+        [--into docs/SCALE.md]
 
 Makes FOLDER/empty-0 and FOLDER/full-N with generate.py where they aren't there, and the stores of those peers (optuna, mlflow,
 asv, dvc) that PYTHON has, with N entries each. Commands take turns, so that a slow minute meets all of them. Prints a
 markdown table: medians of wall time, and of CPU time (user and system, with every process that the command started and
-waited for).
+waited for). `--into` puts it into a document.
 """
 
 import argparse
@@ -22,8 +23,8 @@ from pathlib import Path
 from generate import generate, load
 from history import records
 
-from expctl.adapters.environment import machine_facts
 from expctl.adapters.git_reader import GitReader, locate
+from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_codec import record_bytes
 from expctl.adapters.record_index import RecordIndex
 from expctl.adapters.rulebook import GitRulebook
@@ -35,6 +36,7 @@ HERE = Path(__file__).parent
 EXPCTL = str(Path(sys.executable).with_name("expctl"))
 FREE = "--- a/src/total.py\n+++ b/src/total.py\n@@ -1,2 +1,2 @@\n def total(values):\n-    result = 0\n+    result = 1 - 1\n"
 KNOWN = FREE.replace("1 - 1", "2 - 2")
+BEGIN, END = "<!-- measured -->", "<!-- end of what was measured -->"
 NEWEST = "2027-01-01T00:00:00Z"
 
 
@@ -50,6 +52,7 @@ class Case:
     before: Callable[[], None] = lambda: None
     at_most_s: float = 0.0
     more_than: str = ""
+    status: int = 0
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -68,7 +71,7 @@ def run(case: Case) -> Took:
     process = subprocess.Popen(
         list(case.words),
         cwd=case.cwd,
-        env={**os.environ, **case.environment},
+        env={**plain_environment(), **case.environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -77,9 +80,14 @@ def run(case: Case) -> Took:
     _, status, used = os.wait4(process.pid, 0)
     wall_s = time.perf_counter() - begun
     process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in (0, 1) or b"BUG" in said:
+    if process.returncode != case.status or b"BUG" in said:
         raise SystemExit(f"{' '.join(case.words)} ended with {process.returncode}: {said.decode()}")
     return Took(wall_s=wall_s, cpu_s=used.ru_utime + used.ru_stime)
+
+
+def plain_environment() -> Mapping[str, str]:
+    """Ours, but Python may keep what it compiled, as it does everywhere else: the turn that warms up writes it."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 class Growing:
@@ -100,14 +108,16 @@ class Growing:
         self.add(replace(self._kinds[self._number % len(self._kinds)], id=f"P{self._number}", date=NEWEST))
 
     def forbid(self, patch: bytes) -> None:
-        """A rule that knows `patch`."""
+        """A rule that knows `patch` and refuses it: what it depends on is as it was."""
         reader = GitReader(locate(self._folder))
         book = GitRulebook(reader, RecordIndex(reader, None), tool=lambda _: "", probe=no_probe)
-        identity = book.identity(reader.head(), patch)
+        head = reader.head()
+        identity = book.identity(head, patch)
+        protocol = reader.protocol_identity(head, ("protocol.yaml", *GitLibrary(reader).protocol(head).harness))
         self._number += 1
         rejected = next(each for each in self._kinds if each.rule is not None)
         rule = Rule(text="known", patch_id=identity.patch_id, change=identity.change)
-        self.add(replace(rejected, id=f"P{self._number}", date=NEWEST, rule=rule))
+        self.add(replace(rejected, id=f"P{self._number}", date=NEWEST, rule=rule, protocol=protocol))
 
     def add(self, record: Record) -> None:
         """Commit it, index and work tree untouched."""
@@ -148,7 +158,7 @@ def cases(folder: Path, count: int) -> list[Case]:
         case("full, nothing new", "ledger"),
         case("empty", *free, cwd=empty),
         case("full, a free patch", *free, at_most_s=0.1),
-        case("full, a known patch", *known, at_most_s=0.1),
+        case("full, a patch that a rule refuses", *known, at_most_s=0.1, status=1),
         case("empty", "brief", cwd=empty),
         case("full", "brief", at_most_s=0.5),
     ]
@@ -210,16 +220,24 @@ def table(timed: Sequence[Case], took: Sequence[Sequence[Took]]) -> str:
 
 
 def about(arguments: argparse.Namespace) -> str:
-    """The machine, the tools and the command."""
-    facts = machine_facts()
+    """The kind of machine, the tools and the command."""
+    virtual = "virtual " if "hypervisor" in Path("/proc/cpuinfo").read_text(encoding="utf-8") else ""
     git = subprocess.run(["git", "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
-    load_average = ", ".join(f"{each:.1f}" for each in os.getloadavg())
+    words = f"--experiments {arguments.experiments} --repeats {arguments.repeats}{' --peers PYTHON' if arguments.peers else ''}"
     return (
-        f"{facts['cpu']}, {facts['cores']} cores, {facts['memory_gib']} GiB, {facts['os']}, Python {platform.python_version()},"
-        f" git {git}; {arguments.experiments} experiments, medians of {arguments.repeats}; load average at the end"
-        f" {load_average}.\n`python benchmarks/scale/measure.py FOLDER --experiments {arguments.experiments}"
-        f" --repeats {arguments.repeats}{' --peers PYTHON' if arguments.peers else ''}`"
+        f"{len(os.sched_getaffinity(0))}-core {platform.machine().replace('_', '-')} {virtual}machine, Python"
+        f" {platform.python_version()}, git {git}; {arguments.experiments} experiments, medians of {arguments.repeats}; load"
+        f" average at the end {os.getloadavg()[0]:.1f}. `python benchmarks/scale/measure.py FOLDER {words}`"
     )
+
+
+def put(text: str, file: Path) -> None:
+    """Between the marks of a document. Raises SystemExit where there are none."""
+    before, begin, rest = file.read_text(encoding="utf-8").partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"{file} has no lines {BEGIN} and {END}")
+    file.write_text(f"{before}{begin}\n\n{text}\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":
@@ -228,7 +246,9 @@ if __name__ == "__main__":
     asked.add_argument("--experiments", type=int, default=10_000)
     asked.add_argument("--repeats", type=int, default=7)
     asked.add_argument("--peers", type=Path)
+    asked.add_argument("--only", default="", help="of expctl's commands, this verb alone")
     asked.add_argument("--out", type=Path)
+    asked.add_argument("--into", type=Path, help=f"a document with the lines {BEGIN} and {END}")
     words = asked.parse_args()
     root = words.folder.resolve()
     root.mkdir(parents=True, exist_ok=True)
@@ -236,10 +256,12 @@ if __name__ == "__main__":
         if not (made := root / f"{name}-{number}").exists():
             print(f"making {made}", file=sys.stderr)
             generate(made, experiments=number, queued=queued, findings=60 if number else 0, seed=1)
-    chosen = cases(root, words.experiments) + (
+    chosen = [case for case in cases(root, words.experiments) if words.only in ("", case.words[1])] + (
         peer_cases(root, words.peers.absolute(), words.experiments) if words.peers else []
     )
     text = f"{table(chosen, measured(chosen, words.repeats))}\n\n{about(words)}\n"
     if words.out:
         words.out.write_text(text, encoding="utf-8")
+    if words.into:
+        put(text, words.into)
     print(text)

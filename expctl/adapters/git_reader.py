@@ -55,9 +55,10 @@ def user_settings() -> tuple[str, ...]:
     return tuple(entry.replace("\n", "=", 1) for entry in entries if entry)
 
 
-def hermetic_arguments() -> list[str]:
-    """`git` and the settings of every call."""
-    return ["git", *(word for setting in (*SETTINGS, *user_settings()) for word in ("-c", setting))]
+def hermetic_arguments(*, users: bool = True) -> list[str]:
+    """`git` and the settings of every call; without the `users` own, which cost a process, for what only looks up objects."""
+    settings = (*SETTINGS, *user_settings()) if users else SETTINGS
+    return ["git", *(word for setting in settings for word in ("-c", setting))]
 
 
 def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -92,40 +93,64 @@ def _is_gits(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a repository lives: its work tree, the git directory of this work tree, and expctl's own state. `head` is the
-    commit that HEAD named when it was located, empty where there was none: enough for a command that only looks.
+    """Where a repository lives: its work tree, the git directory of this work tree, and expctl's own state. `foreign`: somebody
+    else owns it, and git looks into it because the user's configuration says so.
+
+    `head` is the commit that HEAD named when it was located, empty where there was none, and `experiments` the tree of that
+    folder in it, where it is known: enough for a command that only looks.
     """
 
     root: Path
     git_dir: Path
     state: Path
+    foreign: bool = False
     head: str = ""
+    experiments: str | None = None
+
+
+WHERE = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--revs-only")
+HEAD = "HEAD^{commit}"
+EXPERIMENTS = "experiments"
 
 
 def locate(start: Path) -> Place:
     """Find the repository around `start`. Raises Refused when there is none, or no work tree."""
-    asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--revs-only", "HEAD^{commit}")
-    answer = _git(start, ["rev-parse", *asked], ends=(0, 128))
+    # HEAD is asked for twice, lest it moves on while its folder is looked up.
+    asked = ["rev-parse", *WHERE, HEAD, f"HEAD:{EXPERIMENTS}", HEAD]
+    answer, foreign = _git(start, asked, ends=(0, 128)), False
+    if answer.returncode and b"dubious ownership" in answer.stderr:
+        answer, foreign = _git(start, asked, ends=(0, 128), users=True), True
     lines = answer.stdout.decode(errors="surrogateescape").splitlines()
-    if answer.returncode or len(lines) not in (3, 4):
-        said = answer.stderr.decode(errors="replace").strip()
-        if "dubious ownership" in said:
-            raise Refused(
-                "git does not trust this repository, because somebody else owns it",
-                expected="a repository of your own, or one named in safe.directory",
-                found=said.splitlines()[0],
-                where=str(start),
-                hint="git config --global --add safe.directory FOLDER, if you trust its owner",
-            )
-        raise Refused(
-            "this is not a git repository with a work tree",
-            expected="a folder inside a git repository",
-            found=said.splitlines()[0] if said else "a bare repository",
+    where, revisions = lines[:3], lines[3:]
+    if answer.returncode or len(where) != 3:
+        raise _nowhere(start, answer.stderr.decode(errors="replace").strip())
+    still = len(revisions) == 3 and revisions[0] == revisions[2]
+    return Place(
+        root=Path(where[0]),
+        git_dir=Path(where[1]),
+        state=(start / where[2]).resolve() / "expctl",
+        foreign=foreign,
+        head=revisions[-1] if revisions else "",
+        experiments=revisions[1] if still else None,
+    )
+
+
+def _nowhere(start: Path, said: str) -> Refused:
+    if "dubious ownership" in said:
+        return Refused(
+            "git does not trust this repository, because somebody else owns it",
+            expected="a repository of your own, or one named in safe.directory",
+            found=said.splitlines()[0],
             where=str(start),
-            hint="cd into the repository of the kernel, or `git init` one",
+            hint="git config --global --add safe.directory FOLDER, if you trust its owner",
         )
-    state = (start / lines[2]).resolve() / "expctl"
-    return Place(root=Path(lines[0]), git_dir=Path(lines[1]), state=state, head=lines[3] if len(lines) == 4 else "")
+    return Refused(
+        "this is not a git repository with a work tree",
+        expected="a folder inside a git repository",
+        found=said.splitlines()[0] if said else "a bare repository",
+        where=str(start),
+        hint="cd into the repository of the kernel, or `git init` one",
+    )
 
 
 class GitReader:
@@ -141,7 +166,7 @@ class GitReader:
 
     def head(self) -> str:
         """The commit that HEAD names. Raises Refused when there is none yet."""
-        answer = _git(self.place.root, ["rev-parse", "--verify", "-q", "HEAD^{commit}"], ends=(0, 1, 128))
+        answer = self._ask(["rev-parse", "--verify", "-q", "HEAD^{commit}"], ends=(0, 1, 128))
         if answer.returncode:
             raise Refused(
                 "this repository has no commit yet",
@@ -154,28 +179,28 @@ class GitReader:
 
     def branch(self) -> str:
         """The name of the branch that is checked out; empty when HEAD is detached."""
-        return _git(self.place.root, ["symbolic-ref", "-q", "--short", "HEAD"], ends=(0, 1)).stdout.decode().strip()
+        return self._ask(["symbolic-ref", "-q", "--short", "HEAD"], ends=(0, 1)).stdout.decode().strip()
 
     def blob_on_disk(self, path: str) -> str:
         """The blob id that a file of the work tree would have if it were added now, after git's own filters."""
         file = self.place.root / path
         if file.is_symlink() or not file.is_file():
             return ""
-        return _git(self.place.root, ["hash-object", f"--path={path}", "--", str(file)]).stdout.decode().strip()
+        return self._ask(["hash-object", f"--path={path}", "--", str(file)], users=True).stdout.decode().strip()
 
     def blob_of(self, contents: bytes) -> str:
         """The blob id of `contents` as they are."""
-        return _git(self.place.root, ["hash-object", "--stdin"], stdin=contents).stdout.decode().strip()
+        return self._ask(["hash-object", "--stdin"], stdin=contents).stdout.decode().strip()
 
     def list_files(self, commit: str, folder: str) -> dict[str, str]:
         """Path -> blob id of every file below `folder` in `commit`."""
-        answer = _git(self.place.root, ["ls-tree", "-r", "-z", commit, "--", folder])
+        answer = self._ask(["ls-tree", "-r", "-z", commit, "--", folder])
         entries = (line.split("\t", 1) for line in answer.stdout.decode(errors="surrogateescape").split("\0") if line)
         return {path: head.split()[2] for head, path in entries}
 
     def folders_of(self, tree: str) -> dict[str, str]:
         """Name -> tree id of every folder right below a tree."""
-        answer = _git(self.place.root, ["ls-tree", "-z", tree])
+        answer = self._ask(["ls-tree", "-z", tree])
         entries = (line.split("\t", 1) for line in answer.stdout.decode(errors="surrogateescape").split("\0") if line)
         return {name: head[12:] for head, name in entries if head.startswith("040000 tree ")}
 
@@ -183,7 +208,7 @@ class GitReader:
         """Name -> tree id in `new` (empty: no folder there) of every folder right below that differs between two trees; None
         where git no longer has one of them.
         """
-        answer = _git(self.place.root, ["diff-tree", "-z", "--raw", "--no-renames", "--no-abbrev", old, new], ends=(0, 1, 128))
+        answer = self._ask(["diff-tree", "-z", "--raw", "--no-renames", "--no-abbrev", old, new], ends=(0, 1, 128))
         if answer.returncode:
             return None
         words = answer.stdout.decode(errors="surrogateescape").split("\0")
@@ -208,8 +233,14 @@ class GitReader:
         with open(os.memfd_create("names"), "w+b") as wanted:
             wanted.write("".join(f"{name}\n" for name in names).encode())
             wanted.seek(0)
-            words = ["cat-file", "--batch", "--buffer"]
-            answer = _run(self.place.root, words, (0,), stdin=wanted, stderr=subprocess.DEVNULL)
+            answer = _run(
+                self.place.root,
+                ["cat-file", "--batch", "--buffer"],
+                (0,),
+                users=self.place.foreign,
+                stdin=wanted,
+                stderr=subprocess.DEVNULL,
+            )
         return dict(_batch(answer.stdout, names))
 
     def read_file(self, commit: str, path: str) -> bytes | None:
@@ -218,28 +249,35 @@ class GitReader:
 
     def tree_of(self, commit: str, folder: str) -> str:
         """The tree id of a folder of a commit; empty when there is none."""
-        answer = _git(self.place.root, ["rev-parse", "--verify", "-q", f"{commit}:{folder}"], ends=(0, 1))
+        if (commit, folder) == (self.place.head, EXPERIMENTS) and self.place.experiments is not None:
+            return self.place.experiments
+        answer = self._ask(["rev-parse", "--verify", "-q", f"{commit}:{folder}"], ends=(0, 1))
         return answer.stdout.decode().strip()
 
     def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
         """A hash of everything that judges: the tree entries of `paths` in `commit`."""
         import hashlib
 
-        listing = _git(self.place.root, ["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
+        listing = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
         return hashlib.sha256(listing.strip()).hexdigest()
 
     def names_commit(self, name: str) -> bool:
         """Does a full ref name lead to a commit that is there?"""
-        return _git(self.place.root, ["rev-parse", "--verify", "-q", f"{name}^{{commit}}"], ends=(0, 1, 128)).returncode == 0
+        return self._ask(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"], ends=(0, 1, 128)).returncode == 0
 
     def history(self, commit: str) -> frozenset[str]:
         """It and every commit before it, as far as this clone has them."""
-        return frozenset(_git(self.place.root, ["rev-list", commit]).stdout.decode().split())
+        return frozenset(self._ask(["rev-list", commit]).stdout.decode().split())
 
     def patch_identity(self, patch: bytes) -> str:
         """git's stable patch id: the same for the same change, whatever its line numbers and white space."""
-        words = _git(self.place.root, ["patch-id", "--stable"], stdin=with_headers(patch)).stdout.decode().split()
+        words = self._ask(["patch-id", "--stable"], stdin=with_headers(patch)).stdout.decode().split()
         return words[0] if words else ""
+
+    def _ask(
+        self, arguments: Sequence[str], stdin: bytes = b"", *, ends: Sequence[int] = (0,), users: bool = False
+    ) -> "subprocess.CompletedProcess[bytes]":
+        return _git(self.place.root, arguments, stdin, ends=ends, users=users or self.place.foreign)
 
 
 def _batch(output: bytes, names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
@@ -258,16 +296,18 @@ def _batch(output: bytes, names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
 
 
 def _git(
-    cwd: Path, arguments: Sequence[str], stdin: bytes = b"", *, ends: Sequence[int] = (0,)
+    cwd: Path, arguments: Sequence[str], stdin: bytes = b"", *, ends: Sequence[int] = (0,), users: bool = False
 ) -> "subprocess.CompletedProcess[bytes]":
-    return _run(cwd, arguments, ends, input=stdin, stderr=subprocess.PIPE)
+    return _run(cwd, arguments, ends, users=users, input=stdin, stderr=subprocess.PIPE)
 
 
-def _run(cwd: Path, arguments: Sequence[str], ends: Sequence[int], **streams: Any) -> "subprocess.CompletedProcess[bytes]":
+def _run(
+    cwd: Path, arguments: Sequence[str], ends: Sequence[int], *, users: bool, **streams: Any
+) -> "subprocess.CompletedProcess[bytes]":
     """Run git. Raises Refused when it ends with another status than those that are answers: silence would look like one."""
     try:
         answer = subprocess.run(
-            [*hermetic_arguments(), *arguments],
+            [*hermetic_arguments(users=users), *arguments],
             cwd=cwd,
             env=hermetic_environment(),
             stdout=subprocess.PIPE,

@@ -38,7 +38,7 @@ def earliest(index: sqlite3.Connection, names: Iterable[str]) -> str:
     return min((date for date in found if date is not None), default="~")
 
 
-def fold_epochs(index: sqlite3.Connection, since: str) -> None:
+def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
     """Anew, after something has changed among the measurements of `since` or later: the number of an epoch depends on what
     was measured before, so that records from before keep theirs.
     """

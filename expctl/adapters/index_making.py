@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from expctl.adapters.forked import in_parts
 from expctl.adapters.index_epochs import earliest, fold_epochs
 from expctl.adapters.index_rows import COLUMNS, GROUND
-from expctl.adapters.index_schema import SCHEMA, part_of
+from expctl.adapters.index_schema import INDICES, TABLES, part_of
 from expctl.adapters.record_index import made_of
 from expctl.adapters.reduction import Draw, Folder, Reduced, Reduction
 from expctl.domain.experiment import ID_PATTERN, id_order
@@ -33,7 +33,10 @@ def bring(index: sqlite3.Connection, git: GitReader, draw: Draw | None, was: Mad
     """
     anew = was is None or was[0] != now[0]
     if was is None:
-        index.execute("pragma page_size = 16384")  # most questions pass over all rows
+        index.execute("pragma page_size = 16384")  # most questions pass over many rows
+    if anew:
+        index.execute("pragma cache_size = -65536")  # KiB: the whole of it, lest it is written and read again meanwhile
+        index.execute("pragma temp_store = memory")
     changed = _differences(index, git, "" if was is None or anew else was[1], now[1], anew=anew)
     # In the order of ids, so that rows lie in it and are soon sorted when they are read.
     live = sorted(((name, folder) for name, folder in changed.items() if folder), key=lambda each: id_order(each[0]))
@@ -45,12 +48,16 @@ def bring(index: sqlite3.Connection, git: GitReader, draw: Draw | None, was: Mad
             return
         if anew:
             _create(index)
-        since = "" if anew else earliest(index, changed)
-        index.executemany("update records set live = 0 where name = ? and live", [(name,) for name in changed])
-        index.executemany("update records set live = 1 where name = ? and tree = ?", known)
-        _insert(index, reduced)
-        index.executemany(LIVE_AGAIN, [] if anew else [(name,) for name in changed])
-        fold_epochs(index, "" if anew else min(since, earliest(index, changed)))
+            _insert(index, reduced)
+            _execute(index, INDICES)
+            fold_epochs(index, since="")
+        else:
+            before = earliest(index, changed)
+            index.executemany("update records set live = 0 where name = ? and live", [(name,) for name in changed])
+            index.executemany("update records set live = 1 where name = ? and tree = ?", known)
+            _insert(index, reduced)
+            index.executemany(LIVE_AGAIN, [(name,) for name in changed])
+            fold_epochs(index, since=min(before, earliest(index, changed)))
         index.execute("delete from made")
         index.execute("insert into made values (?, ?)", now)
         _forget_stale(index)
@@ -79,7 +86,11 @@ def _known(index: sqlite3.Connection, folders: Iterable[Folder]) -> set[Folder]:
 def _create(index: sqlite3.Connection) -> None:
     for kind, name in index.execute("select type, name from sqlite_master where type in ('view', 'table')").fetchall():
         index.execute(f"drop {kind} {name}")
-    for statement in SCHEMA.split(";"):
+    _execute(index, TABLES)
+
+
+def _execute(index: sqlite3.Connection, statements: str) -> None:
+    for statement in statements.split(";"):
         index.execute(statement)
 
 

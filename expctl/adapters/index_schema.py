@@ -12,12 +12,29 @@ ALL = ", ".join(COLUMNS)
 UNSAID = ", ".join(f"'' as {each}" if each in ("told", "ban", "forbids", "reason") else each for each in COLUMNS)
 PART = 256  # numbers of experiments that the ledger draws together
 
-SCHEMA = f"""
+TABLES = f"""
 create table made (code text, tree text);
 create table grounds (number integer primary key, text text unique);
 create table records (
     key integer primary key, tree text, live integer, ruled integer, proposed integer, epoch integer, part integer, {ALL}
 );
+create table measurings (
+    key integer, live integer, target text, date text, number integer, name text, again integer, turn integer, base text,
+    ground integer
+);
+create table epochs (number integer primary key, last integer, text text);
+create table drawn (key integer primary key, {", ".join(LINES)});
+create table pieces (key text primary key, widths text, aligned text, rules blob, experiments blob, forecasts blob);
+create table words (word text, key integer);
+create table patterns (pattern text, key integer);
+create table documents (place text, bytes blob, plain text, primary key (place, bytes)) without rowid;
+create view live as select * from records where live;
+create view digests as select {ALL} from live where verdict is not null;
+create view drawn_digests as
+    select {UNSAID}, {", ".join(LINES)} from live join drawn using (key) where verdict is not null;
+"""  # noqa: S608  our own names
+# Made when there are rows: to sort them once is soonest.
+INDICES = """
 create unique index folders on records (name, tree);
 create index waiting on records (number, name, verdict, live, proposed)
     where live and proposed and (verdict is null or verdict = 'INVALID');
@@ -37,25 +54,11 @@ create index passed on records (number, name, verdict, passes, live) where live 
 create index scored on records (surplus_percent, verdict_holds, gain_holds, hoped, live, counts) where live and counts;
 create index lined on records (part, number, name, tree, target, imported, epoch, live, verdict)
     where live and verdict is not null;
-create table measurings (
-    key integer, live integer, target text, date text, number integer, name text, again integer, turn integer, base text,
-    ground integer
-);
 create index measured on measurings (name);
 create index turns on measurings (date, number, name, again, live, turn) where live and turn;
 create index later on measurings (date, number, name, again, live) where live;
-create table epochs (number integer primary key, last integer, text text);
-create table drawn (key integer primary key, {", ".join(LINES)});
-create table pieces (key text primary key, widths text, aligned text, rules blob, experiments blob, forecasts blob);
-create table words (word text, key integer);
 create index found on words (word);
-create table patterns (pattern text, key integer);
-create table documents (place text, bytes blob, plain text, primary key (place, bytes)) without rowid;
-create view live as select * from records where live;
-create view digests as select {ALL} from live where verdict is not null;
-create view drawn_digests as
-    select {UNSAID}, {", ".join(LINES)} from live join drawn using (key) where verdict is not null;
-"""  # noqa: S608  our own names
+"""
 
 
 def part_of(name: str) -> int:

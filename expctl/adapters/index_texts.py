@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import json
 import sqlite3
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from expctl.domain.ground import Ground
+if TYPE_CHECKING:
+    from expctl.domain.ground import Ground
 
 
 def grounds_of(index: sqlite3.Connection) -> dict[int, Ground]:
@@ -18,6 +19,8 @@ def grounds_of(index: sqlite3.Connection) -> dict[int, Ground]:
 @functools.lru_cache(maxsize=4096)
 def ground_of_text(text: str) -> Ground:
     """The ground that a text of `ground_text` stands for."""
+    from expctl.domain.ground import Ground
+
     protocol, parts = json.loads(text)
     return Ground(protocol=protocol, parts=dict(parts))
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from expctl.adapters import shelf
 from expctl.adapters.index_schema import part_of
 from expctl.adapters.index_texts import listed
+from expctl.adapters.stock_shelf import stock
 from expctl.domain.epochs import Epoch, Epochs
 from expctl.domain.experiment import Verdict
 from expctl.domain.ledger_epochs import Border, Place, borders_between
@@ -74,7 +75,9 @@ class LedgerShelf:
     def known(self) -> Mapping[str, DrawnPiece]:
         """Pieces that were drawn before, by key."""
         found: list[tuple[Any, ...]] = self._index.look(lambda index: index.execute(DRAWN).fetchall(), [])
-        return {key: DrawnPiece(_widths(own), _widths(wide), tuple(texts)) for key, own, wide, *texts in found}
+        with suppress(ValueError):  # damaged, all are drawn again
+            return {key: DrawnPiece(_widths(own), _widths(wide), tuple(texts)) for key, own, wide, *texts in found}
+        return {}
 
     def keep(self, drawn: Mapping[str, DrawnPiece], *, among: Sequence[str]) -> None:
         """Keep these too, and of all no more than those `among`."""
@@ -138,7 +141,7 @@ def _lines(
 
 
 def _sums(index: sqlite3.Connection) -> Sums:
-    found = shelf.stock(index)
+    found = stock(index)
     return Sums(
         epochs=replace(found.epochs, of=_epochs_of(index, found.epochs, found.standing.values())),
         standing=found.standing,

@@ -8,9 +8,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from expctl.adapters import shelf
+from expctl.adapters.git_reader import EXPERIMENTS
 from expctl.adapters.kept_documents import KeptDocuments
 from expctl.adapters.record_codec import profile_of, record_of, typed_json
-from expctl.adapters.record_index import EXPERIMENTS, RecordIndex
+from expctl.adapters.record_index import RecordIndex
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN, Proposal, Verdict, check_id, id_order
 from expctl.domain.protocol import Protocol, inconsistencies
@@ -115,7 +116,9 @@ class GitLibrary:
 
     def stock(self, commit: str) -> Stock:
         """What all records come to, for whoever needs no single one of them."""
-        return self._index.ask(commit, shelf.stock)
+        from expctl.adapters.stock_shelf import stock
+
+        return self._index.ask(commit, stock)
 
     def proposals(self, commit: str) -> tuple[Proposal, ...]:
         """Every proposal, in order of id."""

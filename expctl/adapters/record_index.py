@@ -16,13 +16,14 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from expctl.adapters.git_reader import EXPERIMENTS
+
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
     from expctl.adapters.reduction import Draw
 
 T = TypeVar("T")
 
-EXPERIMENTS = "experiments"
 ROOMS = ("adapters", "domain", "views")  # what reads, reduces and draws
 BUSY_S = 3.0
 TRIES = 3

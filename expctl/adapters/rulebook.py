@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from expctl.adapters.record_index import RecordIndex
     from expctl.domain.record import Record
 
+PROTOCOL = "protocol.yaml"
 RULED = "select name from live where ruled"
 NAMED = "select name from live join words using (key) where word = ?"
 PATTERNS = "select distinct pattern from live join patterns using (key)"
@@ -56,6 +57,7 @@ class GitRulebook:
         if self._last is None or self._last[:2] != (commit, patch):
             files = parse_diff(patch)
             names = {f"{commit}:{file.old}": file.old for file in files if file.old}
+            self._git.read_ahead((*names, f"{commit}:{PROTOCOL}"))  # what a rule that matches asks for next
             blobs = self._git.read_blobs(names)
             contents = {names[name]: text.decode(errors="replace") for name, text in blobs.items()}
             self._last = (commit, patch, texts_of(files, contents))

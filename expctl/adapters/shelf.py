@@ -1,4 +1,4 @@
-"""Questions that an index of records answers, but for whole digests (index_rows.py) and the ledger's (ledger_shelf.py).
+"""Questions that an index of records answers about names: what there is, what waits, what stands.
 
 Each passes over one of its partial indices (index_schema.py) and reads no row that it doesn't tell of.
 """
@@ -8,11 +8,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from expctl.adapters.index_epochs import epochs_known
 from expctl.adapters.index_texts import listed
 from expctl.domain.experiment import Verdict, id_order
-from expctl.domain.ledger_baseline import ImportedBaseline, Landing
-from expctl.domain.stock import LAST, Stock
+from expctl.domain.stock import LAST
 
 EXPERIMENTS = "select name, verdict from live where proposed order by number, name"
 TREE = "select tree from live where name = ?"
@@ -20,12 +18,9 @@ WAITING = """
 select name from live where proposed and (verdict is null or verdict = 'INVALID') order by number, name
 """
 SHOWN = "select date, name from live where timed_on = ? and timed_on <> '' order by date desc, number desc, name desc limit 1"
-LANDED = "select date, name from live where lands order by date, number, name"
-GIVEN = "select target, name, title, given, date from live where given is not null order by target, number, name"
 NEWEST = """
 select name from live where verdict is not null and not imported order by date desc, number desc, name desc limit ?
 """
-OWED = "select name, debts from live where debts <> '' order by number, name"
 
 
 def experiments(index: sqlite3.Connection) -> Mapping[str, Verdict | None]:
@@ -51,19 +46,6 @@ def read_most(index: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ..
     return tuple(trees(index, waiting(index)).values()), tuple(trees(index, sorted(shown)).values())
 
 
-def stock(index: sqlite3.Connection) -> Stock:
-    """What all records come to, in short."""
-    shown = standing(index)
-    return Stock(
-        epochs=epochs_known(index),
-        standing=shown,
-        landings=tuple([Landing(date, name) for date, name in index.execute(LANDED)]),
-        given=_given(index, shown),
-        newest=tuple([name for (name,) in index.execute(NEWEST, (LAST,))])[::-1],
-        debts=tuple([(name, flag) for name, flags in index.execute(OWED) for flag in listed(flags)]),
-    )
-
-
 def standing(index: sqlite3.Connection) -> Mapping[str, str]:
     """Target -> the newest experiment that was timed there."""
     newest = {}
@@ -71,11 +53,3 @@ def standing(index: sqlite3.Connection) -> Mapping[str, str]:
         newest[timed_on] = index.execute(SHOWN, (timed_on,)).fetchone()
     ordered = sorted((date, id_order(name), name, timed_on) for timed_on, (date, name) in newest.items())
     return {target: name for _, _, name, timed_on in ordered for target in listed(timed_on)}
-
-
-def _given(index: sqlite3.Connection, timed: Iterable[str]) -> tuple[ImportedBaseline, ...]:
-    """The last of each target that was not timed here, in the order of ids."""
-    last = {}
-    for target, name, title, given, date in index.execute(GIVEN):
-        last[target] = ImportedBaseline(target=target, id=name, title=title, given=given, date=date)
-    return tuple(last[target] for target in sorted(last.keys() - set(timed)))

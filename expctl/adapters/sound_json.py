@@ -69,16 +69,33 @@ def _number(raw: Any) -> Any:
 
 
 LEAVES: Mapping[Any, Reader] = {str: _text, bool: _truth, int: _whole, float: _number}
+# Those for which the type of what they read decides, and what they let pass as it is when all of a list is of that type.
+BY_TYPE: set[Reader] = {_text, _truth, _whole, _number}
+ALIKE: Mapping[Reader, frozenset[type]] = {
+    _text: frozenset((str,)),
+    _truth: frozenset((bool,)),
+    _whole: frozenset((int,)),
+    _number: frozenset((float,)),
+}
 
 
 def _optional(inner: Reader) -> Reader:
-    return lambda raw: None if raw is None else inner(raw)
+    def read(raw: Any) -> Any:
+        return None if raw is None else inner(raw)
+
+    if inner in BY_TYPE:
+        BY_TYPE.add(read)
+    return read
 
 
 def _many(inner: Reader, *, empty: bool) -> Reader:
+    alike = ALIKE.get(inner)
+
     def read(raw: Any) -> Any:
         if type(raw) is not list:
             raise Unsound
+        if alike is not None and set(map(type, raw)) <= alike:
+            return tuple(raw)
         found = [inner(each) for each in raw]
         return () if empty else tuple(found)
 
@@ -95,9 +112,13 @@ def _fixed(inner: list[Reader]) -> Reader:
 
 
 def _mapping(inner: Reader) -> Reader:
+    alike = ALIKE.get(inner)
+
     def read(raw: Any) -> Any:
         if type(raw) is not dict:
             raise Unsound
+        if alike is not None and set(map(type, raw.values())) <= alike:
+            return dict(raw)
         return {key: inner(value) for key, value in raw.items()}
 
     return read
@@ -116,27 +137,41 @@ def _enum(wanted: type[StrEnum]) -> Reader:
 
 
 def _dataclass(wanted: type[Any], left_out: frozenset[type[Any]]) -> Reader:
-    """Its fields are looked at with the first value: a class may hold itself."""
-    fields: dict[str, Reader] = {}
+    """By shapes: what the keys of an object and the types of its values decide is decided once. The fields are looked at with
+    the first value, for a class may hold itself.
+    """
+    shapes: dict[tuple[Any, ...], list[tuple[str, Reader]]] = {}
+    readers: dict[str, Reader] = {}
     needed = {field.name for field in fields_of(wanted) if field.needed}
     made = wanted not in left_out
 
-    def read(raw: Any) -> Any:
-        if not fields:
+    def steps_of(raw: dict[str, Any]) -> list[tuple[str, Reader]]:
+        """What is left to do for objects of the shape of `raw`: the fields that their type doesn't decide, and whole numbers
+        where a float is wanted.
+        """
+        if not readers:
             hints = typing.get_type_hints(wanted)
-            fields.update({field.name: reader_of(hints[field.name], left_out) for field in fields_of(wanted)})
+            readers.update({field.name: reader_of(hints[field.name], left_out) for field in fields_of(wanted)})
+        if not needed <= raw.keys() <= readers.keys():
+            raise Unsound
+        return [(key, readers[key]) for key, value in raw.items() if not _is_decided(readers[key], value)]
+
+    def read(raw: Any) -> Any:
         if type(raw) is not dict:
             raise Unsound
-        for name in needed:
-            if name not in raw:
-                raise Unsound
-        try:
-            if made:
-                return wanted(**{key: fields[key](value) for key, value in raw.items()})
-            for key, value in raw.items():
-                fields[key](value)
-        except KeyError:
-            raise Unsound from None
-        return None
+        shape = (*raw, *map(type, raw.values()))
+        steps = shapes.get(shape)
+        if steps is None:
+            steps = shapes[shape] = steps_of(raw)
+        if steps:
+            raw = raw.copy()
+            for key, reader in steps:
+                raw[key] = reader(raw[key])
+        return wanted(**raw) if made else None
 
     return read
+
+
+def _is_decided(reader: Reader, raw: Any) -> bool:
+    """Does its type say that `raw` is read as it is? Raises Unsound when it says that it can't be read."""
+    return reader in BY_TYPE and type(reader(raw)) is type(raw)

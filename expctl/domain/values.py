@@ -87,6 +87,7 @@ def _declared(body: type, *, frozen: bool, kw_only: bool) -> type:
             "__contents__": staticmethod(_contents(names)),
             "__init__": _first,
             "__dataclass_fields__": _StandardFields(),
+            "__signature__": _Signature(),
         },
     )
 
@@ -141,6 +142,28 @@ class _StandardFields:
         ]
         twin = dataclasses.make_dataclass(made.__name__, told, kw_only=True)
         return {each.name: each for each in dataclasses.fields(twin)}
+
+
+class _Signature:
+    """What `inspect` looks for, for `__init__` says nothing before the first value."""
+
+    def __get__(self, _: object, made: Any) -> Any:
+        import inspect
+        import typing
+
+        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD if made.__match_args__ else inspect.Parameter.KEYWORD_ONLY
+        hints = typing.get_type_hints(made)
+        return inspect.Signature(
+            [
+                inspect.Parameter(
+                    each.name,
+                    kind,
+                    annotation=hints[each.name],
+                    default=inspect.Parameter.empty if each.needed else each.standing(),
+                )
+                for each in fields_of(made)
+            ]
+        )
 
 
 def _equal(self: Any, other: Any) -> Any:

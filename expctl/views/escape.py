@@ -5,6 +5,7 @@ tables, links, images, HTML, headings, code or formulas, can't move the cursor, 
 always one line. What survives reads as it was typed; a backslash precedes what Markdown would take for syntax.
 """
 
+import functools
 import re
 
 from expctl.domain.text import plain_text
@@ -33,6 +34,7 @@ class Markdown(str):
     __slots__ = ()
 
 
+@functools.lru_cache(maxsize=4096)  # kinds, verdicts, targets: most cells say what many others say
 def markdown_text(text: str) -> str:
     """Return `text` so that Markdown shows it as typed, at the start of a line or in a table cell alike."""
     plain = plain_text(text)

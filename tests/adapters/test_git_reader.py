@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from user_repository import KERNEL, Repository
 
+from expctl.adapters import git_reader
 from expctl.adapters.git_reader import GitReader, hermetic_environment, locate
 from expctl.domain.errors import Refused
 
@@ -52,6 +53,48 @@ def test_head_and_branch(repository: Repository) -> None:
     assert (reader.head(), reader.branch()) == (repository.head(), "main")
     repository.git("checkout", "-q", "--detach")
     assert (reader.head(), reader.branch()) == (repository.head(), "")
+
+
+def test_what_head_was_is_known_from_the_start_and_never_taken_for_what_it_is(repository: Repository) -> None:
+    bare = locate(repository.root)
+    assert (bare.head, bare.experiments) == (repository.head(), None)
+    repository.write("experiments/P1/experiment.yaml", b"id: P1")
+    first = repository.commit()
+    reader = GitReader(locate(repository.root))
+    assert reader.place.experiments == repository.git("rev-parse", "HEAD:experiments").strip()
+    repository.write("experiments/P2/experiment.yaml", b"id: P2")
+    second = repository.commit()
+    assert (reader.found_head(), reader.head()) == (first, second)
+    trees = [repository.git("rev-parse", f"{commit}:experiments").strip() for commit in (first, second)]
+    assert [reader.tree_of(commit, "experiments") for commit in (first, second)] == trees
+    assert GitReader(bare).tree_of(second, "experiments") == trees[1]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_repository_of_somebody_else_is_read_when_the_user_trusts_it(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    head = repository.head()
+    for path in (repository.root, repository.root / ".git"):
+        os.chown(path, 12345, 12345)
+    git_reader.user_settings.cache_clear()
+    with pytest.raises(Refused, match="does not trust"):
+        locate(repository.root)
+    trusting = tmp_path / "home" / ".gitconfig"
+    trusting.write_text(f"[safe]\n\tdirectory = {repository.root}\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(trusting))
+    git_reader.user_settings.cache_clear()
+    reader = GitReader(locate(repository.root))
+    assert reader.place.foreign
+    assert (reader.head(), reader.read_file(head, "src/kernel.txt")) == (head, KERNEL)
+    git_reader.user_settings.cache_clear()
+
+
+def test_what_was_read_ahead_is_not_asked_for_again(repository: Repository) -> None:
+    reader, head = GitReader(locate(repository.root)), repository.head()
+    reader.read_ahead([f"{head}:src/kernel.txt", f"{head}:absent"])
+    (repository.root / ".git").rename(repository.root / "gone")
+    assert reader.read_blobs([f"{head}:src/kernel.txt"]) == {f"{head}:src/kernel.txt": KERNEL}
 
 
 def test_files_are_read_as_they_stand_in_the_commit(repository: Repository) -> None:

@@ -1,6 +1,8 @@
 """The ledger from lines that were drawn before is, to the byte, the one that is made of all records at once."""
 
-from collections.abc import Iterable
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from expctl.domain.books import Books, ledger_in_pieces
 from expctl.domain.digest import digest_of
 from expctl.domain.experiment import Verdict
 from expctl.domain.ledger import Ledger, ledger_from
-from expctl.domain.ledger_rows import Line
+from expctl.domain.ledger_rows import DrawnPiece, Line
 from expctl.domain.record import Record, Waiver, Yardstick
 from expctl.flow.status import take_stock
 from expctl.views.ledger_lines import drawn
@@ -134,6 +136,70 @@ def test_what_a_run_renders_before_its_commit_is_what_stands_after_it(case: Case
     ahead = render(case.books().with_record(again, {}).ledger())
     case.conclude(again)
     assert ahead == render(case.check())
+
+
+class Watching(LedgerShelf):
+    """Remembers how many pieces were drawn."""
+
+    drawn = 0
+
+    def keep(self, drawn: Mapping[str, DrawnPiece], *, among: Sequence[str]) -> None:
+        self.drawn = len(drawn)
+        super().keep(drawn, among=among)
+
+
+def test_one_new_record_draws_one_piece_and_a_wider_cell_all(case: Case) -> None:
+    found = made(300, 5)  # ids of two pieces
+
+    def pieces_drawn() -> int:
+        reader = case.reader()
+        index = RecordIndex(reader, case.file, drawn)
+        shelf = Watching(index, reader.head())
+        render_pieces(ledger_in_pieces(GitLibrary(reader, index), shelf, reader.head()), shelf)
+        return shelf.drawn
+
+    case.conclude(*found)
+    assert [pieces_drawn(), pieces_drawn()] == [2, 0]
+    last = max((each for each in found if each.base), key=lambda each: each.date)
+    case.conclude(replace(last, id="P301", title="x"))
+    assert [pieces_drawn(), pieces_drawn()] == [1, 0]
+    case.conclude(replace(last, id="P301-A12", title="x"))
+    assert [pieces_drawn(), pieces_drawn()] == [2, 0], "its id is wider than all others"
+    case.check()
+
+
+def test_an_edited_record_is_noticed_once_it_is_committed(case: Case) -> None:
+    found = made(40, 6)
+    case.conclude(*found)
+    before = case.in_pieces()
+    edited = replace(found[7], title="Edited by hand")
+    file = case.repository.root / f"experiments/{edited.id}/record.json"
+    file.write_bytes(record_bytes(edited))
+    assert case.in_pieces() == before
+    case.repository.commit()
+    assert "Edited by hand" in case.in_pieces()
+    case.check()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "drop table pieces",
+        "update pieces set widths = '['",
+        "update pieces set aligned = '[]'",
+        "delete from pieces where rowid = 1",
+        "drop index lined",
+        "drop table epochs",
+    ],
+)
+def test_what_is_lost_of_the_index_is_made_again(case: Case, damage: str) -> None:
+    case.conclude(*made(300, 8))
+    wanted = case.in_pieces()
+    with closing(sqlite3.connect(case.file)) as index, index:
+        index.execute(damage)
+    assert [case.in_pieces(), case.in_pieces()] == [wanted, wanted]
+    case.file.unlink()
+    assert case.in_pieces() == wanted
 
 
 class Counting(GitReader):

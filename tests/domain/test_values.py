@@ -1,5 +1,6 @@
 import copy
 import dataclasses
+import inspect
 import pickle
 from collections.abc import Mapping
 
@@ -90,6 +91,15 @@ def test_the_standard_library_takes_it() -> None:
     assert dataclasses.replace(value, name="z") == Fixed(size=1, name="z")
     assert dataclasses.asdict(value) == {"size": 1, "name": "n", "parts": {}}
     assert [each.name for each in dataclasses.fields(Fixed)] == ["size", "name", "parts"]
+
+
+def test_its_signature_is_known_before_there_is_a_value() -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class Unmade:
+        size: int
+        name: str = "n"
+
+    assert str(inspect.signature(Unmade)) == "(*, size: int, name: str = 'n')"
 
 
 @pytest.mark.parametrize("made", [Fixed, Standard])
