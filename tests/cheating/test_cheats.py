@@ -17,7 +17,7 @@ SOME_HONEST = (
     "sleeping-helper",
 )
 PASSED = {"test": True, "benchmark": True}
-TRIES = 4  # for a lie about time: where others take the core, asking takes long, and as much is allowed (docs/THREATS.md)
+TRIES = 5  # of what is refused by chance
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def test_there_are_twenty_of_each() -> None:
 
 @pytest.mark.parametrize("cheat", [cheat for cheat in CHEATS if cheat.step], ids=lambda cheat: cheat.name)
 def test_a_cheat_is_refused_with_the_reason(bench: Bench, cheat: Cheat) -> None:
-    for _ in range(TRIES if "by its own clock" in cheat.reason else 1):
+    for _ in range(TRIES if cheat.by_chance else 1):
         said = bench.try_out(cheat.name)
         step, refused = list(said.items())[-1]
         if not refused.ok:

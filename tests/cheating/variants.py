@@ -27,12 +27,15 @@ HONEST = (
 class Cheat:
     """`step` refuses it, test or benchmark, for a `reason` (a regular expression). Without a step it is denied what it tries,
     and is then as honest as the next kernel: no gain, no KEEP. `or_earlier`: where the machine is busy, by the test.
+    `by_chance`: what is looked at is drawn, or others take the core, so that asking takes long and as much is allowed
+    (docs/THREATS.md).
     """
 
     name: str
     step: str = ""
     reason: str = ""
     or_earlier: bool = False
+    by_chance: bool = False
 
 
 CHEATS = (
@@ -42,23 +45,23 @@ CHEATS = (
     Cheat(name="cached-upcast", step="benchmark", reason=r"timed output: C\[.* expected"),
     Cheat(name="skips-every-second-call", step="test", reason="launch 2 differs from launch 1"),
     Cheat(name="skips-a-row", step="benchmark", reason="still the poison"),
-    Cheat(name="guesses-columns", step="benchmark", reason=r"timed output: C\[.* expected"),
+    Cheat(name="guesses-columns", step="benchmark", reason=r"timed output: C\[.* expected", by_chance=True),
     Cheat(name="early-out-on-the-kpi", step="test", reason=r"C\[.* expected"),
     Cheat(name="assumes-zeros", step="test", reason=r"C\[.* expected"),
     Cheat(name="coarse", step="test", reason="limit"),
     Cheat(name="coarse-when-timed", step="benchmark", reason="timed output: .* limit"),
-    Cheat(name="races-seldom", step="benchmark", reason=r"timed output: C\[.* expected"),
-    Cheat(name="one-wrong-element", step="benchmark", reason=r"timed output: C\[5,7\]"),
+    Cheat(name="races-seldom", step="benchmark", reason=r"timed output: C\[.* expected", by_chance=True),
+    Cheat(name="one-wrong-element", step="benchmark", reason=r"timed output: C\[5,7\]", by_chance=True),
     Cheat(name="not-a-number", step="benchmark", reason=r"C\[\d+,\d+\] is nan"),
     Cheat(name="changes-its-inputs", step="test", reason="the launch wrote into B"),
     Cheat(name="knows-the-test-by-its-argv", step="test", reason="still the poison"),  # bench.py is no test_scaled_mm.py
     Cheat(name="knows-the-test-by-its-memory", step="benchmark", reason="still the poison"),
     Cheat(name="knows-the-test-by-counting", step="benchmark", reason=r"timed output: C\[.* is 0, expected"),
-    Cheat(name="clock-much-slower", step="benchmark", reason="by its own clock a visit took"),
-    Cheat(name="clock-of-the-interpreter", step="benchmark", reason="by its own clock a visit took"),
-    Cheat(name="says-its-own-times", step="benchmark", reason="by its own clock a visit took"),
+    Cheat(name="clock-much-slower", step="benchmark", reason="by its own clock a visit took", by_chance=True),
+    Cheat(name="clock-of-the-interpreter", step="benchmark", reason="by its own clock a visit took", by_chance=True),
+    Cheat(name="says-its-own-times", step="benchmark", reason="by its own clock a visit took", by_chance=True),
     Cheat(name="deferred", step="benchmark", reason="by its own clock|poison|timed output|differs", or_earlier=True),
-    Cheat(name="never-rests", step="benchmark", reason="by its own clock a visit took"),
+    Cheat(name="never-rests", step="benchmark", reason="by its own clock a visit took", by_chance=True),
     Cheat(name="forges-results", step="test", reason="said more than it was asked"),
     Cheat(name="forges-results-and-leaves", step="test", reason="said more than it was asked"),
     Cheat(name="forges-by-proc", step="test", reason="never written"),

@@ -21,7 +21,8 @@ def wrong(repository: Foreign) -> dict[str, str]:
 def type_it(repository: Foreign, command: str) -> None:
     """What the user does with it."""
     command = command.replace("expctl ", f"{shlex.quote(str(EXPCTL))} ")
-    subprocess.run(command, shell=True, cwd=repository.root, env=repository.environment, check=True, capture_output=True)
+    environment = {**repository.environment, "PATH": f"{repository.environment['PATH']}:/usr/bin:/bin"}
+    subprocess.run(command, shell=True, cwd=repository.root, env=environment, check=True, capture_output=True)
 
 
 def test_each_thing_that_is_wrong_is_mended_by_the_command_that_is_named(repository: Foreign) -> None:

@@ -243,7 +243,7 @@ class Lab:
         if stage not in self._stages:
             self._set_up(stage)
         self._clear()
-        subprocess.run(["cp", "-a", str(self._stages[stage]), str(self.folder / "trial")], check=True)
+        subprocess.run(["/bin/cp", "-a", str(self._stages[stage]), str(self.folder / "trial")], check=True)
         return Scene(self, self._root, self._environment(), defect=defect)
 
     def cut_power(self, stage: str, running: Running, cut: Callable[[Path, Path], int]) -> int:
@@ -291,7 +291,7 @@ class Lab:
     def _environment(self) -> dict[str, str]:
         trial = self.folder / "trial"
         return {
-            "PATH": os.environ["PATH"],
+            "PATH": f"{os.environ['PATH']}:/usr/bin:/bin",
             "HOME": str(trial / "home"),
             "TMPDIR": str(trial / "tmp"),
             "LANG": "C.UTF-8",
