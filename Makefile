@@ -10,7 +10,7 @@ TIMED := tests/e2e/test_startup.py::test_start_is_fast
 PYTEST := $(BIN)/python -m pytest
 TOGETHER := -n 2 --dist worksteal --deselect $(TIMED)
 
-.PHONY: run test test-long coverage
+.PHONY: run test test-long coverage faults
 
 run: $(VENV)/ready-to-run
 	$(BIN)/expctl run P15
@@ -31,6 +31,10 @@ test-long: $(VENV)/ready-to-test
 
 coverage: $(VENV)/ready-to-test
 	$(PYTEST) $(TOGETHER) --cov --cov-report=term:skip-covered
+
+# The long form of the fault suite: about 2,000 trials, half an hour on one quiet core; rewrites tests/faults/table.json.
+faults: $(VENV)/ready-to-test
+	$(BIN)/python tests/faults/long_form.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

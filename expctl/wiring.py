@@ -1,14 +1,14 @@
 """The only place that names concrete classes. Heavy imports happen inside, so that `--help` and `status` stay quick."""
 
+import contextlib
 import hashlib
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from expctl.adapters.git_reader import GitReader, Place, locate
-
-DEVICE = "machine"
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
     from expctl.adapters.findings_file import FindingsPen
     from expctl.adapters.ledger_shelf import LedgerShelf
     from expctl.adapters.library import GitLibrary
+    from expctl.adapters.machine_gate import MachineGate
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.pictures import Pictures
-    from expctl.adapters.process_gate import ProcessGate
     from expctl.adapters.record_index import RecordIndex
     from expctl.adapters.rulebook import GitRulebook
+    from expctl.domain.checkup import Finding
     from expctl.domain.experiment import Probe
     from expctl.domain.ledger_rows import Lines
-    from expctl.domain.ports import ProbeAnswer, Progress, Recipe
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.ports import Foreign, ProbeAnswer, Progress, Recipe
+    from expctl.domain.protocol import Gate, Protocol
     from expctl.domain.record import Record
     from expctl.flow.autopilot import Exhausted, Unproposed
     from expctl.flow.propose import Proposed
     from expctl.flow.status import Running
     from expctl.flow.world import Equipment, World
+    from expctl.launcher.offer import Offer
 
 
 def here() -> Place:
@@ -117,6 +119,13 @@ def _interpret(assembly: str) -> None:
         load(assembly, name)
 
 
+def confinement() -> "Offer":
+    """What this kernel offers to confine a child with."""
+    from expctl.launcher.offer import offer
+
+    return offer()
+
+
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
     """What is known of the noise of this machine."""
     from expctl.adapters.calibrations import FileCalibrations, state_folder
@@ -156,11 +165,84 @@ def machine() -> "dict[str, str]":
     return machine_facts()
 
 
-def gate(place: Place, patterns: tuple[str, ...]) -> "ProcessGate":
-    """The process gate of this machine."""
-    from expctl.adapters.process_gate import ProcessGate
+def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
+    """Who holds the machine's lock or matches a pattern: the part of the gate that is quick."""
+    from expctl.adapters.machine_gate import held
+    from expctl.adapters.machine_lock import MachineLock
+    from expctl.adapters.sensors.process_patterns import ProcessPatterns
+    from expctl.adapters.sensors.process_table import ProcessTable
 
-    return ProcessGate(patterns=patterns, mark=mark_of(place), device=DEVICE)
+    table = ProcessTable(mark=mark_of(place))
+    return (*held(MachineLock(), table), *ProcessPatterns(table, patterns).blocking())
+
+
+def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
+    """The gate of this machine, with every sensor that there is."""
+    from expctl.adapters.machine_gate import MachineGate
+    from expctl.adapters.machine_lock import MachineLock
+    from expctl.adapters.sensors.amd_smi import AmdSmi
+    from expctl.adapters.sensors.amd_sysfs import AmdSysfs
+    from expctl.adapters.sensors.asked_tool import AskedTool
+    from expctl.adapters.sensors.cpu_clock import CpuClock
+    from expctl.adapters.sensors.cpu_load import CpuLoad
+    from expctl.adapters.sensors.device_holders import DeviceHolders
+    from expctl.adapters.sensors.gpus import Gpus
+    from expctl.adapters.sensors.nvidia_smi import NvidiaSmi
+    from expctl.adapters.sensors.process_patterns import ProcessPatterns
+    from expctl.adapters.sensors.process_table import ProcessTable
+    from expctl.adapters.sensors.suspend import Suspend
+
+    mark, scratch, sysfs = mark_of(place), place.state / "gate", AmdSysfs()
+    table = ProcessTable(mark=mark)
+    sensors = (
+        ProcessPatterns(table, rule.patterns),
+        DeviceHolders(table, idle=rule.idle_holders),
+        Gpus("amdgpu", sysfs, rule),
+        Gpus("amd-smi", AmdSmi(AskedTool("amd-smi", scratch, mark=mark), sysfs), rule, looks=False),
+        Gpus("nvidia-smi", NvidiaSmi(AskedTool("nvidia-smi", scratch, mark=mark)), rule),
+        CpuLoad(table, rule.others_percent),
+        CpuClock(rule.slow_clock_percent),
+        Suspend(),
+    )
+    return MachineGate(rule, lock=MachineLock(experiment=experiment), table=table, sensors=sensors)
+
+
+def checkup(place: Place) -> "tuple[Finding, ...]":
+    """What the doctor finds. Raises Refused where there is no commit yet."""
+    from expctl.adapters.checkup_machine import machine_findings
+    from expctl.adapters.checkup_state import StateCheckup
+    from expctl.adapters.replays import Replays
+    from expctl.domain.errors import Refused
+    from expctl.domain.ledger import Ledger
+    from expctl.flow.doctor import committed_findings, target_findings
+    from expctl.views.ledger_md import render
+
+    git = reader(place)
+    records, head = library(git), git.head()
+
+    def contradicted() -> tuple[tuple[str, str], ...]:
+        return tuple((each.id, each.text) for each in Replays(records, head).all() if each.differs)
+
+    def ledger_is(view: Ledger) -> bool:
+        return git.blob_on_disk("ledger.md") == git.blob_of(render(view).encode())
+
+    known = frozenset(path.split("/")[1] for path in git.list_files(head, "experiments") if path.count("/") > 1)
+    found = [*machine_findings(place.state), *StateCheckup(git, known).findings()]
+    found += committed_findings(records, head, history=git.history(head), contradicted=contradicted, ledger_is=ledger_is)
+    with contextlib.suppress(Refused):  # said above
+        protocol = records.protocol(head)
+        found += target_findings(protocol, _equip(place, lambda _: (), machine()["machine"], protocol, "").toolchains)
+    return tuple(found)
+
+
+def clear(place: Place) -> None:
+    """Clear what dead runs left. Raises Busy when one lives."""
+    from expctl.flow.recover import clear_the_deck
+    from expctl.views.console import ConsoleProgress
+
+    made = world(place, ConsoleProgress(sys.stderr))
+    with made.locks.repository(experiment=""):
+        clear_the_deck(made)
 
 
 def asking(place: Place) -> "Callable[[World, str], Proposed | Unproposed | Exhausted]":
@@ -197,7 +279,8 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
 
     become_subreaper()
     workspace = GitWorkspace(place)
-    machine = machine_facts()
+    walls = confinement()
+    machine = machine_facts() | {"confinement": walls.words()}
     return World(
         workspace=workspace,
         library=library(workspace),
@@ -208,7 +291,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         progress=progress,
         calibrations=FileCalibrations(state_folder(), noise_fingerprint(machine)),
         machine=machine,
-        equip=partial(_equip, place, machine["machine"]),
+        equip=partial(_equip, place, workspace.seals.broken, machine["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,
@@ -216,13 +299,15 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         profile_bytes=profile_bytes,
         ticket_bytes=ticket_bytes,
         render=render,
+        gaps=walls.gaps(),
     )
 
 
-def _equip(place: Place, machine: str, protocol: "Protocol", experiment: str) -> "Equipment":
+def _equip(
+    place: Place, broken: "Callable[[Path], Sequence[str]]", machine: str, protocol: "Protocol", experiment: str
+) -> "Equipment":
     """Toolchains, steps and gate for the protocol of one baseline."""
     from expctl.adapters.builder import Builder
-    from expctl.adapters.process_gate import ProcessGate
     from expctl.adapters.step_runner import StepRunner
     from expctl.domain.protocol import Toolchain
     from expctl.flow.world import Equipment
@@ -240,10 +325,19 @@ def _equip(place: Place, machine: str, protocol: "Protocol", experiment: str) ->
         Toolchain.HIPCC: HIPCC,
         Toolchain.NVCC: NVCC,
     }
-    mark = mark_of(place)
+    mark, scratch = mark_of(place), place.state / "scratch"
+    watched = gate(place, protocol.gate, experiment=experiment)
+    steps = StepRunner(
+        environment=protocol.environment,
+        scratch=scratch,
+        mark=mark,
+        experiment=experiment,
+        broken=broken,
+        watch=watched.watch,
+    )
     return Equipment(
         toolchains=Builder(recipes, state=place.state, environment=protocol.environment, mark=mark, machine=machine),
-        steps=StepRunner(environment=protocol.environment, scratch=place.state / "scratch", mark=mark, experiment=experiment),
+        steps=steps,
         profiles=StepProfiles(place.state / "profiles" / experiment),
-        gate=ProcessGate(patterns=protocol.gate.patterns, mark=mark, device=DEVICE),
+        gate=watched,
     )

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -108,6 +109,7 @@ class FakeWorkspace:
     local_changes: tuple[str, ...] = ()
     operation: str = ""
     check_outs: set[str] = field(default_factory=set)
+    sealed: dict[str, tuple[str, ...]] = field(default_factory=dict)
     publications: int = 0
     removals: int = 0
     move_before_publishing: list[str] = field(default_factory=list)
@@ -257,9 +259,10 @@ class FakeWorkspace:
     def apply(self, patch: bytes) -> None:
         self.local_changes = (*self.local_changes, *json.loads(patch))
 
-    def check_out(self, commit: str, name: str) -> Path:
+    def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
         assert commit in self.commits
         self.check_outs.add(name)
+        self.sealed[name] = tuple(sealed)
         return self.root / name / commit
 
     def remove_check_outs(self) -> None:
@@ -491,6 +494,44 @@ class FakeLocks:
 
 
 @dataclass
+class FakeGate:
+    """Quiet unless it is busy. `shares` counts builds and tests under the machine's lock, but for those of whoever held it."""
+
+    busy: bool = False
+    holds: int = 0
+    shares: int = 0
+    held: bool = False
+    shared: bool = False
+
+    def wait_until_quiet(self, target: Target) -> float:
+        if self.busy:
+            raise Busy("the machine is not quiet", found=target.number_kind)
+        return 0.5
+
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        assert not self.shared
+        self.shares += not self.held
+        self.shared = True
+        try:
+            yield
+        finally:
+            self.shared = False
+
+    @contextmanager
+    def measuring(self, target: Target) -> Iterator[float]:
+        assert not self.held
+        assert not self.shared, "an upgrade isn't atomic"
+        self.wait_until_quiet(target)
+        self.held = True
+        self.holds += 1
+        try:
+            yield 0.0
+        finally:
+            self.held = False
+
+
+@dataclass
 class FakeToolchains:
     """A build's code is the text of the kernel; `refuses` maps a word in it to a compiler's error. What follows `//` is code
     of the guard alone."""
@@ -499,6 +540,7 @@ class FakeToolchains:
     absent: dict[str, Unavailable] = field(default_factory=dict)
     refuses: dict[tuple[str, str], str] = field(default_factory=dict)
     builds: list[tuple[str, str]] = field(default_factory=list)
+    gate: FakeGate = field(default_factory=lambda: FakeGate(shared=True))
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:
         assert target.build
@@ -507,6 +549,7 @@ class FakeToolchains:
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
         assert target.build
         assert sources
+        assert self.gate.shared
         text = self.workspace.commits[tree.name].files["src/kernel"].decode()
         self.builds.append((name, text))
         for (where, word), reason in self.refuses.items():
@@ -533,11 +576,14 @@ class FakeSteps:
     counter_answer: Failed | None = None
     profiled: list[str] = field(default_factory=list)
     passes: list[tuple[str, str]] = field(default_factory=list)
+    taints: list[tuple[str, ...]] = field(default_factory=list)
     closed: int = 0
+    gate: FakeGate = field(default_factory=lambda: FakeGate(held=True))
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: FakeProgress) -> TestReport | Failed:
         assert step.argv
         assert cwd
+        assert self.gate.shared
         code = artifact.parent.name
         self.tested.append(code)
         progress.advance("test", 1, 0)
@@ -549,7 +595,9 @@ class FakeSteps:
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: FakeProgress
     ) -> tuple[Sample, ...] | Failed:
         assert cwd
+        assert self.gate.held
         self.measured.append(round)
+        taints = self.taints.pop(0) if self.taints else ()
         failed = self.fails_measure.pop(0) if self.fails_measure else None
         if failed is not None:
             return failed
@@ -561,7 +609,15 @@ class FakeSteps:
             ns = int(word.removeprefix("slow_")) if word.startswith("slow_") else 1_000_000
             times = (ns + wobble * launch, ns + wobble * launch)
             return Sample(
-                round=round, launch=launch, side=side, size=size, style=benchmark.style, visit=1, ns=times, order="ABBA"
+                round=round,
+                launch=launch,
+                side=side,
+                size=size,
+                style=benchmark.style,
+                visit=1,
+                ns=times,
+                order="ABBA",
+                taints=taints,
             )
 
         order = (Side.BASELINE, Side.CANDIDATE, Side.CANDIDATE, Side.BASELINE)
@@ -575,6 +631,7 @@ class FakeSteps:
     ) -> tuple[Fact, ...] | Failed:
         assert step.argv
         assert cwd.parent.name == "b"
+        assert self.gate.held
         self.passes.append((out.name, " ".join(step.argv)))
         assert progress
         self.profiled.append(f"{tree.parent.name} {artifact.parent.name}")
@@ -618,32 +675,126 @@ class FakeProfiles:
 
 
 @dataclass
-class FakeGate:
-    """Quiet unless `seen` has something for the next looks."""
+class FakeProc:
+    """A /proc in a folder: processes with as much as the gate reads of them."""
 
-    seen: list[tuple[Foreign, ...]] = field(default_factory=list)
-    busy: bool = False
-    holds: int = 0
-    held: bool = False
+    root: Path
+    last: int = 0
 
-    def foreign(self) -> tuple[Foreign, ...]:
-        return self.seen.pop(0) if self.seen else ()
+    def add(
+        self,
+        pid: int,
+        *argv: str,
+        name: str = "",
+        parent: int = 1,
+        state: str = "S",
+        mark: str = "",
+        links: Sequence[str] = (),
+        below: Sequence[int] = (),
+        waited: tuple[int, int] = (0, 0),
+    ) -> None:
+        """A new process, or another program in its place. `waited` is its schedstat: ns that it ran, ns that it waited."""
+        folder = self.root / str(pid)
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "fd").mkdir(parents=True)
+        (folder / "cmdline").write_bytes(b"".join(word.encode() + b"\0" for word in argv))
+        name = name or (argv[0].rpartition("/")[2] if argv else "kthread")[:15]
+        fields = [state, str(parent), *(["0"] * 17), str(100 * pid), "0"]
+        (folder / "stat").write_text(f"{pid} ({name}) {' '.join(fields)}\n")
+        (folder / "environ").write_bytes(f"A=1\0EXPCTL_RUN={mark}\0".encode() if mark else b"A=1\0")
+        for number, link in enumerate(links):
+            (folder / "fd" / str(number)).symlink_to(link)
+        task = folder / "task" / str(pid)
+        task.mkdir(parents=True)
+        (task / "children").write_text(" ".join(map(str, below)))
+        (task / "schedstat").write_text(f"{waited[0]} {waited[1]} 7\n")
+        self.last = max(self.last, pid)
+        self.count(self.last)
 
-    def wait_until_quiet(self, *, wait_s: float, quiet_s: float) -> float:
-        if self.busy:
-            raise Busy("the machine is not quiet", found=f"{wait_s} {quiet_s}")
-        return 0.5
+    def count(self, last: int) -> None:
+        """Say that `last` is the newest number."""
+        (self.root / "loadavg").write_text(f"0.10 0.20 0.30 1/99 {last}\n")
+
+    def remove(self, pid: int) -> None:
+        """It is gone."""
+        shutil.rmtree(self.root / str(pid))
+
+    def ticks(self, *cores: tuple[int, int, int]) -> None:
+        """/proc/stat: for each core the ticks that it was busy, idle, and kept by the host."""
+        rows = [f"cpu{core} {busy} 0 0 {idle} 0 0 0 {stolen} 0 0" for core, (busy, idle, stolen) in enumerate(cores)]
+        (self.root / "stat").write_text("\n".join(["cpu  1 2 3 4 5 6 7 8 0 0", *rows, "intr 1"]) + "\n")
+
+
+@dataclass
+class FakeSensor:
+    """Sees what the test tells it, and keeps what it is asked."""
+
+    name: str = "fake"
+    every_s: float = 0.0
+    window_s: float = 0.0
+    blocks: list[tuple[Foreign, ...]] = field(default_factory=list)
+    sees: list[tuple[Foreign, ...]] = field(default_factory=list)
+    judges: list[tuple[Foreign, ...]] = field(default_factory=list)
+    missing: str = ""
+    not_asked: str = ""
+    launches: list[object] = field(default_factory=list)
+    looks: int = 0
+    sessions: int = 0
+    during: Callable[[], object] = lambda: None
+
+    def absent(self) -> str:
+        return self.missing
+
+    def says(self) -> str:
+        return "all is well"
+
+    def unused(self, target: Target | None) -> str:
+        assert target is None or target.build
+        return self.not_asked
 
     @contextmanager
-    def measuring(self, *, wait_s: float, quiet_s: float) -> Iterator[float]:
-        assert not self.held
-        self.wait_until_quiet(wait_s=wait_s, quiet_s=quiet_s)
-        self.held = True
-        self.holds += 1
-        try:
-            yield 0.0
-        finally:
-            self.held = False
+    def session(self) -> Iterator[None]:
+        self.sessions += 1
+        yield
+        self.sessions -= 1
+
+    def blocking(self) -> tuple[Foreign, ...]:
+        return self.blocks.pop(0) if self.blocks else ()
+
+    def start(self, launch: object) -> None:
+        self.launches.append(launch)
+
+    def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
+        assert len(set(fresh)) <= len(fresh)
+        self.looks += 1
+        self.during()
+        return self.sees.pop(0) if self.sees else ()
+
+    def stop(self) -> tuple[Foreign, ...]:
+        return self.judges.pop(0) if self.judges else ()
+
+
+@dataclass
+class FakeWatch:
+    """Taints launches in turn; `busy` makes it lose patience before the next."""
+
+    taints: list[tuple[str, ...]] = field(default_factory=list)
+    looked: list[tuple[str, bool, int | None]] = field(default_factory=list)
+    cleared: int = 0
+    busy: bool = False
+
+    def clear(self) -> None:
+        if self.busy:
+            raise Busy("the machine is not quiet")
+        self.cleared += 1
+
+    @contextmanager
+    def looking(self, side: str, *, timed: bool = True, core: int | None = None) -> Iterator[None]:
+        self.looked.append((side, timed, core))
+        yield
+
+    def taken(self) -> tuple[str, ...]:
+        return self.taints.pop(0) if self.taints else ()
 
 
 @dataclass
@@ -753,7 +904,8 @@ class Stage:
         self.library = FakeLibrary(self.workspace, PROTOCOL)
         judges = ("protocol.yaml", *PROTOCOL.harness)
         self.circumstances.now_epoch = self.workspace.protocol_identity(first, judges)
-        self.toolchains = FakeToolchains(self.workspace)
+        self.toolchains = FakeToolchains(self.workspace, gate=self.gate)
+        self.steps.gate = self.gate
 
     def queue(self, id: str, kernel: str, *, patch: bytes | None = None, **changes: object) -> None:
         """Queue an experiment."""
@@ -766,7 +918,7 @@ class Stage:
     def world(self) -> World:
         """The world; make a new one after a Crash, as a new process would."""
         self.locks.held = False
-        self.gate.held = False
+        self.gate.held = self.gate.shared = False
         return World(
             workspace=self.workspace,
             library=self.library,

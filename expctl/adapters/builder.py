@@ -5,18 +5,25 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
 
 from expctl.adapters import durable
-from expctl.adapters.child import MARK, Child, Launch, TimedOut, log_tail
-from expctl.adapters.child_words import child_environment, fill
+from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
+from expctl.adapters.child_words import child_environment, fill, shared_folders
+from expctl.adapters.disk_room import check_room
 from expctl.adapters.typed import Problems, decode, encode
+from expctl.domain.errors import Busy
+from expctl.domain.machine_trouble import is_trouble
 from expctl.domain.ports import Available, Failed, Recipe, Unavailable
-from expctl.domain.protocol import Environment, Target, Toolchain
+from expctl.domain.protocol import Build, Environment, Target, Toolchain
 from expctl.domain.record import Artifact
+
+ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
+ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
 
 
 class Builder:
@@ -60,9 +67,11 @@ class Builder:
         shutil.rmtree(out, ignore_errors=True)
         out.mkdir(parents=True)
         failed = self._run_all(recipe, target, tree, out)
+        made = out / target.build.artifact
+        if failed is not None or not made.is_file():
+            check_room(self._state)
         if failed is not None:
             return failed
-        made = out / target.build.artifact
         if not made.is_file() or made.is_symlink():
             return Failed(reason=f"the build ended without writing {target.build.artifact}")
         code, facts = recipe.describe(made)
@@ -79,25 +88,44 @@ class Builder:
             return None
 
     def _run_all(self, recipe: Recipe, target: Target, tree: Path, out: Path) -> Failed | None:
-        scratch = self._state / "scratch"
+        scratch, log = self._state / "scratch" / "build", self._state / "scratch" / "build.log"
+        shutil.rmtree(scratch, ignore_errors=True)
         environment = child_environment(self._environment, scratch, self._mark)
-        cache = str(self._state / "cache" / "zig")
-        environment |= {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache, MARK: self._mark}
+        cache = self._state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
+        cache.mkdir(parents=True, exist_ok=True)
+        environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
+        walls = Walls(
+            scratch=(scratch, out),
+            tree=(tree,) if target.build.toolchain is Toolchain.COMMAND else (),  # it may build in place; the tree is its own
+            shared=(*shared_folders(self._environment), *(() if cache.is_relative_to(scratch) else (cache,))),
+        )
+        log.unlink(missing_ok=True)
         deadline = time.monotonic() + target.build.timeout_s
         words = {"{python}": sys.executable, "{zig_include}": _zig_include()}
         for command in recipe.commands(target.build, out=out):
-            log = out / "build.log"
             argv = fill(command, words)
             try:
-                with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log)) as child:
+                with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log, walls=walls)) as child:
                     child.close_input()
                     status = child.wait(deadline)
             except TimedOut:
                 return Failed(reason=f"{Path(argv[0]).name} did not end within {target.build.timeout_s:g} s")
+            except Gone as gone:
+                return Failed(reason=f"{Path(argv[0]).name} {gone}")
+            except Unkillable as error:
+                raise Busy(
+                    "a process of the build can't be killed",
+                    expected="nothing of ours beside a measurement",
+                    found=str(error),
+                    hint="state D waits for a device or a file system: mend that, or start the machine again; then run again",
+                ) from error
             except OSError as error:
+                if is_trouble(error):
+                    raise
                 return Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)
             if status:
-                return Failed(reason=_first_error(log, tree) or f"{Path(argv[0]).name} {child.fate()}")
+                killed = status == -signal.SIGKILL
+                return Failed(reason=_first_error(log, tree) or f"{Path(argv[0]).name} {child.fate()}", killed=killed)
         return None
 
     def _key(self, name: str, target: Target, available: Available, sources: str) -> str:
@@ -121,6 +149,16 @@ class Builder:
             os.rename(out, home)
         shutil.rmtree(out, ignore_errors=True)
         durable.replace(self._state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
+
+
+def _only_compiles(build: Build) -> bool:
+    """Does the build run no code of the patch? Only then may it share a cache: from one that the code of another wrote, a
+    baseline could be built wrong.
+    """
+    if build.toolchain in ZIG:
+        return True
+    words = build.argv[build.argv.index("ziglang") :] if "ziglang" in build.argv[:3] else build.argv
+    return Path(words[0]).name in ("zig", "ziglang") and words[1:2] in ZIG_COMPILES if words else False
 
 
 def _zig_include() -> str:

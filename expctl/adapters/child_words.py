@@ -24,5 +24,16 @@ def child_environment(environment: Environment, scratch: Path, mark: str) -> dic
     passed = {name: os.environ[name] for name in names if name in os.environ}
     home = scratch / "home"
     home.mkdir(parents=True, exist_ok=True)
-    fixed = {"HOME": str(home), "TMPDIR": str(scratch), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONUNBUFFERED": "1", MARK: mark}
-    return {**passed, **fixed, **environment.set}
+    fixed = {
+        "HOME": str(home),
+        "TMPDIR": str(scratch),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONNOUSERSITE": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
+    return {**passed, **fixed, **environment.set, MARK: mark}
+
+
+def shared_folders(environment: Environment) -> tuple[Path, ...]:
+    """What the protocol lets every step write besides its scratch, as far as it is there."""
+    return tuple(path for name in environment.writable if (path := Path(name)).exists())

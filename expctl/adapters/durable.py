@@ -38,6 +38,12 @@ def move(source: Path, target: Path) -> None:
     flush_folder(target.parent)
 
 
+def forget_half_written(folder: Path) -> None:
+    """Remove the temporary files of `replace` in a folder in which nobody writes now."""
+    for temporary in folder.glob(".*.new"):
+        temporary.unlink(missing_ok=True)
+
+
 def flush_folder(folder: Path) -> None:
     """Make names in `folder` durable."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

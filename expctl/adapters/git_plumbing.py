@@ -1,11 +1,16 @@
 """Running git's plumbing through GitPython. The only module that imports it; loading it costs more than all of `status`."""
 
+import re
 import tempfile
 from collections.abc import Mapping, Sequence
 
 import git
 
-from expctl.adapters.git_reader import GitReader, Place, hermetic_arguments, hermetic_environment
+from expctl.adapters.git_reader import GitReader, Place, hermetic_arguments, hermetic_environment, without_gits_own
+from expctl.adapters.git_trouble import git_trouble
+from expctl.domain.errors import Refused
+
+LOST = re.compile("not a valid object|bad object|unable to read|invalid object|missing blob|not a valid .* name")
 
 
 class GitPlumbing(GitReader):
@@ -21,31 +26,44 @@ class GitPlumbing(GitReader):
     def call(
         self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
     ) -> tuple[int, bytes, str]:
-        """Run one git command; return its status, output and messages."""
+        """Run one git command; return its status, output and messages. Raises Refused when it could not do its work."""
         source = None
         if stdin is not None:
             source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
             source.write(stdin)
             source.seek(0)
+        words, environment = [*hermetic_arguments(), *arguments], hermetic_environment(env)
         try:
-            status, out, err = self._git.execute(
-                [*hermetic_arguments(), *arguments],
-                istream=source,
-                env=hermetic_environment(env),
-                with_extended_output=True,
-                with_exceptions=False,
-                stdout_as_string=False,
-                strip_newline_in_stdout=False,
-            )
+            with without_gits_own():
+                status, out, err = self._git.execute(
+                    words,
+                    istream=source,
+                    env=environment,
+                    with_extended_output=True,
+                    with_exceptions=False,
+                    stdout_as_string=False,
+                    strip_newline_in_stdout=False,
+                )
         finally:
             if source is not None:
                 source.close()
-        said = err.decode(errors="replace") if isinstance(err, bytes) else str(err)
-        return int(status), out if isinstance(out, bytes) else str(out).encode(), said.strip()
+        said = (err.decode(errors="replace") if isinstance(err, bytes) else str(err)).strip()
+        trouble = git_trouble(arguments[0], int(status), said)
+        if trouble is not None:
+            raise trouble
+        return int(status), out if isinstance(out, bytes) else str(out).encode(), said
 
     def must(self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> str:
         """As `call`, for what cannot fail in a sound repository."""
         status, out, said = self.call(arguments, stdin=stdin, env=env)
+        if status and LOST.search(said):
+            raise Refused(
+                "git misses an object that was there",
+                expected="the objects that this command has just made",
+                found=said.splitlines()[0],
+                where=str(self.root),
+                hint="if a `git gc --prune=now` ran meanwhile, run the same command again; otherwise git fsck",
+            )
         if status:
             raise RuntimeError(f"git {' '.join(arguments[:3])} failed with {status}: {said}")
         return out.decode(errors="surrogateescape").strip()

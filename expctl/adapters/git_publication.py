@@ -9,14 +9,16 @@
 Without the lock, a kill between ref and index would make the user's next commit revert the experiment.
 """
 
+import contextlib
 import json
 import os
 import shutil
 import time
 from pathlib import Path
 
-from expctl.adapters import durable
+from expctl.adapters import durable, stale_locks
 from expctl.adapters.git_plumbing import GitPlumbing
+from expctl.adapters.interruption import uninterrupted
 from expctl.domain.errors import Busy, Refused
 
 LOCK_WAIT_S = 10.0
@@ -42,19 +44,25 @@ class Publication:
         if self._ws.branch() != branch:  # not checked out here: there are no files to follow
             self._refuse_elsewhere(branch)
             return self._swap(branch, old, new)
-        durable.replace(self._intent, json.dumps([branch, old, new]).encode())
-        try:
-            self._take_lock()
-        except BaseException:
-            self._intent.unlink()
-            raise
-        try:
-            self._merge(old, new)
-            swapped = self._swap(branch, old, new)
-        except BaseException:
+        with uninterrupted():
+            durable.replace(self._intent, json.dumps([branch, old, new]).encode())
+            try:
+                return self._publish_here(branch, old, new)
+            except (Refused, OSError, RuntimeError):
+                # What failed may have done its work first: only the branch itself says whether it has moved.
+                with contextlib.suppress(Refused, OSError, RuntimeError):
+                    self.recover(branch=branch, old=old, new=new)
+                    self._intent.unlink(missing_ok=True)
+                raise
+
+    def _publish_here(self, branch: str, old: str, new: str) -> bool:
+        self._take_lock()
+        if self._ws.branch() != branch:  # the user went elsewhere before the lock was ours
             self._release()
-            raise
-        if not swapped:
+            self._refuse_elsewhere(branch)
+            return self._swap(branch, old, new)
+        self._merge(old, new)
+        if not self._swap(branch, old, new):
             self._release()
             return False
         self._complete(old, new)
@@ -66,6 +74,7 @@ class Publication:
             branch, old, new = json.loads(self._intent.read_bytes())
         except FileNotFoundError:
             return
+        stale_locks.remove_own(self._ws.place.git_dir, self._ws.state.parent, branch, new)
         self.recover(branch=branch, old=old, new=new)
         self._intent.unlink(missing_ok=True)
 
@@ -75,10 +84,10 @@ class Publication:
             if self._ws.ref(f"refs/heads/{branch}") == old:
                 self._release()
                 return
-            shutil.copyfile(self._index, self._merged)
+            self._copy_to_merge()
             self._read_tree(["-i", "-m"], old, new)
             self._complete(old, new)
-        self._ours.unlink(missing_ok=True)
+        self._forget_copies()
 
     def _refuse_elsewhere(self, branch: str) -> None:
         """Moving a branch under somebody's check-out would make their next commit undo it."""
@@ -95,7 +104,16 @@ class Publication:
             )
 
     def _swap(self, branch: str, old: str, new: str) -> bool:
-        status, _, _ = self._ws.call(["update-ref", "-m", "expctl: publish", f"refs/heads/{branch}", new, old])
+        name = f"refs/heads/{branch}"
+        status, _, said = self._ws.call(["update-ref", "-m", "expctl: publish", name, new, old])
+        if status and self._ws.ref(name) == old and self._ws.ref(new):
+            raise Refused(
+                f"git does not move {branch}",
+                expected="a branch that can be written",
+                found=said.splitlines()[0] if said else f"exit status {status}",
+                where=str(self._ws.root),
+                hint="mend that, then run the same command again: nothing measured is lost; expctl doctor looks at locks",
+            )
         return status == 0
 
     def _take_lock(self) -> None:
@@ -106,6 +124,7 @@ class Publication:
         while True:
             try:
                 os.link(self._ours, self._lock)
+                durable.flush_folder(self._lock.parent)
             except FileExistsError:
                 if time.monotonic() > deadline:
                     raise Busy(
@@ -119,7 +138,7 @@ class Publication:
                 return
 
     def _merge(self, old: str, new: str) -> None:
-        shutil.copyfile(self._index, self._merged)
+        self._copy_to_merge()
         env = {"GIT_INDEX_FILE": str(self._merged)}
         self._ws.call(["update-index", "-q", "--refresh"], env=env)
         check = ["read-tree", "-n", "-m", "-u", "--exclude-per-directory=.gitignore", old, new]
@@ -148,9 +167,8 @@ class Publication:
         self._ws.call(["update-index", "-q", "--refresh"], env={"GIT_INDEX_FILE": str(self._merged)})
         self._copy_durably(self._merged, self._ours)
         os.rename(self._lock, self._index)
-        self._ours.unlink()
-        self._merged.unlink(missing_ok=True)
-        shutil.rmtree(self._ws.state / "publication.files", ignore_errors=True)
+        durable.flush_folder(self._index.parent)
+        self._forget_copies()
         self._intent.unlink(missing_ok=True)
 
     def _blob_on_disk(self, path: str) -> str:
@@ -180,9 +198,18 @@ class Publication:
 
     def _release(self) -> None:
         self._lock.unlink(missing_ok=True)
-        self._ours.unlink(missing_ok=True)
-        self._merged.unlink(missing_ok=True)
+        self._forget_copies()
         self._intent.unlink(missing_ok=True)
+
+    def _copy_to_merge(self) -> None:
+        """A copy of the user's index to merge in. A killed git may have left a lock on the last one."""
+        self._merged.with_name(f"{self._merged.name}.lock").unlink(missing_ok=True)
+        shutil.copyfile(self._index, self._merged)
+
+    def _forget_copies(self) -> None:
+        for copy in (self._ours, self._merged, self._merged.with_name(f"{self._merged.name}.lock")):
+            copy.unlink(missing_ok=True)
+        shutil.rmtree(self._ws.state / "publication.files", ignore_errors=True)
 
     @staticmethod
     def _copy_durably(source: Path, target: Path) -> None:

@@ -3,24 +3,33 @@
 Also the one place that says what "hermetic" means for every git call of ours, reading or writing.
 """
 
+import contextlib
 import functools
 import os
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from expctl.adapters.git_trouble import git_trouble
 from expctl.adapters.patch_header import with_headers
 from expctl.domain.errors import Refused
 from expctl.domain.values import dataclass
 
-# Hooks, monitors, external diffs and user configuration can run code or change bytes; none of them may.
+# Hooks, monitors, external diffs, signature checks and user configuration can run code or change bytes; none of them may.
 SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
     "core.quotePath=false",
     "core.fsync=all",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    "apply.ignoreWhitespace=no",
     "diff.external=",
+    "diff.orderFile=/dev/null",
+    "log.showSignature=false",
+    "log.follow=false",
+    "submodule.recurse=false",
     "i18n.commitEncoding=UTF-8",
     "gc.auto=0",
     "maintenance.auto=false",
@@ -38,7 +47,7 @@ def user_settings() -> tuple[str, ...]:
     answer = subprocess.run(
         ["git", "config", "--null", "--includes", "--get-regexp", USERS],
         cwd="/",
-        env={name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG") or not name.startswith("GIT_")},
+        env={name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG") or not _is_gits(name)},
         capture_output=True,
         check=False,
     )
@@ -54,9 +63,10 @@ def hermetic_arguments(*, users: bool = True) -> list[str]:
 
 def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of every call: GIT_* scrubbed, no system or global configuration, English messages."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    kept = {name: value for name, value in os.environ.items() if not _is_gits(name)}
     fixed = {
         "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_NO_REPLACE_OBJECTS": "1",
@@ -65,6 +75,20 @@ def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, st
         "LC_ALL": "C",
     }
     return {**kept, **fixed, **(extra or {})}
+
+
+@contextlib.contextmanager
+def without_gits_own() -> Iterator[None]:
+    """Our own environment without GIT_*, for a library that adds what it is given to that. Restored afterwards."""
+    taken = {name: os.environ.pop(name) for name in list(os.environ) if _is_gits(name)}
+    try:
+        yield
+    finally:
+        os.environ.update(taken)
+
+
+def _is_gits(name: str) -> bool:
+    return name.startswith("GIT_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,9 +117,9 @@ def locate(start: Path) -> Place:
     """Find the repository around `start`. Raises Refused when there is none, or no work tree."""
     # HEAD is asked for twice, lest it moves on while its folder is looked up.
     asked = ["rev-parse", *WHERE, HEAD, f"HEAD:{EXPERIMENTS}", HEAD]
-    answer, foreign = _git(start, asked), False
+    answer, foreign = _git(start, asked, ends=(0, 128)), False
     if answer.returncode and b"dubious ownership" in answer.stderr:
-        answer, foreign = _git(start, asked, users=True), True
+        answer, foreign = _git(start, asked, ends=(0, 128), users=True), True
     lines = answer.stdout.decode(errors="surrogateescape").splitlines()
     where, revisions = lines[:3], lines[3:]
     if answer.returncode or len(where) != 3:
@@ -142,7 +166,7 @@ class GitReader:
 
     def head(self) -> str:
         """The commit that HEAD names. Raises Refused when there is none yet."""
-        answer = self._ask(["rev-parse", "--verify", "-q", "HEAD^{commit}"])
+        answer = self._ask(["rev-parse", "--verify", "-q", "HEAD^{commit}"], ends=(0, 1, 128))
         if answer.returncode:
             raise Refused(
                 "this repository has no commit yet",
@@ -155,7 +179,7 @@ class GitReader:
 
     def branch(self) -> str:
         """The name of the branch that is checked out; empty when HEAD is detached."""
-        return self._ask(["symbolic-ref", "-q", "--short", "HEAD"]).stdout.decode().strip()
+        return self._ask(["symbolic-ref", "-q", "--short", "HEAD"], ends=(0, 1)).stdout.decode().strip()
 
     def blob_on_disk(self, path: str) -> str:
         """The blob id that a file of the work tree would have if it were added now, after git's own filters."""
@@ -184,7 +208,7 @@ class GitReader:
         """Name -> tree id in `new` (empty: no folder there) of every folder right below that differs between two trees; None
         where git no longer has one of them.
         """
-        answer = self._ask(["diff-tree", "-z", "--raw", "--no-renames", "--no-abbrev", old, new])
+        answer = self._ask(["diff-tree", "-z", "--raw", "--no-renames", "--no-abbrev", old, new], ends=(0, 1, 128))
         if answer.returncode:
             return None
         words = answer.stdout.decode(errors="surrogateescape").split("\0")
@@ -212,6 +236,7 @@ class GitReader:
             answer = _run(
                 self.place.root,
                 ["cat-file", "--batch", "--buffer"],
+                (0,),
                 users=self.place.foreign,
                 stdin=wanted,
                 stderr=subprocess.DEVNULL,
@@ -226,7 +251,7 @@ class GitReader:
         """The tree id of a folder of a commit; empty when there is none."""
         if (commit, folder) == (self.place.head, EXPERIMENTS) and self.place.experiments is not None:
             return self.place.experiments
-        answer = self._ask(["rev-parse", "--verify", "-q", f"{commit}:{folder}"])
+        answer = self._ask(["rev-parse", "--verify", "-q", f"{commit}:{folder}"], ends=(0, 1))
         return answer.stdout.decode().strip()
 
     def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
@@ -236,15 +261,23 @@ class GitReader:
         listing = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
         return hashlib.sha256(listing.strip()).hexdigest()
 
+    def names_commit(self, name: str) -> bool:
+        """Does a full ref name lead to a commit that is there?"""
+        return self._ask(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"], ends=(0, 1, 128)).returncode == 0
+
+    def history(self, commit: str) -> frozenset[str]:
+        """It and every commit before it, as far as this clone has them."""
+        return frozenset(self._ask(["rev-list", commit]).stdout.decode().split())
+
     def patch_identity(self, patch: bytes) -> str:
         """git's stable patch id: the same for the same change, whatever its line numbers and white space."""
         words = self._ask(["patch-id", "--stable"], stdin=with_headers(patch)).stdout.decode().split()
         return words[0] if words else ""
 
     def _ask(
-        self, arguments: Sequence[str], stdin: bytes = b"", *, users: bool = False
+        self, arguments: Sequence[str], stdin: bytes = b"", *, ends: Sequence[int] = (0,), users: bool = False
     ) -> "subprocess.CompletedProcess[bytes]":
-        return _git(self.place.root, arguments, stdin, users=users or self.place.foreign)
+        return _git(self.place.root, arguments, stdin, ends=ends, users=users or self.place.foreign)
 
 
 def _batch(output: bytes, names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
@@ -263,14 +296,17 @@ def _batch(output: bytes, names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
 
 
 def _git(
-    cwd: Path, arguments: Sequence[str], stdin: bytes = b"", *, users: bool = False
+    cwd: Path, arguments: Sequence[str], stdin: bytes = b"", *, ends: Sequence[int] = (0,), users: bool = False
 ) -> "subprocess.CompletedProcess[bytes]":
-    return _run(cwd, arguments, users=users, input=stdin, stderr=subprocess.PIPE)
+    return _run(cwd, arguments, ends, users=users, input=stdin, stderr=subprocess.PIPE)
 
 
-def _run(cwd: Path, arguments: Sequence[str], *, users: bool, **streams: Any) -> "subprocess.CompletedProcess[bytes]":
+def _run(
+    cwd: Path, arguments: Sequence[str], ends: Sequence[int], *, users: bool, **streams: Any
+) -> "subprocess.CompletedProcess[bytes]":
+    """Run git. Raises Refused when it ends with another status than those that are answers: silence would look like one."""
     try:
-        return subprocess.run(
+        answer = subprocess.run(
             [*hermetic_arguments(users=users), *arguments],
             cwd=cwd,
             env=hermetic_environment(),
@@ -282,3 +318,18 @@ def _run(cwd: Path, arguments: Sequence[str], *, users: bool, **streams: Any) ->
         raise Refused(
             "git is not installed", expected="git on PATH", found="none", hint="install git, then try again"
         ) from error
+    if answer.returncode in ends and not answer.stderr:
+        return answer
+    said = (answer.stderr or b"").decode(errors="replace").strip()
+    trouble = git_trouble(arguments[0], answer.returncode, said)
+    if trouble is not None:
+        raise trouble
+    if answer.returncode not in ends:
+        raise Refused(
+            "git can't read this repository",
+            expected=f"git {arguments[0]} to answer",
+            found=said.splitlines()[0] if said else f"exit status {answer.returncode}",
+            where=str(cwd),
+            hint="git fsck says what is damaged; expctl doctor says what of it is expctl's",
+        )
+    return answer

@@ -7,17 +7,21 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from expctl.adapters import durable
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import Place
+from expctl.adapters.seals import Seals
+from expctl.adapters.stale_locks import remove_below
 from expctl.domain.errors import Refused
 from expctl.domain.ports import ChangedFile, Failed
 
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"
+OURS = "expctl-"  # how the names of our worktrees begin
 # Whatever the repository's configuration says, a patch that git can apply again.
 PLAIN_DIFF = (
-    *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"),
+    *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary", "-U3", "--submodule=short"),
     *("--src-prefix=a/", "--dst-prefix=b/"),
 )
 
@@ -28,6 +32,7 @@ class GitWorkspace(GitPlumbing):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self._scratch_index = str(place.state / "scratch.index")
+        self.seals = Seals()
 
     # ------------------------------------------------------------------ looking
 
@@ -76,8 +81,11 @@ class GitWorkspace(GitPlumbing):
         return self.call(["merge-base", "--is-ancestor", old, new])[0] == 0
 
     def differs(self, old: str, new: str, paths: Sequence[str]) -> bool:
-        """Do two commits differ below `paths`?"""
-        return self.call(["diff-tree", "--quiet", "-r", old, new, "--", *paths])[0] != 0
+        """Do two commits differ below `paths`? One that is gone (a shallow clone, collected garbage) differs."""
+        status, _, said = self.call(["diff-tree", "--quiet", "-r", old, new, "--", *paths])
+        if status not in (0, 1) and self.ref(old) and self.ref(new):
+            raise RuntimeError(f"git diff-tree failed with {status}: {said}")
+        return status != 0
 
     def source_identity(self, commit: str) -> str:
         """A hash of everything in `commit` that a build could read: all but experiments and ledger."""
@@ -123,8 +131,7 @@ class GitWorkspace(GitPlumbing):
 
     def reverted_tree(self, head: str, commit: str, paths: Sequence[str]) -> str | Failed:
         """The tree of `head` with what `commit` changed below `paths` taken back, merged three ways."""
-        diff = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary"]
-        status, patch, said = self.call([*diff, f"{commit}^", commit, "--", *paths])
+        status, patch, said = self.call(["diff", *PLAIN_DIFF, f"{commit}^", commit, "--", *paths])
         if status:
             raise RuntimeError(f"git diff failed: {said}")
         env = self._fresh_index(head)
@@ -141,14 +148,14 @@ class GitWorkspace(GitPlumbing):
         return tuple(found.split())
 
     def changed_files(self, base: str, tree: str) -> tuple[ChangedFile, ...]:
-        """What differs between two trees, with sizes in bytes."""
+        """What differs between two trees, with sizes in bytes; a submodule's commit is not here and counts as none."""
         raw = self.must(["diff-tree", "-r", "-z", "--no-renames", "--raw", base, tree]).split("\0")
         entries = [(head.split(), path) for head, path in zip(raw[::2], raw[1::2], strict=False)]
         sizes = self.must(
             ["cat-file", "--batch-check=%(objectsize)"], stdin="".join(f"{head[3]}\n" for head, _ in entries).encode()
         ).split("\n")
         return tuple(
-            ChangedFile(path=path, mode=head[1], size=0 if head[1] == DELETED else int(size))
+            ChangedFile(path=path, mode=head[1], size=int(size) if head[1] != DELETED and size.isdigit() else 0)
             for (head, path), size in zip(entries, sizes, strict=False)
         )
 
@@ -181,8 +188,11 @@ class GitWorkspace(GitPlumbing):
         return Publication(self).publish(branch=branch, old=old, new=new)
 
     def finish_publication(self) -> None:
-        """Complete or undo what a dead run left of a publication."""
+        """Complete or undo what a dead run left of a publication; remove its half-written files and the locks on our refs."""
         Publication(self).recover_intended()
+        remove_below(self.state.parent / "refs" / "expctl")
+        for folder in (self.state, self.state / "builds"):
+            durable.forget_half_written(folder)
 
     def _commit(self, *, tree: str, parent: str, message: str, date: str) -> str:
         env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in IDENTITY.items()}
@@ -227,9 +237,15 @@ class GitWorkspace(GitPlumbing):
 
     # ------------------------------------------------------------------ check-outs
 
-    def check_out(self, commit: str, name: str) -> Path:
-        """A detached worktree of `commit` below the state folder. Names of equal length give paths of equal length."""
-        path = self.state / "checkouts" / name
+    def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
+        """A detached worktree of `commit` below the state folder. Names of equal length give paths of equal length.
+
+        What lies at or below `sealed` is to stay as it is; where it didn't, the worktree is kept as evidence (`broken`).
+        git names its own folder for it after the last part of the path: ours is known even when what it says is lost.
+        """
+        path = self.state / "checkouts" / f"{OURS}{name}"
+        if self.seals.broken(path):
+            return path
         if path.exists() and (path / ".git").exists():
             status, out, _ = self.call(["-C", str(path), "rev-parse", "HEAD"])
             clean = self.call(["-C", str(path), "status", "--porcelain"])[1] == b""
@@ -238,31 +254,38 @@ class GitWorkspace(GitPlumbing):
         self._remove_check_out(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         self.must(["worktree", "add", "-q", "--detach", "--force", str(path), commit])
+        self.seals.seal(path, sealed)
         return path
 
     def remove_check_outs(self) -> None:
         """Remove every worktree of ours, and only ours."""
         folder = self.state / "checkouts"
         registered = self._registered_check_outs()
-        for path in {*(folder.iterdir() if folder.is_dir() else ()), *registered}:
+        for path in {*(folder.iterdir() if folder.is_dir() else ()), *registered.values()}:
             self._remove_check_out(path)
 
     def _remove_check_out(self, path: Path) -> None:
-        admin = self._registered_check_outs().get(path)
+        self.seals.lift(path)
+        admins = [admin for admin, worktree in self._registered_check_outs().items() if worktree == path]
         shutil.rmtree(path, ignore_errors=True)
-        if admin is not None:
+        for admin in admins:
             shutil.rmtree(admin, ignore_errors=True)
             if admin.parent.is_dir() and not any(admin.parent.iterdir()):
                 admin.parent.rmdir()
 
     def _registered_check_outs(self) -> dict[Path, Path]:
-        """Worktree -> git's own folder for it, of those below our state folder."""
+        """git's own folder -> its worktree, of those below our state folder. A crash may have left a part of that path, or
+        nothing: then the name tells.
+        """
         folder = self.state / "checkouts"
         found: dict[Path, Path] = {}
-        for mark in (self.state.parent / "worktrees").glob("*/gitdir"):
-            worktree = Path(mark.read_text().strip()).parent
-            if worktree.parent == folder:
-                found[worktree] = mark.parent
+        for admin in (self.state.parent / "worktrees").glob("*"):
+            mark, usual = admin / "gitdir", folder / admin.name
+            text = mark.read_text(errors="replace").strip("\0\n") if mark.is_file() else ""
+            if Path(text).parent.parent == folder:
+                found[admin] = Path(text).parent
+            elif admin.name.startswith(OURS) and f"{usual}/.git".startswith(text):
+                found[admin] = usual
         return found
 
 

@@ -1,11 +1,25 @@
 """Ctrl-C: once asks to stop after the step, twice aborts. TERM and HUP abort at once."""
 
+import contextlib
 import signal
 import sys
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
 from expctl.domain.errors import Interrupted
+
+STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Signals that come meanwhile are taken afterwards. Children started meanwhile don't take them either."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 class Interruption:
@@ -17,7 +31,7 @@ class Interruption:
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "Interruption":
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in STOPS:
             self._before[number] = signal.signal(number, self._handle)
         return self
 
@@ -34,4 +48,5 @@ class Interruption:
             self._asked = True
             print("\nstopping after this step; Ctrl-C again aborts it", file=sys.stderr)
             return
+        self._asked = True  # Python drops what is raised inside a finaliser; then the end of the step is the next chance
         raise Interrupted(f"aborted; {self._then}")

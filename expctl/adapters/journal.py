@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from expctl.adapters import durable
+from expctl.adapters.reserve import FULL, Reserve
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
 from expctl.domain.events import Event
+from expctl.domain.machine_trouble import explained
 
 EVENTS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 START = "start"
@@ -24,6 +26,7 @@ class FileJournal:
 
     def __init__(self, folder: Path, *, heals: bool = True) -> None:
         self._folder, self._heals = folder, heals
+        self._reserve = Reserve(folder.parent)
 
     def unfinished(self) -> tuple[str, ...]:
         """Experiments that have a journal."""
@@ -34,7 +37,11 @@ class FileJournal:
         return tuple(_event(line, self._path(experiment)) for line in self._lines(experiment))
 
     def append(self, experiment: str, event: Event) -> None:
-        """Add one event; it is on the disk when this returns."""
+        """Add one event; it is on the disk when this returns, or raises Refused because the disk is full.
+
+        Half a line that a failed write leaves is healed by whoever reads next.
+        """
+        self._reserve.refill()
         lines = self._lines(experiment)
         line: dict[str, Any] = {
             "seq": len(lines),
@@ -45,12 +52,16 @@ class FileJournal:
         path = self._path(experiment)
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps({**line, "sum": _checksum(line)}, separators=(",", ":"), allow_nan=False) + "\n"
-        with open(path, "ab") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
-        if not lines:
-            durable.flush_folder(path.parent)
+        try:
+            _write(path, text.encode(), is_first=not lines)
+        except OSError as error:
+            if error.errno not in FULL or not self._reserve.give_up():
+                raise
+            self._lines(experiment)  # heals
+            _write(path, text.encode(), is_first=not lines)
+            trouble = explained(error)
+            assert trouble is not None  # noqa: S101  that is what FULL says
+            raise trouble from error
 
     def forget(self, experiment: str) -> None:
         """Drop the journal of a settled run: the record in git is the truth now."""
@@ -74,6 +85,15 @@ class FileJournal:
         return lines
 
 
+def _write(path: Path, text: bytes, *, is_first: bool) -> None:
+    with open(path, "ab") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    if is_first:
+        durable.flush_folder(path.parent)
+
+
 def _heal(path: Path, length: int) -> None:
     with open(path, "r+b") as file:
         file.truncate(length)
@@ -92,7 +112,7 @@ def _checked(text: bytes, path: Path, number: int, previous: str) -> dict[str, A
             expected="a chain of checksummed lines",
             found=f"line {number} does not fit: {error}",
             where=str(path),
-            hint=f"move {path.name} aside and run again: the experiment starts over, committed records are not affected",
+            hint="expctl doctor has the command that moves it aside: the experiment then starts over, records stay",
         ) from error
     return {**line, "sum": given}
 
@@ -106,7 +126,7 @@ def _event(line: dict[str, Any], path: Path) -> Event:
             "the journal was written by another version of expctl",
             found="; ".join(problems.found[:3]) or f"an event {line['type']!r}",
             where=str(path),
-            hint=f"move {path.name} aside and run again: the experiment starts over, committed records are not affected",
+            hint="expctl doctor has the command that moves it aside: the experiment then starts over, records stay",
         )
     return event
 

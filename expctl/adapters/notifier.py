@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from expctl.adapters import durable
-from expctl.adapters.child import MARK, Child, Launch, TimedOut, log_tail
+from expctl.adapters.child import MARK, Child, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.typed import encode
 
 TIMEOUT_S = 10.0
@@ -29,6 +29,8 @@ class Notifier:
                 status = child.wait(time.monotonic() + TIMEOUT_S)
         except TimedOut:
             return f"{self._argv[0]} did not end within {TIMEOUT_S:g} s{log_tail(log)}"
+        except (Gone, Unkillable) as error:
+            return f"{self._argv[0]} {error}"
         except OSError as error:
             return f"cannot start {self._argv[0]}: {error.strerror}"
         return f"{self._argv[0]} {child.fate()}{log_tail(log)}" if status else ""

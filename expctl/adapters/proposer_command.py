@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from expctl.adapters import durable
-from expctl.adapters.child import Child, Launch, TimedOut, log_tail
+from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.child_words import child_environment, fill
 from expctl.adapters.proposal_file import proposal_of
 from expctl.adapters.strict_yaml import BYTES_MAX
@@ -84,6 +84,8 @@ class ProposerCommand:
                 status = child.wait(time.monotonic() + proposer.timeout_s)
         except TimedOut:
             return Failed(reason=f"the proposer did not end within {proposer.timeout_s:g} s{log_tail(log)}", fault=True)
+        except (Gone, Unkillable) as error:
+            return Failed(reason=f"the proposer {error}", fault=True)
         except OSError as error:
             return Failed(reason=f"cannot start the proposer {proposer.argv[0]}: {error.strerror}", fault=True)
         return Failed(reason=f"the proposer {child.fate()}{log_tail(log)}", fault=True) if status else None

@@ -1,39 +1,68 @@
 """Runs the harness scripts (docs/HARNESS.md) as contained children and turns what they say into domain values."""
 
+import contextlib
+import hashlib
+import json
 import math
+import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from expctl.adapters.child import Child, Gone, Launch, TimedOut, log_tail
-from expctl.adapters.child_words import child_environment, fill
+from expctl.adapters.channel import NONCE, Channel, Unasked, shown
+from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
+from expctl.adapters.child_words import child_environment, fill, shared_folders
+from expctl.adapters.disk_room import check_room
+from expctl.adapters.launch_watch import Watch
 from expctl.adapters.rounds import Rounds
-from expctl.adapters.worker import StepFailed, parse_line
+from expctl.adapters.worker import StepFailed
+from expctl.domain.machine_trouble import is_trouble
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress, TestReport
 from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step
 from expctl.domain.record import Fact
 from expctl.domain.text import one_line
 
+KILLED = "died of SIGKILL"
 END_WAIT_S = 10.0  # from the last line of a script to its exit
+
+T = TypeVar("T")
 
 
 class StepRunner:
-    """Steps of one run. `scratch` is ours to fill; every child carries `mark`."""
+    """Steps of one run. `scratch` is ours to fill; every child carries `mark`. `broken` tells which files of a check-out that
+    judge are not what they were: nothing is started then.
 
-    def __init__(self, *, environment: Environment, scratch: Path, mark: str, experiment: str) -> None:
+    Each build has a scratch of its own, which starts empty: what a candidate leaves in its home is never the baseline's.
+    """
+
+    def __init__(
+        self,
+        *,
+        environment: Environment,
+        scratch: Path,
+        mark: str,
+        experiment: str,
+        broken: Callable[[Path], Sequence[str]] = lambda _: (),
+        watch: Watch | None = None,
+    ) -> None:
         self._environment = environment
         self._scratch = scratch
         self._mark = mark
         self._experiment = experiment
-        self._rounds = Rounds(self._start, self._log("benchmark"))
+        self._broken = broken
+        self._rooms: set[Path] = set()
+        self._rounds = Rounds(self._start, self._log("benchmark"), watch)
 
     # ------------------------------------------------------------------ test and profile
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
         """Run the test step on one build."""
+        return self._ended(lambda: self._test(step, cwd, artifact, progress))
+
+    def _test(self, step: Step, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
         cases = failed = 0
         worst: dict[str, float] = {}
         log = self._fresh_log("test")
@@ -41,27 +70,36 @@ class StepRunner:
             started = self._start(step.argv, cwd, artifact, log)
         except StepFailed as error:
             return error.failed
+        channel = Channel()
         with started as child:
+            with contextlib.suppress(Gone):  # a script that reads nothing may be gone already; its lines are not
+                child.send(json.dumps({"do": "test", NONCE: channel.nonce}))
             child.close_input()
             try:
                 for line in child.lines(time.monotonic() + step.timeout_s):
-                    said = parse_line(line)
+                    said = channel.understood(line)
                     if said.get("event") == "end":
                         report = _test_end(said, cases, failed, worst)
+                        _hear_out(child)
                         status = child.wait(time.monotonic() + END_WAIT_S)
                         if isinstance(report, TestReport) and status:
                             return Failed(reason=f"the test said it passed and then {child.fate()}", died=True)
                         return report
-                    if said.get("event") == "case":
-                        cases += 1
-                        failed += said.get("ok") is not True
-                        _keep_worst(worst, said.get("facts"))
-                        progress.advance("test", cases, 0)
-                return Failed(reason=f"the test {child.fate()} after {cases} cases{log_tail(log)}", died=True)
+                    if said.get("event") != "case":
+                        raise Unasked(shown(said))
+                    cases += 1
+                    failed += said.get("ok") is not True
+                    _keep_worst(worst, said.get("facts"))
+                    progress.advance("test", cases, 0)
+                fate = child.fate()
+                reason = f"the test {fate} after {cases} cases{log_tail(log)}"
+                return Failed(reason=reason, died=True, killed=fate == KILLED)
             except TimedOut:
                 return Failed(reason=f"the test did not end within {step.timeout_s:g} s ({cases} cases done)", died=True)
             except Gone as gone:
                 return Failed(reason=f"the test sent {gone}", died=True)
+            except Unasked as unasked:
+                return Failed(reason=f"the test said something that it was not asked: {unasked}", died=True)
 
     def profile(
         self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
@@ -70,15 +108,20 @@ class StepRunner:
 
         What happens here is a note, never a verdict.
         """
+        return self._ended(lambda: self._profile(step, cwd, tree, artifact, out, progress))
+
+    def _profile(
+        self, step: Step, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
+    ) -> tuple[Fact, ...] | Failed:
         facts: list[Fact] = []
-        log = self._fresh_log("profile")
+        log, channel = self._fresh_log("profile"), Channel()
         out.mkdir(parents=True, exist_ok=True)
         argv = fill(step.argv, {"{tree}": str(tree), "{out}": str(out)})
         try:
-            with self._start(argv, cwd, artifact, log) as child:
+            with self._start(argv, cwd, artifact, log, out=out) as child:
                 child.close_input()
                 for line in child.lines(time.monotonic() + step.timeout_s):
-                    said = parse_line(line)
+                    said = channel.understood(line)
                     if said.get("event") == "fact":
                         facts.append(_fact(said))
                         progress.advance("profile", len(facts), 0)
@@ -89,7 +132,7 @@ class StepRunner:
             return Failed(reason=f"did not end within {step.timeout_s:g} s", fault=True)
         except StepFailed as error:
             return error.failed
-        except (Gone, OSError) as error:
+        except (Gone, Unasked, OSError) as error:
             return Failed(reason=f"{error}{log_tail(log)}", fault=True)
         if status:
             return Failed(reason=f"{child.fate()}{log_tail(log)}", fault=True)
@@ -101,28 +144,62 @@ class StepRunner:
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
         """Measure one round in the style of the protocol."""
-        return self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
+        return self._ended(
+            lambda: self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
+        )
 
     def close(self) -> None:
-        """End workers that were to be used again."""
-        self._rounds.close()
+        """End workers that were to be used again. One that can't be ended is found by whoever measures next."""
+        with contextlib.suppress(Unkillable):
+            self._rounds.close()
 
     # ------------------------------------------------------------------ starting
 
-    def _start(self, argv: Sequence[str], cwd: Path, artifact: Path, log: Path, core: int | None = None) -> Child:
-        words = {"{python}": sys.executable, "{artifact}": str(artifact), "{out}": str(self._scratch), "{id}": self._experiment}
+    def _start(
+        self, argv: Sequence[str], cwd: Path, artifact: Path, log: Path, core: int | None = None, *, out: Path | None = None
+    ) -> Child:
+        """`out` is a profiler's folder, and says that it is one."""
+        if broken := self._broken(cwd):
+            listed = ", ".join(one_line(name, 80) for name in broken[:3])
+            raise StepFailed(Failed(reason=f"the harness was changed since it was checked out: {listed}", fault=True))
+        room = self._room(artifact)
+        words = {"{python}": sys.executable, "{artifact}": str(artifact), "{out}": str(room), "{id}": self._experiment}
+        own = (room,) if out is None else (room, out)
         try:
             return Child(
                 Launch(
                     argv=fill(argv, words),
                     cwd=cwd,
-                    environment=child_environment(self._environment, self._scratch, self._mark),
+                    environment=child_environment(self._environment, room, self._mark),
                     log=log,
                     core=core,
+                    walls=Walls(scratch=own, shared=shared_folders(self._environment), counters=out is not None),
                 )
             )
         except OSError as error:
+            if is_trouble(error):
+                raise
             raise StepFailed(Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)) from error
+
+    def _room(self, artifact: Path) -> Path:
+        """The scratch of one build; names of equal length. The first of a run clears what other runs left."""
+        if not self._rooms and self._scratch.is_dir():
+            for old in self._scratch.iterdir():
+                if old.is_dir() and not old.is_symlink():
+                    shutil.rmtree(old, ignore_errors=True)
+        room = self._scratch / hashlib.sha256(str(artifact).encode()).hexdigest()[:12]
+        self._rooms.add(room)
+        return room
+
+    def _ended(self, act: Callable[[], T | Failed]) -> T | Failed:
+        """What the step came to. Raises OSError when it failed on a disk that is full: that says nothing about the build."""
+        try:
+            found = act()
+        except Unkillable as error:
+            return Failed(reason=f"a process of this step {error}", fault=True)
+        if isinstance(found, Failed):
+            check_room(self._scratch)
+        return found
 
     def _fresh_log(self, step: str) -> Path:
         """An empty log: what is quoted from it later was said by this step."""
@@ -131,6 +208,12 @@ class StepRunner:
 
     def _log(self, step: str) -> Path:
         return self._scratch / f"{step}.log"
+
+
+def _hear_out(child: Child) -> None:
+    """After an `end` comes nothing. Raises Unasked."""
+    for line in child.lines(time.monotonic() + END_WAIT_S):
+        raise Unasked(one_line(line, 60))
 
 
 def _fact(said: Mapping[str, Any]) -> Fact:

@@ -1,5 +1,6 @@
 """YAML without surprises: one document of mappings, lists and plain text. No tags, anchors, aliases or duplicate keys."""
 
+import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from expctl.adapters.typed import Problems, Scalar, decode
@@ -10,6 +11,7 @@ if TYPE_CHECKING:
 
 BYTES_MAX = 256_000
 DEPTH_MAX = 12
+NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 
 T = TypeVar("T")
 
@@ -64,7 +66,7 @@ def _convert(node: "Node", where: str) -> Any:
 
     line = node.start_mark.line + 1
     if isinstance(node, yaml.ScalarNode):
-        return Scalar(node.value, line, node.style in (None, ""))
+        return Scalar(_text(node.value, line, where), line, node.style in (None, ""))
     if isinstance(node, yaml.SequenceNode):
         return [_convert(item, where) for item in node.value]
     mapping: dict[str, Any] = {}
@@ -73,8 +75,15 @@ def _convert(node: "Node", where: str) -> Any:
             raise _refusal(where, [f"line {key.start_mark.line + 1}: expected a word as key"])
         if key.value in mapping:
             raise _refusal(where, [f"line {key.start_mark.line + 1}: the key {key.value!r} appears twice"])
-        mapping[key.value] = _convert(value, where)
+        mapping[_text(key.value, line, where)] = _convert(value, where)
     return mapping
+
+
+def _text(text: str, line: int, where: str) -> str:
+    """An escape can make what no argv, file or commit holds: NUL, half of a pair."""
+    if NO_TEXT.search(text):
+        raise _refusal(where, [f"line {line}: expected text, found a NUL or half of a surrogate pair"])
+    return text
 
 
 def _refusal(where: str, problems: list[str]) -> Refused:

@@ -1,14 +1,19 @@
 """A benchmark worker: one process of one side, asked line by line (docs/HARNESS.md)."""
 
 import json
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from expctl.adapters.channel import NONCE, Channel, Unasked, shown
 from expctl.adapters.child import Child, Gone, TimedOut, log_tail
 from expctl.domain.measurement import Side
 from expctl.domain.ports import Failed
 from expctl.domain.text import one_line
+
+NS_MAX = 1 << 53
 
 
 class StepFailed(Exception):
@@ -17,6 +22,14 @@ class StepFailed(Exception):
     def __init__(self, failed: Failed) -> None:
         super().__init__(failed.reason)
         self.failed = failed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """The times of single iterations, and what was seen of the whole visit beyond them (domain/hidden_time.py)."""
+
+    ns: tuple[int, ...]
+    hidden_ns: int
 
 
 class Worker:
@@ -28,37 +41,56 @@ class Worker:
     def __init__(self, child: Child, side: Side, deadline_s: float, log: Path, *, takes_turns: bool = False) -> None:
         self.child, self.side, self._deadline_s, self._log = child, side, deadline_s, log
         self._takes_turns = takes_turns
+        self._channel = Channel()
+
+    def begin(self, seed: int, sizes: list[str]) -> None:
+        """Have it draw its inputs and warm up. The seed is told over the pipe: an argv can be read by the code under test."""
+        self.ask({"do": "begin", NONCE: self._channel.nonce, "seed": seed, "sizes": sizes}, "ready")
 
     def ask(self, request: Mapping[str, Any], wanted: str) -> dict[str, Any]:
         """Send one request and return its answer. Raises StepFailed when another answer or none comes."""
+        if self.child.has_said_more():
+            self._fail("said something that it was not asked")
         self.child.go_on()
         try:
             self.child.send(json.dumps(request))
             for line in self.child.lines(self._deadline_s):
-                answer = parse_line(line)
+                answer = self._channel.understood(line)
                 if answer.get("event") == "end" and (wanted != "end" or not answer.get("ok")):
                     raise StepFailed(self._blame(answer))
-                if answer.get("event") == wanted:
-                    if self._takes_turns and wanted != "end":
-                        self.child.stop()
-                    return answer
+                if answer.get("event") != wanted:
+                    raise Unasked(shown(answer))
+                if wanted == "end":
+                    self._hear_out()
+                elif self._takes_turns:
+                    self.child.stop()
+                return answer
             raise Gone(self.child.fate())
         except TimedOut:
             self._fail("did not answer in time")
+        except Unasked as unasked:
+            self._fail(f"said something that it was not asked: {unasked}")
         except Gone as gone:
             self._fail(f"{gone}{log_tail(self._log)}")
 
-    def times(self, size: str, iterations: int) -> list[int]:
-        """Time `iterations` at `size`, in ns."""
+    def _hear_out(self) -> None:
+        """After an `end` comes nothing."""
+        for line in self.child.lines(self._deadline_s):
+            raise Unasked(one_line(line, 60))
+
+    def times(self, size: str, iterations: int) -> Visit:
+        """Time `iterations` at `size`. What the script sees from outside counts before what we do, who see its own work too."""
+        asked_ns = time.monotonic_ns()
         answer = self.ask({"do": "time", "size": size, "iterations": iterations}, "sample")
-        ns = answer.get("ns")
-        if (
-            not isinstance(ns, list)
-            or len(ns) != iterations
-            or not all(isinstance(n, int) and not isinstance(n, bool) and 0 < n < 1 << 53 for n in ns)
-        ):
+        elapsed_ns = time.monotonic_ns() - asked_ns
+        ns, outside_ns = answer.get("ns"), answer.get("outside_ns", elapsed_ns)
+        if not isinstance(ns, list) or len(ns) != iterations or not all(_is_time(each) for each in ns):
             self._fail(f"answered {str(ns)[:80]} where {iterations} positive integers (ns) were asked")
-        return ns
+        if answer.get("size", size) != size:
+            self._fail(f"answered for {str(answer['size'])[:40]!r} where {size!r} was asked")
+        if not _is_time(outside_ns):
+            self._fail(f"answered outside_ns {str(outside_ns)[:40]}, expected a positive integer (ns)")
+        return Visit(ns=tuple(ns), hidden_ns=outside_ns - sum(ns))
 
     def _blame(self, answer: Mapping[str, Any]) -> Failed:
         reason = one_line(str(answer.get("reason", "ended without a reason")), 500)
@@ -69,10 +101,5 @@ class Worker:
         raise StepFailed(Failed(reason=f"the worker of the {self.side} {reason}", fault=True))
 
 
-def parse_line(line: str) -> dict[str, Any]:
-    """One line of a script's answers; what is no JSON object is noise."""
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        value = None
-    return value if isinstance(value, dict) else {"event": "noise"}
+def _is_time(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 < value < NS_MAX

@@ -39,6 +39,7 @@ VERBS = {
     "profile": "profile:app",
     "finding": "finding:finding",
     "gate": "gate:gate",
+    "doctor": "doctor:doctor",
     "import": "import_ledger:import_ledger",
     "init": "init:init",
 }

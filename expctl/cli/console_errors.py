@@ -20,13 +20,13 @@ def guard(command: Callable[[], object]) -> int:
         sys.stderr.close()
         return int(ExitStatus.CONCLUDED)
     except OSError as error:
-        from expctl.flow.footing import no_ground
+        from expctl.domain.machine_trouble import explained
 
-        gone = no_ground(error, "expctl can't go on", "run the same command again")
-        if gone is None:
+        trouble = explained(error)
+        if trouble is None:
             return _bug()
-        explain(gone)
-        return int(gone.status)
+        explain(trouble)
+        return int(trouble.status)
     except Exception:  # noqa: BLE001  the boundary: everything else is our fault
         return _bug()
     return int(ExitStatus.CONCLUDED)

@@ -1,26 +1,63 @@
 """`expctl gate`: what would block a measurement now."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from expctl.domain.protocol import Protocol
 
-def gate(as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False) -> None:
-    """What would block a measurement now. Exit status 0 when quiet, 75 when not."""
+
+def gate(
+    target: Annotated[
+        str, typer.Option(help="What would be measured; default: the first that the machine has devices for.")
+    ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
+) -> None:
+    """What would block a measurement now, since when, and who. Takes no lock. Exit status 0 when quiet, 75 when not."""
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import ExitStatus
-    from expctl.views.report import foreign_lines
+    from expctl.views.gate import gate_lines
 
     place = wiring.here()
     git = wiring.reader(place)
     protocol = wiring.library(git).protocol(git.head())
-    machine = wiring.gate(place, protocol.gate.patterns)
-    foreign, measuring = machine.foreign(), machine.measured_by()
+    name = _known(protocol, target) if target else _first(protocol)
+    machine = wiring.gate(place, protocol.gate)
+    blocking = machine.blocking(protocol.targets[name])
+    seen = machine.seen(protocol.targets[name])
     if as_json:
-        print_json({"quiet": not foreign and not measuring, "processes": foreign, "lock": measuring})
+        print_json({"quiet": not blocking, "target": name, "blocking": blocking, "sensors": seen})
     else:
-        blocked = [*foreign_lines(foreign), *([f"  {measuring} is measuring"] if measuring else [])]
-        print_lines([f"blocked, looking for {', '.join(protocol.gate.patterns)}", *blocked] if blocked else ["quiet"])
-    if foreign or measuring:
+        rows = [(each.sensor, each.says, each.absent, each.unused) for each in seen]
+        print_lines(gate_lines(name, blocking, rows))
+    if blocking:
         raise typer.Exit(int(ExitStatus.BUSY))
+
+
+def _known(protocol: "Protocol", target: str) -> str:
+    from expctl.domain.errors import Misused
+    from expctl.domain.text import one_line
+
+    if target in protocol.targets:
+        return target
+    raise Misused(
+        "there is no such target",
+        expected=f"one of {', '.join(protocol.targets)}",
+        found=one_line(target, 60),
+        where="targets of protocol.yaml",
+        hint="expctl gate --target NAME",
+    )
+
+
+def _first(protocol: "Protocol") -> str:
+    """What a run would measure here, as far as executables and devices tell."""
+    import os
+    import shutil
+
+    for name in protocol.decides:
+        requires = protocol.targets[name].requires
+        if all(map(shutil.which, requires.executables)) and all(map(os.path.exists, requires.devices)):
+            return name
+    return protocol.decides[-1]

@@ -5,16 +5,20 @@ import sys
 from collections.abc import Sequence
 
 from expctl.domain.errors import Refused
+from expctl.domain.text import is_unseen
 
 
 def print_json(value: object) -> None:
-    """One document on standard output."""
+    """One document on standard output. What can't be seen is escaped: a terminal may be reading."""
     import json
 
     from expctl.adapters.typed import encode
 
     narrow = str(sys.stdout.encoding).lower() not in ("utf-8", "utf8")
-    _write(json.dumps(encode(value), indent=1, ensure_ascii=narrow))
+    text = json.dumps(encode(value), indent=1, ensure_ascii=narrow)
+    if not text.isascii():
+        text = "".join(json.dumps(each)[1:-1] if is_unseen(each) and each != "\n" else each for each in text)
+    _write(text)
 
 
 def print_lines(lines: Sequence[str]) -> None:

@@ -29,7 +29,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
         branch=git.branch(),
         running=wiring.running(place),
         machine=wiring.machine(),
-        foreign=lambda patterns: wiring.gate(place, patterns).foreign(),
+        foreign=lambda patterns: wiring.blocking(place, patterns),
     )
     if as_json:
         print_json(stock)

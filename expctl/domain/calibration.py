@@ -11,6 +11,7 @@ from expctl.domain.noise import Calibrated, Noise
 from expctl.domain.protocol import Benchmark, Style
 from expctl.domain.record import OBJECTIVE
 from expctl.domain.stats import autocorrelation, t999, t_interval
+from expctl.domain.taints import lost_rounds
 from expctl.domain.values import dataclass
 
 VERSION = 1
@@ -109,7 +110,7 @@ def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchma
         date=date,
         base=base,
         rounds=len(rounds),
-        tainted=len({sample.round for sample in samples if sample.taints}),
+        tainted=lost_rounds(samples),
         round_s=round(_median_s(rounds), 3),
         noise=noise,
     )

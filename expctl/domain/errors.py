@@ -54,6 +54,10 @@ class Busy(Refused):
     status = ExitStatus.BUSY
 
 
+class MachineTrouble(Refused):
+    """The disk, the memory or git gave way: no experiment is to blame, and none could go on."""
+
+
 class Interrupted(Exception):
     """The user asked to stop. What was done is journalled and `run` resumes it."""
 

@@ -20,7 +20,7 @@ HASHES = ("harness", PROTOCOL)
 # Facts of the machine in `environment`; every other fact there is the version of a tool of the build.
 MACHINE_FACTS = frozenset(
     ("cpu", "vector", "cores", "memory_gib", "os", "architecture", "python", "gpu", "machine", "driver", "clock_policy")
-)
+) | {"confinement"}
 NO_COMPILER = frozenset(("elftools",))  # it hashes builds and shapes none
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from expctl.domain.boundaries import VERSION, looks_until
 from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.hidden_time import all_charged
 from expctl.domain.measurement import Sample, Session, Side, median_ns, round_effects, side_spreads
 from expctl.domain.noise import Calibrated
 from expctl.domain.pairs import by_pairs
@@ -42,6 +43,7 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
         impossible = beyond_the_roofline(samples, answer, plan)
         if impossible:
             return replace(answer, verdict=Verdict.INVALID, reasons=(impossible,))
+        answer = all_charged(answer, samples, plan)
     return reported(answer, kind)
 
 

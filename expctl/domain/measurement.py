@@ -24,7 +24,8 @@ class Sample:
     `ns` are integer nanoseconds of single iterations in order. In style `fine` they are grouped: each quad visits
     this side twice, and each visit is `visit` iterations. In style `launch` one sample is one visit.
     `round_ms` is how long the whole round took. Samples from before there were sessions have none: all were searches.
-    `pair` is the round in which its workers began, where a pair lives for several.
+    `pair` is the round in which its workers began, where a pair lives for several. `hidden_ns` is, for each visit, what was
+    seen of it from outside of the build's process beyond `ns` (domain/hidden_time.py); negative where others came in between.
     """
 
     round: int
@@ -40,6 +41,7 @@ class Sample:
     session: Session | None = None
     round_ms: int = 0
     pair: int | None = None
+    hidden_ns: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,11 +48,15 @@ class Unavailable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """A step that did not do its work. `fault`: the harness or machine, not the build under test; `died`: it ended unsaid."""
+    """A step that did not do its work. `fault`: the harness or machine, not the build under test; `died`: it ended unsaid.
+
+    `killed`: by SIGKILL, which no build earns by itself.
+    """
 
     reason: str
     fault: bool = False
     died: bool = False
+    killed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,11 +69,18 @@ class TestReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Foreign:
-    """A process that blocks measuring: pid, the name that matched (never argv: tokens leak), the pattern."""
+    """Something that blocks or disturbs measuring, as one sensor of the gate saw it.
 
-    pid: int
-    name: str
-    pattern: str
+    `what` is a taint, so it holds no figure and no pid; figures stand in `detail`. `who` is the name of a process and its
+    user (never argv: tokens leak); `since` is a time of day in UTC. `pid` is 0 where nobody is to blame.
+    """
+
+    sensor: str
+    what: str
+    detail: str = ""
+    pid: int = 0
+    who: str = ""
+    since: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +140,7 @@ class Workspace(Port):
     def capture(self, paths: Sequence[str]) -> bytes: ...
     def restore(self, paths: Sequence[str], *, tree: str) -> None: ...
     def apply(self, patch: bytes) -> None: ...
-    def check_out(self, commit: str, name: str) -> Path: ...
+    def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path: ...
     def remove_check_outs(self) -> None: ...
 
 
@@ -175,11 +186,11 @@ class Profiles(Port):
 
 
 class Gate(Port):
-    """A quiet machine: a lock around measuring, and a look for foreign work."""
+    """A quiet machine: its lock, shared for work and exclusive for measuring, and a look for foreign work."""
 
-    def foreign(self) -> tuple[Foreign, ...]: ...
-    def wait_until_quiet(self, *, wait_s: float, quiet_s: float) -> float: ...
-    def measuring(self, *, wait_s: float, quiet_s: float) -> AbstractContextManager[float]: ...
+    def wait_until_quiet(self, target: Target) -> float: ...
+    def working(self) -> AbstractContextManager[None]: ...
+    def measuring(self, target: Target) -> AbstractContextManager[float]: ...
 
 
 class Locks(Port):

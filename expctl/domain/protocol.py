@@ -6,6 +6,7 @@ from enum import StrEnum
 from expctl.domain.boundaries import LOOKS, RESCUE
 from expctl.domain.profiler_passes import counter_faults
 from expctl.domain.proposer import Proposer, proposer_faults
+from expctl.domain.protocol_names import name_faults
 from expctl.domain.values import dataclass, field
 
 
@@ -145,11 +146,21 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """What must hold before measuring: no process that matches a pattern, for `quiet_s`; `wait_s` at most."""
+    """What must hold before and while measuring (docs/GATE.md): nothing foreign for `quiet_s`; `wait_s` at most.
+
+    Foreign is a process that matches a pattern, or holds a GPU (but for `idle_holders`, patterns of names), a GPU that is
+    busy without us, others that take `others_percent` of the core that a wall time is measured on, a device of `hot_c` or
+    more, a launch whose clock lies `slow_clock_percent` below the session's median. 0 switches a limit off.
+    """
 
     patterns: tuple[str, ...] = ("benchmark_*", "profile_*", "rocprofv3")
     wait_s: float = 60.0
     quiet_s: float = 1.0
+    idle_holders: tuple[str, ...] = ("nvidia-persist*", "nv-hostengine", "nv-fabricmanag*")
+    gpu_busy_percent: float = 10.0
+    others_percent: float = 0.0
+    hot_c: float = 0.0
+    slow_clock_percent: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,10 +176,13 @@ class KeepRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
-    """The environment of every step: names let through, and values set. Nothing else reaches a child."""
+    """The environment of every step: names let through, and values set. Nothing else reaches a child. `writable` are
+    absolute paths that a step may change besides its scratch (a compiler's cache, a profiler's lock).
+    """
 
     pass_through: tuple[str, ...] = ()
     set: Mapping[str, str] = field(default_factory=dict)
+    writable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +233,13 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     found.extend(_overlaps(protocol))
     swept = protocol.proposer.sweep.file if protocol.proposer is not None and protocol.proposer.sweep is not None else ""
     found += proposer_faults(protocol.proposer, in_scope=inside(swept, protocol.scope), targets=tuple(protocol.targets))
+    measured = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
+    found += name_faults(
+        targets=protocol.targets,
+        sizes=[size.name for benchmark in measured for size in benchmark.sizes],
+        variables=(*protocol.environment.pass_through, *protocol.environment.set),
+        writable=protocol.environment.writable,
+    )
     for name, target in protocol.targets.items():
         if target.stands_for and target.stands_for not in protocol.targets:
             found.append(f"targets.{name}.stands_for: {target.stands_for} is not among targets ({', '.join(protocol.targets)})")
@@ -226,6 +247,9 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     for wait in ("wait_s", "quiet_s"):
         if getattr(protocol.gate, wait) < 0:
             found.append(f"gate.{wait}: expected 0 or more, found {getattr(protocol.gate, wait):g}")
+    for limit in ("gpu_busy_percent", "others_percent", "slow_clock_percent", "hot_c"):
+        if not 0 <= getattr(protocol.gate, limit) <= 100:
+            found.append(f"gate.{limit}: expected 0 (off) to 100, found {getattr(protocol.gate, limit):g}")
     for limit in ("guard_percent", "regression_percent", "worthwhile_percent", "simplify_percent", "costly_percent"):
         if not 0 <= getattr(protocol.keep, limit) <= 50:
             found.append(f"keep.{limit}: expected 0 to 50, found {getattr(protocol.keep, limit)}")

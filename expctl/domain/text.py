@@ -29,9 +29,12 @@ def one_line(text: str, limit: int = 300) -> str:
 
 def has_unseen(text: str) -> bool:
     """Does `text` hold anything, but line ends and tabs, that `plain_text` would take out?"""
-    return any(unicodedata.category(letter) in UNSEEN for letter in text if letter not in "\t\n") or bool(
-        VARIATION_SELECTORS.search(text)
-    )
+    return any(is_unseen(letter) for letter in text if letter not in "\t\n")
+
+
+def is_unseen(letter: str) -> bool:
+    """A control, format, surrogate or private sign, or a variation selector."""
+    return unicodedata.category(letter) in UNSEEN or bool(VARIATION_SELECTORS.match(letter))
 
 
 def _visible(letter: str) -> str:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from expctl.domain.errors import Busy, Refused
+from expctl.domain.errors import Busy, MachineTrouble, Refused
 from expctl.domain.experiment import Verdict
 from expctl.domain.queue import Entry, State
 from expctl.domain.text import one_line
@@ -119,7 +119,7 @@ class _Journey:
         """Run one. Raises Busy and Interrupted."""
         try:
             outcome = run_experiment(self.world, experiment, target=self.target)
-        except Busy:
+        except (Busy, MachineTrouble):
             raise
         except Refused as refusal:
             with self.world.locks.repository(experiment=experiment):

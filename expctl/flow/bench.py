@@ -10,6 +10,7 @@ from expctl.domain.events import BuildFailed, Built, Event, Measured, MeasureFai
 from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed, TestReport
+from expctl.domain.record import Artifact
 from expctl.flow import preflight
 from expctl.flow.desk import Desk
 from expctl.flow.look import look
@@ -70,12 +71,16 @@ class Bench:
         progress, clock = self._world.progress, self._world.clock
         progress.working("build", f"{name}, {side}")
         started = clock.monotonic_s()
-        made = self._desk.equipment.toolchains.build(
-            name,
-            self._desk.protocol.targets[name],
-            tree=self._check_out(side, run),
-            sources=self._world.workspace.source_identity(self._commit(side, run)),
-        )
+
+        def build() -> Artifact | Failed:
+            tree, sources = self._check_out(side, run), self._world.workspace.source_identity(self._commit(side, run))
+            with self._desk.equipment.gate.working():
+                target = self._desk.protocol.targets[name]
+                return self._desk.equipment.toolchains.build(name, target, tree=tree, sources=sources)
+
+        made = build()
+        if isinstance(made, Failed) and made.killed:  # once says nothing about the patch
+            made = build()
         duration_s = round(clock.monotonic_s() - started, 3)
         if isinstance(made, Failed):
             progress.step("build", f"{name}, {side}: failed: {made.reason}", duration_s)
@@ -108,12 +113,13 @@ class Bench:
             step = replace(step, argv=(*step.argv, *step.careful))
 
         def test(side: Side) -> TestReport | Failed:
-            cwd = self._check_out(Side.BASELINE, run)
-            return self._desk.equipment.steps.test(
-                step, cwd=cwd, artifact=self._artifact(side, run, name), progress=self._world.progress
-            )
+            cwd, artifact = self._check_out(Side.BASELINE, run), self._artifact(side, run, name)
+            with self._desk.equipment.gate.working():
+                return self._desk.equipment.steps.test(step, cwd=cwd, artifact=artifact, progress=self._world.progress)
 
         report = test(Side.CANDIDATE)
+        if isinstance(report, Failed) and report.killed:  # by somebody, or for want of memory: once says nothing
+            report = test(Side.CANDIDATE)
         guards = name != self._desk.begun.target
         if isinstance(report, Failed) and (report.died or guards):
             control = test(Side.BASELINE)
@@ -183,9 +189,8 @@ class Bench:
 
     def _hold_machine(self) -> None:
         if not self._machine_is_held:
-            gate = self._desk.protocol.gate
             self._world.progress.working("gate", "waiting for a quiet machine")
-            self._machine.enter_context(self._desk.equipment.gate.measuring(wait_s=gate.wait_s, quiet_s=gate.quiet_s))
+            self._machine.enter_context(self._desk.equipment.gate.measuring(self._desk.target))
             self._machine_is_held = True
 
     def _commit(self, side: Side, run: Run) -> str:
@@ -195,7 +200,7 @@ class Bench:
         return self._desk.begun.base if side is Side.BASELINE else pinned.candidate
 
     def _check_out(self, side: Side, run: Run) -> Path:
-        return self._world.workspace.check_out(self._commit(side, run), CHECK_OUT[side])
+        return self._world.workspace.check_out(self._commit(side, run), CHECK_OUT[side], sealed=self._desk.protocol.harness)
 
     def _artifact(self, side: Side, run: Run, name: str = "") -> Path:
         """The build of one side (for the deciding target by default), its hash checked; built again if the cache lost it."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from expctl.domain.calibration import Calibration, calibration_of
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.judgement import too_many
-from expctl.domain.measurement import Sample, Side
+from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.noise import ROUNDS, Calibrated
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import Benchmark, Calibrate, Protocol
@@ -54,6 +54,8 @@ def calibrate(world: World, *, target: str = "", rounds: int = ROUNDS) -> Stored
         chosen = preflight.choose_targets(protocol, equipment.toolchains, target).deciding
         identity = world.workspace.protocol_identity(head, ("protocol.yaml", *protocol.harness))
         world.progress.title("calibrate", "HEAD against itself", base=head, target=chosen, protocol=identity)
+        for gap in world.gaps:
+            world.progress.step("walls", gap)
         holder.show("measure")
         try:
             return _measured(world, _Subject(protocol=protocol, equipment=equipment, base=head, target=chosen), rounds)
@@ -77,9 +79,8 @@ def known_noise(world: World, equipment: Equipment, protocol: Protocol, *, base:
 
 def _measured(world: World, subject: _Subject, rounds: int) -> Stored:
     artifact, cwd = _build(world, subject)
-    gate = subject.protocol.gate
     world.progress.working("gate", "waiting for a quiet machine")
-    with subject.equipment.gate.measuring(wait_s=gate.wait_s, quiet_s=gate.quiet_s):
+    with subject.equipment.gate.measuring(subject.protocol.targets[subject.target]):
         try:
             samples = _rounds(world, subject, artifact, cwd, rounds)
         finally:
@@ -95,8 +96,9 @@ def _build(world: World, subject: _Subject) -> tuple[Path, Path]:
     name, target, toolchains = subject.target, subject.protocol.targets[subject.target], subject.equipment.toolchains
     world.progress.working("build", name)
     started = world.clock.monotonic_s()
-    cwd = world.workspace.check_out(subject.base, CHECK_OUT)
-    made = toolchains.build(name, target, tree=cwd, sources=world.workspace.source_identity(subject.base))
+    cwd = world.workspace.check_out(subject.base, CHECK_OUT, sealed=subject.protocol.harness)
+    with subject.equipment.gate.working():
+        made = toolchains.build(name, target, tree=cwd, sources=world.workspace.source_identity(subject.base))
     path = None if isinstance(made, Failed) else toolchains.path(target, made)
     if path is None:
         raise Refused(
@@ -112,8 +114,8 @@ def _build(world: World, subject: _Subject) -> tuple[Path, Path]:
 def _rounds(world: World, subject: _Subject, artifact: Path, cwd: Path, rounds: int) -> tuple[Sample, ...]:
     """So many untainted rounds, and the tainted ones between them."""
     samples: list[Sample] = []
-    number = tainted = 0
-    while number - tainted < rounds:
+    number = tainted = lost = 0
+    while number - lost < rounds:
         found = measure_round(
             world, subject.equipment, subject.benchmark, cwd=cwd, artifacts=dict.fromkeys(Side, artifact), number=number
         )
@@ -127,7 +129,8 @@ def _rounds(world: World, subject: _Subject, artifact: Path, cwd: Path, rounds: 
         samples += found
         number += 1
         tainted += any(each.taints for each in found)
-        world.progress.advance("calibrate round", number - tainted, rounds)
+        lost += not round_effects(found)
+        world.progress.advance("calibrate round", number - lost, rounds)
         if too_many(tainted, number):
             why = ", ".join(sorted({taint for sample in samples for taint in sample.taints}))
             raise Busy(
@@ -136,6 +139,6 @@ def _rounds(world: World, subject: _Subject, artifact: Path, cwd: Path, rounds: 
                 found=f"{tainted} of {number} rounds were tainted ({why})",
                 hint="let it finish, then run the same command again; `expctl gate` shows what blocks",
             )
-        if number - tainted < rounds and world.stop_requested():
+        if number - lost < rounds and world.stop_requested():
             raise Interrupted(f"stopped after round {number} of a calibration; it is not kept, the same command starts over")
     return tuple(samples)

@@ -74,8 +74,9 @@ def contest(ring: Ring, before: str, after: str, *, name: str, promises: Mapping
 def _build(ring: Ring, commit: str, side: Side) -> tuple[Artifact, Path] | Failed:
     world, target = ring.world, ring.protocol.targets[ring.target]
     world.progress.working("build", f"{ring.target}, {commit[:10]}")
-    tree = world.workspace.check_out(commit, CHECK_OUT[side])
-    made = ring.equipment.toolchains.build(ring.target, target, tree=tree, sources=world.workspace.source_identity(commit))
+    tree = world.workspace.check_out(commit, CHECK_OUT[side], sealed=ring.protocol.harness)
+    with ring.equipment.gate.working():
+        made = ring.equipment.toolchains.build(ring.target, target, tree=tree, sources=world.workspace.source_identity(commit))
     path = None if isinstance(made, Failed) else ring.equipment.toolchains.path(target, made)
     if isinstance(made, Failed) or path is None:
         return made if isinstance(made, Failed) else Failed(reason="the build's file is gone or was changed")
@@ -106,10 +107,10 @@ def _session(
     answer = _judged(ring, samples, promises)
     if isinstance(answer, Decision) or answer.session is not session:
         return None
-    world, gate = ring.world, ring.protocol.gate
-    cwd = world.workspace.check_out(ring.head, CHECK_OUT[Side.BASELINE])
+    world = ring.world
+    cwd = world.workspace.check_out(ring.head, CHECK_OUT[Side.BASELINE], sealed=ring.protocol.harness)
     world.progress.working("gate", "waiting for a quiet machine")
-    with ring.equipment.gate.measuring(wait_s=gate.wait_s, quiet_s=gate.quiet_s):
+    with ring.equipment.gate.measuring(ring.protocol.targets[ring.target]):
         try:
             while not isinstance(answer, Decision) and answer.session is session:
                 number = samples[-1].round + 1 if samples else 0

@@ -130,7 +130,7 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
     _title(world, experiment, queued, protocol, base, targets.deciding)
     for waiver in waivers:
         world.progress.step("rule", f"{waiver.rule} matches ({waiver.level}) and lets it pass: {one_line(waiver.reason)}")
-    waited_s = equipment.gate.wait_until_quiet(wait_s=protocol.gate.wait_s, quiet_s=protocol.gate.quiet_s)
+    waited_s = equipment.gate.wait_until_quiet(protocol.targets[targets.deciding])
     world.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
     ground = ground_here(world, equipment, protocol, base, targets.deciding)
     used = simplify_used_percent(world.library.digests(head), target=targets.deciding, ground=ground, but=experiment)
@@ -171,3 +171,5 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
 def _title(world: World, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
     identity = world.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))
     world.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
+    for gap in world.gaps:
+        world.progress.step("walls", gap)

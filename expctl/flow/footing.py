@@ -1,21 +1,12 @@
 """The ground under every experiment: when this gives way, no experiment can run, and a queue ends."""
 
-import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from expctl.domain.errors import Refused
+from expctl.domain.machine_trouble import explained
 from expctl.flow import preflight
 from expctl.flow.world import World
-
-ROOM, RIGHT = "make room", "run it as a user who may write there"
-FATAL = {
-    errno.ENOSPC: ("the disk is full", ROOM),
-    errno.EDQUOT: ("the disk quota is used up", ROOM),
-    errno.EROFS: ("the disk can't be written", "mount it so that it can be written, or work in a clone elsewhere"),
-    errno.EACCES: ("permission is denied", RIGHT),
-    errno.EPERM: ("permission is denied", RIGHT),
-}
 
 
 def check_ground(world: World, target: str) -> None:
@@ -48,21 +39,7 @@ def ending_in_words() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        refusal = no_ground(error, "the queue can't go on", "expctl run --all: it goes on from the last whole step")
+        refusal = explained(error, "the queue can't go on", "expctl run --all: it goes on from the last whole step")
         if refusal is None:
             raise
         raise refusal from error
-
-
-def no_ground(error: OSError, what: str, then: str) -> Refused | None:
-    """The words for an error of the operating system that no code of ours can mend; None for any other."""
-    if error.errno not in FATAL:
-        return None
-    why, way_out = FATAL[error.errno]
-    return Refused(
-        f"{what}: {why}",
-        expected="to read and write builds, journals and records",
-        found=error.strerror or "",
-        where=str(error.filename or ""),
-        hint=f"{way_out}, then {then}",
-    )

@@ -1,16 +1,13 @@
 """Refuse everything that can be refused before anything changes."""
 
-import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
-from expctl.domain.ports import Available, ChangedFile, Failed, Queued, Toolchains, Unavailable, Workspace
-from expctl.domain.protocol import PatchLimits, Protocol, inside
+from expctl.domain.patch_policy import FOLDER, REGULAR, patch_faults, tree_faults
+from expctl.domain.ports import Available, Failed, Queued, Toolchains, Unavailable, Workspace
+from expctl.domain.protocol import Protocol, inside
 from expctl.domain.text import one_line
-
-REGULAR, FOLDER, DELETED = "100644", "040000", "000000"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +139,7 @@ def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Que
     name = queued.proposal.id
     where = f"experiments/{name}/change.patch" if proposed else "the patch that was given"
     again = f"expctl show {name}; make the change again on the new baseline and propose it under a new id"
+    _refuse_unfit(patch_faults(queued.patch, protocol.patch), protocol, where)
     tree = tree_on(workspace, base, queued) if proposed else workspace.candidate_tree(base, queued.patch)
     if isinstance(tree, Failed):
         raise Refused(
@@ -152,16 +150,19 @@ def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Que
             hint=again if proposed else f"make the change in the work tree instead, then expctl new {name} --from-diff",
         )
     names = [path for folder in protocol.scope for path in workspace.list_files(tree, folder)]
-    faults = tree_faults(workspace.changed_files(base, tree), protocol.scope, protocol.patch, names)
+    _refuse_unfit(tree_faults(workspace.changed_files(base, tree), protocol.scope, protocol.patch, names), protocol, where)
+    return tree
+
+
+def _refuse_unfit(faults: list[str], protocol: Protocol, where: str) -> None:
     if faults:
         raise Refused(
             "the patch is not one that an experiment may make",
             expected=f"changes of regular files in {', '.join(protocol.scope)}",
             found="\n".join(one_line(fault) for fault in faults[:10]),
             where=where,
-            hint="an experiment changes the kernel only; change harness or protocol in a commit of your own",
+            hint="an experiment changes the kernel only; change harness, build or protocol in a commit of your own",
         )
-    return tree
 
 
 def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
@@ -188,37 +189,6 @@ def moved_meanwhile(workspace: Workspace, head: str) -> Refused:
         found=workspace.head()[:10],
         hint="run the same command again; your files were not touched",
     )
-
-
-def tree_faults(
-    files: Sequence[ChangedFile], scope: tuple[str, ...], limits: PatchLimits, names: Sequence[str] = ()
-) -> list[str]:
-    """What is wrong with the resulting tree, judged by what it holds (`names` in the scope), not by the patch's text."""
-    if not files:
-        return ["it changes nothing"]
-    found = []
-    for file in files:
-        parts = file.path.split("/")
-        if not inside(file.path, scope):
-            found.append(f"{file.path} is outside the scope")
-        elif file.mode not in (REGULAR, DELETED):
-            found.append(f"{file.path} has mode {file.mode}, expected a regular file ({REGULAR})")
-        elif any(part.lower().startswith(".git") for part in parts) or not file.path.isprintable():
-            found.append(f"{file.path!r} is not a name that an experiment may use")
-    alike = Counter(_folded(name) for name in names)
-    found += [
-        f"{file.path} is told from another name by case or accents alone" for file in files if alike[_folded(file.path)] > 1
-    ]
-    if len(files) > limits.files:
-        found.append(f"{len(files)} files, expected at most {limits.files}")
-    if sum(file.size for file in files) > limits.bytes:
-        found.append(f"{sum(file.size for file in files)} bytes in changed files, expected at most {limits.bytes}")
-    return found
-
-
-def _folded(path: str) -> str:
-    """How a file system that ignores case or normalises Unicode sees a name."""
-    return unicodedata.normalize("NFC", path).casefold()
 
 
 def _listed(paths: Sequence[str]) -> str:

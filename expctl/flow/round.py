@@ -1,4 +1,4 @@
-"""One round on a machine that is held: measured, screened for foreign work, timed."""
+"""One round on a machine that is held and watched: measured and timed."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -13,13 +13,11 @@ from expctl.flow.world import Equipment, World
 def measure_round(
     world: World, equipment: Equipment, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], number: int
 ) -> tuple[Sample, ...] | Failed:
-    """The samples of round `number`, all tainted when foreign work was seen before or after them."""
+    """The samples of round `number`; what foreign work disturbed is tainted. Raises Busy when the machine stays noisy."""
     started = world.clock.monotonic_s()
-    before = equipment.gate.foreign()
     samples = equipment.steps.measure(benchmark, cwd=cwd, artifacts=artifacts, round=number, progress=world.progress)
     if isinstance(samples, Failed):
         return samples
-    taints = tuple(sorted({f"{each.name} matches {each.pattern}" for each in (*before, *equipment.gate.foreign())}))
     round_effects(samples)  # a malformed round is our bug, found here rather than when deciding
     ms = round(1000 * (world.clock.monotonic_s() - started))
-    return tuple(replace(each, taints=taints, round_ms=ms) for each in samples)
+    return tuple(replace(each, round_ms=ms) for each in samples)

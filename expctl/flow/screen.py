@@ -48,8 +48,11 @@ def open_screen(world: World, protocol: Protocol, sweep: Sweep, head: str, targe
     """The screen at `head`, its baseline built. Raises Refused when that does not build."""
     equipment = world.equip(protocol, "sweep")
     name = sweep.screen.target or preflight.choose_targets(protocol, equipment.toolchains, target).deciding
-    tree = world.workspace.check_out(head, CHECK_OUT[Side.BASELINE])
-    made = equipment.toolchains.build(name, protocol.targets[name], tree=tree, sources=world.workspace.source_identity(head))
+    tree = world.workspace.check_out(head, CHECK_OUT[Side.BASELINE], sealed=protocol.harness)
+    with equipment.gate.working():
+        made = equipment.toolchains.build(
+            name, protocol.targets[name], tree=tree, sources=world.workspace.source_identity(head)
+        )
     if isinstance(made, Failed):
         raise Refused(
             f"{head[:10]} does not build for {name}",
@@ -64,12 +67,16 @@ def score_of(screen: Screen, commit: str) -> float | None:
     """How much better than the baseline: the KPI's mean ln(time ratio), or the figure's difference. None: it can't be had."""
     world, toolchains = screen.world, screen.equipment.toolchains
     tree = world.workspace.check_out(commit, CHECK_OUT[Side.CANDIDATE])
-    made = toolchains.build(screen.name, screen.target, tree=tree, sources=world.workspace.source_identity(commit))
-    cwd = world.workspace.check_out(screen.head, CHECK_OUT[Side.BASELINE])
+    gate = screen.equipment.gate
+    with gate.working():
+        made = toolchains.build(screen.name, screen.target, tree=tree, sources=world.workspace.source_identity(commit))
+    cwd = world.workspace.check_out(screen.head, CHECK_OUT[Side.BASELINE], sealed=screen.protocol.harness)
     if isinstance(made, Failed) or (not screen.sweep.screen.fact and made.code == screen.baseline.code):
         return None
     if screen.target.test is not None:
-        tested = screen.equipment.steps.test(screen.target.test, cwd=cwd, artifact=screen.path(made), progress=world.progress)
+        with gate.working():
+            path = screen.path(made)
+            tested = screen.equipment.steps.test(screen.target.test, cwd=cwd, artifact=path, progress=world.progress)
         if isinstance(tested, Failed):
             return None
     if screen.sweep.screen.fact:
@@ -110,8 +117,9 @@ def _figure(screen: Screen, side: Side, made: Artifact) -> float | None:
     state = screen.world.workspace
     tree = state.check_out(screen.head, CHECK_OUT[Side.BASELINE])
     out = screen.equipment.profiles.fresh(screen.name, side)
-    profile = screen.equipment.steps.profile(
-        passes_of(step)[0], cwd=tree, tree=tree, artifact=screen.path(artifact), out=out, progress=screen.world.progress
-    )
+    with screen.equipment.gate.measuring(screen.target):
+        profile = screen.equipment.steps.profile(
+            passes_of(step)[0], cwd=tree, tree=tree, artifact=screen.path(artifact), out=out, progress=screen.world.progress
+        )
     screen.equipment.profiles.forget(screen.name)
     return None if isinstance(profile, Failed) else pick(profile)

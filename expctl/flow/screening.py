@@ -41,8 +41,7 @@ def screened(
     scores: dict[str, float] = {}
     with ExitStack() as machine:
         if not sweep.screen.fact:
-            gate = protocol.gate
-            machine.enter_context(screen.equipment.gate.measuring(wait_s=gate.wait_s, quiet_s=gate.quiet_s))
+            machine.enter_context(screen.equipment.gate.measuring(screen.target))
             machine.callback(screen.equipment.steps.close)
         while (asked := order.ask()) is not None:
             if world.stop_requested():

@@ -19,6 +19,7 @@ from expctl.domain.ports import Failed
 from expctl.domain.protocol import Target
 from expctl.domain.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication
 from expctl.domain.record import Test as TestFacts
+from expctl.domain.taints import taint_notes
 from expctl.domain.verdict import Decision
 from expctl.flow import preflight
 from expctl.flow.bench import CHECK_OUT
@@ -71,12 +72,9 @@ def _follow(desk: Desk, run: Run, head: str, lands: bool) -> Pinned | Invalidate
     candidate = workspace.pin(base=head, tree=tree, message=message, ref=f"refs/expctl/{desk.id}")
     name = desk.begun.target
     measured = run.artifact(Side.CANDIDATE, name)
-    built = desk.equipment.toolchains.build(
-        name,
-        desk.target,
-        tree=workspace.check_out(candidate, CHECK_OUT[Side.CANDIDATE]),
-        sources=workspace.source_identity(candidate),
-    )
+    check_out, sources = workspace.check_out(candidate, CHECK_OUT[Side.CANDIDATE]), workspace.source_identity(candidate)
+    with desk.equipment.gate.working():
+        built = desk.equipment.toolchains.build(name, desk.target, tree=check_out, sources=sources)
     if isinstance(built, Failed) or measured is None or built.sha256 != measured.sha256:
         return Invalidated(reason=f"base moved: on {head[:10]} the candidate does not build to the artifact that was measured")
     before = run.last(Pinned)
@@ -183,7 +181,7 @@ def _explanation(run: Run) -> str:
 
 
 def _notes(desk: Desk, run: Run) -> tuple[str, ...]:
-    """What a reader must know of targets that took no part."""
+    """What a reader must know of targets that took no part, and of launches that were disturbed."""
     idle = [
         f"{failure.target} guards nothing: its baseline does not build: {failure.reason}"
         for target in desk.begun.guards
@@ -192,7 +190,7 @@ def _notes(desk: Desk, run: Run) -> tuple[str, ...]:
     origin = desk.queued.ticket.base if desk.queued.ticket else ""
     moved = origin and desk.world.workspace.differs(origin, desk.begun.base, desk.protocol.scope)
     merged = f"re-based: proposed on {origin[:7]}, measured as its three-way merge with {desk.begun.base[:7]}"
-    return (*desk.begun.absent, *idle, *([merged] if moved else []))
+    return (*desk.begun.absent, *idle, *([merged] if moved else []), *taint_notes(run.samples()))
 
 
 def _flags(desk: Desk, run: Run, decision: Decision, estimates: tuple[Estimate, ...]) -> tuple[str, ...]:

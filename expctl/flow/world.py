@@ -36,7 +36,9 @@ class Equipment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World:
-    """The ports, and three functions that turn values into bytes."""
+    """The ports, and three functions that turn values into bytes. `gaps` are what children can do here although they should
+    not, in sentences.
+    """
 
     workspace: Workspace
     library: Library
@@ -55,3 +57,4 @@ class World:
     profile_bytes: Callable[[Mapping[str, Sequence[Fact]]], bytes]
     ticket_bytes: Callable[[Ticket], bytes]
     render: Callable[[Ledger], str]
+    gaps: tuple[str, ...] = ()

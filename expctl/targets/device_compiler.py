@@ -6,7 +6,6 @@ what is compiled depends on nothing of the machine.
 
 import importlib.util
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from expctl.domain.errors import Refused
 from expctl.domain.ports import Available, Unavailable
 from expctl.domain.text import one_line, plain_text
+from expctl.launcher.captured import TookTooLong, captured
 from expctl.targets import presence
 
 STUBS = Path(__file__).parent / "hip_stubs"
@@ -134,17 +134,8 @@ def _given(source: Path, options: Options) -> list[str]:
 def _run(argv: Sequence[str], source: Path) -> None:
     name = plain_text(str(source))
     try:
-        ran = subprocess.run(
-            argv,
-            capture_output=True,
-            check=False,
-            text=True,
-            errors="replace",
-            timeout=TIMEOUT_S,
-            env={**os.environ, "LC_ALL": "C"},
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        ran = captured(argv, timeout_s=TIMEOUT_S, environment={**os.environ, "LC_ALL": "C"})
+    except (OSError, TookTooLong) as error:
         raise Refused(
             f"the compiler did not end: {type(error).__name__}",
             expected=f"an answer within {TIMEOUT_S} s",
@@ -152,11 +143,11 @@ def _run(argv: Sequence[str], source: Path) -> None:
             where=name,
             hint="try -O 1, or fewer kernels in the file",
         ) from error
-    if ran.returncode:
+    if ran.status:
         raise Refused(
             "this file does not compile",
             expected="device code that the compiler accepts",
-            found=_first_error(ran.stderr.replace(str(source), name)) or f"status {ran.returncode}",
+            found=_first_error(ran.err.replace(str(source), name)) or f"status {ran.status}",
             where=name,
             hint="mend it; -D NAME=VALUE and -I FOLDER give what the file lacks (docs/INSPECT.md: what the HIP headers hold)",
         )

@@ -3,9 +3,9 @@
 import importlib.metadata
 import importlib.util
 import shutil
-import subprocess
 
 from expctl.domain.ports import Available, Unavailable
+from expctl.launcher.captured import TookTooLong, captured
 
 VERSION_WAIT_S = 10
 
@@ -24,12 +24,10 @@ def program(name: str, *, hint: str) -> Available | Unavailable:
     if path is None:
         return Unavailable(reason=f"no {name} on PATH", hint=hint)
     try:
-        answer = subprocess.run(
-            [path, "--version"], check=False, capture_output=True, text=True, timeout=VERSION_WAIT_S, errors="replace"
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
+        said = captured([path, "--version"], timeout_s=VERSION_WAIT_S)
+    except (OSError, TookTooLong) as error:
         return Unavailable(reason=f"{name} --version failed: {type(error).__name__}", hint=hint)
-    lines = [line.strip() for line in answer.stdout.splitlines() if any(c.isdigit() for c in line)]
+    lines = [line.strip() for line in said.out.splitlines() if any(c.isdigit() for c in line)]
     return Available(versions={name: lines[-1][:120] if lines else "unknown"})
 
 

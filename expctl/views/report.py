@@ -116,8 +116,13 @@ def _reference_lines(references: Iterable[str]) -> list[str]:
 
 
 def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:
-    """Who blocks the gate."""
-    return [f"  {each.name} (pid {each.pid}) matches {each.pattern}" for each in foreign]
+    """What blocks the gate, who it is, since when."""
+    lines = []
+    for each in foreign:
+        told = ", ".join(part for part in (each.detail, each.who) if part)
+        since = f", since {each.since}" if each.since else ""
+        lines.append(f"  {each.sensor:<10} {one_line(each.what)}{f': {one_line(told)}' if told else ''}{since}")
+    return lines
 
 
 def labelled(label: str, text: str) -> list[str]:

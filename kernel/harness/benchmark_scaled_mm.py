@@ -15,28 +15,35 @@ from pathlib import Path
 if not __package__:  # run by path: the checkout this file lies in comes first
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from kernel.harness import warden
+
+if __name__ == "__main__":
+    warden.prepare()
+
 import numpy as np
 
 from kernel.harness import session, shapes
 from kernel.harness.formats import Fp8
-from kernel.harness.library import WINNER, Config, Library, format_config
+from kernel.harness.held import HeldBuild
+from kernel.harness.library import WINNER, Config, format_config
 from kernel.harness.reference import Limits
 from kernel.harness.report import Report
 from kernel.harness.rivals import time_rivals
+from kernel.harness.session import Custody
 from kernel.harness.timing import TimedSize
 from kernel.harness.worker import Worker
 
 
-def frozen_config(library: Library, asked: Config | None) -> int:
+def frozen_config(build: HeldBuild, asked: Config | None) -> int:
     """Raises UnknownConfig."""
     if asked is None and os.environ.get("HIP_FORCE_CONFIG"):
-        return library.config_for(1, 1)
-    return library.index_of(asked or WINNER)
+        return build.config_for(1, 1)
+    return build.index_of(asked or WINNER)
 
 
 def print_table(
     report: Report,
-    library: Library,
+    custody: Custody,
     config: int,
     fp8: Fp8,
     sizes: tuple[int, ...],
@@ -45,15 +52,17 @@ def print_table(
     rivals: bool,
 ) -> int:
     """Raises BuildFailed."""
+    build = custody.build
     report.say(
-        f"{library.target} {fp8.label} config {format_config(library.configs[config])}, {iterations} iterations, one dropped"
+        f"{build.target} {fp8.label} config {format_config(build.configs[config])}, {iterations} iterations, one dropped"
     )
     report.say(f"{'':40s} {'median ms':>10s} {'std %':>7s} {'GFLOP/s':>9s} {'kernel is':>10s}")
     for n in sizes:
-        timed = TimedSize(library, config, fp8, n, seed)
+        timed = TimedSize(build, custody.warden, custody.meter, config, fp8, n, seed)
         timed.warm_up()
-        durations_ns = np.array(timed.time(iterations + 1)[1:])
-        timed.check(Limits.of(library.target))
+        custody.meter.start()
+        durations_ns = np.array(timed.time(iterations + 1).ns[1:])
+        timed.check(Limits.of(build.target))
         timed.release()
         median_ns = float(np.median(durations_ns))
         spread = 100 * float(np.std(durations_ns)) / float(np.mean(durations_ns))
@@ -78,12 +87,12 @@ def main() -> int:
     report = Report()
     (fp8,) = session.FORMATS[options.b_dtype]
 
-    def work(library: Library) -> int:
-        config = frozen_config(library, options.config)
+    def work(custody: Custody) -> int:
+        config = frozen_config(custody.build, options.config)
         if not report.for_person:
-            return Worker(library, config, fp8, report, Limits.of(options.target)).serve(sys.stdin)
+            return Worker(custody, config, fp8, report, Limits.of(options.target)).serve(sys.stdin)
         sizes = options.sizes or shapes.KPI_SIZES[options.target]
-        return print_table(report, library, config, fp8, sizes, max(1, options.iterations), options.seed, options.rivals)
+        return print_table(report, custody, config, fp8, sizes, max(1, options.iterations), options.seed, options.rivals)
 
     return session.run(report, options.target, options.artifact, work)
 

@@ -155,7 +155,7 @@ def main() -> int:
     arguments.add_argument("--orders", type=int, default=2, help="orders of the waves to try")
     arguments.add_argument("--profile", action="store_true", help="count instead of testing")
     options = arguments.parse_args()
-    report = Report()
+    report = session.told_report()
     try:
         assembly = text_of(options.artifact, options.config, report)
         configs = configs_of(assembly) if options.every_config else [options.config]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from kernel.harness.formats import Fp8
+if TYPE_CHECKING:  # it needs numpy, which a cell has not
+    from kernel.harness.formats import Fp8
 
 Config = tuple[int, int, int, int, int, int]
 """(warps_m, warps_n, unroll_k, stages, repeat_m, repeat_n)"""
@@ -119,7 +121,7 @@ class Library:
 
 
 class DeviceLibrary(Library):
-    """A GPU build: memory and events of device 0."""
+    """A GPU build, with device 0 opened."""
 
     def __init__(self, path: Path, target: str) -> None:
         super().__init__(path, target)
@@ -131,22 +133,10 @@ class DeviceLibrary(Library):
 
     def _declare(self) -> None:
         super()._declare()
-        pointer, integer, size = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64
+        integer = ctypes.c_int
         self._c.scaled_mm_device_error.restype = ctypes.c_char_p
         self._c.scaled_mm_device_open.argtypes = [integer]
         self._c.scaled_mm_device_describe.argtypes = [integer, ctypes.c_char_p, integer, ctypes.POINTER(integer)]
-        self._c.scaled_mm_device_alloc.argtypes = [ctypes.POINTER(pointer), size]
-        self._c.scaled_mm_device_free.argtypes = [pointer]
-        self._c.scaled_mm_device_write.argtypes = [pointer, pointer, size]
-        self._c.scaled_mm_device_read.argtypes = [pointer, pointer, size]
-        self._c.scaled_mm_device_time.argtypes = [
-            integer,
-            integer,
-            *[pointer] * 4,
-            ctypes.c_float,
-            *[integer] * 4,
-            ctypes.POINTER(ctypes.c_int64),
-        ]
 
     def check(self, error: int) -> None:
         """Raises LaunchError with what the device said."""
@@ -158,49 +148,6 @@ class DeviceLibrary(Library):
         name, units = ctypes.create_string_buffer(256), ctypes.c_int()
         self.check(self._c.scaled_mm_device_describe(0, name, len(name), ctypes.byref(units)))
         return name.value.decode(), units.value
-
-    def alloc(self, size: int) -> int:
-        """Address of `size` bytes of device memory."""
-        pointer = ctypes.c_void_p()
-        self.check(self._c.scaled_mm_device_alloc(ctypes.byref(pointer), size))
-        if not pointer.value:
-            raise LaunchError(f"the device gave no memory for {size} bytes")
-        return pointer.value
-
-    def free(self, pointer: int) -> None:
-        """Gives back what `alloc` gave."""
-        self.check(self._c.scaled_mm_device_free(pointer))
-
-    def write(self, to_device: int, from_host: int, size: int) -> None:
-        """Copies `size` bytes; returns when they are there."""
-        self.check(self._c.scaled_mm_device_write(to_device, from_host, size))
-
-    def read(self, to_host: int, from_device: int, size: int) -> None:
-        """Copies `size` bytes; returns when they are here."""
-        self.check(self._c.scaled_mm_device_read(to_host, from_device, size))
-
-    def wait(self) -> None:
-        """Until the device has finished all launches; raises LaunchError if one failed."""
-        self.check(self._c.scaled_mm_device_wait())
-
-    def time(
-        self,
-        config: int,
-        fp8: Fp8,
-        a: int,
-        b: int,
-        bias: int | None,
-        c: int,
-        scale: float,
-        m: int,
-        n: int,
-        k: int,
-        iterations: int,
-    ) -> list[int]:
-        """Nanoseconds of each launch, between two device events of its own."""
-        durations = (ctypes.c_int64 * iterations)()
-        self.check(self._c.scaled_mm_device_time(config, int(fp8), a, b, bias, c, scale, m, n, k, iterations, durations))
-        return list(durations)
 
 
 def open_library(path: Path, target: str) -> Library:

@@ -1,108 +1,105 @@
-"""One product laid out in the memory of its target, ready to be launched again and again."""
+"""One product laid out in the memory of a build's process or device, ready to be launched again and again. For the test."""
 
 from __future__ import annotations
 
-import gc
-import time
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 
 import numpy as np
 
-from kernel.harness.buffers import GuardedBytes, bytes_of, guarded_copy, side_by_side
-from kernel.harness.formats import Halves, prepack
-from kernel.harness.library import DeviceLibrary, LaunchError, Library
+from kernel.harness.formats import Bytes, Halves, prepack
+from kernel.harness.held import HeldBuild
+from kernel.harness.library import LaunchError
+from kernel.harness.memory import Place
 from kernel.harness.reference import POISON, Inputs
+
+_CANARY = 0xA5
 
 
 class Operands(ABC):
-    """`poison`, then `launch` or `time`, then `output`."""
+    """`poison`, then `launch`, then `output`. What is written and read goes past the build."""
 
-    def __init__(self, inputs: Inputs) -> None:
-        self.fp8, self.scale = inputs.fp8, inputs.scale
+    def __init__(self, build: HeldBuild, inputs: Inputs) -> None:
+        self._build, self._keeper = build, build.keeper
+        self._inputs = inputs
         (self.m, self.k), self.n = inputs.a.shape, inputs.codes.shape[1]
+        bias = [] if inputs.bias is None else [bytes_of(inputs.bias)]
+        self._given: list[Bytes] = [bytes_of(inputs.a), prepack(inputs.codes).reshape(-1), *bias]
+        self._c_bytes = 2 * self.m * self.n
+        self._addresses: Sequence[int]
+        self._c: int
+
+    def launch(self, config: int, blocks: Sequence[tuple[int, int]] = (), *, threads: int = 1) -> None:
+        """All of C, or ranges of row blocks by so many threads; returns when they are written."""
+        a, b, bias = (*self._addresses, None)[:3]
+        call = (config, int(self._inputs.fp8), a, b, bias, self._c, self._inputs.scale, self.m, self.n, self.k)
+        self._keeper.ask("launch", call=call, blocks=list(blocks), threads=threads)
+
+    def set_row(self, row: int, values: Halves) -> None:
+        """Overwrite one row of A (K,) where it lies: an answer that was kept from before is wrong from then on."""
+        self._given[0] = self._given[0].copy()
+        self._given[0][row * 2 * self.k : (row + 1) * 2 * self.k] = bytes_of(values)
+        self._put(self._addresses[0], self._given[0])
+
+    def check_inputs(self) -> None:
+        """Raises LaunchError if A, B or the bias aren't what they were."""
+        for name, address, given in zip(("A", "B", "the bias"), self._addresses, self._given, strict=False):
+            if not np.array_equal(self._got(address, given.size), given):
+                raise LaunchError(f"the launch wrote into {name}")
 
     @abstractmethod
     def poison(self) -> None:
-        """Fills C with a NaN that no kernel writes."""
-
-    @abstractmethod
-    def set_row(self, row: int, values: Halves) -> None:
-        """Overwrites one row of A (K,) where it lies: an answer that was kept from before is wrong from then on."""
-
-    @abstractmethod
-    def launch(self, config: int, row_blocks: tuple[int, int] | None = None) -> None:
-        """Returns when C is written."""
-
-    @abstractmethod
-    def time(self, config: int, iterations: int) -> list[int]:
-        """Nanoseconds of each iteration, in order."""
+        """Fill C with a NaN that no kernel writes."""
 
     @abstractmethod
     def output(self) -> Halves:
-        """A copy of C (M, N). Raises LaunchError if memory around C was written."""
+        """C (M, N). Raises LaunchError if memory around it was written."""
 
     @abstractmethod
     def release(self) -> None:
-        """Gives its memory back."""
+        """Give its memory back."""
+
+    @abstractmethod
+    def _put(self, address: int, values: Bytes) -> None: ...
+
+    @abstractmethod
+    def _got(self, address: int, size: int) -> Bytes: ...
 
 
 class CpuOperands(Operands):
-    """With `guarded`, all four matrices end at an unreadable page; without, side by side (for timing)."""
+    """All four matrices end at an unreadable page, with canaries in front."""
 
-    def __init__(self, library: Library, inputs: Inputs, *, guarded: bool) -> None:
-        super().__init__(inputs)
-        self._library = library
-        self._guards: list[GuardedBytes] = []
-        self._c: Halves
-        packed = prepack(inputs.codes)
-        if guarded:
-            for array in (inputs.a, packed, np.zeros((self.m, self.n), np.float16), inputs.bias):
-                if array is not None:
-                    self._guards.append(guarded_copy(array))
-            views = [guard.data for guard in self._guards]
-            self._c = views[2].view(np.float16).reshape(self.m, self.n)
-        else:
-            arrays = (inputs.a, packed, np.zeros((self.m, self.n), np.float16), inputs.bias)
-            views = side_by_side([bytes_of(array) for array in arrays if array is not None])
-            self._c = views[2].view(np.float16).reshape(self.m, self.n)
-        self._a = views[0].view(np.float16).reshape(self.m, self.k)
-        self._views = views  # kept alive: the arguments below are bare addresses
-        a, b, c = (view.ctypes.data for view in views[:3])
-        bias = views[3].ctypes.data if inputs.bias is not None else None
-        self._arguments = (inputs.fp8, a, b, bias, c, inputs.scale, self.m, self.n, self.k)
+    def __init__(self, build: HeldBuild, inputs: Inputs) -> None:
+        super().__init__(build, inputs)
+        first, second, c, *rest = build.place(
+            [self._given[0].size, self._given[1].size, self._c_bytes, *(given.size for given in self._given[2:])], guards=True
+        )
+        self._addresses, self._c = [first.address, second.address, *(place.address for place in rest)], c.address
+        self._places: list[Place] = [first, second, c, *rest]
+        for place in self._places:
+            self._put(place.address - place.canary, np.full(place.canary, _CANARY, np.uint8))
+        for address, given in zip(self._addresses, self._given, strict=True):
+            self._put(address, given)
 
     def poison(self) -> None:  # noqa: D102 - see Operands
-        self._c.view(np.uint16).fill(POISON)
-
-    def set_row(self, row: int, values: Halves) -> None:  # noqa: D102 - see Operands
-        self._a[row] = values
-
-    def launch(self, config: int, row_blocks: tuple[int, int] | None = None) -> None:  # noqa: D102 - see Operands
-        self._library.launch(config, *self._arguments, row_blocks)
-
-    def time(self, config: int, iterations: int) -> list[int]:  # noqa: D102 - see Operands
-        launch, arguments, clock = self._library.launch, self._arguments, time.monotonic_ns
-        rows = (0, self._library.row_blocks(config, self.m))
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            durations = []
-            for _ in range(iterations):
-                begin = clock()
-                launch(config, *arguments, rows)
-                durations.append(clock() - begin)
-            return durations
-        finally:
-            if collecting:
-                gc.enable()
+        self._put(self._c, bytes_of(np.full(self.m * self.n, POISON, np.uint16)))
 
     def output(self) -> Halves:  # noqa: D102 - see Operands
-        if not all(guard.is_intact() for guard in self._guards):
-            raise LaunchError("memory in front of a matrix was written")
-        return self._c.copy()
+        for place in self._places:
+            if (self._got(place.address - place.canary, place.canary) != _CANARY).any():
+                raise LaunchError("memory in front of a matrix was written")
+        return self._got(self._c, self._c_bytes).view(np.float16).reshape(self.m, self.n)
 
     def release(self) -> None:  # noqa: D102 - see Operands
-        self._guards.clear()
+        self._keeper.ask("forget")
+
+    def _put(self, address: int, values: Bytes) -> None:
+        self._keeper.write(address, values.ctypes.data, values.nbytes)
+
+    def _got(self, address: int, size: int) -> Bytes:
+        found = np.empty(size, np.uint8)
+        self._keeper.read(found.ctypes.data, address, size)
+        return found
 
 
 class DeviceOperands(Operands):
@@ -110,62 +107,47 @@ class DeviceOperands(Operands):
 
     CANARY_BYTES = 4096
 
-    def __init__(self, library: DeviceLibrary, inputs: Inputs) -> None:
-        super().__init__(inputs)
-        self._library = library
-        self._pointers: list[int] = []
-        a = self._upload(np.ascontiguousarray(inputs.a).view(np.uint8))
-        b = self._upload(prepack(inputs.codes))
-        bias = None if inputs.bias is None else self._upload(inputs.bias.view(np.uint8))
-        self._host = np.zeros(2 * self.CANARY_BYTES + self.m * self.n * 2, dtype=np.uint8)
-        self._around_c = self._upload(self._host)
-        self._arguments = (
-            inputs.fp8,
-            a,
-            b,
-            bias,
-            self._around_c + self.CANARY_BYTES,
-            inputs.scale,
-            self.m,
-            self.n,
-            self.k,
-        )
-
-    def _upload(self, array: np.typing.NDArray[np.uint8]) -> int:
-        pointer = self._library.alloc(array.nbytes)
-        self._pointers.append(pointer)
-        self._library.write(pointer, array.ctypes.data, array.nbytes)
-        return pointer
+    def __init__(self, build: HeldBuild, inputs: Inputs) -> None:
+        super().__init__(build, inputs)
+        around = self._c_bytes + 2 * self.CANARY_BYTES
+        sizes = [given.size for given in self._given]
+        (self._staging,) = build.place([max(*sizes, around)], guards=False)
+        *self._addresses, self._around_c = self._keeper.ask("alloc", sizes=[*sizes, around])["addresses"]
+        self._c = self._around_c + self.CANARY_BYTES
+        for address, given in zip(self._addresses, self._given, strict=True):
+            self._put(address, given)
 
     def poison(self) -> None:  # noqa: D102 - see Operands
-        self._host.view(np.uint16).fill(POISON)
-        self._library.write(self._around_c, self._host.ctypes.data, self._host.nbytes)
-
-    def set_row(self, row: int, values: Halves) -> None:  # noqa: D102 - see Operands
-        held = np.ascontiguousarray(values)
-        self._library.write(self._arguments[1] + row * self.k * held.itemsize, held.ctypes.data, held.nbytes)
-
-    def launch(self, config: int, row_blocks: tuple[int, int] | None = None) -> None:  # noqa: D102 - see Operands
-        self._library.launch(config, *self._arguments, row_blocks)
-        self._library.wait()
-
-    def time(self, config: int, iterations: int) -> list[int]:  # noqa: D102 - see Operands
-        return self._library.time(config, *self._arguments, iterations)
+        words = (self._c_bytes + 2 * self.CANARY_BYTES) // 2
+        self._keeper.ask("fill", device=self._around_c, half_word=POISON, count=words)
 
     def output(self) -> Halves:  # noqa: D102 - see Operands
-        self._library.read(self._host.ctypes.data, self._around_c, self._host.nbytes)
-        front, back = self._host[: self.CANARY_BYTES], self._host[-self.CANARY_BYTES :]
-        if (front.view(np.uint16) != POISON).any() or (back.view(np.uint16) != POISON).any():
+        found = self._got(self._around_c, self._c_bytes + 2 * self.CANARY_BYTES).view(np.uint16)
+        words = self.CANARY_BYTES // 2
+        if (found[:words] != POISON).any() or (found[-words:] != POISON).any():
             raise LaunchError("memory around C was written")
-        return self._host[self.CANARY_BYTES : -self.CANARY_BYTES].view(np.float16).reshape(self.m, self.n).copy()
+        return found[words:-words].view(np.float16).reshape(self.m, self.n)
 
     def release(self) -> None:  # noqa: D102 - see Operands
-        while self._pointers:
-            self._library.free(self._pointers.pop())
+        self._keeper.ask("free")
+        self._keeper.ask("forget")
+
+    def _put(self, address: int, values: Bytes) -> None:
+        self._keeper.write(self._staging.address, values.ctypes.data, values.nbytes)
+        self._keeper.ask("upload", device=address, host=self._staging.address, size=values.nbytes)
+
+    def _got(self, address: int, size: int) -> Bytes:
+        found = np.empty(size, np.uint8)
+        self._keeper.ask("download", pieces=[(self._staging.address, address, size)])
+        self._keeper.read(found.ctypes.data, self._staging.address, size)
+        return found
 
 
-def place(library: Library, inputs: Inputs, *, guarded: bool) -> Operands:
-    """In the memory of the machine that `library` is for; `guarded` matters on the CPU alone."""
-    if isinstance(library, DeviceLibrary):
-        return DeviceOperands(library, inputs)
-    return CpuOperands(library, inputs, guarded=guarded)
+def place(build: HeldBuild, inputs: Inputs) -> Operands:
+    """In the memory of the machine that the build is for."""
+    return DeviceOperands(build, inputs) if build.is_on_device else CpuOperands(build, inputs)
+
+
+def bytes_of(array: np.typing.NDArray[np.generic]) -> Bytes:
+    """The bytes of `array` in C order."""
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8)

@@ -20,17 +20,18 @@ import numpy as np
 
 from kernel.harness import counted, hot_loop, reference, session, shapes
 from kernel.harness.formats import Fp8
-from kernel.harness.library import WINNER, Config, Library
+from kernel.harness.held import HeldBuild
+from kernel.harness.library import WINNER, Config
 from kernel.harness.operands import place
 from kernel.harness.report import Report
 
 COUNTED_SIZE = 256
 
 
-def profile_cpu(library: Library, artifact: Path, source: Path | None, config: Config, fp8: Fp8, report: Report) -> int:
+def profile_cpu(build: HeldBuild, artifact: Path, source: Path | None, config: Config, fp8: Fp8, report: Report) -> int:
     """What cannot be counted here is said in the log and left out."""
     try:
-        count = counted.instructions(artifact, library.index_of(config), fp8, COUNTED_SIZE)
+        count = counted.instructions(artifact, build.index_of(config), fp8, COUNTED_SIZE)
         report.fact(f"instructions n={COUNTED_SIZE}", count, "instructions", "exact_count")
     except counted.CannotCount as error:
         report.say(f"no instruction count: {error}")
@@ -55,12 +56,12 @@ def profile_cpu(library: Library, artifact: Path, source: Path | None, config: C
 
 
 def launch_for_profiler(
-    library: Library, config: Config, fp8: Fp8, sizes: tuple[int, ...], launches: int, report: Report
+    build: HeldBuild, config: Config, fp8: Fp8, sizes: tuple[int, ...], launches: int, report: Report
 ) -> int:
     """The profiler around this process does the looking."""
-    index = library.index_of(config)
+    index = build.index_of(config)
     for n in sizes:
-        operands = place(library, reference.draw(np.random.default_rng(n), fp8, n, n, n), guarded=False)
+        operands = place(build, reference.draw(np.random.default_rng(n), fp8, n, n, n))
         for _ in range(launches):
             operands.launch(index)
         operands.release()
@@ -80,13 +81,13 @@ def main() -> int:
     report = Report()
     (fp8,) = session.FORMATS[options.b_dtype]
 
-    def work(library: Library) -> int:
+    def work(build: HeldBuild) -> int:
         if options.target == "cpu":
-            return profile_cpu(library, library.path, options.source, options.config, fp8, report)
+            return profile_cpu(build, build.path, options.source, options.config, fp8, report)
         sizes = options.sizes or shapes.KPI_SIZES[options.target]
-        return launch_for_profiler(library, options.config, fp8, sizes, options.launches, report)
+        return launch_for_profiler(build, options.config, fp8, sizes, options.launches, report)
 
-    return session.run(report, options.target, options.artifact, work)
+    return session.run_unguarded(report, options.target, options.artifact, work)
 
 
 if __name__ == "__main__":

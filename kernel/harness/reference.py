@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from kernel.harness.formats import Bytes, Doubles, Fp8, Halves, decode, encode
 
-POISON = 0xFE5A
-"""A NaN that no kernel makes by itself: what an unwritten element of C still holds."""
+POISON = 0xFEFE
+"""A NaN that no kernel makes by itself, of two equal bytes: what an unwritten element of C still holds."""
 
 MOST_CHECKED_PRODUCTS = 1_500_000_000
 """Larger products are checked on a sample of rows: the float64 product would take longer than the kernel's whole test."""
 SAMPLED_ROWS = 96
+_TABLE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,17 +32,22 @@ class Inputs:
     fp8: Fp8
 
 
+def halves(rng: np.random.Generator, *shape: int) -> Halves:
+    """Normal values, never zeros: zeros make real hardware faster. Through a table, for n = 8192 has 67 million of them."""
+    table = rng.standard_normal(_TABLE).astype(np.float16)
+    return table[rng.integers(0, _TABLE, shape, dtype=np.uint16)]
+
+
+def codes(rng: np.random.Generator, fp8: Fp8, *shape: int) -> Bytes:
+    """Of normal values."""
+    table = encode(rng.standard_normal(_TABLE), fp8)
+    return table[rng.integers(0, _TABLE, shape, dtype=np.uint16)]
+
+
 def draw(rng: np.random.Generator, fp8: Fp8, m: int, n: int, k: int, *, scale: float = 0.5, bias: bool = True) -> Inputs:
-    """Normal values, never zeros: zeros make real hardware faster. Through tables, for n = 8192 has 67 million of them."""
-    normal = rng.standard_normal(1 << 16)
-    halves, codes = normal.astype(np.float16), encode(normal, fp8)
-    return Inputs(
-        a=halves[rng.integers(0, 1 << 16, (m, k), dtype=np.uint16)],
-        codes=codes[rng.integers(0, 1 << 16, (k, n), dtype=np.uint16)],
-        bias=halves[rng.integers(0, 1 << 16, n, dtype=np.uint16)] if bias else None,
-        scale=scale,
-        fp8=fp8,
-    )
+    """A product of random values."""
+    a, b = halves(rng, m, k), codes(rng, fp8, k, n)
+    return Inputs(a=a, codes=b, bias=halves(rng, n) if bias else None, scale=scale, fp8=fp8)
 
 
 def every_code(fp8: Fp8, m: int, k: int) -> Inputs:
@@ -98,20 +104,23 @@ def ulp_fp16(values: Doubles) -> Doubles:
     return np.asarray(2.0 ** (exponent - 11.0))
 
 
-def scaled_limit(inputs: Inputs, exact: Doubles, *, truncating: bool = False) -> Doubles:
-    """1 ulp of the result, and what fp32 accumulation may lose: 4 sqrt(K) 2^-24 max|A| max|B| |scale|.
+def rounding_loss(largest_a: float, largest_b: float, k: int, scale: float, *, truncating: bool = False) -> float:
+    """What fp32 accumulation may lose: 4 sqrt(K) 2^-24 max|A| max|B| |scale|.
 
     Rounding errors are as often up as down and add like sqrt(K). Cut ones all point to zero: each of the K/16 steps loses up to
     an ulp of a sum that has itself grown like sqrt(k), so the loss grows like K sqrt(K) and overtakes rounding near K = 2048
     (seen on an H200: 1.23 times the first limit at K = 4096, within it at 1024).
     """
+    lost = 4.0 * float(np.sqrt(k)) * 2.0**-24 * largest_a * largest_b * abs(scale)
+    return lost * (1.0 + k / 2048) if truncating else lost
+
+
+def scaled_limit(inputs: Inputs, exact: Doubles, *, truncating: bool = False) -> Doubles:
+    """1 ulp of the result, and what fp32 accumulation may lose."""
     finite = decode(inputs.codes, inputs.fp8)
     largest_b = np.max(np.abs(finite), initial=0.0, where=np.isfinite(finite))
     largest_a = float(np.max(np.abs(inputs.a.astype(np.float64))))
-    k = inputs.a.shape[1]
-    lost = 4.0 * np.sqrt(k) * 2.0**-24 * largest_a * largest_b * abs(inputs.scale)
-    if truncating:
-        lost *= 1.0 + k / 2048
+    lost = rounding_loss(largest_a, largest_b, inputs.a.shape[1], inputs.scale, truncating=truncating)
     return np.asarray(ulp_fp16(np.where(np.isfinite(exact), exact, 0.0)) + lost)
 
 

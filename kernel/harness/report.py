@@ -27,6 +27,7 @@ class Report:
     def __init__(self) -> None:
         descriptor = os.environ.get("EXPCTL_RESULT_FD")
         self._stream: TextIO | None = None
+        self._bound: dict[str, str] = {}
         if descriptor:
             try:
                 self._stream = os.fdopen(int(descriptor), "w", encoding="utf-8", closefd=False)
@@ -38,10 +39,14 @@ class Report:
         """Nobody reads the descriptor: there is none."""
         return self._stream is None
 
+    def bind(self, nonce: object) -> None:
+        """Repeat this in every line from now on. It was told where no build hears it."""
+        self._bound = {"nonce": nonce} if isinstance(nonce, str) else {}
+
     def event(self, event: str, /, **fields: object) -> None:
         """One JSON object; nothing for a person."""
         if self._stream is not None:
-            self._stream.write(json.dumps({"event": event, **fields}, allow_nan=False) + "\n")
+            self._stream.write(json.dumps({"event": event, **self._bound, **fields}, allow_nan=False) + "\n")
             self._stream.flush()
 
     def say(self, line: str) -> None:
@@ -62,9 +67,9 @@ class Report:
         """The worker has warmed up."""
         self.event("ready", facts=dict(facts))
 
-    def sample(self, size: str, durations_ns: Sequence[int]) -> None:
-        """Times of single iterations, in order."""
-        self.event("sample", size=size, ns=list(durations_ns))
+    def sample(self, size: str, durations_ns: Sequence[int], outside_ns: int) -> None:
+        """Times of single iterations, in order, and of all together as seen from outside of the build's process."""
+        self.event("sample", size=size, ns=list(durations_ns), outside_ns=outside_ns)
 
     def checked(self) -> None:
         """All outputs since the last check were right."""

@@ -3,43 +3,50 @@
     python kernel/harness/test_scaled_mm.py --target cpu --artifact scaled_mm.so --b-dtype both
 
 Each launch starts on a poisoned C; all must give the same bits, the last one row block by row block, last block first, on the
-CPU each in a thread of its own. Then a row of A gets new values where it lies, and its row of C must follow. On the CPU the
-matrices end at an unreadable page, on a GPU C lies between canaries.
+CPU by four threads. Then a row of A gets new values where it lies, and its row of C must follow; and A, B and the bias must be
+what they were. On the CPU the matrices end at an unreadable page, on a GPU C lies between canaries. The build is loaded by
+another process (warden.py), whose memory is read from here.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 if not __package__:  # run by path: the checkout this file lies in comes first
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from kernel.harness import warden
+
+if __name__ == "__main__":
+    warden.prepare()
+
 import numpy as np
 
 from kernel.harness import reference, session, shapes
-from kernel.harness.library import LaunchError, Library
+from kernel.harness.held import HeldBuild
+from kernel.harness.library import LaunchError
 from kernel.harness.operands import Operands, place
 from kernel.harness.reference import Judgement, Limits
 from kernel.harness.report import BuildFailed, Report
+from kernel.harness.session import Custody
 
 LAUNCHES = 3
 SEED = 20260218
 
 
 def check_case(
-    library: Library, case: shapes.Case, limits: Limits, rng: np.random.Generator, launches: int = LAUNCHES
+    build: HeldBuild, case: shapes.Case, limits: Limits, rng: np.random.Generator, launches: int = LAUNCHES
 ) -> Judgement:
     """Raises BuildFailed or LaunchError."""
     if case.every_code:
         inputs = reference.every_code(case.fp8, case.m, case.k)
     else:
         inputs = reference.draw(rng, case.fp8, case.m, case.n, case.k, scale=case.scale, bias=case.bias)
-    config = library.config_for(case.m, case.n) if case.config is None else library.index_of(case.config)
-    operands = place(library, inputs, guarded=True)
+    config = build.config_for(case.m, case.n) if case.config is None else build.index_of(case.config)
+    operands = place(build, inputs)
     try:
         first = None
         for launch in range(launches):
@@ -47,7 +54,7 @@ def check_case(
             if launch < launches - 1:
                 operands.launch(config)
             else:
-                launch_by_blocks(library, operands, config)
+                launch_by_blocks(build, operands, config)
             output = operands.output()
             if first is None:
                 first = output
@@ -62,20 +69,16 @@ def check_case(
                     f"was {first[row, column]}"
                 )
         failure = None if case.every_code else stale_answer(inputs, operands, config, limits, rng)
+        operands.check_inputs()
         return judgement if failure is None else replace(judgement, failure=failure)
     finally:
         operands.release()
 
 
-def launch_by_blocks(library: Library, operands: Operands, config: int) -> None:
+def launch_by_blocks(build: HeldBuild, operands: Operands, config: int) -> None:
     """As callers that share out the work do: blocks in any order, on the CPU at the same time."""
-    blocks = [(block, block + 1) for block in reversed(range(library.row_blocks(config, operands.m)))]
-    if library.target != "cpu" or len(blocks) == 1:
-        for block in blocks:
-            operands.launch(config, block)
-        return
-    with ThreadPoolExecutor(max_workers=min(4, len(blocks))) as threads:
-        list(threads.map(lambda block: operands.launch(config, block), blocks))
+    blocks = [(block, block + 1) for block in reversed(range(build.row_blocks(config, operands.m)))]
+    operands.launch(config, blocks, threads=min(4, len(blocks)))
 
 
 def stale_answer(
@@ -91,13 +94,13 @@ def stale_answer(
     return None if judgement.failure is None else f"after row {row} of A changed in place, its row of {judgement.failure}"
 
 
-def check_all(library: Library, report: Report, cases: list[shapes.Case], limits: Limits, launches: int = LAUNCHES) -> int:
-    """Reports every case, then blames the build for the first that failed; the exit status."""
+def check_all(custody: Custody, report: Report, cases: list[shapes.Case], limits: Limits, launches: int = LAUNCHES) -> int:
+    """Reports every case, then blames the build for the first that failed; the exit status. One that dies ends it at once."""
     rng = np.random.default_rng(SEED)
     failures: list[str] = []
     for case in cases:
         try:
-            judgement = check_case(library, case, limits, rng, launches)
+            judgement = check_case(custody.build, case, limits, rng, launches)
             facts: dict[str, str | int | float | bool] = {
                 "rel_l2": judgement.rel_l2,
                 "max_abs": judgement.max_abs,
@@ -111,8 +114,11 @@ def check_all(library: Library, report: Report, cases: list[shapes.Case], limits
             facts["failure"] = failure
             failures.append(f"{case.name}: {failure}")
         report.case(case.name, failure is None, facts)
+        if custody.warden.is_dead:
+            break
     if failures:
         return report.blame(failures[0] + (f" (and {len(failures) - 1} more cases)" if len(failures) > 1 else ""))
+    custody.warden.judge_conduct()
     report.say(f"{len(cases)} cases x {launches} launches passed")
     return report.end()
 
@@ -127,12 +133,12 @@ def main() -> int:
     arguments.add_argument("--launches", type=int, default=LAUNCHES, help="of each case (default: %(default)s)")
     options = arguments.parse_args()
     limits = Limits.of(options.target, rel_l2=options.max_rel_l2, max_abs=options.max_abs)
-    report = Report()
+    report = session.told_report()
 
-    def work(library: Library) -> int:
+    def work(custody: Custody) -> int:
         kpi_sizes = options.sizes or shapes.KPI_SIZES[options.target]
-        cases = list(shapes.cases(session.FORMATS[options.b_dtype], kpi_sizes, library.configs))
-        return check_all(library, report, cases, limits, max(2, options.launches))
+        cases = list(shapes.cases(session.FORMATS[options.b_dtype], kpi_sizes, custody.build.configs))
+        return check_all(custody, report, cases, limits, max(2, options.launches))
 
     return session.run(report, options.target, options.artifact, work)
 

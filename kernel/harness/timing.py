@@ -2,34 +2,58 @@
 
 from __future__ import annotations
 
+import secrets
 import time
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kernel.harness import reference
 from kernel.harness.formats import Fp8, Halves
-from kernel.harness.library import Library
-from kernel.harness.operands import place
+from kernel.harness.fresh import Draw, FreshInputs
+from kernel.harness.held import HeldBuild
+from kernel.harness.meter import Account, Meter
 from kernel.harness.report import BuildFailed
+from kernel.harness.rig import STEP_ON_DEVICE, CpuRig, DeviceRig, Rig, Timed
+from kernel.harness.warden import Warden
 
 WARM_UP_ITERATIONS = 3
 WARM_UP_S = 0.2
+MOST_WHOLE_ROWS = 1024
+SPOT_ROWS, SPOT_COLUMNS = 64, 8
+"""Of a matrix with more rows than that; of a smaller one all rows and two columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where one output was looked at, which the build couldn't know, and what stood there."""
+
+    draw: Draw
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    values: Halves
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """The times of single launches by the build's own clock, and the whole visit seen from outside."""
+
+    ns: tuple[int, ...]
+    outside_ns: int
 
 
 class TimedSize:
-    """An n x n x n product with inputs drawn from `seed`. On a GPU only the last output of each request can be checked."""
+    """n x n x n products. The inputs come from `seed`; where outputs are looked at, from nowhere that a build could know."""
 
-    def __init__(self, library: Library, config: int, fp8: Fp8, n: int, seed: int) -> None:
-        self.n = n
-        self._config = config
-        self._rng = np.random.default_rng([seed, n])
-        drawn = reference.draw(self._rng, fp8, n, n, n)
-        self._inputs = replace(drawn, a=drawn.a.copy())
-        self._operands = place(library, self._inputs, guarded=False)
-        self._at_once = 1 if library.target == "cpu" else 64
-        self._last: Halves | None = None
-        self._fresh: list[tuple[Halves, Halves]] = []
+    def __init__(self, build: HeldBuild, warden: Warden, meter: Meter, config: int, fp8: Fp8, n: int, seed: int) -> None:
+        self.n, self._meter, self._all = n, meter, np.arange(n)
+        self._fresh = FreshInputs(seed, fp8, n, step=STEP_ON_DEVICE if build.is_on_device else 1)
+        self._rig: Rig = (DeviceRig if build.is_on_device else CpuRig)(build, warden, config, self._fresh)
+        self._secret = secrets.SystemRandom()
+        self._account = Account(meter.allowance_ns)
+        self._spots: list[Spot] = []
+        self._whole: tuple[Draw, Halves] | None = None
 
     @property
     def work_flop(self) -> int:
@@ -40,55 +64,59 @@ class TimedSize:
         """At least 3 iterations and 200 ms."""
         begin, iterations = time.monotonic(), 0
         while iterations < WARM_UP_ITERATIONS or time.monotonic() - begin < WARM_UP_S:
-            self._operands.launch(self._config)
+            self._rig.run([self._fresh.draw()])
             iterations += 1
 
-    def time(self, iterations: int) -> list[int]:
-        """Nanoseconds of each. Before each, outside of the timed region, C is poisoned and one row of A gets new values, so
-        that no answer can be kept from before; after it, all other rows must have the bits they had. Raises BuildFailed.
-        """
-        durations_ns: list[int] = []
-        while len(durations_ns) < iterations:
-            row = int(self._rng.integers(self.n))
-            values = self._rng.standard_normal(self.n).astype(np.float16)
-            self._inputs.a[row] = values
-            self._operands.set_row(row, values)
-            self._operands.poison()
-            durations_ns += self._operands.time(self._config, min(self._at_once, iterations - len(durations_ns)))
-            output = self._operands.output()
-            if self._last is not None:
-                self._compare(self._last, output, row)
-            self._last = output
-            self._fresh.append((values, output[row].copy()))
-        return durations_ns
+    def time(self, iterations: int) -> Visit:
+        """Each launch on inputs of its own and into a poisoned C. Raises BuildFailed."""
+        batches: list[Timed] = []
+        left = iterations
+        while left:
+            draws = [self._fresh.draw() for _ in range(min(self._rig.at_once, left))]
+            batches.append(self._rig.run(draws))
+            for number, draw in enumerate(draws):
+                self._look(number, draw)
+            left -= len(draws)
+        outside_ns = self._meter.outside_ns(batches)
+        self._account.add(batches, outside_ns)
+        return Visit(tuple(ns for batch in batches for ns in batch.ns), outside_ns)
 
-    def _compare(self, last: Halves, output: Halves, row: int) -> None:
-        differs = last.view(np.uint16) != output.view(np.uint16)
-        differs[row] = False
-        if differs.any():
-            i, j = (int(x) for x in np.argwhere(differs)[0])
-            raise BuildFailed(
-                f"n={self.n}: timed iterations differ where the inputs do not: C[{i},{j}] is {output[i, j]}, was {last[i, j]}"
-            )
+    def _look(self, number: int, draw: Draw) -> None:
+        """Nothing of what is looked at may be poison; what its values should be is worked out in `check`."""
+        n = self.n
+        rows = self._all if n <= MOST_WHOLE_ROWS else np.sort(self._secret.sample(range(n), SPOT_ROWS))
+        columns = np.array([self._secret.randrange(n) for _ in range(2 if rows is self._all else SPOT_COLUMNS)])
+        found = self._rig.rows(number, rows)
+        bits = found.view(np.uint16)
+        if bits.max() >= reference.POISON and (bits == reference.POISON).any():  # nothing but negative NaNs lies above it
+            i, j = (int(x) for x in np.argwhere(bits == reference.POISON)[0])
+            raise BuildFailed(f"n={n}, timed output: C[{rows[i]},{j}] is still the poison: it was not written in its time")
+        self._spots.append(Spot(draw, rows, columns, found[:, columns].copy()))
+        if self._secret.randrange(len(self._spots)) == 0:  # of k outputs each stays the one that is kept with probability 1/k
+            self._whole = draw, self._rig.whole(number)
 
     def check(self, limits: reference.Limits) -> None:
-        """The last timed output, and every row that was new in its iteration, against the exact product. Raises BuildFailed."""
-        if self._last is None or not self._fresh:
-            return
-        self._judge(
-            self._inputs, self._last, reference.rows_to_check(self._rng, self.n, self.n, self.n), "timed output", limits
-        )
-        values, outputs = (np.stack(each) for each in zip(*self._fresh, strict=True))
-        self._judge(replace(self._inputs, a=values), outputs, np.arange(len(values)), "rows new in their iteration", limits)
-        self._fresh.clear()
-
-    def _judge(
-        self, inputs: reference.Inputs, result: Halves, rows: np.typing.NDArray[np.intp], what: str, limits: reference.Limits
-    ) -> None:
-        judgement = reference.judge(inputs, rows, reference.expected(inputs, rows), result, limits)
-        if judgement.failure is not None:
-            raise BuildFailed(f"n={self.n}, {what}: {judgement.failure}")
+        """Every spot, one whole output drawn afterwards, and the times of this visit's clocks. Raises BuildFailed."""
+        for spot in self._spots:
+            exact = self._fresh.exact(spot.draw, spot.rows, spot.columns)
+            limit = self._fresh.limit(spot.draw, exact, truncating=limits.truncating)
+            bad = ~(np.abs(spot.values.astype(np.float64) - exact) <= limit)  # a NaN is bad too
+            if bad.any():
+                i, j = (int(x) for x in np.argwhere(bad)[0])
+                raise BuildFailed(
+                    f"n={self.n}, timed output: C[{spot.rows[i]},{spot.columns[j]}] is {spot.values[i, j]:.6g}, expected "
+                    f"{exact[i, j]:.6g}, limit {limit[i, j]:.3g}; {int(bad.sum())} of {bad.size} elements looked at are bad"
+                )
+        if self._whole is not None:
+            draw, output = self._whole
+            inputs, rows = self._fresh.inputs(draw), reference.rows_to_check(np.random.default_rng(), self.n, self.n, self.n)
+            judgement = reference.judge(inputs, rows, reference.expected(inputs, rows), output, limits)
+            if judgement.failure is not None:
+                raise BuildFailed(f"n={self.n}, timed output: {judgement.failure}")
+        self._spots.clear()
+        self._whole = None
+        self._account.settle()
 
     def release(self) -> None:
         """Gives device memory back."""
-        self._operands.release()
+        self._rig.release()

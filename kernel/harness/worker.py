@@ -8,9 +8,10 @@ from typing import Any
 
 from kernel.harness import session
 from kernel.harness.formats import Fp8
-from kernel.harness.library import DeviceLibrary, Library, format_config
+from kernel.harness.library import format_config
 from kernel.harness.reference import Limits
 from kernel.harness.report import Fault, Report
+from kernel.harness.session import Custody
 from kernel.harness.timing import TimedSize
 
 MOST_ITERATIONS = 10_000
@@ -19,8 +20,8 @@ MOST_ITERATIONS = 10_000
 class Worker:
     """Serves one `begin`, any number of `time` and `check`, one `end`."""
 
-    def __init__(self, library: Library, config: int, fp8: Fp8, report: Report, limits: Limits) -> None:
-        self._library, self._config, self._fp8 = library, config, fp8
+    def __init__(self, custody: Custody, config: int, fp8: Fp8, report: Report, limits: Limits) -> None:
+        self._custody, self._config, self._fp8 = custody, config, fp8
         self._report, self._limits = report, limits
         self._sizes: dict[str, TimedSize] = {}
 
@@ -32,6 +33,7 @@ class Worker:
             request = _parse(line)
             match request.get("do"):
                 case "begin":
+                    self._report.bind(request.get("nonce"))
                     self._begin(_integer(request, "seed", 0), _texts(request, "sizes"))
                 case "time":
                     size = request.get("size")
@@ -40,7 +42,8 @@ class Worker:
                     iterations = _integer(request, "iterations", 1)
                     if iterations > MOST_ITERATIONS:
                         raise Fault(f"{iterations} iterations asked for, at most {MOST_ITERATIONS} are timed at once")
-                    self._report.sample(size, self._sizes[size].time(iterations))
+                    visit = self._sizes[size].time(iterations)
+                    self._report.sample(size, visit.ns, visit.outside_ns)
                 case "check":
                     self._check()
                     self._report.checked()
@@ -58,21 +61,25 @@ class Worker:
         except ValueError as error:
             raise Fault(f"a size is written n=768: {error}") from error
         for name, n in extents.items():
-            self._sizes[name] = TimedSize(self._library, self._config, self._fp8, n, seed)
+            custody = self._custody
+            self._sizes[name] = TimedSize(custody.build, custody.warden, custody.meter, self._config, self._fp8, n, seed)
         for size in self._sizes.values():
             size.warm_up()
+        build = self._custody.build
         facts: dict[str, str | int | float | bool] = {
-            "target": self._library.target,
-            "config": format_config(self._library.configs[self._config]),
+            "target": build.target,
+            "config": format_config(build.configs[self._config]),
             "b_dtype": self._fp8.label,
+            "cell": self._custody.warden.held,
+            **build.device,
         }
-        if isinstance(self._library, DeviceLibrary):
-            facts |= {"device": self._library.device_name, "compute_units": self._library.compute_units}
         self._report.ready(facts)
+        self._custody.meter.start()
 
     def _check(self) -> None:
         for size in self._sizes.values():
             size.check(self._limits)
+        self._custody.warden.judge_conduct()
 
     def _end(self) -> int:
         self._check()

@@ -8,9 +8,9 @@ from user_repository import KERNEL, Repository
 
 from expctl.adapters.git_reader import locate
 from expctl.adapters.git_workspace import GitWorkspace
+from expctl.domain.patch_policy import tree_faults
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import PatchLimits
-from expctl.flow.preflight import tree_faults
 
 EDITED = KERNEL.replace(b"three", b"3")
 LIMITS = PatchLimits(files=3, bytes=1000)

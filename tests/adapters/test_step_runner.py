@@ -27,7 +27,8 @@ def raw(text): os.write(int(os.environ["EXPCTL_RESULT_FD"]), text.encode() + b"\
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Iterator[StepRunner]:
-    made = StepRunner(environment=Environment(), scratch=tmp_path / "scratch", mark="m", experiment="P1")
+    notes = Environment(writable=(str(tmp_path),))  # many scripts here leave notes for their test
+    made = StepRunner(environment=notes, scratch=tmp_path / "scratch", mark="m", experiment="P1")
     yield made
     made.close()
 
@@ -45,9 +46,25 @@ OK = "say(event='end', ok=True)\n"
 
 TESTS: dict[str, tuple[str, Passed | Failed]] = {
     "a pass": (CASE + CASE + OK, Passed(cases=2, summary="2 cases pass, worst rel 0.5, n 3")),
-    "a pass with noise": (
-        "raw('not json'); raw('[1]'); raw('null'); raw(''); raw('[' * 100000); say(event='what')\n" + CASE + OK,
-        Passed(cases=1, summary="1 cases pass, worst rel 0.5, n 3"),
+    "what is no JSON": (
+        CASE + "raw('not json')\n" + OK,
+        Failed(reason="the test said something that it was not asked: no JSON object: 'not json'", died=True),
+    ),
+    "a list": (
+        CASE + "raw('[1]')\n" + OK,
+        Failed(reason="the test said something that it was not asked: no JSON object: '[1]'", died=True),
+    ),
+    "a deep list": (
+        "raw('[' * 100000)\n" + CASE + OK,
+        Failed(reason=f"the test said something that it was not asked: no JSON object: '{'[' * 59}…'", died=True),
+    ),
+    "another event": (
+        CASE + "say(event='what')\n" + OK,
+        Failed(reason='the test said something that it was not asked: {"event": "what"}', died=True),
+    ),
+    "a second end": (
+        CASE + OK + OK,
+        Failed(reason='the test said something that it was not asked: {"event": "end", "ok": true}', died=True),
     ),
     "a fail": (CASE + "say(event='end', ok=False, reason='C[3] is 1'); sys.exit(1)", Failed(reason="C[3] is 1")),
     "a fault": (
@@ -107,12 +124,13 @@ def test_a_step_sees_its_words_and_the_allowed_environment_only(
     runner: StepRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hunter2")
-    program = f"open({str(tmp_path / 'seen')!r}, 'w').write(json.dumps([sys.argv[1], os.getcwd(), dict(os.environ)]))"
+    program = "open(os.environ['TMPDIR'] + '/seen', 'w').write(json.dumps([sys.argv[1], os.getcwd(), dict(os.environ)]))"
     try_out(runner, program, tmp_path)
-    artifact, cwd, environment = json.loads((tmp_path / "seen").read_text())
+    (seen,) = (tmp_path / "scratch").glob("*/seen")
+    artifact, cwd, environment = json.loads(seen.read_text())
     assert (artifact, cwd) == (str(tmp_path / "a.so"), str(tmp_path))
     assert "SECRET_TOKEN" not in environment
-    assert environment["HOME"] == str(tmp_path / "scratch/home")
+    assert environment["HOME"] == str(seen.parent / "home")
     assert environment["EXPCTL_RUN"] == "m"
 
 
@@ -190,8 +208,9 @@ for line in sys.stdin:
     elif request["do"] == "time":
         n = request["iterations"]
         ns = [{"baseline": 1000, "candidate": 2000}[side]] * n
+        more = {}
         TIME
-        say(event="sample", size=request["size"], ns=ns)
+        say(event="sample", size=request["size"], ns=ns, **more)
     elif request["do"] == "check":
         CHECK
     else:
@@ -299,8 +318,67 @@ def test_a_worker_that_dies_or_hangs_says_nothing_about_the_candidate(measure: M
     assert words in failed.reason
 
 
-def test_noise_between_answers_is_overheard(measure: Measure) -> None:
-    assert isinstance(measure(Style.LAUNCH, "raw('garbage'); say(event='heartbeat')"), tuple)
+UNASKED = {
+    "garbage": "raw('garbage')",
+    "a heartbeat": "say(event='heartbeat')",
+    "a sample before its time": "say(event='sample', size=request['size'], ns=[1] * n)",
+    "another size": "request['size'] = 'n=1'",
+}
+
+
+@pytest.mark.parametrize("name", UNASKED)
+@pytest.mark.parametrize("style", list(Style))
+def test_what_was_not_asked_is_a_failure(measure: Measure, style: Style, name: str) -> None:
+    failed = measure(style, f"if side == 'candidate': {UNASKED[name]}")
+    assert isinstance(failed, Failed)
+    assert failed.fault
+    assert failed.reason.startswith("the worker of the candidate ")
+    assert " asked" in failed.reason
+
+
+BIND = "import builtins\nunbound = say\nnonce = None\ndef say(**line): unbound(**line, **({'nonce': nonce} if nonce else {}))\n"
+
+
+def bound(program: str) -> str:
+    """A worker that repeats the nonce of its `begin`."""
+    return program.replace("side = os.path", BIND + "side = os.path").replace(
+        "    if request", "    nonce = request.get('nonce', nonce)\n    if request", 1
+    )
+
+
+FORGED = {
+    "without a nonce": 'os.write(int(os.environ[\'EXPCTL_RESULT_FD\']), b\'{"event": "sample", "ns": [1, 1, 1]}\\n\')',
+    "of another run": "unbound(event='sample', size=request['size'], ns=[1] * n, nonce='0' * 32)",
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_line_that_is_not_bound_to_the_run_is_a_failure(runner: StepRunner, tmp_path: Path, name: str) -> None:
+    program = bound(SAY + WORKER.replace("END", OK).replace("CHECK", CHECKED))
+    artifacts = {side: tmp_path / side.value for side in Side}
+
+    def measured(time: str) -> tuple[Sample, ...] | Failed:
+        argv = ("{python}", "-c", program.replace("TIME", time), "{artifact}")
+        benchmark = replace(BENCHMARK, argv=argv, style=Style.LAUNCH)
+        return runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=0, progress=FakeProgress())
+
+    assert isinstance(measured("pass"), tuple)
+    failed = measured(f"if side == 'candidate': {FORGED[name]}")
+    assert isinstance(failed, Failed)
+    assert "a line that is not of this run" in failed.reason
+
+
+def test_a_sample_has_what_was_seen_of_each_visit_beyond_its_times(measure: Measure) -> None:
+    told = measure(Style.LAUNCH, "more = {'outside_ns': sum(ns) + 500}")
+    assert isinstance(told, tuple)
+    assert {each.hidden_ns for each in told} == {(500,)}
+    refused = measure(Style.LAUNCH, "more = {'outside_ns': -1}")
+    assert isinstance(refused, Failed)
+    assert "outside_ns" in refused.reason
+    timed = measure(Style.FINE, "time.sleep(0.002)")
+    assert isinstance(timed, tuple)
+    assert {len(each.hidden_ns) for each in timed} == {2 * BENCHMARK.quads}
+    assert all(2e6 < ns < 1e9 for each in timed for ns in each.hidden_ns)
 
 
 def test_workers_of_a_fine_round_share_one_core(measure: Measure, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """The checks of `make test` can fail: each is shown a copy of the tree with one violation planted in it."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -48,6 +49,8 @@ def test_the_copy_has_no_violation(tree: Path) -> None:
         ("expctl/domain/stats.py", "import subprocess", "ground floor is pure"),
         ("expctl/flow/run.py", "import git", "Only the plumbing"),
         ("expctl/adapters/journal.py", "import git", "Only the plumbing"),
+        ("expctl/adapters/journal.py", "import subprocess", "One launcher"),
+        ("expctl/targets/presence.py", "from subprocess import run", "One launcher"),
         ("expctl/adapters/journal.py", "import numpy", "never imports the kernel's world"),
     ],
 )
@@ -71,3 +74,20 @@ def test_mypy_fails_on_a_wrong_type(tree: Path) -> None:
     answer = checked(tree, "mypy", "expctl/domain/queue.py")
     assert answer.returncode == 1
     assert "Incompatible types in assignment" in answer.stdout
+
+
+# ------------------------------------------------------------------ what no import shows
+
+STARTS = re.compile(r"\b(?:os|posix|pty|asyncio)\.(?:fork|exec\w+|spawn\w+|posix_spawn\w*|system|popen|create_subprocess\w*)\(")
+# The last two start no program: they read in parts.
+FORKS = {"expctl/launcher/namespaces.py", "expctl/adapters/forked.py", "expctl/profiling/two_processes.py"}
+
+
+def starters(tree: Path) -> set[str]:
+    return {str(path.relative_to(tree)) for path in (tree / "expctl").rglob("*.py") if STARTS.search(path.read_text())}
+
+
+def test_nothing_but_the_launcher_starts_a_process(tree: Path) -> None:
+    assert starters(tree) == FORKS
+    plant(tree, "expctl/views/report.py", "os.system('true')")
+    assert starters(tree) == {*FORKS, "expctl/views/report.py"}

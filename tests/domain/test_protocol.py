@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from expctl.domain.protocol import (
     Benchmark,
     Build,
+    Gate,
     KeepRule,
     Protocol,
     Size,
@@ -43,6 +44,10 @@ def test_a_sound_protocol_has_no_faults() -> None:
 
 FAULTS = {
     "version": (replace(SOUND, version=2), "version: expected 1, found 2"),
+    "gate limit": (
+        replace(SOUND, gate=Gate(others_percent=101)),
+        "gate.others_percent: expected 0 (off) to 100, found 101",
+    ),
     "no scope": (replace(SOUND, scope=()), "scope: expected at least one folder that a patch may touch"),
     "unknown decider": (replace(SOUND, decides=("there",)), "decides: there is not among targets (here)"),
     "no decider": (replace(SOUND, decides=()), "decides: expected at least one target whose verdict may move the branch"),

@@ -36,6 +36,7 @@ def kernel(tmp_path_factory: pytest.TempPathFactory) -> Foreign:
         ("  set:\n", f'  set:\n    ZIG_GLOBAL_CACHE_DIR: "{cache}"\n'),
         ("decides: [gfx1151, sm_90, cpu]", "decides: [cpu]"),
         ('patterns: ["benchmark_*", "profile_*", "rocprofv3", "ncu"]', 'patterns: ["benchmark_of_nobody*"]'),
+        ("others_percent: 40", "others_percent: 0"),
         ("flags: [-O3, -march=native, ", 'flags: [-O3, -march=native, "-DSCALED_MM_CONFIG=1,8,2,2,8,2", '),
         ("flags: [-O3]\n", 'flags: [-O3, "-DSCALED_MM_CONFIG=1,2,4,2,2,2"]\n'),
     ):

@@ -40,6 +40,9 @@ lines = [
 ]
 os.write(int(os.environ["EXPCTL_RESULT_FD"]), "".join(json.dumps(line) + "\\n" for line in lines).encode())
 """
+NOTES = """environment:
+  writable: ["{calls}"]
+"""
 TARGET = """  gfx1151:
     requires: {{executables: [hipcc, rocprofv3], devices: ["{card}"], hint: "plug in a Strix Halo"}}
     build: {{toolchain: hipcc, arch: gfx1151, source: src/total.py, artifact: total.py, flags: [-O3]}}
@@ -75,7 +78,9 @@ def with_card(repository: Foreign) -> Foreign:
     repository.environment["PATH"] = f"{programs}:{repository.environment['PATH']}"
     repository.write("bench/trace.py", PROFILE)
     text = (repository.root / "protocol.yaml").read_text().replace("decides: [here]", "decides: [gfx1151, here]")
-    repository.write("protocol.yaml", text + TARGET.format(card=card, counters=", ".join(COUNTERS)))
+    target = TARGET.format(card=card, counters=", ".join(COUNTERS))
+    (folder / "calls").touch()
+    repository.write("protocol.yaml", text + target + NOTES.format(calls=folder / "calls"))
     repository.commit("a hardware target")
     return repository
 

@@ -79,7 +79,7 @@ def test_foreign_benchmark_blocks_the_gate(repository: Foreign, tmp_path: Path) 
         assert script.name in gate.out, "the process is named by its interpreter, not by what it runs"
         facts = repository.expctl("gate", "--json")
         assert facts.status == 75
-        assert [each["pid"] for each in facts.json()["processes"]] == [other.pid]
+        assert [each["pid"] for each in facts.json()["blocking"]] == [other.pid]
         assert [each["pid"] for each in repository.concluded("status", "--json").json()["blocking"]] == [other.pid]
     finally:
         other.kill()

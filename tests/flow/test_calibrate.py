@@ -10,14 +10,14 @@ from expctl.domain.calibration import Calibration
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.events import Begun
 from expctl.domain.experiment import Mode, Verdict
-from expctl.domain.ports import Failed, Foreign
+from expctl.domain.ports import Failed
 from expctl.domain.protocol import Calibrate
 from expctl.domain.replay import UnplayableError, replayed
 from expctl.flow.calibrate import calibrate
 from expctl.flow.noise import age, noise_line
 from expctl.flow.run import run_experiment
 
-NCU = (Foreign(pid=1, name="ncu", pattern="ncu"),)
+NCU = ("ncu matches ncu",)
 BENCHMARK = PROTOCOL.targets["cpu"].benchmark
 assert BENCHMARK is not None
 REQUIRED = replace(
@@ -72,7 +72,7 @@ def test_another_target_may_be_wanted() -> None:
 
 def test_a_tainted_round_is_measured_again() -> None:
     stage = staged()
-    stage.gate.seen = [(), NCU]
+    stage.steps.taints = [(), NCU]
     found = calibrate(stage.world(), rounds=5).calibration
     assert (found.rounds, found.tainted, len(stage.steps.measured)) == (5, 1, 6)
 
@@ -80,7 +80,7 @@ def test_a_tainted_round_is_measured_again() -> None:
 def test_a_machine_that_taints_more_than_a_quarter_is_busy() -> None:
     stage = staged()
     refs = dict(stage.workspace.refs)
-    stage.gate.seen = [NCU] * 6
+    stage.steps.taints = [NCU] * 3
     with pytest.raises(Busy, match="not quiet enough") as caught:
         calibrate(stage.world())
     assert caught.value.found == "3 of 3 rounds were tainted (ncu matches ncu)"

@@ -11,12 +11,12 @@ from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.events import Measured
 from expctl.domain.experiment import Kind, Mode, Verdict
 from expctl.domain.measurement import Session, Side
-from expctl.domain.ports import Failed, Foreign, Unavailable
+from expctl.domain.ports import Failed, Unavailable
 from expctl.domain.protocol import Step
 from expctl.domain.record import Fact, Record
 from expctl.flow.run import Outcome, run_experiment
 
-NCU = (Foreign(pid=1, name="ncu", pattern="ncu"),)
+NCU = ("ncu matches ncu",)
 
 
 def staged(kernel: str, **changes: object) -> Stage:
@@ -42,7 +42,7 @@ def guard_refuses(stage: Stage) -> None:
 
 
 def three_tainted(stage: Stage) -> None:
-    stage.gate.seen = [NCU] * 6
+    stage.steps.taints = [NCU] * 3
 
 
 def nothing_special(_: Stage) -> None:
@@ -205,7 +205,7 @@ def test_only_a_keep_is_profiled_each_side_with_its_own_sources() -> None:
 
 def test_a_tainted_round_is_measured_again() -> None:
     stage = staged("slow 900000")
-    stage.gate.seen = [(), NCU]
+    stage.steps.taints = [(), NCU]
     record = run(stage).record
     assert record.verdict is Verdict.KEEP
     assert record.estimates[0].rounds == 18

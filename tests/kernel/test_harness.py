@@ -139,10 +139,12 @@ def test_a_wrong_kernel_fails(tmp_path: Path, file: str, before: str, after: str
     ],
     ids=["a row too many written", "columns beyond B read"],
 )
-def test_leaving_the_buffers_kills_the_script(tmp_path: Path, file: str, before: str, after: str) -> None:
+def test_leaving_the_buffers_kills_the_build_and_blames_it(tmp_path: Path, file: str, before: str, after: str) -> None:
     status, lines = run_script("test_scaled_mm", mutated(tmp_path, file, before, after), "--b-dtype", "e5m2", "--sizes", "64")
-    assert status < 0
-    assert all(line["event"] != "end" for line in lines)
+    assert status == 1
+    assert lines[-1]["ok"] is False
+    assert "died of SIG" in lines[-1]["reason"]
+    assert sum(line["event"] == "case" and not line["ok"] for line in lines) == 1, "nothing is tried after a death"
 
 
 def test_the_baseline_passes(cpu_library: Library) -> None:

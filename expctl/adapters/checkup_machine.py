@@ -1,0 +1,57 @@
+"""The doctor's look at the machine: Python, git, disk, and what the kernel offers to confine children with."""
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from expctl.domain.checkup import Finding, note, ok, wrong
+from expctl.launcher.captured import TookTooLong, captured
+from expctl.launcher.offer import offer
+
+PYTHON_LEAST = (3, 11)
+GIT_FSYNCS = (2, 36)  # the first that flushes what core.fsync names
+DISK_LEAST = 256 << 20
+GIT_ANSWERS_S = 10.0
+
+
+def machine_findings(state: Path) -> Iterator[Finding]:
+    """Of the machine that this runs on; `state` is where expctl writes."""
+    version = sys.version_info[:3]
+    text = f"Python {'.'.join(map(str, version))}"
+    yield ok("python", text) if version >= PYTHON_LEAST else wrong("python", text, "install Python 3.11 or newer")
+    yield _git()
+    yield _disk(state)
+    yield from _confinement()
+
+
+def _git() -> Finding:
+    try:
+        said = captured(["git", "--version"], timeout_s=GIT_ANSWERS_S).out.strip()
+    except TookTooLong as error:
+        said = str(error)
+    found = re.search(r"(\d+)\.(\d+)", said)
+    if found is None:
+        return wrong("git", f"git --version says {said[:60]!r}", "install git 2.36 or newer")
+    if (int(found[1]), int(found[2])) < GIT_FSYNCS:
+        return wrong("git", f"{said} does not flush its refs: a power cut may lose a record", "install git 2.36 or newer")
+    return ok("git", said)
+
+
+def _disk(state: Path) -> Finding:
+    folder = state if state.exists() else state.parent
+    facts = os.statvfs(folder)
+    free = facts.f_bavail * facts.f_frsize
+    if not os.access(folder, os.W_OK):
+        return wrong("disk", f"{folder} can't be written", f"chmod u+w {folder}")
+    text = f"{free / 2**30:.1f} GiB free"
+    return ok("disk", text) if free >= DISK_LEAST else wrong("disk", text, "free space (`df` shows where it went)")
+
+
+def _confinement() -> Iterator[Finding]:
+    here = offer()
+    if not here.gaps():
+        yield ok("confinement", here.words())
+    for gap in here.gaps():
+        yield note("confinement", gap)

@@ -1,0 +1,93 @@
+"""The doctor's look at files below the git folder: journals, refs, worktrees, locks and publications. Changes nothing."""
+
+import os
+import shlex
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from expctl.adapters.git_reader import GitReader
+from expctl.adapters.holder import read_holder
+from expctl.adapters.journal import FileJournal
+from expctl.domain.checkup import Finding, note, ok, wrong
+from expctl.domain.errors import Refused
+from expctl.domain.experiment import ID_PATTERN
+
+LOCKS = ("index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "shallow.lock")
+CLEAR = "expctl doctor --clear"
+
+
+class StateCheckup:
+    """Of one repository. `known` are the ids that have a proposal or a record."""
+
+    def __init__(self, git: GitReader, known: frozenset[str]) -> None:
+        self._git, self._known = git, known
+        self._state, self._git_dir = git.place.state, git.place.git_dir
+        holder = read_holder(self._state / "lock")
+        self._runner = holder if holder is not None and holder.alive() else None
+
+    def findings(self) -> Iterator[Finding]:
+        """Everything that was seen, part by part."""
+        for part, look in (
+            ("journal", self._journals),
+            ("refs", self._refs),
+            ("worktrees", self._worktrees),
+            ("locks", self._locks),
+        ):
+            seen = list(look())
+            yield from seen or [ok(part, "nothing is left of a dead run")]
+
+    def _journals(self) -> Iterator[Finding]:
+        journal = FileJournal(self._state / "journal", heals=False)
+        for experiment in journal.unfinished():
+            file = self._state / "journal" / f"{experiment}.jsonl"
+            try:
+                events = journal.read(experiment)
+            except Refused as refusal:
+                aside = f"mv {_typed(file)} {_typed(file.with_suffix('.damaged'))}"
+                yield wrong("journal", f"{_shown(file)}: {refusal.found}", f"{aside} && expctl run {experiment}")
+                continue
+            if self._runner is not None:
+                yield note("journal", f"{self._runner.experiment} runs now (pid {self._runner.pid})")
+            else:
+                last = type(events[-1]).__name__.lower() if events else "its first line was torn"
+                yield note("journal", f"{experiment} is unfinished ({last}); expctl run {experiment} goes on from there")
+
+    def _refs(self) -> Iterator[Finding]:
+        folder = self._state.parent / "refs" / "expctl"
+        for file in sorted(path for path in folder.glob("*") if path.suffix != ".lock"):
+            name = f"refs/expctl/{file.name}"
+            drop = f"git update-ref -d {shlex.quote(name)}"
+            if not self._git.names_commit(name):
+                yield wrong("refs", f"{name} names no commit", f"rm {_typed(file)}")
+            elif not ID_PATTERN.fullmatch(file.name) or file.name not in self._known:
+                yield wrong("refs", f"{name} belongs to no proposal and no record of this branch", drop)
+
+    def _worktrees(self) -> Iterator[Finding]:
+        if self._runner is not None:
+            return
+        left = [*(self._state / "checkouts").glob("*"), *(self._state.parent / "worktrees").glob("expctl-*")]
+        for path in sorted(left):
+            yield wrong("worktrees", f"{_shown(path)} is left of a dead run", CLEAR)
+
+    def _locks(self) -> Iterator[Finding]:
+        if self._runner is not None:
+            return
+        if (self._state / "publication.json").exists():
+            yield wrong("locks", "a publication was cut short; the branch says whether it counts", CLEAR)
+        refs = self._state.parent / "refs"
+        for lock in (*(self._git_dir / name for name in LOCKS), *sorted(refs.rglob("*.lock"))):
+            if lock.exists():
+                age_s = max(0.0, time.time() - lock.lstat().st_mtime)
+                ours = (self._state / "publication.json").exists() or "refs/expctl" in str(lock)
+                mend = CLEAR if ours else f"let the git that made it end; if none runs: rm {_typed(lock)}"
+                yield wrong("locks", f"{_shown(lock)} has been there for {age_s:.0f} s and stops every git", mend)
+
+
+def _shown(path: Path) -> str:
+    """Relative to where the user is."""
+    return os.path.relpath(path)
+
+
+def _typed(path: Path) -> str:
+    return shlex.quote(_shown(path))

@@ -1,0 +1,133 @@
+"""The gate: the machine's lock around work and measuring, and a quiet machine before and during every launch."""
+
+import contextlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from expctl.adapters.launch_watch import LaunchWatch
+from expctl.adapters.machine_lock import MachineLock
+from expctl.adapters.sensors.newcomers import Newcomers
+from expctl.adapters.sensors.process_table import ProcessTable
+from expctl.adapters.sensors.sensor import Sensor
+from expctl.domain.errors import Busy
+from expctl.domain.ports import Foreign
+from expctl.domain.protocol import Gate, Target
+
+POLL_S = 0.1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What one sensor says: what it looked at, or why it can't see or isn't asked."""
+
+    sensor: str
+    says: str = ""
+    absent: str = ""
+    unused: str = ""
+
+
+class MachineGate:
+    """`table` is who is there, `lock` the machine's, `rule` the protocol's."""
+
+    def __init__(self, rule: Gate, *, lock: MachineLock, table: ProcessTable, sensors: Sequence[Sensor]) -> None:
+        self._rule, self._lock, self._table, self._sensors = rule, lock, table, tuple(sensors)
+        self._target: Target | None = None
+        self._newcomers = Newcomers(table)
+        self.watch = LaunchWatch(self._newcomers, self._wait)
+
+    @contextlib.contextmanager
+    def working(self) -> Iterator[None]:
+        """Build or test, beside others who do. Raises Busy when somebody measures for longer than the protocol waits."""
+        with self._lock.shared(wait_s=self._rule.wait_s):
+            yield
+
+    @contextlib.contextmanager
+    def measuring(self, target: Target) -> Iterator[float]:
+        """Hold the machine alone and quiet; yields the seconds waited. Raises Busy after the protocol's wait: nothing ran."""
+        started = time.monotonic()
+        with self._lock.alone(wait_s=self._rule.wait_s), contextlib.ExitStack() as sessions:
+            self._target, self.watch.sensors = target, self._asked(target)
+            sessions.callback(self._let_go)
+            for sensor in self.watch.sensors:
+                sessions.enter_context(sensor.session())
+            self._wait_until_quiet(max(0.0, started + self._rule.wait_s - time.monotonic()))
+            yield time.monotonic() - started
+
+    def wait_until_quiet(self, target: Target) -> float:
+        """Return the seconds waited until nothing foreign was seen for the protocol's quiet time. Raises Busy naming who."""
+        self._lock.check()
+        self._target = target
+        return self._wait_until_quiet(self._rule.wait_s)
+
+    def blocking(self, target: Target | None) -> tuple[Foreign, ...]:
+        """What would block a measurement of `target` now, locks included; takes no lock."""
+        window_s = max((sensor.window_s for sensor in self._asked(target)), default=0.0)
+        if window_s:  # a sensor that compares two moments
+            self._foreign(target)
+            time.sleep(window_s + POLL_S)
+        return (*held(self._lock, self._table), *self._foreign(target))
+
+    def seen(self, target: Target | None) -> tuple[Seen, ...]:
+        """Every sensor, after a call of `blocking`."""
+        return tuple(
+            Seen(sensor=each.name, unused=unused)
+            if (unused := each.unused(target))
+            else Seen(sensor=each.name, absent=absent)
+            if (absent := each.absent())
+            else Seen(sensor=each.name, says=each.says())
+            for each in self._sensors
+        )
+
+    def _wait(self) -> float:
+        return self._wait_until_quiet(self._rule.wait_s)
+
+    def _wait_until_quiet(self, wait_s: float) -> float:
+        started = time.monotonic()
+        quiet_since: float | None = None
+        while True:
+            foreign = self._foreign(self._target)
+            now = time.monotonic()
+            if foreign:
+                quiet_since = None
+            elif quiet_since is None:
+                quiet_since = now
+            if quiet_since is not None and now - quiet_since >= self._rule.quiet_s:
+                return now - started
+            if foreign and now > started + wait_s:
+                raise Busy(
+                    "the machine is not quiet",
+                    expected=f"no foreign work for {self._rule.quiet_s:g} s",
+                    found="\n".join(sentence(each) for each in foreign),
+                    hint="let it finish, then run the same command again; `expctl gate` shows what blocks",
+                )
+            time.sleep(POLL_S)
+
+    def _foreign(self, target: Target | None) -> tuple[Foreign, ...]:
+        return tuple(found for sensor in self._asked(target) for found in sensor.blocking())
+
+    def _asked(self, target: Target | None) -> tuple[Sensor, ...]:
+        return tuple(sensor for sensor in self._sensors if not sensor.unused(target))
+
+    def _let_go(self) -> None:
+        self.watch.sensors = ()
+        self._newcomers.close()
+
+
+def held(lock: MachineLock, table: ProcessTable) -> tuple[Foreign, ...]:
+    """Who holds the machine's lock, and since when."""
+    found = []
+    for holder in lock.holders():
+        facts = holder.facts
+        what = "expctl is measuring" if holder.is_alone else "expctl builds or tests"
+        doing = f"{facts.experiment}, step {facts.step}" if facts and facts.experiment else ""
+        since = facts.since if facts else table.since(holder.pid)
+        who = table.who(holder.pid)
+        found.append(Foreign(sensor="lock", what=what, detail=doing, pid=holder.pid, who=who, since=since))
+    return tuple(found)
+
+
+def sentence(foreign: Foreign) -> str:
+    """`ncu matches ncu: ncu (pid 12, user alice), since 2026-03-01T10:00:00Z`."""
+    told = ", ".join(part for part in (foreign.detail, foreign.who) if part)
+    return f"{foreign.what}{f': {told}' if told else ''}{f', since {foreign.since}' if foreign.since else ''}"

@@ -1,0 +1,71 @@
+"""AMD GPUs through amd-smi, where sysfs doesn't say how busy they are. It is asked between launches only: it takes a second."""
+
+import json
+import time
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from expctl.adapters.sensors.amd_sysfs import AmdSysfs
+from expctl.adapters.sensors.asked_tool import AskedTool
+from expctl.adapters.sensors.gpu_reading import GpuReading
+
+WORDS = ("metric", "--usage", "--temperature", "--clock", "--json")
+KEPT_S = 2.0
+
+
+class AmdSmi:
+    """Reads cards by amd-smi, unless `sysfs` can."""
+
+    def __init__(self, tool: AskedTool, sysfs: AmdSysfs) -> None:
+        self._tool, self._sysfs = tool, sysfs
+        self._kept: tuple[float, tuple[GpuReading, ...] | None] | None = None
+
+    def absent(self) -> str:
+        """It isn't there, isn't needed, or doesn't answer."""
+        if not self._sysfs.absent():
+            return "sysfs says what amd-smi would"
+        if not self._tool.path():
+            return "no amd-smi on PATH"
+        return "amd-smi gives no answer" if self.read() is None else ""
+
+    def session(self) -> AbstractContextManager[object]:
+        """Nothing is kept running."""
+        return nullcontext()
+
+    def read(self) -> tuple[GpuReading, ...] | None:
+        """Every card; None when nobody answers."""
+        if self._kept is None or time.monotonic() - self._kept[0] > KEPT_S:
+            answer = self._tool.ask(*WORDS)
+            self._kept = (time.monotonic(), None if answer is None else readings(answer))
+        return self._kept[1]
+
+
+def readings(answer: str) -> tuple[GpuReading, ...] | None:
+    """What `amd-smi metric --json` printed: a list of cards, or an object that holds one; None when it is neither."""
+    try:
+        found = json.loads(answer)
+    except ValueError:
+        return None
+    cards = found.get("gpu_data") if isinstance(found, dict) else found
+    if not isinstance(cards, list) or not all(isinstance(card, dict) for card in cards):
+        return None
+    return tuple(_reading(number, card) for number, card in enumerate(cards))
+
+
+def _reading(number: int, card: Mapping[str, Any]) -> GpuReading:
+    hot = _value(card, "temperature", "hotspot")
+    return GpuReading(
+        name=f"amd {card.get('gpu', number)}",
+        busy_percent=_value(card, "usage", "gfx_activity"),
+        temperature_c=_value(card, "temperature", "edge") if hot is None else hot,
+        clock_mhz=_value(card, "clock", "gfx_0", "clk"),
+    )
+
+
+def _value(node: Any, *path: str) -> float | None:
+    """The number at `path`, bare or as {"value": 5, "unit": "%"}; None for "N/A" and whatever isn't there."""
+    for key in (*path, "value"):
+        if isinstance(node, Mapping):
+            node = node.get(key)
+    return float(node) if isinstance(node, int | float) and not isinstance(node, bool) else None

@@ -1,0 +1,96 @@
+"""AMD GPUs as their driver shows them in sysfs: busy, temperature, clock, and what throttles them.
+
+A card that sleeps is not read: that would wake it.
+"""
+
+import os
+import struct
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from expctl.adapters.sensors.gpu_reading import GpuReading, visible
+
+VENDOR = "0x1002"
+# gpu_metrics, by (format, content) revision: where the kind of throttling that doesn't depend on the chip stands
+# (kgd_pp_interface.h: indep_throttle_status). Bits 32 to 47 are temperatures and PROCHOT, those below power and current.
+STATUS_AT = {(1, 3): 112, (2, 2): 120, (2, 3): 120, (2, 4): 120}
+HOT_BITS = 0xFFFF << 32
+# In 3.0 (APUs such as gfx1151) each reason has a residency instead; these are the thermal ones.
+RESIDENCY_AT = {(3, 0): {"prochot": 228, "core heat": 244, "gfx heat": 248, "soc heat": 252}}
+
+
+class AmdSysfs:
+    """Cards below `root` (/sys)."""
+
+    def __init__(self, root: Path = Path("/sys"), *, names: str | None = None) -> None:
+        self._root = root
+        self._names = os.environ.get("HIP_VISIBLE_DEVICES", "") if names is None else names
+        self._found: list[Path] | None = None
+
+    def absent(self) -> str:
+        """There is no AMD card, or none that says how busy it is."""
+        if not self._cards():
+            return "no AMD GPU in sysfs"
+        return (
+            ""
+            if any((card / "gpu_busy_percent").exists() for card in self._cards())
+            else "the AMD GPU doesn't say how busy it is"
+        )
+
+    def session(self) -> AbstractContextManager[object]:
+        """Nothing has to be kept open."""
+        return nullcontext()
+
+    def read(self) -> tuple[GpuReading, ...]:
+        """Every card that is awake and may be used."""
+        cards = [card for number, card in enumerate(self._cards()) if visible(self._names, number)]
+        return tuple(_reading(card) for card in cards if _word(card / "power/runtime_status") != "suspended")
+
+    def _cards(self) -> list[Path]:
+        if self._found is None:
+            found = sorted(self._root.glob("class/drm/card*/device/vendor"), key=lambda path: (len(str(path)), path))
+            self._found = [path.parent for path in found if "-" not in path.parts[-3] and _word(path) == VENDOR]
+        return self._found
+
+
+def _reading(card: Path) -> GpuReading:
+    sensors = next(iter(sorted(card.glob("hwmon/hwmon*"))), card)
+    flags, counts = _throttling(card / "gpu_metrics")
+    return GpuReading(
+        name=f"amdgpu {card.parent.name}",
+        busy_percent=_number(card / "gpu_busy_percent", 1),
+        temperature_c=_number(sensors / "temp1_input", 1000),
+        critical_c=_number(sensors / "temp1_crit", 1000),
+        clock_mhz=_number(sensors / "freq1_input", 1_000_000),
+        throttles=flags,
+        throttle_counts=counts,
+    )
+
+
+def _throttling(file: Path) -> tuple[tuple[str, ...], dict[str, int]]:
+    """Reasons that hold now, and those that are counted; none where the table is of a revision that isn't known."""
+    try:
+        table = file.read_bytes()
+    except OSError:
+        return (), {}
+    if len(table) < 4:
+        return (), {}
+    revision = (table[2], table[3])
+    status_at = STATUS_AT.get(revision, len(table))
+    flags = struct.unpack_from("<Q", table, status_at)[0] if len(table) >= status_at + 8 else 0
+    hot = flags & HOT_BITS and flags != (1 << 64) - 1  # all ones: not supported
+    counted = {name: at for name, at in RESIDENCY_AT.get(revision, {}).items() if len(table) >= at + 4}
+    counts = {name: struct.unpack_from("<I", table, at)[0] for name, at in counted.items()}
+    return (("heat",) if hot else ()), {name: count for name, count in counts.items() if count != (1 << 32) - 1}
+
+
+def _number(file: Path, unit: int) -> float | None:
+    word = _word(file)
+    return int(word) / unit if word.lstrip("-").isdigit() else None
+
+
+def _word(file: Path) -> str:
+    try:
+        return file.read_text(errors="replace").strip()
+    except OSError:
+        return ""

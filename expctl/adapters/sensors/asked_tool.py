@@ -1,0 +1,77 @@
+"""A vendor's tool asked in a child that can be killed: a driver that hangs then hangs it and not us."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from expctl.adapters.child import Child, Launch, TimedOut
+from expctl.adapters.child_words import child_environment
+from expctl.domain.protocol import Environment
+
+TIMEOUT_S = 5.0
+TAIL_BYTES = 4096
+
+
+class AskedTool:
+    """`program`, found on PATH. `folder` is ours to fill; the child carries `mark`, so that it isn't taken for foreign work."""
+
+    def __init__(self, program: str, folder: Path, *, mark: str, timeout_s: float = TIMEOUT_S) -> None:
+        self.program = program
+        self._folder, self._mark, self._timeout_s = folder, mark, timeout_s
+
+    def path(self) -> str:
+        """Where it is; empty when it isn't."""
+        return shutil.which(self.program) or ""
+
+    def ask(self, *words: str) -> str | None:
+        """What it prints; None when it fails or doesn't end in time."""
+        log = self._folder / f"{self.program}.once"
+        log.unlink(missing_ok=True)
+        try:
+            with Child(self._launch(words, log)) as child:
+                child.close_input()
+                status = child.wait(time.monotonic() + self._timeout_s)
+        except (TimedOut, OSError):
+            return None
+        return log.read_text(errors="replace") if status == 0 else None
+
+    @contextmanager
+    def streaming(self, *words: str) -> Iterator["Stream"]:
+        """Let it print again and again while this is entered."""
+        log = self._folder / f"{self.program}.stream"
+        log.unlink(missing_ok=True)
+        with Child(self._launch(words, log)) as child:
+            child.close_input()
+            with Stream(log) as stream:
+                yield stream
+
+    def _launch(self, words: Sequence[str], log: Path) -> Launch:
+        environment = child_environment(Environment(), self._folder, self._mark)
+        return Launch(argv=(self.path(), *words), cwd=Path("/"), environment=environment, log=log)
+
+
+class Stream:
+    """The end of a file that somebody writes."""
+
+    def __init__(self, log: Path) -> None:
+        self._descriptor = os.open(log, os.O_RDONLY | os.O_CLOEXEC)
+
+    def __enter__(self) -> "Stream":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+    def last_lines(self) -> list[str]:
+        """The last whole lines, 4 KiB of them."""
+        size = os.fstat(self._descriptor).st_size
+        text = os.pread(self._descriptor, TAIL_BYTES, max(0, size - TAIL_BYTES)).decode(errors="replace")
+        lines = text.split("\n")[:-1]
+        return lines[1:] if size > TAIL_BYTES else lines
+
+    def age_s(self) -> float:
+        """Since something was written."""
+        return time.time() - os.fstat(self._descriptor).st_mtime

@@ -1,0 +1,92 @@
+"""The clock of the core that is measured on, and whether heat slowed the CPU down during the launch."""
+
+import os
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from expctl.adapters.sensors.clock_history import ClockHistory
+from expctl.adapters.sensors.sensor import Launch, Sensor, times_cpu
+from expctl.domain.ports import Foreign
+from expctl.domain.protocol import Target
+
+CPUS = Path("/sys/devices/system/cpu")
+COUNTS = ("thermal_throttle/core_throttle_count", "thermal_throttle/package_throttle_count")
+
+
+class CpuClock(Sensor):
+    """Reads cpufreq and the kernel's counts of thermal events, below `root`."""
+
+    name = "clock"
+    every_s = 0.25
+
+    def __init__(self, slow_percent: float, *, root: Path = CPUS) -> None:
+        self._slow_percent, self._root = slow_percent, root
+        self._history = ClockHistory(slow_percent)
+        self._launch = Launch(side="")
+        self._clocks: list[float] = []
+        self._events = 0
+
+    def absent(self) -> str:
+        """Virtual machines have neither."""
+        missing = [name for name, has in (("cpufreq", self._has_clock()), ("throttle counts", self._has_counts())) if not has]
+        return f"the kernel shows no {' and no '.join(missing)} of the CPU" if missing else ""
+
+    def says(self) -> str:
+        """Whether slow clocks are judged at all."""
+        limit = (
+            f"the limit is {self._slow_percent:g} % below the median" if self._slow_percent else "gate.slow_clock_percent is 0"
+        )
+        return f"judged during launches; {limit}"
+
+    def unused(self, target: Target | None) -> str:
+        """Asked where wall time is measured."""
+        return "" if times_cpu(target) else "no wall time is measured"
+
+    def session(self) -> AbstractContextManager[object]:
+        """A session has clocks of its own."""
+        self._history = ClockHistory(self._slow_percent)
+        return nullcontext()
+
+    def blocking(self) -> tuple[Foreign, ...]:
+        """An idle core has no clock worth a word."""
+        return ()
+
+    def start(self, launch: Launch) -> None:
+        """Note the counts."""
+        self._launch, self._clocks = launch, []
+        self._events = self._count()
+
+    def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  the port's signature
+        """Keep the clock."""
+        khz = _integer(self._root / f"cpu{self._launch.core}" / "cpufreq/scaling_cur_freq")
+        if self._launch.core is not None and self._slow_percent and khz:
+            self._clocks.append(khz / 1000)
+        return ()
+
+    def stop(self) -> tuple[Foreign, ...]:
+        """Thermal events since the start, and a clock below the session's median."""
+        hot = self._count() - self._events
+        found = [Foreign(sensor=self.name, what="the CPU is throttled by heat", detail=f"{hot} times")] if hot > 0 else []
+        slow = self._history.judge(self._launch.side, self._clocks) if self._launch.timed else ""
+        if slow:
+            found.append(Foreign(sensor=self.name, what="the CPU runs below its clock", detail=slow))
+        return tuple(found)
+
+    def _count(self) -> int:
+        core = self._launch.core if self._launch.core is not None else min(os.sched_getaffinity(0))
+        return sum(_integer(self._root / f"cpu{core}" / name) for name in COUNTS)
+
+    def _has_clock(self) -> bool:
+        return any(self._root.glob("cpu[0-9]*/cpufreq/scaling_cur_freq"))
+
+    def _has_counts(self) -> bool:
+        return any((cpu / name).exists() for cpu in self._root.glob("cpu[0-9]*") for name in COUNTS)
+
+
+def _integer(file: Path) -> int:
+    """0 when it can't be read."""
+    try:
+        return int(file.read_text())
+    except (OSError, ValueError):
+        return 0

@@ -1,0 +1,138 @@
+"""What others take of the CPU: where wall times are measured.
+
+During a launch the kernel itself says how long our workers were ready and had to wait for their core (schedstat: time on
+the CPU and time in the run queue, in ns), and how much of it the host of a virtual machine kept (steal). Work on another
+core is not counted. Before a launch there are no workers; then it is the share of the cores that is still free.
+"""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from expctl.adapters.sensors.process_table import PROC, ProcessTable
+from expctl.adapters.sensors.sensor import ONLY_AROUND, Launch, Sensor, times_cpu
+from expctl.domain.ports import Foreign
+from expctl.domain.protocol import Target
+
+WINDOW_S = 0.2  # ticks are 10 ms: a shorter look says nothing
+RUN_LEAST_NS = 20_000_000
+IDLE, IOWAIT, STEAL, GUEST = 3, 4, 7, 8
+
+
+class CpuLoad(Sensor):
+    """Holds what others take against `limit_percent` of one core."""
+
+    name = "cpu"
+    every_s = ONLY_AROUND
+    window_s = WINDOW_S
+
+    def __init__(
+        self,
+        table: ProcessTable,
+        limit_percent: float,
+        *,
+        root: Path = PROC,
+        cores: set[int] | None = None,
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._table, self._limit, self._root, self._clock_s = table, limit_percent, root, clock_s
+        self._cores = os.sched_getaffinity(0) if cores is None else cores
+        self._tick_s = 1 / os.sysconf("SC_CLK_TCK")
+        self._looked: tuple[float, float] | None = None
+        self._launch = Launch(side="")
+        self._waits: dict[str, tuple[int, int]] = {}
+        self._steal, self._started_s, self._said = 0, 0.0, ""
+
+    def absent(self) -> str:
+        """The kernel doesn't say how long processes wait."""
+        if not self._ticks():
+            return "no /proc/stat"
+        return "" if self._waited(os.getpid(), PROC) else "this kernel has no schedstat"
+
+    def says(self) -> str:
+        """How much others use."""
+        return self._said or "not looked at for long enough"
+
+    def unused(self, target: Target | None) -> str:
+        """Asked where wall time is measured and the protocol gives a limit."""
+        if not times_cpu(target):
+            return "no wall time is measured"
+        return "" if self._limit else "gate.others_percent is 0"
+
+    def blocking(self) -> tuple[Foreign, ...]:
+        """Is less than a core left for us? Judged over the time since the last call, 0.2 s at least."""
+        now_s, busy_s = self._clock_s(), self._busy_s()
+        if self._looked is None or now_s - self._looked[0] < WINDOW_S:
+            self._looked = self._looked or (now_s, busy_s)
+            return ()
+        others = (busy_s - self._looked[1]) / (now_s - self._looked[0])
+        self._looked = (now_s, busy_s)
+        used = f"{others:.1f} of {len(self._cores)} cores"
+        self._said = f"others use {used}"
+        lacking = 100 * (1 - (len(self._cores) - others))
+        return self._judged(lacking, f"{used}, a core free for {100 - self._limit:g} % is needed")
+
+    def start(self, launch: Launch) -> None:
+        """Note what our workers have waited so far."""
+        self._launch, self._looked = launch, None
+        if launch.timed:
+            self._waits, self._steal, self._started_s = self._workers(), self._stolen(), self._clock_s()
+
+    def stop(self) -> tuple[Foreign, ...]:
+        """Did they wait too long, or did the host keep the core?"""
+        if not self._launch.timed:
+            return ()
+        now = self._workers()
+        ran, waited = (sum(now[task][i] - self._waits.get(task, (0, 0))[i] for task in now) for i in (0, 1))
+        stolen = 100 * (self._stolen() - self._steal) * self._tick_s / max(self._clock_s() - self._started_s, WINDOW_S)
+        share = 100 * waited / (ran + waited) if ran + waited >= RUN_LEAST_NS else 0.0
+        return self._judged(share, f"the workers waited {share:.0f} % of their time for a core") or self._judged(
+            stolen, f"the host took {stolen:.0f} % of the core"
+        )
+
+    def _judged(self, percent: float, detail: str) -> tuple[Foreign, ...]:
+        if not self._limit or percent < self._limit:
+            return ()
+        return (Foreign(sensor=self.name, what="others use the CPU", detail=f"{detail} (limit {self._limit:g} %)"),)
+
+    def _workers(self) -> dict[str, tuple[int, int]]:
+        """(ns on the CPU, ns waiting) of every thread that we started and that lives."""
+        found: dict[str, tuple[int, int]] = {}
+        for pid in self._table.ours_below():
+            found |= self._waited(pid, self._root)
+        return found
+
+    @staticmethod
+    def _waited(pid: int, root: Path) -> dict[str, tuple[int, int]]:
+        found = {}
+        try:
+            for task in os.listdir(root / str(pid) / "task"):
+                ran, waited, _ = (root / str(pid) / "task" / task / "schedstat").read_bytes().split()
+                found[f"{pid} {task}"] = (int(ran), int(waited))
+        except (OSError, ValueError):
+            return found
+        return found
+
+    def _ticks(self) -> dict[int, list[int]]:
+        """Ticks of each of our cores, by the columns of /proc/stat."""
+        try:
+            lines = (self._root / "stat").read_text().splitlines()
+        except OSError:
+            return {}
+        rows = [line.split() for line in lines if line.startswith("cpu") and line[3:4].isdigit()]
+        return {int(row[0][3:]): [int(word) for word in row[1:]] for row in rows if int(row[0][3:]) in self._cores}
+
+    def _busy_s(self) -> float:
+        idle_columns = (IDLE, IOWAIT)
+        return self._tick_s * sum(
+            sum(ticks for column, ticks in enumerate(row[:GUEST]) if column not in idle_columns)
+            for row in self._ticks().values()
+        )
+
+    def _stolen(self) -> int:
+        """Ticks that the host kept of the core of this launch, or of the core where it kept most."""
+        rows = self._ticks()
+        if self._launch.core in rows:
+            rows = {self._launch.core: rows[self._launch.core]}
+        return max((row[STEAL] for row in rows.values() if len(row) > STEAL), default=0)

@@ -1,0 +1,107 @@
+"""Who holds a GPU: every process with /dev/kfd or a /dev/nvidia* card open that isn't ours.
+
+The AMD driver lists its processes in sysfs, whoever they belong to; that list is read during a launch. Else the descriptors
+of processes are looked through: of all of them before a launch, of those worth a look during it.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from fnmatch import translate
+from pathlib import Path
+
+from expctl.adapters.sensors.process_table import ProcessTable
+from expctl.adapters.sensors.sensor import EACH_TIME, Launch, Sensor, uses_gpu
+from expctl.domain.ports import Foreign
+from expctl.domain.protocol import Target
+from expctl.domain.text import one_line
+
+CARD = re.compile(r"kfd|nvidia\d+")
+KFD_PROCESSES = "class/kfd/kfd/proc"
+OUTERMOST = "pid:[4026531836]"  # the first pid namespace (linux/proc_ns.h: PROC_PID_INIT_INO); the driver counts in it
+
+
+class DeviceHolders(Sensor):
+    """Looks for holders; processes whose name matches `idle` may hold a card and do nothing with it."""
+
+    name = "device"
+    every_s = EACH_TIME
+
+    def __init__(
+        self, table: ProcessTable, *, idle: Sequence[str] = (), sys: Path = Path("/sys"), dev: Path = Path("/dev")
+    ) -> None:
+        self._table, self._sys, self._dev = table, sys, dev
+        self._idle = re.compile("|".join(translate(pattern) for pattern in idle) or r"(?!)")
+        self._hidden = 0
+        self._innocent: set[int] = set()
+
+    def absent(self) -> str:
+        """There is no card, or not every process can be looked into."""
+        if not self._cards():
+            return "no /dev/kfd and no /dev/nvidia*"
+        return f"the descriptors of {self._hidden} processes of other users can't be looked into" if self._hidden else ""
+
+    def says(self) -> str:
+        """Which cards nobody else holds."""
+        return f"nobody else holds {', '.join(sorted(self._cards()))}"
+
+    def unused(self, target: Target | None) -> str:
+        """Asked where a GPU is timed."""
+        return "" if uses_gpu(target) else "no GPU is timed"
+
+    def blocking(self) -> tuple[Foreign, ...]:
+        """Everybody who holds a card now."""
+        self._hidden, cards = 0, self._cards()
+        return self._foreign(self._table.pids(), cards) if cards else ()
+
+    def start(self, launch: Launch) -> None:  # noqa: ARG002  a holder disturbs whoever is measured
+        """Numbers of processes are used again some day."""
+        self._innocent.clear()
+
+    def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
+        """The driver's list where there is one and it counts processes as we do; else those worth a look."""
+        listed = self._listed()
+        if listed is not None:
+            return tuple(self._sighting(pid, str(self._dev / "kfd")) for pid in listed if self._is_foreign(pid))
+        cards = self._cards()
+        return self._foreign(fresh, cards) if cards else ()
+
+    def _cards(self) -> set[str]:
+        try:
+            return {str(self._dev / name) for name in os.listdir(self._dev) if CARD.fullmatch(name)}
+        except OSError:
+            return set()
+
+    def _listed(self) -> list[int] | None:
+        try:
+            names = os.listdir(self._sys / KFD_PROCESSES)
+            if os.readlink("/proc/self/ns/pid") != OUTERMOST:
+                return None
+        except OSError:
+            return None
+        return [int(name) for name in names if name.isdigit()]
+
+    def _foreign(self, pids: Iterable[int], cards: set[str]) -> tuple[Foreign, ...]:
+        found = []
+        for pid in pids:
+            links = self._table.links(pid)
+            self._hidden += links is None
+            held = sorted(cards.intersection(links or ()))
+            if held and self._is_foreign(pid):
+                found.append(self._sighting(pid, held[0]))
+        return tuple(found)
+
+    def _is_foreign(self, pid: int) -> bool:
+        if pid in self._innocent:
+            return False
+        process = self._table.process(pid)
+        if process is None or self._idle.match(process.name) or self._table.is_ours(pid):
+            self._innocent.add(pid)
+            return False
+        return True
+
+    def _sighting(self, pid: int, card: str) -> Foreign:
+        process = self._table.process(pid)
+        name = one_line(process.name, 40) if process else "a process"
+        what, since = f"{name} holds {Path(card).name}", self._table.since(pid)
+        return Foreign(sensor=self.name, what=what, pid=pid, who=self._table.who(pid), since=since)

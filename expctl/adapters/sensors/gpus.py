@@ -1,0 +1,116 @@
+"""GPUs that work for somebody else, are hot, are throttled, or run below the clock that they had before."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+
+from expctl.adapters.sensors.clock_history import ClockHistory
+from expctl.adapters.sensors.gpu_reading import GpuReading, GpuSource
+from expctl.adapters.sensors.sensor import Launch, Sensor, uses_gpu
+from expctl.domain.ports import Foreign
+from expctl.domain.protocol import Gate, Target
+
+EVERY_S = 0.25
+AT_WORK_PERCENT = 50.0  # below it a clock says nothing: an idle card slows down by itself
+HEAT_MARGIN_C = 3.0
+
+
+class Gpus(Sensor):
+    """Reads every card that one source shows. How busy a card is counts before a launch only: during it that is ourselves."""
+
+    every_s = EVERY_S
+
+    def __init__(self, name: str, source: GpuSource, rule: Gate, *, looks: bool = True) -> None:
+        self.name, self._source, self._rule, self._looks = name, source, rule, looks
+        self._clocks: dict[str, list[float]] = {}
+        self._histories: dict[str, ClockHistory] = {}
+        self._counts: dict[str, dict[str, int]] = {}
+        self._launch = Launch(side="")
+        self._said, self._is_here = "", False
+
+    def absent(self) -> str:
+        """What the source misses."""
+        return self._source.absent()
+
+    def says(self) -> str:
+        """The last reading of each card."""
+        return self._said
+
+    def unused(self, target: Target | None) -> str:
+        """Asked where a GPU is timed."""
+        return "" if uses_gpu(target) else "no GPU is timed"
+
+    def session(self) -> AbstractContextManager[object]:
+        """A session has clocks of its own."""
+        stack = ExitStack()
+        stack.enter_context(self._source.session())
+        self._is_here = self._looks and not self._source.absent()
+        self._histories.clear()
+        return stack
+
+    def blocking(self) -> tuple[Foreign, ...]:
+        """Cards that are busy, hot or throttled though nothing of ours runs."""
+        readings = self._source.read() or ()
+        self._said = "; ".join(_words(each) for each in readings)
+        return tuple(found for each in readings for found in (*self._busy(each), *self._ill(each)))
+
+    def start(self, launch: Launch) -> None:
+        """Forget the clocks of the launch before."""
+        self._launch = launch
+        self._clocks.clear()
+        readings = self._source.read() if self._is_here else ()
+        self._counts = {each.name: dict(each.throttle_counts) for each in readings or ()}
+
+    def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  the port's signature
+        """Cards that are hot or throttled now; their clocks are kept."""
+        if not self._is_here:
+            return ()
+        readings = self._source.read()
+        if readings is None:
+            return (Foreign(sensor=self.name, what=f"{self.name} stopped answering"),)
+        found: list[Foreign] = []
+        for each in readings:
+            if each.clock_mhz is not None and (each.busy_percent or 0) >= AT_WORK_PERCENT:
+                self._clocks.setdefault(each.name, []).append(each.clock_mhz)
+            grown = [reason for reason, count in each.throttle_counts.items() if count > self._before(each, reason, count)]
+            found += self._ill(each)
+            found += (self._sighting(each, f"is throttled by {reason}") for reason in grown)
+        return tuple(found)
+
+    def stop(self) -> tuple[Foreign, ...]:
+        """Cards that were slower than in the launches before."""
+        found = []
+        for card, clocks in self._clocks.items():
+            history = self._histories.setdefault(card, ClockHistory(self._rule.slow_clock_percent))
+            slow = history.judge(self._launch.side, clocks) if self._launch.timed else ""
+            if slow:
+                found.append(Foreign(sensor=self.name, what=f"{card} runs below its clock", detail=slow))
+        return tuple(found)
+
+    def _before(self, card: GpuReading, reason: str, now: int) -> int:
+        return self._counts.setdefault(card.name, {}).setdefault(reason, now)
+
+    def _busy(self, card: GpuReading) -> Iterator[Foreign]:
+        limit = self._rule.gpu_busy_percent
+        if limit and card.busy_percent is not None and card.busy_percent >= limit:
+            yield self._sighting(card, "is busy", f"{card.busy_percent:.0f} %, the limit is {limit:g}")
+
+    def _ill(self, card: GpuReading) -> Iterator[Foreign]:
+        limits = [self._rule.hot_c or None, None if card.critical_c is None else card.critical_c - HEAT_MARGIN_C]
+        limit = min((each for each in limits if each is not None), default=None)
+        if limit is not None and card.temperature_c is not None and card.temperature_c >= limit:
+            yield self._sighting(card, "is hot", f"{card.temperature_c:.0f} degrees, the limit is {limit:g}")
+        for reason in card.throttles:
+            yield self._sighting(card, f"is throttled by {reason}")
+
+    def _sighting(self, card: GpuReading, what: str, detail: str = "") -> Foreign:
+        return Foreign(sensor=self.name, what=f"{card.name} {what}", detail=detail)
+
+
+def _words(card: GpuReading) -> str:
+    figures = (
+        ("busy", card.busy_percent, "%"),
+        ("", card.temperature_c, "degrees"),
+        ("", card.clock_mhz, "MHz"),
+    )
+    known = [f"{name} {value:.0f} {unit}".strip() for name, value, unit in figures if value is not None]
+    return f"{card.name}: {', '.join(known) or 'says nothing'}"

@@ -1,0 +1,76 @@
+"""Somebody else's benchmark or profiler, by the name of its executable, or of its script where an interpreter runs it."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from fnmatch import translate
+
+from expctl.adapters.sensors.process_table import ProcessTable
+from expctl.adapters.sensors.sensor import EACH_TIME, Launch, Sensor
+from expctl.domain.ports import Foreign
+from expctl.domain.text import one_line
+
+INTERPRETERS = re.compile("|".join(translate(name) for name in ("python*", "bash", "sh", "dash", "perl", "node", "ruby")))
+
+
+class ProcessPatterns(Sensor):
+    """Looks for the protocol's patterns."""
+
+    name = "process"
+    every_s = EACH_TIME
+
+    def __init__(self, table: ProcessTable, patterns: Sequence[str]) -> None:
+        self._table = table
+        self._patterns = [(pattern, re.compile(translate(pattern))) for pattern in patterns]
+        self._looked_at = 0
+        self._is_timed = False
+
+    def absent(self) -> str:
+        """Partly blind where other users' processes are hidden."""
+        return "/proc hides the processes of other users (hidepid)" if self._table.hides_others() else ""
+
+    def says(self) -> str:
+        """How many were looked at, and for what."""
+        return f"looked at {self._looked_at} for {', '.join(pattern for pattern, _ in self._patterns) or 'nothing'}"
+
+    def blocking(self) -> tuple[Foreign, ...]:
+        """Everybody who matches now."""
+        everybody = self._table.pids()
+        self._looked_at = len(everybody)
+        return tuple(self._matching(everybody))
+
+    def start(self, launch: Launch) -> None:
+        """The timed part ends in a look at everybody."""
+        self._is_timed = launch.timed
+
+    def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
+        """Who matches among those worth a look."""
+        return tuple(self._matching(fresh))
+
+    def stop(self) -> tuple[Foreign, ...]:
+        """Who matches at the end: an old process may have become another program."""
+        return self.blocking() if self._is_timed else ()
+
+    def _matching(self, pids: Iterable[int]) -> Iterator[Foreign]:
+        for pid in pids:
+            name, pattern = self._match(self._table.words(pid))
+            if pattern and self._table.process(pid) is not None and not self._table.is_ours(pid):
+                who, since = self._table.who(pid), self._table.since(pid)
+                yield Foreign(sensor=self.name, what=f"{one_line(name, 60)} matches {pattern}", pid=pid, who=who, since=since)
+
+    def _match(self, words: Sequence[str]) -> tuple[str, str]:
+        """(name, pattern) of what matches; empty when nothing does."""
+        if not words:
+            return "", ""
+        names = [words[0].rpartition("/")[2]]
+        if INTERPRETERS.match(names[0]):
+            names += [word.rpartition("/")[2] for word in _after_options(words[1:])][:1]
+        return next(((name, text) for text, pattern in self._patterns for name in names if pattern.match(name)), ("", ""))
+
+
+def _after_options(words: Sequence[str]) -> Iterator[str]:
+    """The words that are neither options of an interpreter nor the value of -W or -X."""
+    values = False
+    for word in words:
+        if not values and not word.startswith("-"):
+            yield word
+        values = word in ("-W", "-X")

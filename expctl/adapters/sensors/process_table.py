@@ -1,0 +1,152 @@
+"""The processes of this machine as /proc has them, and which of them are ours.
+
+Ours is whoever carries our mark in its environment, descends from us, or is one of our ancestors (the script that called
+expctl may well be named benchmark_all.sh).
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from expctl.adapters.child import MARK
+from expctl.domain.text import one_line
+
+PROC = Path("/proc")
+GENERATIONS_MOST = 64
+BYTES_MOST = 4096  # of a command line: the name and the script stand at its beginning
+KTHREADD = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """What /proc/PID/stat says; `name` is the kernel's, at most 15 letters, and never argv."""
+
+    name: str
+    state: str
+    parent: int
+    start_ticks: int
+
+
+class ProcessTable:
+    """Processes below `root`. `me` is who asks, `mark` what our children carry."""
+
+    def __init__(self, *, mark: str, root: Path = PROC, me: int | None = None) -> None:
+        self._root, self._me = str(root), os.getpid() if me is None else me
+        self._needle = f"{MARK}={mark}".encode()
+
+    def pids(self) -> list[int]:
+        """Everybody, in no order."""
+        return [int(name) for name in os.listdir(self._root) if name.isdigit()]
+
+    def hides_others(self) -> bool:
+        """Is /proc mounted so that processes of other users can't be seen (hidepid)?"""
+        return not os.path.exists(f"{self._root}/1")
+
+    def words(self, pid: int) -> list[str]:
+        """The beginning of its argv; empty when it is gone, or a kernel thread."""
+        text = self.read(pid, "cmdline")
+        return [word.decode(errors="replace") for word in text.rstrip(b"\0").split(b"\0")] if text else []
+
+    def process(self, pid: int) -> Process | None:
+        """None when it is gone, or a zombie."""
+        head, found, rest = self.read(pid, "stat").rpartition(b")")
+        fields = rest.split()
+        if not found or len(fields) < 20 or fields[0] in (b"Z", b"X"):
+            return None
+        name = head.partition(b"(")[2].decode(errors="replace")
+        return Process(name=name, state=fields[0].decode(), parent=int(fields[1]), start_ticks=int(fields[19]))
+
+    def is_kernel(self, pid: int) -> bool:
+        """Is it a thread of the kernel? Those never become a program."""
+        process = self.process(pid)
+        return pid == KTHREADD or (process is not None and process.parent == KTHREADD)
+
+    def is_ours(self, pid: int) -> bool:
+        """Is it us, ours, or above us?"""
+        return (
+            self._me in self._line(pid)
+            or pid in self._line(self._me)
+            or self._needle in self.read(pid, "environ", 1 << 17).split(b"\0")
+        )
+
+    def children(self, pid: int) -> list[int]:
+        """All below `pid`, from the kernel's own lists; empty where it was built without them."""
+        found = []
+        with contextlib.suppress(OSError):
+            for task in os.listdir(f"{self._root}/{pid}/task"):
+                for word in self.read(pid, f"task/{task}/children", 1 << 16).split():
+                    found += [int(word), *self.children(int(word))]
+        return found
+
+    def ours_below(self) -> list[int]:
+        """Everything that we started and that is still there."""
+        return self.children(self._me)
+
+    def who(self, pid: int) -> str:
+        """`name (pid 12, user alice)`."""
+        process = self.process(pid)
+        return f"{one_line(process.name) if process else 'a process'} (pid {pid}{self._user(pid)})"
+
+    def since(self, pid: int) -> str:
+        """When it started, in UTC; empty when it is gone."""
+        process = self.process(pid)
+        if process is None:
+            return ""
+        age_s = time.clock_gettime(time.CLOCK_BOOTTIME) - process.start_ticks / os.sysconf("SC_CLK_TCK")
+        return utc(time.time() - age_s)
+
+    def read(self, pid: int, file: str, most: int = BYTES_MOST) -> bytes:
+        """At most so many bytes of a file of `pid`; none when it is gone or not ours to read."""
+        try:
+            descriptor = os.open(f"{self._root}/{pid}/{file}", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return b""
+        try:
+            return os.read(descriptor, most)
+        except OSError:
+            return b""
+        finally:
+            os.close(descriptor)
+
+    def links(self, pid: int) -> list[str] | None:
+        """Where its open descriptors lead; None when that is not ours to know."""
+        folder, found = f"{self._root}/{pid}/fd", []
+        try:
+            names = os.listdir(folder)
+        except PermissionError:
+            return None
+        except OSError:
+            return []
+        for name in names:
+            with contextlib.suppress(OSError):
+                found.append(os.readlink(f"{folder}/{name}"))
+        return found
+
+    def _line(self, pid: int) -> Iterator[int]:
+        """The process, its parent, and so on."""
+        for _ in range(GENERATIONS_MOST):
+            yield pid
+            process = self.process(pid)
+            if process is None or process.parent <= 0:
+                return
+            pid = process.parent
+
+    def _user(self, pid: int) -> str:
+        import pwd
+
+        try:
+            number = os.stat(f"{self._root}/{pid}").st_uid
+        except OSError:
+            return ""
+        try:
+            return f", user {one_line(pwd.getpwuid(number).pw_name, 40)}"
+        except KeyError:
+            return f", user {number}"
+
+
+def utc(seconds: float) -> str:
+    """A time of day as records have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -1,0 +1,92 @@
+"""Time that a build took and did not say: what was seen from outside of its process, beyond its own clock.
+
+Each visit has some of it, for asking and answering take time; it is the same for both sides as long as neither hides any. A
+candidate whose visits have more is charged with the difference before its gain counts. docs/METHODOLOGY.md, "Two clocks".
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from expctl.domain.evidence import OBJECTIVE, describe
+from expctl.domain.experiment import Verdict
+from expctl.domain.measurement import RoundEffect, Sample, Side, round_effects
+from expctl.domain.plan import Plan
+from expctl.domain.stats import Interval, lower_bound, t95, t999, t_interval
+from expctl.domain.verdict import Decision
+
+
+def all_charged(decision: Decision, samples: Sequence[Sample], plan: Plan) -> Decision:
+    """The decision, or the REJECT of a KEEP that rests on hidden time."""
+    if decision.verdict is not Verdict.KEEP:
+        return decision
+    rescuer = decision.procedure.rescued_by if decision.procedure else ""
+    floors = dict.fromkeys(plan.weights, -plan.guard) | {rescuer or OBJECTIVE: max(0.0, plan.floor) if rescuer else plan.floor}
+    hidden = _hidden(decision, samples, plan)
+    for name, floor in floors.items():
+        if name in hidden and lower_bound(hidden[name].seen, t95(hidden[name].seen.n)) <= floor:
+            told, seen = describe(decision.intervals[name]), describe(hidden[name].seen)
+            reason = f"hidden time: {name} {told} by the candidate's own clock, {seen} as seen from outside of its process"
+            return replace(decision, verdict=Verdict.REJECT, reasons=(reason,))
+    return decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Effect:
+    """What is left of an effect when all that was seen is charged, and how much that takes from it."""
+
+    seen: Interval
+    gap: Interval
+
+
+def _hidden(decision: Decision, samples: Sequence[Sample], plan: Plan) -> dict[str, _Effect]:
+    """The sizes, and the objective, of which some surely is hidden time; not those where it may be chance."""
+    used = [sample for sample in samples if sample.round in set(decision.rounds) and not sample.taints]
+    if not used or not all(sample.hidden_ns for sample in used):
+        return {}
+    told, seen = (_by_name(round_effects(each), plan) for each in (used, _charged(used)))
+    merged = decision.intervals[OBJECTIVE].merged
+    effects = {
+        name: _Effect(
+            seen=t_interval(seen[name], merged),
+            gap=t_interval([t - s for t, s in zip(told[name], seen[name], strict=True)], merged),
+        )
+        for name in told
+    }
+    return {name: each for name, each in effects.items() if lower_bound(each.gap, t999(each.gap.n)) > 0}
+
+
+def _by_name(rounds: Sequence[RoundEffect], plan: Plan) -> dict[str, list[float]]:
+    """Effects of the rounds, of each size and of the objective."""
+    by_name = {size: [each.effect[size] for each in rounds] for size in plan.weights}
+    return by_name | {OBJECTIVE: [math.fsum(w * each.effect[size] for size, w in plan.weights.items()) for each in rounds]}
+
+
+def _charged(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples as seen from outside: each visit with what it hid, less what asking takes (of the baseline, in the round).
+
+    As they were where asking takes longer than running: such a clock can't vouch.
+    """
+    asking_ns: dict[tuple[int, str], float] = {}
+    for key, group in groupby(sorted(samples, key=_place), key=_place):
+        honest = [sample for sample in group if sample.side is Side.BASELINE]
+        asking_ns[key] = statistics.median(ns for sample in honest for ns in sample.hidden_ns)
+        if asking_ns[key] > statistics.median(ns for sample in honest for ns in sample.ns) * honest[0].visit:
+            del asking_ns[key]
+    return [_with_hidden(each, asking_ns[_place(each)]) if _place(each) in asking_ns else each for each in samples]
+
+
+def _with_hidden(sample: Sample, asking_ns: float) -> Sample:
+    """Each iteration longer by its share of what its visit hid."""
+    times: list[int] = []
+    for number, hidden_ns in enumerate(sample.hidden_ns):
+        visit = sample.ns[number * sample.visit : (number + 1) * sample.visit]
+        stretch = 1 + (hidden_ns - asking_ns) / sum(visit)
+        times += (max(1, round(ns * stretch)) for ns in visit)
+    return replace(sample, ns=tuple(times))
+
+
+def _place(sample: Sample) -> tuple[int, str]:
+    return sample.round, sample.size

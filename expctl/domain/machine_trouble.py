@@ -1,0 +1,40 @@
+"""What the machine refuses, as opposed to what expctl gets wrong: a full disk, a broken one, no descriptors, no memory."""
+
+import errno
+
+from expctl.domain.errors import MachineTrouble
+
+RIGHT = "run it as a user who may write there"
+WAYS_OUT = {
+    errno.ENOSPC: ("the disk is full", "make room (`df` shows where it went)"),
+    errno.EDQUOT: ("the disk quota is used up", "make room, or ask for a larger quota"),
+    errno.EROFS: ("the disk can't be written", "mount it so that it can be written, or work in a clone elsewhere"),
+    errno.EIO: ("the disk fails", "look at the kernel's log (`dmesg`)"),
+    errno.EMFILE: ("too many files are open", "raise the limit of open files (`ulimit -n`)"),
+    errno.ENFILE: ("too many files are open on this machine", "end programs that hold many files"),
+    errno.ENOMEM: ("there is no memory left", "free memory"),
+    errno.EAGAIN: ("no process can be started", "end programs, or raise the limit of processes (`ulimit -u`)"),
+    errno.EACCES: ("permission is denied", RIGHT),
+    errno.EPERM: ("permission is denied", RIGHT),
+}
+OF_ONE_FILE = {errno.EACCES, errno.EPERM}
+AGAIN = "run the same command again: nothing measured is lost"
+
+
+def is_trouble(error: OSError) -> bool:
+    """Is this about the machine, whatever the file? Permission to start a program or to read a file is not."""
+    return error.errno in WAYS_OUT and error.errno not in OF_ONE_FILE
+
+
+def explained(error: OSError, what: str = "expctl can't go on", then: str = AGAIN) -> MachineTrouble | None:
+    """`what` gave way, why, and what to do before `then`; None for an error that no user can mend."""
+    if error.errno not in WAYS_OUT:
+        return None
+    why, way_out = WAYS_OUT[error.errno]
+    return MachineTrouble(
+        f"{what}: {why}",
+        expected="to read and write builds, journals and records",
+        found=error.strerror or "",
+        where=str(error.filename or ""),
+        hint=f"{way_out}, then {then}",
+    )

@@ -1,0 +1,114 @@
+"""What a patch of an experiment may make of the tree. It is judged by the tree that results, not by its own text."""
+
+import base64
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+
+from expctl.domain.ports import ChangedFile
+from expctl.domain.protocol import PatchLimits, inside
+
+REGULAR, FOLDER, DELETED = "100644", "040000", "000000"
+PATCH_BYTES_MAX = 16_000_000
+
+# Names that decide what is built and how, or that test runners and Python read unasked. All in small letters.
+JUDGES = (
+    *("conftest.py", "test_*", "*_test.*", "*.test.*", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py"),
+    *("sitecustomize.py", "usercustomize.py", "*.pth", "protocol.yaml", "ledger.md", "experiment.yaml", "record.json"),
+)
+BUILDS = (
+    *("makefile*", "gnumakefile", "*.mk", "cmakelists.txt", "cmakepresets.json", "*.cmake", "meson.build", "meson_options.txt"),
+    *("build.zig*", "build.rs", "cargo.toml", "*.bazel", "*.bzl", "build", "workspace", "sconstruct", "sconscript"),
+    *("setup.py", "requirements*.txt", "package.json", "configure", "*.ninja", "*.rsp", "dockerfile*", "justfile"),
+)
+UNFIT = re.compile(r"[\\:*?\"<>|]|^[-~ ]|[ .]$|~\d")
+"""Signs that other systems, shells or globs take for something else; a leading dash is an option to every tool."""
+GIT_BINARY = re.compile(rb"^(literal|delta) (\d{1,18})\n((?:[A-Za-z][^\n]*\n)*)", re.MULTILINE)
+
+
+def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
+    """What git must not even try to apply, for it would take the memory of the machine."""
+    if len(patch) > PATCH_BYTES_MAX:
+        return [f"the patch has {len(patch)} bytes, expected at most {PATCH_BYTES_MAX}"]
+    if b"GIT binary patch\n" not in patch:
+        return []
+    sizes = [size for each in GIT_BINARY.finditer(patch) for size in _sizes(each[1], int(each[2]), each[3])]
+    return [f"a binary part makes {size} bytes, expected at most {limits.bytes}" for size in sizes if size > limits.bytes]
+
+
+def tree_faults(
+    files: Sequence[ChangedFile], scope: tuple[str, ...], limits: PatchLimits, names: Sequence[str] = ()
+) -> list[str]:
+    """What is wrong with the resulting tree, whose files in the scope are `names`."""
+    if not files:
+        return ["it changes nothing"]
+    found = [fault for file in files for fault in _file_faults(file, scope)]
+    known = {file.path for file in files}
+    found += [f"{path} is told from {other} by case, accents or width alone" for path, other in _alike(names, known)]
+    if len(files) > limits.files:
+        found.append(f"{len(files)} files, expected at most {limits.files}")
+    if sum(file.size for file in files) > limits.bytes:
+        found.append(f"{sum(file.size for file in files)} bytes in changed files, expected at most {limits.bytes}")
+    return found
+
+
+def _file_faults(file: ChangedFile, scope: tuple[str, ...]) -> Iterator[str]:
+    """At most one. A name that the scope itself says is as its owner wants it."""
+    below = _below(file.path, scope)
+    name = below[-1].casefold() if below else ""
+    if not inside(file.path, scope):
+        yield f"{file.path} is outside the scope"
+    elif file.mode not in (REGULAR, DELETED):
+        yield f"{file.path} has mode {file.mode}, expected a regular file ({REGULAR})"
+    elif not file.path.isprintable() or any(part.startswith(".") or UNFIT.search(part) for part in below):
+        yield f"{file.path!r} is not a name that an experiment may use"
+    elif any(fnmatchcase(name, pattern) for pattern in JUDGES):
+        yield f"{file.path} has the name of something that judges"
+    elif any(fnmatchcase(name, pattern) for pattern in BUILDS):
+        yield f"{file.path} has the name of a build file"
+
+
+def _below(path: str, scope: tuple[str, ...]) -> list[str]:
+    """The parts of `path` that the longest fitting entry of the scope leaves open."""
+    fitting = max((folder.rstrip("/") for folder in scope if inside(path, (folder,))), key=len, default="")
+    return path[len(fitting) :].strip("/").split("/") if path != fitting else []
+
+
+def _alike(names: Sequence[str], changed: set[str]) -> Iterator[tuple[str, str]]:
+    """Changed names, or folders of theirs, that another spelling of the tree would share on some file system."""
+    spellings: dict[str, set[str]] = {}
+    for name in {str(each) for path in names for each in (PurePosixPath(path), *PurePosixPath(path).parents)}:
+        spellings.setdefault(_folded(name), set()).add(name)
+    for path in sorted(changed):
+        for name in (path, *(str(each) for each in PurePosixPath(path).parents)):
+            others = spellings.get(_folded(name), set()) - {name}
+            if others and name in spellings[_folded(name)]:
+                yield name, min(others)
+                break
+
+
+def _folded(path: str) -> str:
+    """How a file system that ignores case or normalises Unicode sees a name; compatible forms count as the same."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", path).casefold())
+
+
+def _sizes(kind: bytes, size: int, lines: bytes) -> Iterator[int]:
+    """Of a part itself and of what it makes: a delta says that at its start, after the size of what it is made from."""
+    yield size
+    if kind == b"literal":
+        return
+    try:
+        start = zlib.decompressobj().decompress(base64.b85decode(lines.split(b"\n", 1)[0][1:]), 32)
+    except (ValueError, zlib.error):
+        return  # git refuses it
+    numbers, shift, value = [], 0, 0
+    for byte in start:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if not byte & 0x80:
+            numbers.append(value)
+            shift = value = 0
+    yield from numbers[1:2]

@@ -1,0 +1,65 @@
+"""The doctor's look at what is committed: protocol, records, their samples, and the ledger that is rendered from them."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from expctl.domain.books import Books
+from expctl.domain.checkup import Finding, note, ok, wrong
+from expctl.domain.errors import Refused
+from expctl.domain.experiment import Verdict
+from expctl.domain.ledger import Ledger
+from expctl.domain.ports import Library, Toolchains, Unavailable
+from expctl.domain.protocol import Protocol
+from expctl.domain.record import Origin, Record
+
+
+def committed_findings(
+    library: Library,
+    head: str,
+    *,
+    history: frozenset[str],
+    contradicted: Callable[[], tuple[tuple[str, str], ...]],
+    ledger_is: Callable[[Ledger], bool],
+) -> Iterator[Finding]:
+    """`history` is that of `head`; `contradicted`: experiments whose samples say otherwise, with why;
+    `ledger_is`: does the file on disk say this.
+    """
+    try:
+        books = Books.open(library, head)
+    except Refused as refusal:
+        mend = refusal.hint or "restore it from git (git log -- FILE has the commits)"
+        yield wrong("records", f"{refusal.where}: {refusal.message}: {refusal.found}".strip(": "), mend)
+        return
+    yield ok("protocol", f"{books.protocol.name}: {', '.join(books.protocol.decides)} decide")
+    records = library.records(head)
+    faults = list(_lost(records, history))
+    faults += [
+        wrong("records", f"{name}: {why}", f"git log -- experiments/{name} has the commits; restore the right one")
+        for name, why in contradicted()
+    ]
+    yield from faults or [ok("records", f"{len(records)} records; those that were measured follow from their samples")]
+    if ledger_is(books.ledger()):
+        yield ok("ledger", "ledger.md is the rendering of the records")
+    else:
+        yield wrong("ledger", "ledger.md is not the rendering of the records", "expctl ledger")
+
+
+def _lost(records: Iterable[Record], history: frozenset[str]) -> Iterator[Finding]:
+    """KEEPs whose kernel is not in the history of the branch."""
+    for record in records:
+        kept = record.origin is Origin.MEASURED and record.verdict is Verdict.KEEP and record.kind != "analysis"
+        if kept and record.candidate and record.candidate not in history:
+            what = f"{record.id} is a KEEP, but its commit {record.candidate[:10]} is not in the history of HEAD"
+            yield wrong("records", what, "git fetch --unshallow in a shallow clone; else git merge the branch that has it")
+
+
+def target_findings(protocol: Protocol, toolchains: Toolchains) -> Iterator[Finding]:
+    """Can the targets be built here? Wrong is only that none can decide."""
+    answers = {name: toolchains.availability(name, target) for name, target in protocol.targets.items()}
+    for name, answer in answers.items():
+        if not isinstance(answer, Unavailable):
+            text = ", ".join(f"{tool} {version}" for tool, version in answer.versions.items())
+            yield ok("targets", f"{name}: {text or 'available'}")
+        elif any(not isinstance(answers[each], Unavailable) for each in protocol.decides):
+            yield note("targets", f"{name}: unavailable: {answer.reason}")
+        else:
+            yield wrong("targets", f"{name}: unavailable: {answer.reason}", answer.hint)

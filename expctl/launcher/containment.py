@@ -1,0 +1,111 @@
+"""What happens in a child between fork and exec. Everything that can be prepared is prepared in the parent.
+
+The child runs this as `preexec_fn`: the runner has no second thread of Python that could hold a lock over the fork, and what
+is left to do are system calls. A program in between would cost ten times as much (docs/SECURITY.md has the figures).
+"""
+
+import contextlib
+import functools
+import os
+import resource
+import signal
+from collections.abc import Hashable, Sequence
+from pathlib import Path
+
+from expctl.launcher.control_group import make_group
+from expctl.launcher.kernel import prctl
+from expctl.launcher.landlock import PR_SET_NO_NEW_PRIVS, Ruleset
+from expctl.launcher.launch import Launch
+from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, Rooms
+from expctl.launcher.offer import offer
+from expctl.launcher.privileges import keep_few
+
+PR_SET_PDEATHSIG = 1
+FILE_BYTES_MAX = 1 << 30
+NOT_CONFINED, NO_RUNNER = 126, 127
+
+PLAIN_DEVICES = ("null", "zero", "full", "random", "urandom")
+GPU_DEVICES = ("kfd", "dri/*", "nvidia*", "nvidia-caps/*")
+
+ROOMS_MAX = 8
+_rooms: dict[Hashable, Rooms] = {}
+
+
+class Containment:
+    """Of one launch. `release` it when the child runs or could not be started."""
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch, self._runner, self._gpu = launch, os.getpid(), bool(_gpus())
+        self._rooms: Rooms | None = None
+        self._ruleset: Ruleset | None = None
+        if launch.walls is not None:
+            here, folders = offer(), (*launch.watched, *launch.walls.shared)
+            self._rooms = _rooms_for(here.entry, folders, gpu=self._gpu)
+            if here.landlock:
+                shared_memory = (SHARED_MEMORY,) if here.entry is Entry.NONE and self._gpu else ()
+                writable = (*folders, *_plain_devices(), *_gpus(), *shared_memory)
+                self._ruleset = Ruleset(writable=writable, tcp=launch.walls.counters or here.entry is not Entry.NONE)
+        self.group = make_group(launch.mark)
+
+    def enter(self) -> None:
+        """In the child. What fails here must not go unnoticed: it says so in the log and ends."""
+        try:
+            prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+            if os.getppid() != self._runner:  # it died between fork and prctl
+                os._exit(NO_RUNNER)
+            if self.group is not None:
+                with contextlib.suppress(OSError):
+                    self.group.join()
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, FILE_BYTES_MAX))
+            if self._launch.core is not None:
+                os.sched_setaffinity(0, {self._launch.core})
+            if self._rooms is not None and self._launch.walls is not None:
+                self._confine(self._rooms, counters=self._launch.walls.counters)
+        except OSError as error:
+            os.write(2, f"expctl: this child could not be confined: {error}\n".encode())
+            os._exit(NOT_CONFINED)
+
+    def release(self) -> None:
+        """In the parent."""
+        if self._ruleset is not None:
+            self._ruleset.close()
+            self._ruleset = None
+        if self.group is not None:
+            self.group.close_door()
+
+    def _confine(self, rooms: Rooms, *, counters: bool) -> None:
+        rooms.enter()
+        if rooms.entry is not Entry.NONE:
+            os.chdir(self._launch.cwd)
+        keep_few(counters=counters)
+        if self._ruleset is None:
+            prctl(PR_SET_NO_NEW_PRIVS, 1)
+            return
+        if rooms.has_own_memory:
+            self._ruleset.allow(SHARED_MEMORY)
+        if self._gpu:  # root without mounts of its own could write the settings of the machine in /proc
+            alone = rooms.entry is Entry.NONE and os.geteuid() == 0
+            self._ruleset.allow(PROCESSES / "self" if alone else PROCESSES, contents=True)
+        self._ruleset.enter()
+
+
+def _rooms_for(entry: Entry, folders: Sequence[Path], *, gpu: bool) -> Rooms:
+    """Those that were made for the same folders, if they were. Raises OSError."""
+    key = (entry, gpu, *((str(folder), folder.stat().st_dev, folder.stat().st_ino) for folder in folders))
+    if key not in _rooms:
+        if len(_rooms) >= ROOMS_MAX:
+            _rooms.pop(next(iter(_rooms))).close()
+        _rooms[key] = Rooms(entry, folders, gpu=gpu)
+    return _rooms[key]
+
+
+@functools.cache
+def _plain_devices() -> tuple[Path, ...]:
+    return tuple(path for name in PLAIN_DEVICES if (path := Path("/dev") / name).exists())
+
+
+@functools.cache
+def _gpus() -> tuple[Path, ...]:
+    """Device files of AMD and NVIDIA GPUs."""
+    return tuple(path for pattern in GPU_DEVICES for path in sorted(Path("/dev").glob(pattern)) if not path.is_dir())

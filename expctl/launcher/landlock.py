@@ -1,0 +1,88 @@
+"""Landlock: from here on, this process and all that it starts write only below the given paths.
+
+Numbers are those of linux/landlock.h. Reading is never restricted. Landlock doesn't know chmod, chown, utime and extended
+attributes; read-only mounts (namespaces.py) stop these where the kernel lets us have them.
+"""
+
+import ctypes
+import functools
+import os
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+
+from expctl.launcher.kernel import prctl, system_call
+
+CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
+ASK_VERSION = 1
+PATH_BENEATH = 1
+PR_SET_NO_NEW_PRIVS = 38
+
+WRITE_FILE, REMOVE_DIR, REMOVE_FILE = 1 << 1, 1 << 4, 1 << 5
+MAKE_CHAR, MAKE_BLOCK = 1 << 6, 1 << 11
+MAKE_DIR, MAKE_REG, MAKE_SOCK, MAKE_FIFO, MAKE_SYM = 1 << 7, 1 << 8, 1 << 9, 1 << 10, 1 << 12
+REFER, TRUNCATE = 1 << 13, 1 << 14  # since version 2, since version 3
+BIND_TCP, CONNECT_TCP = 1 << 0, 1 << 1  # since version 4
+SCOPE_ABSTRACT_SOCKET, SCOPE_SIGNAL = 1 << 0, 1 << 1  # since version 6
+
+CHANGES = WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_SOCK | MAKE_FIFO | MAKE_SYM
+
+
+class _Attributes(ctypes.Structure):
+    _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
+
+
+class _Rule(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
+
+
+@functools.cache
+def version() -> int:
+    """The version of Landlock's interface here; 0 where the kernel has none or it is switched off."""
+    try:
+        return system_call(CREATE_RULESET, "landlock", None, 0, ASK_VERSION)
+    except OSError:
+        return 0
+
+
+class Ruleset:
+    """Made in the parent, where failing is easy; `enter` is all that is left for the child. Close it after the start."""
+
+    def __init__(self, *, writable: Iterable[Path], tcp: bool) -> None:
+        here = version()
+        self._allowed = CHANGES | (REFER if here >= 2 else 0) | (TRUNCATE if here >= 3 else 0)
+        attributes = _Attributes(
+            files=self._allowed | MAKE_CHAR | MAKE_BLOCK,
+            network=BIND_TCP | CONNECT_TCP if here >= 4 and not tcp else 0,
+            scoped=SCOPE_ABSTRACT_SOCKET | SCOPE_SIGNAL if here >= 6 else 0,
+        )
+        size = 24 if here >= 6 else 16 if here >= 4 else 8
+        self.descriptor = system_call(CREATE_RULESET, "landlock", ctypes.byref(attributes), size, 0)
+        try:
+            for path in writable:
+                self.allow(path)
+        except BaseException:
+            self.close()
+            raise
+
+    def allow(self, path: Path, *, contents: bool = False) -> None:
+        """`path`, and what is below it if it is a folder, may be changed; with `contents` nothing but the contents of files
+        that are there. Raises OSError if it isn't.
+        """
+        parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        try:
+            everything = stat.S_ISDIR(os.fstat(parent).st_mode) and not contents
+            rule = _Rule(allowed=self._allowed if everything else self._allowed & (WRITE_FILE | TRUNCATE), parent=parent)
+            system_call(ADD_RULE, f"landlock {path}", self.descriptor, PATH_BENEATH, ctypes.byref(rule), 0)
+        finally:
+            os.close(parent)
+
+    def enter(self) -> None:
+        """There is no way back, and no new rights by any exec."""
+        prctl(PR_SET_NO_NEW_PRIVS, 1)
+        system_call(RESTRICT_SELF, "landlock", self.descriptor, 0)
+
+    def close(self) -> None:
+        """Give the descriptor back."""
+        os.close(self.descriptor)

@@ -1,0 +1,69 @@
+"""What this kernel offers to confine a child with: asked once, by trying it."""
+
+import functools
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from expctl.launcher import landlock
+from expctl.launcher.control_group import home_of_groups
+from expctl.launcher.namespaces import Entry, entry_here
+
+SWITCH = "EXPCTL_UNCONFINED"
+SIGNALS_SINCE, TRUNCATE_SINCE = 6, 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """`landlock` is the version of its interface, 0 for none. `groups`: control groups that can be ended in one stroke."""
+
+    landlock: int
+    entry: Entry
+    groups: bool
+    switched_off: bool = False
+
+    @property
+    def confines_writes(self) -> bool:
+        """Is there anything that keeps a child from writing wherever the user can?"""
+        return self.landlock > 0 or self.entry is not Entry.NONE
+
+    def words(self) -> str:
+        """For a record: `landlock 7, own mounts, own network`, or `unconfined` and why."""
+        if self.switched_off:
+            return f"unconfined: switched off by {SWITCH}"
+        if not self.confines_writes:
+            return "unconfined: no Landlock, no namespaces"
+        mounts = ["own mounts", "own network"] if self.entry is not Entry.NONE else []
+        return ", ".join([*([f"landlock {self.landlock}"] if self.landlock else []), *mounts])
+
+    def gaps(self) -> tuple[str, ...]:
+        """What a child can do here although it should not; none where everything is there."""
+        if self.switched_off or not self.confines_writes:
+            why = f"{SWITCH} is set" if self.switched_off else "this kernel has neither Landlock nor namespaces for us"
+            return (f"unconfined: {why}, so that builds and launches can write wherever you can, and use the network",)
+        found = []
+        if self.entry is Entry.NONE:
+            found.append("no namespaces: children reach the network (before Landlock 4, TCP too), change modes and times")
+        if self.landlock < SIGNALS_SINCE:
+            found.append(f"Landlock {self.landlock or 'is missing'}: children can send signals to processes of yours")
+        if 0 < self.landlock < TRUNCATE_SINCE and self.entry is Entry.NONE:
+            found.append(f"Landlock {self.landlock}: children can cut off files that they can't write")
+        return tuple(found)
+
+
+def offer() -> Offer:
+    """What a child that starts now is confined with."""
+    if os.environ.get(SWITCH, "") not in ("", "0"):
+        return Offer(landlock=0, entry=Entry.NONE, groups=home_of_groups() is not None, switched_off=True)
+    return _tried()
+
+
+@functools.cache
+def _tried() -> Offer:
+    folder = Path(tempfile.mkdtemp(prefix="expctl-trial."))
+    try:
+        return Offer(landlock=landlock.version(), entry=entry_here(folder), groups=home_of_groups() is not None)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

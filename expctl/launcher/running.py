@@ -1,0 +1,160 @@
+"""Starts every process there is, git's apart, and ends it with all that it has started."""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from typing import IO
+
+from expctl.launcher.containment import Containment
+from expctl.launcher.control_group import remove_group
+from expctl.launcher.kernel import prctl
+from expctl.launcher.launch import Launch
+from expctl.launcher.process import POLL_S, Identity, await_end, children_of, family_of, identity_of
+
+GRACE_S = (2.0, 1.0)  # after INT, after TERM; then KILL
+KILL_WAIT_S = 2.0
+PR_SET_CHILD_SUBREAPER = 36
+
+_live: set[int] = set()  # pids of our running children: what else appears below us is an orphan that came to the subreaper
+_undead: "dict[Identity, subprocess.Popen[bytes]]" = {}  # with the process that they came from, to be reaped
+
+
+class Unkillable(Exception):
+    """Processes that outlive KILL, for the kernel holds them in a call. Nothing may be measured beside them."""
+
+    def __init__(self, processes: Sequence[Identity]) -> None:
+        pids = ", ".join(str(each.pid) for each in processes)
+        super().__init__(f"can't be killed (pid {pids}): nothing is measured until it is gone")
+
+
+def become_subreaper() -> None:
+    """Orphaned grandchildren become ours, so that they can be found and ended."""
+    prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+class Running:
+    """A started process: its own session and group, and a control group where there can be one. `end` it, whatever happens.
+
+    Without `stdin` that is a pipe, without `stderr` it goes where `stdout` goes.
+    """
+
+    def __init__(
+        self,
+        launch: Launch,
+        *,
+        stdin: IO[bytes] | None,
+        stdout: IO[bytes],
+        stderr: IO[bytes] | None = None,
+        pass_fds: tuple[int, ...] = (),
+    ) -> None:
+        become_subreaper()
+        self._others = frozenset(children_of(os.getpid()))
+        containment = Containment(launch)
+        self._group = containment.group
+        try:
+            self.process = subprocess.Popen(
+                list(launch.argv),
+                cwd=launch.cwd,
+                env=dict(launch.environment),
+                stdin=subprocess.PIPE if stdin is None else stdin,
+                stdout=stdout,
+                stderr=subprocess.STDOUT if stderr is None else stderr,
+                pass_fds=pass_fds,
+                start_new_session=True,
+                preexec_fn=containment.enter,  # noqa: PLW1509  see containment.py
+            )
+        except BaseException:
+            if self._group is not None:
+                self._group.remove()
+            raise
+        finally:
+            containment.release()
+        _live.add(self.process.pid)
+        self._ended = False
+
+    def pids(self) -> tuple[int, ...]:
+        """The process and all that it has started, as far as they can be told."""
+        return self._group.pids() if self._group is not None else family_of(self.process.pid)
+
+    def status(self, wait_s: float) -> int | None:
+        """The exit status (negative: the signal), waited for; None when it still runs."""
+        if self.process.poll() is None and wait_s > 0:
+            try:
+                descriptor = os.pidfd_open(self.process.pid)
+            except OSError:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    self.process.wait(wait_s)
+            else:
+                try:
+                    waiting = select.poll()
+                    waiting.register(descriptor, select.POLLIN)
+                    waiting.poll(wait_s * 1000)
+                finally:
+                    os.close(descriptor)
+        return self.process.poll()
+
+    def send(self, number: signal.Signals) -> None:
+        """A signal to the whole process group."""
+        if not self._ended:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, number)
+
+    def end(self) -> None:
+        """INT, TERM, KILL; then whatever has left the group. Raises Unkillable. A second call does nothing."""
+        if self._ended:
+            return
+        for number, patience_s, grace_s in zip((signal.SIGINT, signal.SIGTERM), (0.2, 0.0), GRACE_S, strict=True):
+            if self.status(patience_s) is None:
+                self.send(number)
+                self.status(grace_s)
+        self.kill()
+
+    def kill(self) -> None:
+        """At once. Raises Unkillable. A second call does nothing."""
+        if self._ended:
+            return
+        before = [found for pid in self.pids() if (found := identity_of(pid)) is not None]
+        if self._group is not None:
+            self._group.kill()
+        if self._group is None or self.process.returncode is None:  # whoever stayed behind, the leader being gone
+            self.send(signal.SIGKILL)
+        self._ended = True
+        self.status(KILL_WAIT_S)
+        _live.discard(self.process.pid)
+        left = tuple({*_end_orphans(self._others), *await_end(before, KILL_WAIT_S)})
+        if self._group is not None:
+            self._group.close_door()
+            remove_group(self._group.folder, KILL_WAIT_S if not left else 0)
+        if left:
+            _undead.update(dict.fromkeys(left, self.process))
+            raise Unkillable(left)
+
+
+def undead() -> tuple[Identity, ...]:
+    """Those of our children that outlived KILL and still do."""
+    for each in [each for each in _undead if not each.is_alive()]:
+        _undead.pop(each).poll()
+    return tuple(_undead)
+
+
+def _end_orphans(others: frozenset[int]) -> tuple[Identity, ...]:
+    """Kill what a child left behind outside its group: as subreaper, we are its parent now. `others` were there before it.
+    Returns who can't be killed.
+    """
+    deadline = time.monotonic() + KILL_WAIT_S
+    known = {each.pid for each in _undead}
+    while strays := [pid for pid in children_of(os.getpid()) if pid not in _live | known | others]:
+        families = [found for stray in strays for pid in family_of(stray) if (found := identity_of(pid)) is not None]
+        for each in families:
+            each.send(signal.SIGKILL)
+        for stray in strays:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(stray, os.WNOHANG)
+        if time.monotonic() > deadline:
+            return tuple(families)
+        time.sleep(POLL_S)
+    return ()

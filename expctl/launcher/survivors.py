@@ -1,0 +1,65 @@
+"""What a dead run left running: found by its control groups and by the mark in the environment, ended, or named."""
+
+import contextlib
+import os
+import signal
+import time
+
+from expctl.domain.errors import Busy
+from expctl.launcher.control_group import groups_of, kill_group, pids_in, remove_abandoned, remove_group
+from expctl.launcher.launch import MARK
+from expctl.launcher.process import Identity, ancestors_of, await_end, carries, identity_of, name_of, pids, state_of
+from expctl.launcher.running import KILL_WAIT_S, undead
+
+PASSES_MAX = 5
+
+
+def end_survivors(mark: str) -> int:
+    """Kill every process that carries `mark`, ourselves and those above us left out. Returns how many there were.
+
+    Raises Busy when one can't be killed: what it does would be in every figure.
+    """
+    ended: set[Identity] = set()
+    for _ in range(PASSES_MAX):  # again, for what was forked meanwhile
+        found = _marked(mark)
+        ended |= found
+        for each in found:
+            each.send(signal.SIGKILL)
+        groups = tuple(groups_of(mark))
+        for folder in groups:
+            kill_group(folder)
+        left = await_end({*found, *undead()}, KILL_WAIT_S)
+        for folder in groups:
+            remove_group(folder, 0 if left else KILL_WAIT_S)
+        _reap()
+        if left:
+            raise _busy(left)
+        if not found:
+            break
+    remove_abandoned()
+    return len(ended)
+
+
+def _marked(mark: str) -> set[Identity]:
+    entry, own = f"{MARK}={mark}".encode(), ancestors_of(os.getpid())
+    marked = {pid for pid in pids() if pid not in own and carries(pid, entry)}
+    grouped = {pid for folder in groups_of(mark) for pid in pids_in(folder)}
+    return {found for pid in (marked | grouped) - own if (found := identity_of(pid)) is not None}
+
+
+def _reap() -> None:
+    """What was re-parented to us."""
+    deadline = time.monotonic() + KILL_WAIT_S
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0] and time.monotonic() < deadline:
+            pass
+
+
+def _busy(left: tuple[Identity, ...]) -> Busy:
+    shown = ", ".join(f"{name_of(each.pid)} (pid {each.pid}, state {state_of(each.pid)})" for each in left)
+    return Busy(
+        "a process of an earlier run can't be killed",
+        expected="nothing of ours beside a measurement",
+        found=shown,
+        hint="state D waits for a device or a file system: mend that, or start the machine again; then the same command",
+    )

@@ -1,0 +1,129 @@
+"""Inside the one process that loads a build. It does what it is asked, line by line, and is told nothing worth stealing.
+
+What it answers is no proof: the build shares its memory. The warden (warden.py) reads the outputs and the clocks itself.
+No numpy here: a cell is forked before its parent loads any.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from kernel.harness.confine import confine
+from kernel.harness.forking import forbid_processes
+from kernel.harness.library import DeviceLibrary, LaunchError, Library, LibraryError, UnknownConfig, open_library
+from kernel.harness.memory import Block, guarded, side_by_side
+from kernel.harness.stage import Stage
+
+ERRORS: dict[str, type[Exception]] = {"library": LibraryError, "launch": LaunchError, "config": UnknownConfig}
+"""What an answer's `error` names."""
+DEVICES = "/dev"
+Answer = dict[str, Any]
+Call = tuple[int, int, int, int, int | None, int, float, int, int, int]
+"""Arguments of a launch, all but the row blocks: config, b_dtype, a, b, bias, c, scale, m, n, k."""
+
+
+class Cell:
+    """Answers requests about one build. Addresses are those of this process, or of the device."""
+
+    def __init__(self) -> None:
+        self._build: Library
+        self._blocks: list[Block] = []
+        self._stages: list[Stage] = []
+        self._armed: Callable[[], Answer] = dict
+        self._can: dict[str, Callable[..., Answer]] = {
+            "confine": self._confine,
+            "open": self._open,
+            "choose": self._choose,
+            "row_blocks": lambda config, m: {"count": self._build.row_blocks(config, m)},
+            "place": self._place,
+            "launch": self._launch,
+            "set_up": self._set_up,
+            "stage": self._stage,
+            "go": self._go,
+            "forget": self._forget,
+        }
+
+    def answer(self, do: str, words: dict[str, Any]) -> Answer:
+        """What one request is answered with; `error` and `text` when the build refused."""
+        try:
+            return self._can[do](**words)
+        except tuple(ERRORS.values()) as error:
+            name = next(name for name, kind in ERRORS.items() if isinstance(error, kind))
+            return {"error": name, "text": str(error)}
+
+    def _confine(self, target: str) -> Answer:
+        """A GPU's runtime may start what it likes; the conduct of its process is looked at all the same."""
+        held = confine(() if target == "cpu" else (DEVICES,))
+        return {"held": held + ", forks nothing" if target == "cpu" and forbid_processes() else held}
+
+    def _open(self, path: str, target: str) -> Answer:
+        build = self._build = open_library(Path(path), target)
+        device: Answer = {}
+        if isinstance(build, DeviceLibrary):
+            from kernel.harness.device_cell import DeviceRequests
+
+            self._can |= DeviceRequests(build, target).can()
+            device = {"device": build.device_name, "compute_units": build.compute_units}
+        return {"configs": build.configs, **device}
+
+    def _choose(self, m: int, n: int) -> Answer:
+        return {"config": self._build.config_for(m, n)}
+
+    def _place(self, sizes: Sequence[int], guards: bool) -> Answer:
+        blocks = [guarded(size) for size in sizes] if guards else [side_by_side(sizes)]
+        self._blocks += blocks
+        return {"places": [(place.address, place.size, place.canary) for block in blocks for place in block.places]}
+
+    def _go(self) -> Answer:
+        return self._armed()
+
+    def _forget(self) -> Answer:
+        self._blocks.clear()
+        self._stages.clear()
+        self._armed = dict
+        return {}
+
+    def _launch(self, call: Call, blocks: Sequence[tuple[int, int]] | None, threads: int) -> Answer:
+        """All rows, or ranges of row blocks one after another, by as many threads as are asked for."""
+        waiting: list[tuple[int, int] | None] = list(reversed(blocks)) if blocks else [None]
+        failed: list[LaunchError] = []
+
+        def work() -> None:
+            with contextlib.suppress(IndexError):
+                while not failed:
+                    rows = waiting.pop()
+                    try:
+                        self._build.launch(*call, rows)  # type: ignore[arg-type]  # b_dtype as a number
+                    except LaunchError as error:
+                        failed.append(error)
+
+        helpers = [threading.Thread(target=work) for _ in range(threads - 1)]
+        for helper in helpers:
+            helper.start()
+        work()
+        for helper in helpers:
+            helper.join()
+        if failed:
+            raise failed[0]
+        return {}
+
+    def _set_up(self, sizes: Sequence[int]) -> Answer:
+        stage = Stage(sizes)
+        self._stages.append(stage)
+        return {"stage": len(self._stages) - 1, "addresses": stage.addresses}
+
+    def _stage(self, stage: int, poison: int, call: Sequence[float] | None) -> Answer:
+        """The next `go` is this launch; without a call, all of it but the launch."""
+        chosen = self._stages[stage]
+        chosen.poison(poison)
+        rows = (0, self._build.row_blocks(int(call[0]), int(call[3]))) if call else (0, 0)
+
+        def once() -> Answer:
+            return {"ns": chosen.launch(self._build, call, rows) if call else 0}
+
+        self._armed = once
+        return {}

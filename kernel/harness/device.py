@@ -1,0 +1,120 @@
+"""The GPU's own runtime through ctypes: memory, events, waiting. Nothing here goes through the build under test.
+
+CUDA's driver interface works in the context that the build opened; HIP's functions have the same shape.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from typing import Any
+
+from kernel.harness.library import LaunchError
+
+_NULL_STREAM = None
+_CUDA = {
+    "alloc": "cuMemAlloc_v2",
+    "free": "cuMemFree_v2",
+    "to_device": "cuMemcpyHtoD_v2",
+    "to_host": "cuMemcpyDtoH_v2",
+    "fill": "cuMemsetD16_v2",
+    "event": "cuEventCreate",
+    "record": "cuEventRecord",
+    "elapsed": "cuEventElapsedTime",
+    "wait": "cuCtxSynchronize",
+}
+_HIP = {
+    "alloc": "hipMalloc",
+    "free": "hipFree",
+    "to_device": "hipMemcpyHtoD",
+    "to_host": "hipMemcpyDtoH",
+    "fill": "hipMemsetD16",
+    "event": "hipEventCreateWithFlags",
+    "record": "hipEventRecord",
+    "elapsed": "hipEventElapsedTime",
+    "wait": "hipDeviceSynchronize",
+}
+_pointer, _size, _unsigned = ctypes.c_void_p, ctypes.c_size_t, ctypes.c_uint
+_ARGUMENTS: dict[str, Sequence[Any]] = {
+    "alloc": (ctypes.POINTER(_pointer), _size),
+    "free": (_pointer,),
+    "to_device": (_pointer, _pointer, _size),
+    "to_host": (_pointer, _pointer, _size),
+    "fill": (_pointer, ctypes.c_ushort, _size),
+    "event": (ctypes.POINTER(_pointer), _unsigned),
+    "record": (_pointer, _pointer),
+    "elapsed": (ctypes.POINTER(ctypes.c_float), _pointer, _pointer),
+    "wait": (),
+}
+
+
+class Runtime:
+    """Of the target's vendor. Each call raises LaunchError with the function and the error's number."""
+
+    def __init__(self, target: str) -> None:
+        names, library = (_CUDA, "libcuda.so.1") if target == "sm_90" else (_HIP, "libamdhip64.so")
+        try:
+            loaded = ctypes.CDLL(_loaded_path(library))
+        except OSError as error:
+            raise LaunchError(f"{library}: {error}") from error
+        self._calls = {}
+        for what, name in names.items():
+            call = getattr(loaded, name)
+            call.argtypes = _ARGUMENTS[what]
+            self._calls[what] = (name, call)
+        self._events: list[ctypes.c_void_p] = []
+
+    def _do(self, what: str, *arguments: object) -> None:
+        name, call = self._calls[what]
+        error = call(*arguments)
+        if error:
+            raise LaunchError(f"{name} failed with error {error}")
+
+    def alloc(self, size: int) -> int:
+        """Address of `size` bytes of device memory."""
+        pointer = ctypes.c_void_p()
+        self._do("alloc", ctypes.byref(pointer), size)
+        if not pointer.value:
+            raise LaunchError(f"the device gave no memory for {size} bytes")
+        return pointer.value
+
+    def free(self, address: int) -> None:
+        """Gives back what `alloc` gave."""
+        self._do("free", address)
+
+    def to_device(self, device: int, host: int, size: int) -> None:
+        """Copies `size` bytes; returns when they are there."""
+        self._do("to_device", device, host, size)
+
+    def to_host(self, host: int, device: int, size: int) -> None:
+        """Copies `size` bytes; returns when they are here."""
+        self._do("to_host", host, device, size)
+
+    def fill(self, device: int, half_word: int, count: int) -> None:
+        """Sets `count` 16-bit words."""
+        self._do("fill", device, half_word, count)
+
+    def wait(self) -> None:
+        """Until the device has done everything that it was given, on whatever stream."""
+        self._do("wait")
+
+    def record(self, number: int) -> None:
+        """Event `number`, made when it is first used, on the stream that a build launches on."""
+        while len(self._events) <= number:
+            event = ctypes.c_void_p()
+            self._do("event", ctypes.byref(event), 0)
+            self._events.append(event)
+        self._do("record", self._events[number], _NULL_STREAM)
+
+    def elapsed_ns(self, first: int, second: int) -> int:
+        """Between two recorded events that have happened."""
+        elapsed_ms = ctypes.c_float()
+        self._do("elapsed", ctypes.byref(elapsed_ms), self._events[first], self._events[second])
+        return round(float(elapsed_ms.value) * 1e6)
+
+
+def _loaded_path(library: str) -> str:
+    """Where this process has it loaded already, under whatever version, else its bare name."""
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+        paths = (line.split(maxsplit=5)[-1].strip() for line in maps)
+        return next((path for path in paths if path.rpartition("/")[2].startswith(library)), library)

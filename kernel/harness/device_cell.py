@@ -1,0 +1,85 @@
+"""What a cell does on a GPU: device memory, and batches of launches between events."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from kernel.harness.device import Runtime
+from kernel.harness.library import DeviceLibrary
+
+Answer = dict[str, Any]
+
+
+class DeviceRequests:
+    """The requests that a cell answers besides, or differently, where the build is for a GPU."""
+
+    def __init__(self, build: DeviceLibrary, target: str) -> None:
+        self._build, self._runtime = build, Runtime(target)
+        self._taken: list[int] = []
+        self._armed: list[Any] = []
+
+    def can(self) -> dict[str, Callable[..., Answer]]:
+        """By name."""
+        return {
+            "alloc": self._alloc,
+            "upload": self._upload,
+            "download": self._download,
+            "fill": self._fill,
+            "launch": self._launch,
+            "arm": self._arm,
+            "go": self._go,
+            "durations": self._durations,
+            "free": self._free,
+        }
+
+    def _alloc(self, sizes: Sequence[int]) -> Answer:
+        addresses = [self._runtime.alloc(size) for size in sizes]
+        self._taken += addresses
+        return {"addresses": addresses}
+
+    def _free(self) -> Answer:
+        while self._taken:
+            self._runtime.free(self._taken.pop())
+        return {}
+
+    def _upload(self, device: int, host: int, size: int) -> Answer:
+        self._runtime.to_device(device, host, size)
+        return {}
+
+    def _download(self, pieces: Sequence[tuple[int, int, int]]) -> Answer:
+        """(host, device, size) each."""
+        for host, device, size in pieces:
+            self._runtime.to_host(host, device, size)
+        return {}
+
+    def _fill(self, device: int, half_word: int, count: int) -> Answer:
+        self._runtime.fill(device, half_word, count)
+        self._runtime.wait()
+        return {}
+
+    def _launch(self, call: Sequence[Any], blocks: Sequence[tuple[int, int]] | None, threads: int) -> Answer:  # noqa: ARG002
+        for rows in blocks or [(0, self._build.row_blocks(call[0], call[7]))]:
+            self._build.launch(*(*call, rows))
+        self._runtime.wait()
+        return {}
+
+    def _arm(self, calls: Sequence[Sequence[Any]]) -> Answer:
+        """The next `go` are these launches, each between two events of its own."""
+        self._armed = [(*call, (0, self._build.row_blocks(call[0], call[7]))) for call in calls]
+        for number in range(2 * len(calls)):
+            self._runtime.record(number)
+        self._runtime.wait()
+        return {}
+
+    def _go(self) -> Answer:
+        for number, call in enumerate(self._armed):
+            self._runtime.record(2 * number)
+            self._build.launch(*call)
+            self._runtime.record(2 * number + 1)
+        self._runtime.wait()
+        return {}
+
+    def _durations(self) -> Answer:
+        count = range(len(self._armed))
+        return {"ns": [self._runtime.elapsed_ns(2 * number, 2 * number + 1) for number in count]}

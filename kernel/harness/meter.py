@@ -1,0 +1,80 @@
+"""Holds a build's own times against what is seen from outside of its process.
+
+On a CPU that is the processor time which the kernel charges the cell: other processes that come in between are not in it, work
+before, after and beside the timed call is. On a GPU it is our own clock, from the order to start until the device is done.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+
+from kernel.harness.report import BuildFailed
+from kernel.harness.rig import Timed
+from kernel.harness.warden import Warden
+
+AGREEMENT = 0.01
+EMPTY_BATCHES = 15
+LEAST_ALLOWANCE_NS, ALLOWED_TIMES = 400_000, 4
+PROBE_BYTES = 1 << 18
+
+
+class Meter:
+    """Of one cell, made before it loads a build. `allowance_ns` may lie between the two for each launch: 100 us, or four times
+    what a batch without a launch takes."""
+
+    def __init__(self, warden: Warden, target: str) -> None:
+        self._warden, self._by_charge = warden, target == "cpu"
+        self._last_ns = 0
+        self.allowance_ns = max(LEAST_ALLOWANCE_NS, round(ALLOWED_TIMES * self._empty()))
+
+    def _empty(self) -> float:
+        stage = self._warden.ask("set_up", sizes=[PROBE_BYTES] * 4)["stage"]
+        seen = []
+        for _ in range(EMPTY_BATCHES):
+            before_ns = self._warden.charged_ns()
+            self._warden.ask("stage", stage=stage, poison=0, call=None)
+            _, wall_ns = self._warden.go()
+            seen.append(self._warden.charged_ns() - before_ns if self._by_charge else wall_ns)
+        return statistics.median(seen)
+
+    def start(self) -> None:
+        """What the cell has done up to now belongs to no batch."""
+        self._last_ns = self._warden.charged_ns()
+
+    def outside_ns(self, batches: Sequence[Timed]) -> int:
+        """How long the batches since the last call took, seen from outside; on a CPU with all that the cell did besides."""
+        if not self._by_charge:
+            return sum(batch.wall_ns for batch in batches)
+        now_ns = self._warden.charged_ns()
+        charged_ns, self._last_ns = now_ns - self._last_ns, now_ns
+        return charged_ns
+
+
+class Account:
+    """The visits of one size: what the build said and what was seen."""
+
+    def __init__(self, allowance_ns: int) -> None:
+        self._allowance_ns = allowance_ns
+        self._visits: list[tuple[int, int, int]] = []
+
+    def add(self, batches: Sequence[Timed], outside_ns: int) -> None:
+        """One visit, of some batches."""
+        self._visits.append((sum(sum(batch.ns) for batch in batches), outside_ns, len(batches)))
+
+    def settle(self) -> None:
+        """Raises BuildFailed when a visit took more than the build said, on average by more than 1 % and the allowance.
+
+        A visit that the build calls longer than it was seen hides nothing: another process came in between.
+        """
+        if self._visits:
+            hidden_ns = statistics.fmean(max(0, seen - said) for said, seen, _ in self._visits)
+            said_ns, batches = (statistics.median(each) for each in (list(zip(*self._visits, strict=True))[i] for i in (0, 2)))
+            allowed_ns = AGREEMENT * said_ns + batches * self._allowance_ns
+            if hidden_ns > allowed_ns:
+                said, hidden, allowed = (f"{each / 1e3:.0f} us" for each in (said_ns, hidden_ns, allowed_ns))
+                raise BuildFailed(
+                    f"by its own clock a visit took {said}; {hidden} more were seen from outside, where 1 % and what asking "
+                    f"takes make {allowed}"
+                )
+        self._visits.clear()

@@ -1,0 +1,101 @@
+"""Builds of the protocol's own command: where they may write, what they share, and what is said when they fail."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from expctl.adapters.builder import Builder
+from expctl.domain.ports import Failed
+from expctl.domain.protocol import Build, Environment, Target, Toolchain
+from expctl.domain.record import Artifact
+from expctl.launcher.offer import offer
+from expctl.targets.command import CommandRecipe
+
+Run = Callable[..., Artifact | Failed]
+confined = pytest.mark.skipif(not offer().confines_writes, reason="UNCONFINED: nothing here keeps a build in its folders")
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "tree").mkdir()
+    return tmp_path / "tree"
+
+
+@pytest.fixture
+def build(tmp_path: Path, tree: Path) -> Run:
+    def build(program: str, *, sources: str = "1", writable: tuple[str, ...] = ()) -> Artifact | Failed:
+        argv = ("{python}", "-c", f"import os, sys; {program}", "{artifact}")
+        spec = Build(toolchain=Toolchain.COMMAND, argv=argv, artifact="a", timeout_s=20)
+        state = tmp_path / "state"
+        environment = Environment(writable=writable)
+        builder = Builder({Toolchain.COMMAND: CommandRecipe()}, state=state, environment=environment, mark="m", machine="m")
+        return builder.build("cpu", Target(build=spec), tree=tree, sources=sources)
+
+    return build
+
+
+ARTIFACT = "open(sys.argv[1], 'w').write('code')"
+
+
+def test_a_build_writes_its_artifact_and_in_its_own_tree(build: Run, tree: Path) -> None:
+    made = build(f"open('object.o', 'w'); open(os.environ['HOME'] + '/x', 'w'); {ARTIFACT}")
+    assert isinstance(made, Artifact), made
+    assert (tree / "object.o").exists()
+
+
+@confined
+@pytest.mark.parametrize("where", ["../elsewhere", "../state/artifacts/x", "../state/cache/x", "../state/journal"])
+def test_a_build_writes_nowhere_else(build: Run, tree: Path, where: str) -> None:
+    (tree / where).parent.mkdir(parents=True, exist_ok=True)
+    made = build(f"open({where!r}, 'w'); {ARTIFACT}")
+    assert isinstance(made, Failed)
+    assert not (tree / where).exists()
+
+
+def test_the_protocol_can_let_it(build: Run, tmp_path: Path) -> None:
+    (tmp_path / "cache").mkdir()
+    assert isinstance(build(f"open('../cache/x', 'w'); {ARTIFACT}", writable=(str(tmp_path / "cache"), "/not/there")), Artifact)
+
+
+def test_what_one_build_leaves_in_its_home_the_next_does_not_see(build: Run) -> None:
+    leave = "[open(os.path.join(os.environ[name], 'left'), 'w') for name in ('HOME', 'TMPDIR', 'ZIG_GLOBAL_CACHE_DIR')]"
+    look = "assert not [name for name in ('HOME', 'TMPDIR', 'ZIG_GLOBAL_CACHE_DIR') if 'left' in os.listdir(os.environ[name])]"
+    assert isinstance(build(f"{leave}; {ARTIFACT}"), Artifact)
+    assert isinstance(build(f"{look}; {ARTIFACT}", sources="2"), Artifact)
+
+
+@pytest.mark.parametrize(
+    ("argv", "shares"),
+    [
+        (("{python}", "-m", "ziglang", "cc", "x.c"), True),
+        (("zig", "c++", "x.cpp"), True),
+        (("zig", "build"), False),
+        (("{python}", "-m", "ziglang", "build"), False),
+        (("make",), False),
+        (("{python}", "build.py"), False),
+    ],
+)
+def test_only_a_compiler_shares_its_cache(argv: tuple[str, ...], shares: bool) -> None:
+    from expctl.adapters.builder import _only_compiles
+
+    assert _only_compiles(Build(toolchain=Toolchain.COMMAND, argv=argv)) is shares
+
+
+def test_a_full_disk_is_not_the_fault_of_the_build(build: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from expctl.adapters import disk_room
+
+    monkeypatch.setattr(disk_room, "ROOM_LEAST_BYTES", 1 << 60)
+    with pytest.raises(OSError, match="No space left"):
+        build("sys.exit(1)")
+    assert isinstance(build(ARTIFACT), Artifact)
+
+
+def test_a_secret_in_what_a_compiler_says_is_masked(build: Run) -> None:
+    made = build("sys.exit('error: cannot fetch https://user:hunter2hunter2@example.org')")
+    assert made == Failed(reason="error: cannot fetch https://user:**************@example.org")
+
+
+def test_the_python_that_builds_is_the_one_that_runs(build: Run) -> None:
+    assert isinstance(build(f"assert sys.executable == {sys.executable!r}; {ARTIFACT}"), Artifact)

@@ -1,0 +1,31 @@
+"""Git that could not do its work is told apart from git that has answered."""
+
+import pytest
+
+from expctl.adapters.git_trouble import git_trouble
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "found"),
+    [
+        (128, "error: unable to write file x\nfatal: write error: No space left on device", "error: unable to write file x"),
+        (1, "fatal: cannot open '.git/x': Too many open files", "fatal: cannot open '.git/x': Too many open files"),
+        (-9, "", "it was killed by signal 9"),
+        (137, "error: reset died of signal 9", "it was killed by signal 9"),
+        (
+            128,
+            "fatal: Unable to create '/r/.git/index.lock': File exists.\n\nAnother git process seems to be running in it",
+            "fatal: Unable to create '/r/.git/index.lock': File exists.",
+        ),
+    ],
+)
+def test_git_that_could_not_do_its_work(status: int, said: str, found: str) -> None:
+    trouble = git_trouble("write-tree", status, said)
+    assert trouble is not None
+    assert trouble.found == found
+    assert "run the same command again" in trouble.hint
+
+
+@pytest.mark.parametrize(("status", "said"), [(0, ""), (1, ""), (1, "error: patch failed: a:1"), (128, "fatal: bad object x")])
+def test_what_git_answers_is_no_trouble(status: int, said: str) -> None:
+    assert git_trouble("apply", status, said) is None

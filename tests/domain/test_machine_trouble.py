@@ -1,0 +1,25 @@
+"""What the machine refuses is told apart from bugs."""
+
+import errno
+import os
+
+import pytest
+
+from expctl.domain.machine_trouble import OF_ONE_FILE, WAYS_OUT, explained, is_trouble
+
+
+@pytest.mark.parametrize("number", WAYS_OUT)
+def test_trouble_says_what_it_is_and_what_to_do(number: int) -> None:
+    error = OSError(number, os.strerror(number), "/a/file")
+    assert is_trouble(error) == (number not in OF_ONE_FILE)
+    refusal = explained(error)
+    assert refusal is not None
+    assert refusal.message == f"expctl can't go on: {WAYS_OUT[number][0]}"
+    assert (refusal.found, refusal.where) == (os.strerror(number), "/a/file")
+    assert refusal.hint == f"{WAYS_OUT[number][1]}, then run the same command again: nothing measured is lost"
+
+
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.EEXIST, errno.EINVAL])
+def test_a_missing_file_is_no_trouble_of_the_machine(number: int) -> None:
+    assert not is_trouble(OSError(number, "x"))
+    assert explained(OSError(number, "x")) is None

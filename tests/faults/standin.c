@@ -1,0 +1,64 @@
+/* The whole harness of the fault suite: standin test|benchmark|profile ARTIFACT. The artifact is a number, the microseconds of
+ * one iteration. They are spent, not only said, so that whoever holds a clock to them agrees; the jitter is the same every time,
+ * so that the verdict is too. docs/HARNESS.md has the words.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static long now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+int main(int count, char **words)
+{
+	const char *channel = getenv("EXPCTL_RESULT_FD");
+	int out = channel ? atoi(channel) : 1;
+	long us = 0;
+	FILE *artifact = count > 2 ? fopen(words[2], "r") : NULL;
+	if (!artifact || fscanf(artifact, "%ld", &us) != 1 || us <= 0) {
+		dprintf(out, "{\"event\":\"end\",\"ok\":false,\"reason\":\"the kernel is no number\"}\n");
+		return 1;
+	}
+	if (!strcmp(words[1], "test")) {
+		dprintf(out, "{\"event\":\"case\",\"name\":\"one\",\"ok\":true,\"facts\":{\"kernel\":%ld}}\n{\"event\":\"end\",\"ok\":true}\n", us);
+		return 0;
+	}
+	if (!strcmp(words[1], "profile")) {
+		dprintf(out, "{\"event\":\"fact\",\"name\":\"kernel\",\"value\":%ld,\"unit\":\"us\",\"kind\":\"exact_count\"}\n", us);
+		while (count > 3)
+			pause(); /* a profiler that hangs */
+		dprintf(out, "{\"event\":\"end\",\"ok\":true}\n");
+		return 0;
+	}
+	char line[4096];
+	unsigned jitter = 1;
+	while (fgets(line, sizeof line, stdin)) {
+		if (strstr(line, "\"begin\"")) {
+			dprintf(out, "{\"event\":\"ready\"}\n");
+		} else if (strstr(line, "\"time\"")) {
+			const char *asked = strstr(line, "\"iterations\"");
+			int iterations = asked ? atoi(strchr(asked, ':') + 1) : 1;
+			dprintf(out, "{\"event\":\"sample\",\"ns\":[");
+			for (int each = 0; each < iterations; each++) {
+				jitter = jitter * 1103515245u + 12345u;
+				long ns = us * 1000 + (long)(jitter >> 16) % us, end = now_ns() + ns;
+				while (now_ns() < end)
+					;
+				dprintf(out, "%s%ld", each ? "," : "", ns);
+			}
+			dprintf(out, "]}\n");
+		} else if (strstr(line, "\"check\"")) {
+			dprintf(out, "{\"event\":\"checked\"}\n");
+		} else {
+			break;
+		}
+	}
+	dprintf(out, "{\"event\":\"end\",\"ok\":true}\n");
+	return 0;
+}

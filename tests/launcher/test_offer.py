@@ -1,0 +1,38 @@
+"""What is said of a kernel that can't confine a child."""
+
+import pytest
+
+from expctl.launcher.namespaces import Entry
+from expctl.launcher.offer import SWITCH, Offer, offer
+
+
+def made(landlock: int, entry: Entry, **more: bool) -> Offer:
+    return Offer(landlock=landlock, entry=entry, groups=False, **more)
+
+
+@pytest.mark.parametrize(
+    ("here", "words", "gaps"),
+    [
+        (made(7, Entry.PRIVILEGED), "landlock 7, own mounts, own network", []),
+        (made(6, Entry.AS_USER), "landlock 6, own mounts, own network", []),
+        (made(5, Entry.AS_USER), "landlock 5, own mounts, own network", ["signals"]),
+        (made(0, Entry.AS_USER), "own mounts, own network", ["signals"]),
+        (made(7, Entry.NONE), "landlock 7", ["the network"]),
+        (made(2, Entry.NONE), "landlock 2", ["the network", "signals", "cut off files"]),
+        (made(0, Entry.NONE), "unconfined: no Landlock, no namespaces", ["unconfined: this kernel has neither"]),
+        (made(0, Entry.NONE, switched_off=True), f"unconfined: switched off by {SWITCH}", [f"unconfined: {SWITCH} is set"]),
+    ],
+    ids=lambda value: str(value) if isinstance(value, str) else "",
+)
+def test_what_is_said(here: Offer, words: str, gaps: list[str]) -> None:
+    assert here.words() == words
+    assert len(here.gaps()) == len(gaps)
+    assert all(sign in gap for sign, gap in zip(gaps, here.gaps(), strict=True))
+
+
+def test_it_can_be_switched_off_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SWITCH, "1")
+    assert offer().switched_off
+    assert "unconfined" in offer().words()
+    monkeypatch.setenv(SWITCH, "0")
+    assert not offer().switched_off

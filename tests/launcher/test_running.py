@@ -1,0 +1,204 @@
+"""What is started is ended: with all its offspring, in time, before it fills the disk, or it is named."""
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from expctl.adapters.child import MARK, Child, Launch, TimedOut, TooMuch, Unkillable, Walls, end_survivors
+from expctl.adapters.step_runner import StepRunner
+from expctl.domain.errors import Busy
+from expctl.domain.ports import Failed
+from expctl.domain.protocol import Environment, Step
+from expctl.launcher import running, survivors
+from expctl.launcher.control_group import groups_of, home_of_groups
+from expctl.launcher.process import Identity, boot_id, identity_of, state_of
+
+SLEEPS = (sys.executable, "-c", "import time; time.sleep(60)")
+TALKS = (sys.executable, "-c", "while True: print('and so on')")
+FREEZER = Path("/sys/fs/cgroup/freezer")
+
+STUBBORN = """
+import os, signal, sys, time
+def deaf():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)
+    open(sys.argv[1] + '/pids', 'a').write(f'{os.getpid()} ')
+def write(name, pause):
+    block = bytes(1 << 20)
+    for number in range(10 << 10):
+        with open(f'{sys.argv[1]}/{name}{number >> 8}', 'ab') as file: file.write(block)
+        time.sleep(pause)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        deaf(); write('daemon', float(sys.argv[2])); time.sleep(60)
+    os._exit(0)
+os.wait(); deaf(); write('own', float(sys.argv[2])); time.sleep(60)
+"""
+
+
+@pytest.fixture
+def stubborn(tmp_path: Path) -> Callable[..., Child]:
+    """A child that ignores TERM, daemonises a grandchild that does too, and wants to write 10 GB, as does that."""
+    room = tmp_path / "room"
+    room.mkdir()
+
+    def start(pause_s: float, cap: int) -> Child:
+        argv = [sys.executable, "-c", STUBBORN, str(room), str(pause_s)]
+        walls = Walls(scratch=(), tree=(room,))  # not emptied afterwards: the test wants to see
+        return Child(
+            Launch(argv=argv, cwd=tmp_path, environment={MARK: "stubborn"}, log=tmp_path / "log", walls=walls, disk_bytes=cap)
+        )
+
+    return start
+
+
+def written(room: Path) -> int:
+    return sum(path.stat().st_blocks * 512 for path in room.iterdir())
+
+
+def pids_in(room: Path) -> list[int]:
+    return [int(word) for word in (room / "pids").read_text().split()]
+
+
+def test_a_stubborn_family_is_gone_soon_after_its_timeout(stubborn: Callable[..., Child], tmp_path: Path) -> None:
+    with stubborn(0.02, 4 << 30) as child:
+        with pytest.raises(TimedOut):
+            child.wait(time.monotonic() + 1)
+        timeout = time.monotonic()
+    assert time.monotonic() - timeout < 5
+    pids = pids_in(tmp_path / "room")
+    assert (len(pids), [pid for pid in pids if identity_of(pid) is not None]) == (2, [])
+    assert list(groups_of("stubborn")) == []
+
+
+def test_ten_gigabytes_stay_under_the_cap(stubborn: Callable[..., Child], tmp_path: Path) -> None:
+    cap = 512 << 20
+    began = time.monotonic()
+    with stubborn(0, cap) as child, pytest.raises(TooMuch, match="wrote more than 256 MiB to the disk and was ended"):
+        child.wait(began + 60)
+    assert cap // 2 <= written(tmp_path / "room") < cap
+    assert [pid for pid in pids_in(tmp_path / "room") if identity_of(pid) is not None] == []
+
+
+def test_files_without_a_name_count(tmp_path: Path) -> None:
+    program = """
+import os, time
+files = []
+for number in range(100):
+    files.append(open(f'room/{number}', 'wb')); os.unlink(f'room/{number}'); files[-1].write(bytes(4 << 20)); files[-1].flush()
+time.sleep(60)
+"""
+    (tmp_path / "room").mkdir()
+    argv, walls = [sys.executable, "-c", program], Walls(scratch=(tmp_path / "room",))
+    launch = Launch(argv=argv, cwd=tmp_path, environment={}, log=tmp_path / "log", walls=walls, disk_bytes=128 << 20)
+    with Child(launch) as child, pytest.raises(TooMuch):
+        child.wait(time.monotonic() + 30)
+
+
+def test_what_was_too_much_is_given_back(tmp_path: Path) -> None:
+    (tmp_path / "room").mkdir()
+    argv = [
+        sys.executable,
+        "-c",
+        "import time\nfor n in range(9): open(f'room/{n}', 'wb').write(bytes(8 << 20))\ntime.sleep(60)",
+    ]
+    walls = Walls(scratch=(tmp_path / "room",))
+    launch = Launch(argv=argv, cwd=tmp_path, environment={}, log=tmp_path / "log", walls=walls, disk_bytes=64 << 20)
+    with Child(launch) as child, pytest.raises(TooMuch):
+        child.wait(time.monotonic() + 30)
+    assert list((tmp_path / "room").iterdir()) == []
+
+
+def test_talk_without_end_is_cut_off(tmp_path: Path) -> None:
+    launch = Launch(argv=TALKS, cwd=tmp_path, environment={"PATH": os.environ["PATH"]}, log=tmp_path / "log")
+    with Child(launch) as child, pytest.raises(TooMuch, match="said more than 32 MiB"):
+        child.wait(time.monotonic() + 30)
+    assert (tmp_path / "log").stat().st_size == 1 << 20
+
+
+def test_a_pid_that_was_given_out_again_is_another_process() -> None:
+    now = identity_of(os.getpid())
+    assert now is not None
+    before = Identity(pid=now.pid, start_ticks=now.start_ticks - 1, boot=boot_id())
+    assert not before.is_alive()
+    before.send(signal.SIGKILL)
+    assert now.is_alive()
+
+
+# ------------------------------------------------------------------ what can't be killed
+
+
+@pytest.fixture
+def frozen() -> Iterator[Callable[[int], None]]:
+    """Puts a process to where no signal reaches it, as a device that doesn't answer would."""
+    group = FREEZER / f"expctl-test-{os.getpid()}"
+    try:
+        group.mkdir()
+    except OSError:
+        pytest.skip("UNTRIED: no freezer of control groups (version 1) that we may use, so nothing here can't be killed")
+
+    def freeze(pid: int) -> None:
+        (group / "cgroup.procs").write_text(str(pid))
+        (group / "freezer.state").write_text("FROZEN")
+        while (group / "freezer.state").read_text() != "FROZEN\n":
+            time.sleep(0.001)
+
+    yield freeze
+    (group / "freezer.state").write_text("THAWED")
+    deadline = time.monotonic() + 5
+    while (group / "cgroup.procs").read_text() and time.monotonic() < deadline:
+        end_survivors("frozen")
+    group.rmdir()
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "KILL_WAIT_S", 0.3)
+    monkeypatch.setattr(running, "GRACE_S", (0.1, 0.1))
+    monkeypatch.setattr(survivors, "KILL_WAIT_S", 0.3)
+
+
+@pytest.mark.usefixtures("hurried")
+def test_what_cannot_be_killed_is_named_until_it_is_gone(tmp_path: Path, frozen: Callable[[int], None]) -> None:
+    environment = {"PATH": os.environ["PATH"], MARK: "frozen"}
+    child = Child(Launch(argv=SLEEPS, cwd=tmp_path, environment=environment, log=tmp_path / "log"))
+    frozen(child.pid)
+    with pytest.raises(Unkillable, match=f"pid {child.pid}"):
+        child.end()
+    child.end()  # once is enough
+    assert state_of(child.pid) == "D"
+    with pytest.raises(Busy) as caught:
+        end_survivors("frozen")
+    assert f"(pid {child.pid}, state D)" in caught.value.found
+    (FREEZER / f"expctl-test-{os.getpid()}" / "freezer.state").write_text("THAWED")
+    end_survivors("frozen")
+    assert identity_of(child.pid) is None
+    assert home_of_groups() is None or list(groups_of("frozen")) == []
+
+
+@pytest.mark.usefixtures("hurried")
+def test_a_step_that_cannot_be_killed_says_nothing_about_the_build(tmp_path: Path, frozen: Callable[[int], None]) -> None:
+    steps = StepRunner(environment=Environment(), scratch=tmp_path / "scratch", mark="frozen", experiment="P1")
+
+    class Freezes:
+        def advance(self, _name: str, _done: int, _total: int) -> None:
+            frozen(next(pid for pid in pids_of("frozen")))
+
+    said = 'os.write(int(os.environ[\'EXPCTL_RESULT_FD\']), b\'{"event": "case", "ok": true}\\n\')'
+    program = f"import os, time; {said}; time.sleep(60)"
+    step = Step(argv=("{python}", "-c", program), timeout_s=0.5)
+    outcome = steps.test(step, cwd=tmp_path, artifact=tmp_path / "a", progress=Freezes())  # type: ignore[arg-type]
+    assert isinstance(outcome, Failed)
+    assert outcome.fault
+    assert "can't be killed" in outcome.reason
+
+
+def pids_of(mark: str) -> Iterator[int]:
+    from expctl.launcher.process import carries, pids
+
+    yield from (pid for pid in pids() if carries(pid, f"{MARK}={mark}".encode()))
