@@ -15,13 +15,13 @@ from kernel.harness.warden import Warden
 
 AGREEMENT = 0.01
 EMPTY_BATCHES = 15
-LEAST_ALLOWANCE_NS, ALLOWED_TIMES = 400_000, 4
+LEAST_ALLOWANCE_NS, ALLOWED_TIMES = 150_000, 8
 PROBE_BYTES = 1 << 18
 
 
 class Meter:
-    """Of one cell, made before it loads a build. `allowance_ns` may lie between the two for each launch: 100 us, or four times
-    what a batch without a launch takes."""
+    """Of one cell, made before it loads a build. `allowance_ns` may lie between the two for each launch: 150 us, or eight times
+    what a batch without a launch takes (a launch leaves cold caches, so that asking takes up to five times as long after it)."""
 
     def __init__(self, warden: Warden, target: str) -> None:
         self._warden, self._by_charge = warden, target == "cpu"
@@ -65,10 +65,12 @@ class Account:
     def settle(self) -> None:
         """Raises BuildFailed when a visit took more than the build said, on average by more than 1 % and the allowance.
 
-        A visit that the build calls longer than it was seen hides nothing: another process came in between.
+        A visit that the build calls longer than it was seen hides nothing: another process came in between. The one that
+        hides the most doesn't count: the kernel charges interrupts to whom they meet, and a lie told once gains nothing.
         """
         if self._visits:
-            hidden_ns = statistics.fmean(max(0, seen - said) for said, seen, _ in self._visits)
+            hidden = sorted(max(0, seen - said) for said, seen, _ in self._visits)
+            hidden_ns = statistics.fmean(hidden[:-1] or hidden)
             said_ns, batches = (statistics.median(each) for each in (list(zip(*self._visits, strict=True))[i] for i in (0, 2)))
             allowed_ns = AGREEMENT * said_ns + batches * self._allowance_ns
             if hidden_ns > allowed_ns:

@@ -24,7 +24,7 @@ from kernel.harness.report import Report
 from kernel.harness.session import Custody
 from kernel.harness.worker import Worker
 
-KPI = 192
+KPI = 256
 VISITS = 15
 FAR = 200  # descriptors that no variant writes to
 SHAPES = ((1, 1, 1), (17, 15, 17), (65, 63, 63), (130, 100, 77), (33, 50, 70))
