@@ -57,7 +57,7 @@ class Cell:
 
     def _confine(self, target: str) -> Answer:
         """A GPU's runtime may start what it likes; the conduct of its process is looked at all the same."""
-        held = confine(() if target == "cpu" else (DEVICES,))
+        held = confine() if target == "cpu" else confine((DEVICES,), names_threads=True)
         return {"held": held + ", forks nothing" if target == "cpu" and forbid_processes() else held}
 
     def _open(self, path: str, target: str) -> Answer:

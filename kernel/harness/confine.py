@@ -11,6 +11,8 @@ import os
 import struct
 from collections.abc import Sequence
 
+OWN_PROCESS = "/proc/self"
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 _PR_SET_NO_NEW_PRIVS, _PR_SET_DUMPABLE = 38, 4
@@ -37,8 +39,9 @@ def hide() -> None:
     _libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
-def confine(writable: Sequence[str] = ()) -> str:
-    """Confine this process for good; what holds from now on, in words. Files are written below `writable` alone.
+def confine(writable: Sequence[str] = (), *, names_threads: bool = False) -> str:
+    """Confine this process for good; what holds from now on, in words. Files are written below `writable` alone, and with
+    `names_threads` what /proc has of this process: CUDA names its threads there and doesn't start where it can't.
 
     A process that is confined can't trace, signal or read the memory of one that isn't, whoever its user is.
     """
@@ -46,7 +49,7 @@ def confine(writable: Sequence[str] = ()) -> str:
     if _drop_capabilities():
         held.append("no capabilities")
     version = landlock_version()
-    if version and _landlock(version, writable):
+    if version and _landlock(version, writable, names_threads=names_threads):
         held.append(f"landlock {version}: writes {', '.join(writable) or 'nothing'}, starts nothing")
     return "; ".join(held) or "not confined: this kernel has no Landlock"
 
@@ -59,7 +62,7 @@ def _drop_capabilities() -> bool:
     return bool(_libc.syscall(number, header, nothing) == 0)
 
 
-def _landlock(version: int, writable: Sequence[str]) -> bool:
+def _landlock(version: int, writable: Sequence[str], *, names_threads: bool) -> bool:
     files = _EXECUTE | _WRITE_FILE | _REMOVE_OR_MAKE | (_REFER if version >= 2 else 0) | (_TRUNCATE if version >= 3 else 0)
     attributes = struct.pack("QQQ", files, _TCP if version >= 4 else 0, _SCOPES if version >= 6 else 0)
     size = 24 if version >= 6 else 16 if version >= 4 else 8
@@ -67,9 +70,12 @@ def _landlock(version: int, writable: Sequence[str]) -> bool:
     if ruleset < 0:
         return False
     try:
-        for folder in writable:
+        rights = [(folder, files & ~_EXECUTE) for folder in writable]
+        if names_threads:
+            rights.append((OWN_PROCESS, files & (_WRITE_FILE | _TRUNCATE)))
+        for folder, allowed in rights:
             descriptor = os.open(folder, os.O_PATH | os.O_CLOEXEC)
-            rule = struct.pack("=Qi", files & ~_EXECUTE, descriptor)
+            rule = struct.pack("=Qi", allowed, descriptor)
             added = _libc.syscall(_ADD_RULE, ruleset, _PATH_BENEATH, rule, 0)
             os.close(descriptor)
             if added:
