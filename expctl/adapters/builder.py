@@ -64,7 +64,7 @@ class Builder:
         if cached is not None:
             return cached
         out = self._state / "build" / key
-        shutil.rmtree(out, ignore_errors=True)
+        durable.remove_tree(out)
         out.mkdir(parents=True)
         failed = self._run_all(recipe, target, tree, out)
         made = out / target.build.artifact
@@ -89,7 +89,7 @@ class Builder:
 
     def _run_all(self, recipe: Recipe, target: Target, tree: Path, out: Path) -> Failed | None:
         scratch, log = self._state / "scratch" / "build", self._state / "scratch" / "build.log"
-        shutil.rmtree(scratch, ignore_errors=True)
+        durable.remove_tree(scratch)
         environment = child_environment(self._environment, scratch, self._mark)
         cache = self._state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
         cache.mkdir(parents=True, exist_ok=True)
@@ -144,10 +144,10 @@ class Builder:
         """Move the build to its content address; the note that finds it again is written last."""
         home = self._state / "artifacts" / artifact.sha256
         if self.path(target, artifact) is None:
-            shutil.rmtree(home, ignore_errors=True)
+            durable.remove_tree(home)
             home.parent.mkdir(parents=True, exist_ok=True)
             os.rename(out, home)
-        shutil.rmtree(out, ignore_errors=True)
+        durable.remove_tree(out)
         durable.replace(self._state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
 
 

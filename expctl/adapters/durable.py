@@ -1,8 +1,11 @@
-"""Writing files so that a crash leaves the old contents or the new, never half."""
+"""Writing files so that a crash leaves the old contents or the new, never half; and removing them so that a refusal is seen."""
 
 import errno
 import os
+import shutil
 from pathlib import Path
+
+from expctl.domain.machine_trouble import is_trouble
 
 
 def replace(path: Path, contents: bytes) -> None:
@@ -36,6 +39,19 @@ def move(source: Path, target: Path) -> None:
         target.chmod(mode)
         source.unlink()
     flush_folder(target.parent)
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder and what is below it, as far as that goes; one that is gone is fine.
+
+    Raises OSError when the disk is broken or can't be written: what comes next would stumble over what stayed.
+    """
+    try:
+        shutil.rmtree(folder)
+    except OSError as error:
+        if is_trouble(error):
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def forget_half_written(folder: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import git
 
 from expctl.adapters.git_reader import GitReader, Place, hermetic_arguments, hermetic_environment, without_gits_own
-from expctl.adapters.git_trouble import git_trouble
+from expctl.adapters.git_trouble import FATAL, gave_up, git_trouble
 from expctl.domain.errors import Refused
 
 LOST = re.compile("not a valid object|bad object|unable to read|invalid object|missing blob|not a valid .* name")
@@ -64,6 +64,8 @@ class GitPlumbing(GitReader):
                 where=str(self.root),
                 hint="if a `git gc --prune=now` ran meanwhile, run the same command again; otherwise git fsck",
             )
+        if status == FATAL:
+            raise gave_up(arguments[0], said, str(self.root))
         if status:
             raise RuntimeError(f"git {' '.join(arguments[:3])} failed with {status}: {said}")
         return out.decode(errors="surrogateescape").strip()

@@ -51,8 +51,7 @@ class Publication:
             except (Refused, OSError, RuntimeError):
                 # What failed may have done its work first: only the branch itself says whether it has moved.
                 with contextlib.suppress(Refused, OSError, RuntimeError):
-                    self.recover(branch=branch, old=old, new=new)
-                    self._intent.unlink(missing_ok=True)
+                    self.recover_intended()
                 raise
 
     def _publish_here(self, branch: str, old: str, new: str) -> bool:
@@ -209,7 +208,7 @@ class Publication:
     def _forget_copies(self) -> None:
         for copy in (self._ours, self._merged, self._merged.with_name(f"{self._merged.name}.lock")):
             copy.unlink(missing_ok=True)
-        shutil.rmtree(self._ws.state / "publication.files", ignore_errors=True)
+        durable.remove_tree(self._ws.state / "publication.files")
 
     @staticmethod
     def _copy_durably(source: Path, target: Path) -> None:

@@ -3,7 +3,6 @@
 The user's tree is touched in two places: publication (git_publication.py), and `restore` after a capture.
 """
 
-import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from expctl.adapters import durable
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import Place
+from expctl.adapters.git_trouble import gave_up
 from expctl.adapters.seals import Seals
 from expctl.adapters.stale_locks import remove_below
 from expctl.domain.errors import Refused
@@ -84,7 +84,7 @@ class GitWorkspace(GitPlumbing):
         """Do two commits differ below `paths`? One that is gone (a shallow clone, collected garbage) differs."""
         status, _, said = self.call(["diff-tree", "--quiet", "-r", old, new, "--", *paths])
         if status not in (0, 1) and self.ref(old) and self.ref(new):
-            raise RuntimeError(f"git diff-tree failed with {status}: {said}")
+            raise gave_up("diff-tree", said, str(self.root))
         return status != 0
 
     def source_identity(self, commit: str) -> str:
@@ -133,7 +133,7 @@ class GitWorkspace(GitPlumbing):
         """The tree of `head` with what `commit` changed below `paths` taken back, merged three ways."""
         status, patch, said = self.call(["diff", *PLAIN_DIFF, f"{commit}^", commit, "--", *paths])
         if status:
-            raise RuntimeError(f"git diff failed: {said}")
+            raise gave_up("diff", said, str(self.root))
         env = self._fresh_index(head)
         status, _, said = self.call(["apply", "--cached", "--3way", "--whitespace=nowarn", "-R", "-"], stdin=patch, env=env)
         if status:
@@ -216,7 +216,7 @@ class GitWorkspace(GitPlumbing):
         self.must(["add", "-A", "--", *known], env=env)
         status, out, said = self.call(["diff", "--cached", *PLAIN_DIFF, "HEAD", "--", *paths], env=env)
         if status:
-            raise RuntimeError(f"git diff failed: {said}")
+            raise gave_up("diff", said, str(self.root))
         return out
 
     def restore(self, paths: Sequence[str], *, tree: str) -> None:
@@ -267,9 +267,9 @@ class GitWorkspace(GitPlumbing):
     def _remove_check_out(self, path: Path) -> None:
         self.seals.lift(path)
         admins = [admin for admin, worktree in self._registered_check_outs().items() if worktree == path]
-        shutil.rmtree(path, ignore_errors=True)
+        durable.remove_tree(path)
         for admin in admins:
-            shutil.rmtree(admin, ignore_errors=True)
+            durable.remove_tree(admin)
             if admin.parent.is_dir() and not any(admin.parent.iterdir()):
                 admin.parent.rmdir()
 

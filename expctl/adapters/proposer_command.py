@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import stat
 import sys
 import tempfile
@@ -42,7 +41,7 @@ class ProposerCommand:
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         for old in self._folder.glob("scratch-*"):
-            shutil.rmtree(old, ignore_errors=True)
+            durable.remove_tree(old)
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder))
         (scratch / "experiments").mkdir()
         said = {"schema": SCHEMA, "scratch": str(scratch), "refused": encode(self.refusals()), "brief": encode(brief)}

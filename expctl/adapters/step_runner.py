@@ -4,13 +4,13 @@ import contextlib
 import hashlib
 import json
 import math
-import shutil
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from expctl.adapters import durable
 from expctl.adapters.channel import NONCE, Channel, Unasked, shown
 from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
 from expctl.adapters.child_words import child_environment, fill, shared_folders
@@ -186,7 +186,7 @@ class StepRunner:
         if not self._rooms and self._scratch.is_dir():
             for old in self._scratch.iterdir():
                 if old.is_dir() and not old.is_symlink():
-                    shutil.rmtree(old, ignore_errors=True)
+                    durable.remove_tree(old)
         room = self._scratch / hashlib.sha256(str(artifact).encode()).hexdigest()[:12]
         self._rooms.add(room)
         return room

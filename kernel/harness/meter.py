@@ -71,8 +71,8 @@ class Account:
         hides the most doesn't count: the kernel charges interrupts to whom they meet, and a lie told once gains nothing.
         """
         if self._visits:
-            hidden = sorted(max(0, seen - said) for said, seen, _ in self._visits)
-            hidden_ns = statistics.fmean(hidden[:-1] or hidden)
+            each_hid = sorted(max(0, seen - said) for said, seen, _ in self._visits)
+            hidden_ns = statistics.fmean(each_hid[:-1] or each_hid)
             said_ns, batches = (statistics.median(each) for each in (list(zip(*self._visits, strict=True))[i] for i in (0, 2)))
             allowed_ns = AGREEMENT * said_ns + batches * self._allowance_ns
             if hidden_ns > allowed_ns:

@@ -24,6 +24,7 @@ from expctl.adapters.clock import SystemClock
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_workspace import GitWorkspace
 from expctl.domain import machine_trouble
+from expctl.domain.errors import MachineTrouble
 from expctl.domain.events import MeasureFailed, Publishing
 from expctl.domain.ports import Failed
 from expctl.flow import bench, footing, preflight, recover
@@ -225,7 +226,7 @@ def _() -> None:
     def trusting(self: git_plumbing.GitPlumbing, arguments: Any, **options: Any) -> str:
         try:
             return must(self, arguments, **options)
-        except RuntimeError:
+        except (RuntimeError, MachineTrouble):
             return ""
 
     git_plumbing.GitPlumbing.must = trusting  # type: ignore[method-assign]

@@ -21,11 +21,14 @@ def _failing(*plans: Plan):
     return play
 
 
-def _fails(number: int, kinds: Calls, *acts: Act) -> tuple[Plan, ...]:
-    return tuple(Plan(act=act, number=number, kinds=kinds) for act in acts)
+def _fails(number: int, kinds: Calls, *acts: Act, only: str = "") -> tuple[Plan, ...]:
+    return tuple(Plan(act=act, number=number, kinds=kinds, only=only) for act in acts)
 
 
-FULL = _failing(*_fails(errno.ENOSPC, FILES, Act.FAIL_FROM, Act.FAIL_FROM, Act.FAIL_ONCE))
+FULL = _failing(
+    *_fails(errno.ENOSPC, FILES, Act.FAIL_FROM, Act.FAIL_FROM, Act.FAIL_ONCE),
+    *_fails(errno.ENOSPC, FILES, Act.FAIL_FROM, only="/journal"),
+)
 BROKEN = _failing(*_fails(errno.EIO, ALL, Act.FAIL_ONCE, Act.FAIL_FROM))
 READ_ONLY = _failing(*_fails(errno.EROFS, Calls.NAME | Calls.CREATE, Act.FAIL_FROM))
 NO_DESCRIPTOR = _failing(*_fails(errno.EMFILE, Calls.OPEN | Calls.CREATE | Calls.PROCESS, Act.FAIL_ONCE, Act.FAIL_FROM))

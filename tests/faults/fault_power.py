@@ -19,8 +19,11 @@ def _cut(loss: Loss):
             plan = replace(plan, at=0)
         running = story.start(plan)
         ended = running.wait()
+        acknowledged = story.scene.record_field(
+            experiment, "verdict"
+        )  # INVALID where a worker within its walls was killed alone
         story.scene.lab.cut_power(stage, running, lambda root, log: cut(root, log, loss, trial.draw))
-        if ended.status == 0 and story.scene.record_field(experiment, "verdict") != verdict:
+        if ended.status == 0 and story.scene.record_field(experiment, "verdict") != acknowledged:
             story.say("1: a record was acknowledged, and the cut took it")
         story.resume()
         return story

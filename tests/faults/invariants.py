@@ -86,16 +86,20 @@ def _is_written(path: str) -> bool:
 
 def violations(scene: Scene, expected: Expected) -> tuple[str, ...]:
     """One sentence for each invariant that does not hold, with its number first."""
-    git = GitReader(locate(scene.root))
-    library = GitLibrary(git)
     head = scene.ref(f"refs/heads/{expected.branch}")
     if not head:
         return ("2: the branch is gone",)
     try:
-        books = Books.open(library, head)
-        records = {each.id: each for each in library.records(head)}
+        return _violations(scene, expected, head)
     except Refused as refusal:
         return (f"1: what is committed can't be read: {refusal}",)
+
+
+def _violations(scene: Scene, expected: Expected, head: str) -> tuple[str, ...]:
+    git = GitReader(locate(scene.root))
+    library = GitLibrary(git)
+    books = Books.open(library, head)
+    records = {each.id: each for each in library.records(head)}
     record = records.get(expected.experiment)
     return (
         *_acknowledged(scene, expected, records),

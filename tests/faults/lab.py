@@ -104,6 +104,23 @@ class Running:
         os.kill(self.pid, signal.SIGCONT)
 
 
+def end_all_of(plan: PlanFile) -> None:
+    """No process that was started with this plan goes on."""
+    entry = b"FAULTS_PLAN=" + os.fsencode(plan.path)
+    while left := [pid for pid in map(int, filter(str.isdigit, os.listdir("/proc"))) if entry in _environment_of(pid)]:
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def _environment_of(pid: int) -> list[bytes]:
+    """Empty for one that is gone, or only its exit status is left."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
 @dataclass(slots=True)
 class Scene:
     """One copy of a stage, always at the same place, and what was done in it."""
@@ -250,6 +267,7 @@ class Lab:
         """Put the stage back and play onto it what the cut leaves of the command's changes."""
         assert running.plan is not None
         log = self.folder / "cut.log"
+        end_all_of(running.plan)  # a git whose own git was killed would go on clearing up
         if running.plan.log.exists():
             shutil.copyfile(running.plan.log, log)
         shutil.rmtree(self._root)
