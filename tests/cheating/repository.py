@@ -14,7 +14,7 @@ goal: fewer nanoseconds, honestly
 scope: [src]
 harness: [bench, kernel/harness]
 decides: [here]
-gate: {{patterns: ["benchmark_of_nobody"], wait_s: 1, quiet_s: 0}}
+gate: {{patterns: ["benchmark_beside_the_cheats"], wait_s: 1, quiet_s: 0}}
 environment: {{set: {{OMP_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1"}}}}
 targets:
   here:

@@ -131,7 +131,7 @@ def _() -> None:
 
 @defect("objects that vanish are bugs")
 def _() -> None:
-    git_plumbing.LOST = re.compile("(?!)")
+    git_plumbing.LOST, git_plumbing.FATAL = re.compile("(?!)"), -1
 
 
 @defect("local changes are not looked at")
