@@ -48,18 +48,6 @@ EXPORTED int scaled_mm_device_describe(int ordinal, char *name, int name_size, i
   return scaled_mm::kOk;
 }
 
-EXPORTED int scaled_mm_device_alloc(void **pointer, uint64_t size) {
-  return scaled_mm::checked(RUNTIME(Malloc)(pointer, size));
-}
-EXPORTED int scaled_mm_device_free(void *pointer) { return scaled_mm::checked(RUNTIME(Free)(pointer)); }
-EXPORTED int scaled_mm_device_write(void *to_device, const void *from_host, uint64_t size) {
-  return scaled_mm::checked(RUNTIME(Memcpy)(to_device, from_host, size, RUNTIME(MemcpyHostToDevice)));
-}
-EXPORTED int scaled_mm_device_read(void *to_host, const void *from_device, uint64_t size) {
-  return scaled_mm::checked(RUNTIME(Memcpy)(to_host, from_device, size, RUNTIME(MemcpyDeviceToHost)));
-}
-EXPORTED int scaled_mm_device_wait() { return scaled_mm::checked(RUNTIME(DeviceSynchronize)()); }
-
 // Asynchronous. All pointers are to device memory; bias may be null.
 EXPORTED int scaled_mm_launch(int config, int b_dtype, const void *a, const void *b, const void *bias, void *c,
                               float scale, int m, int n, int k, int first_row_block, int end_row_block) {
@@ -79,34 +67,4 @@ EXPORTED int scaled_mm_launch(int config, int b_dtype, const void *a, const void
     if (const int error = checked(RUNTIME(GetLastError)())) return error;
   }
   return kOk;
-}
-
-// Launches `iterations` times, each between two events of its own, waits, and writes the time of each in ns.
-EXPORTED int scaled_mm_device_time(int config, int b_dtype, const void *a, const void *b, const void *bias, void *c,
-                                   float scale, int m, int n, int k, int iterations, int64_t *duration_ns) {
-  using namespace scaled_mm;
-  constexpr int kMostIterations = 256;
-  if (iterations < 1 || iterations > kMostIterations) return kBadExtent;
-  if (config < 0 || config >= kConfigCount) return kUnknownConfig;
-  RUNTIME(Event_t) begin[kMostIterations], end[kMostIterations];
-  for (int i = 0; i < iterations; ++i) {
-    if (const int error = checked(RUNTIME(EventCreate)(&begin[i]))) return error;
-    if (const int error = checked(RUNTIME(EventCreate)(&end[i]))) return error;
-  }
-  int error = kOk;
-  for (int i = 0; i < iterations && error == kOk; ++i) {
-    error = checked(RUNTIME(EventRecord)(begin[i], nullptr));
-    if (error == kOk)
-      error = scaled_mm_launch(config, b_dtype, a, b, bias, c, scale, m, n, k, 0, blocks(m, block_m_of(config)));
-    if (error == kOk) error = checked(RUNTIME(EventRecord)(end[i], nullptr));
-  }
-  if (error == kOk) error = checked(RUNTIME(DeviceSynchronize)());
-  for (int i = 0; i < iterations; ++i) {
-    float duration_ms = 0.0f;
-    if (error == kOk) error = checked(RUNTIME(EventElapsedTime)(&duration_ms, begin[i], end[i]));
-    duration_ns[i] = static_cast<int64_t>(static_cast<double>(duration_ms) * 1e6 + 0.5);
-    (void)RUNTIME(EventDestroy)(begin[i]);
-    (void)RUNTIME(EventDestroy)(end[i]);
-  }
-  return error;
 }
