@@ -10,6 +10,7 @@ from expctl.profiling.classify import classify
 from expctl.profiling.devices import known_devices
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch, Statistic
 from expctl.profiling.launches import launches_of
+from expctl.profiling.limits import hold
 from expctl.profiling.run_folder import Run
 from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Track, median, repeat_deviation, sample_deviation
 
@@ -31,6 +32,7 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
     parts = run.timed
     for each in (*parts, *run.counted):
         each.tally.settle()
+    wild = [note for each in (*parts, *run.counted, *run.copies, *run.told_again) for note in hold(each)]
     devices, notes = known_devices(parts, run.agents, arch)
     readings = _readings(parts, devices)
     groups = _groups(parts, devices, readings)
@@ -40,8 +42,13 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
     for each in parts:
         if each.tally.impossible:
             notes.append(
-                f"times: {each.tally.impossible} dispatches end before they begin and are left out ({Path(each.file).name})"
+                f"times: {each.tally.impossible} dispatches end before they begin, or have no times (0 to 0), and are left out "
+                f"({Path(each.file).name})"
             )
+    for each in (*parts, *run.copies):
+        if each.impossible_copies:
+            notes.append(f"copies: {each.impossible_copies} end before they begin and are left out ({Path(each.file).name})")
+    notes += wild
     notes += [note for each in readings.values() for note in each.notes]
     notes += [note for each in parts for note in each.notes] + run.notes + _compared(parts, run.told_again)
     kernels = sorted(

@@ -12,6 +12,7 @@ from typing import TextIO
 
 from expctl.domain.text import one_line
 from expctl.profiling import refusals
+from expctl.profiling.limits import BITS_64, NUMBER
 from expctl.profiling.text_file import head, open_text
 
 ROWS_AT_ONCE = 2_000
@@ -26,6 +27,7 @@ LINES_BEFORE = 1000
 
 LINE_MOST = 2 * FIELD_MOST
 """A longer line comes in pieces, which are refused: it may be an archive made to burst."""
+_LONG = re.compile(r"\d{19,}", re.ASCII)
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 
 Row = list[str]
@@ -144,24 +146,29 @@ def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
     """The cells of a column as integers, quoted or not. Raises Refused, and names the cell."""
     if "_" not in "".join(cells):  # Python's way to write integers, and no tool's
         with suppress(ValueError):
-            return list(map(int, cells))
+            found = list(map(int, cells))
+            if found and not -BITS_64 <= min(found) <= max(found) < BITS_64:
+                raise refusals.damaged(path, f"{name} of more than 64 bits")
+            return found
     bad = next(cell for cell in cells if not _is_integer(cell))
     raise refusals.damaged(path, f"{name} {one_line(bad, 60) or '(empty)'}, where an integer belongs")
 
 
 def optional_integer(cell: str) -> int | None:
-    """The integer of a cell, None for an empty or odd one."""
+    """The integer of a cell, None for an empty or odd one. One of more than 64 bits is cut to them, and still impossible."""
+    if _LONG.fullmatch(cell):
+        return BITS_64
     return int(cell) if _is_integer(cell) else None
 
 
 def number(path: Path, name: str, cell: str) -> float:
-    """A finite number, exponents and thousands' commas allowed. Raises Refused, also for a decimal comma."""
+    """A number that something can be, exponents and thousands' commas allowed. Raises Refused, also for a decimal comma."""
     plain = cell.replace(",", "") if _THOUSANDS.fullmatch(cell.strip()) else cell
     try:
         value = float("nan" if "_" in plain else plain)
     except ValueError:
         value = float("nan")
-    if value - value != 0:
+    if not abs(value) < NUMBER:
         raise refusals.damaged(path, f"{name} {one_line(cell, 60) or '(empty)'}, where a number belongs")
     return value
 

@@ -76,6 +76,9 @@ def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], f
                 device = f"device {values[device_at]}" if device_at is not None else "the GPU"
                 found.launches[key] = _launch(device, dict(zip(parts, key, strict=True)), strings)
                 entries[key] = found.tally.entry(device, key)
+            if not start and not end:
+                found.tally.impossible += 1
+                continue
             duration_to, start_to, end_to = entries[key]
             duration_to(end - start)
             start_to(start)
@@ -129,8 +132,14 @@ def _copies(database: sqlite3.Connection, found: Gathered) -> None:
     if not {"start", "end", "copykind"} <= have.keys():
         return
     size = "bytes" if "bytes" in have else "NULL"
-    query = f'SELECT copyKind, count(*), total("end" - start), total({size}) FROM {COPIES} GROUP BY copyKind'  # noqa: S608
-    for kind, calls, time, moved in database.execute(query):
+    query = (
+        f'SELECT copyKind, "end" < start, count(*), total("end" - start), total({size}) '  # noqa: S608  constant names
+        f'FROM {COPIES} GROUP BY copyKind, "end" < start'
+    )
+    for kind, backwards, calls, time, moved in database.execute(query):
+        if backwards:
+            found.impossible_copies += calls
+            continue
         name = _COPY_KINDS.get(kind, f"copy kind {kind}")
         found.copies[name] = Moved(calls=calls, total_ns=int(time), total_bytes=int(moved) if size == "bytes" else None)
 
@@ -140,7 +149,7 @@ def _fills(database: sqlite3.Connection, found: Gathered) -> None:
     if not {"start", "end"} <= have.keys():
         return
     size = "bytes" if "bytes" in have else "NULL"
-    query = f'SELECT count(*), total("end" - start), total({size}) FROM {FILLS}'  # noqa: S608  constant names
+    query = f'SELECT count(*), total("end" - start), total({size}) FROM {FILLS} WHERE "end" >= start'  # noqa: S608  constant names
     calls, time, moved = database.execute(query).fetchone()
     if calls:
         found.copies["fill"] = Moved(calls=calls, total_ns=int(time), total_bytes=int(moved) if size == "bytes" else None)
