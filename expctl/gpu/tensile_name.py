@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.gpu.tensile_flags import flag_words
+from expctl.gpu.tensile_hash import SHORTENED_AT, hashed
 from expctl.gpu.tensile_keys import FIRST_KEYS, KEYS, Key, read_keys
 from expctl.gpu.tensile_problem import Problem, read_problem
 from expctl.gpu.tensile_types import TYPE_NAMES, types_of
@@ -25,13 +26,6 @@ MARKS = {
     "SE": "C and D have one leading dimension",
     "CMS": "a schedule of the main loop written by hand",
 }
-SHORTENED_AT = 48
-HASH_LETTERS = 43
-"""32 bytes in base64, with `_` and `-`."""
-LIKE_KEYS_MOST = 0.25
-"""Of the letters of a hash: more isn't chance."""
-KEY_LIKE = re.compile(r"\d?[A-Z]+(?:n?\d+|\d+p\d+|n\d+p\d+)?", re.ASCII)
-"""How generators write a key: capitals, then a number, -1 as n1 and 1.25 as 1p25."""
 HAND_WRITTEN = re.compile(r"shortname\d+", re.ASCII)
 """What authors of kernels give a name that would else be too long."""
 LITE_KEYS = {"LDSB", "MIWT", "AFEM", "AFC", "GRVWA", "GRVWB", "USL"}
@@ -122,7 +116,7 @@ def read_name(name: str) -> KernelName | None:
     instruction, tokens = _instruction((*(read[1] if read else ()), *tokens))
     keys = read_keys((token for token in tokens if token not in MARKS), KEYS if tile else FIRST_KEYS)
     words += tuple(f"{token}: {MARKS[token]}" for token in tokens if token in MARKS)
-    lost = 0 if custom else _hashed(bare, keys)
+    lost = 0 if custom else hashed(bare, keys)
     own = custom or read is None or any(HAND_WRITTEN.fullmatch(key.token) for key in keys)
     kind = Kind.CUSTOM if own else Kind.SHORTENED if lost else Kind.PRODUCT
     if kind is Kind.CUSTOM:
@@ -164,22 +158,6 @@ def _instruction(tokens: tuple[str, ...]) -> tuple[Instruction | None, tuple[str
             instruction = Instruction(m=m, n=n, k=numbers[2] if len(numbers) == 4 else None, blocks=blocks)
             return instruction, tokens[:index] + tokens[index + 1 :]
     return None, tokens
-
-
-def _hashed(bare: str, keys: tuple[Key, ...]) -> int:
-    """How many of the last keys are pieces of a hash: it begins where names are shortened, and isn't written like keys. In a
-    whole one chance may write a short key; one that a profiler cut off has none. 0 without a hash.
-    """
-    pieces = [piece for piece in bare[SHORTENED_AT:].split("_") if piece]
-    last: list[Key] = []
-    while keys[len(last) :] and sum(key.token.count("_") + 1 for key in last) < len(pieces):
-        last.insert(0, keys[-1 - len(last)])
-    if not last or last[0].known or not "_".join(key.token for key in last).endswith("_".join(pieces)):
-        return 0
-    letters = sum(len(key.token) for key in last if key.known)
-    most = HASH_LETTERS * LIKE_KEYS_MOST if len(bare) == SHORTENED_AT + HASH_LETTERS else 0
-    written = len(bare) > SHORTENED_AT + HASH_LETTERS or letters > most or all(map(KEY_LIKE.fullmatch, pieces))
-    return 0 if written else len(last)
 
 
 def _dialect(instruction: Instruction | None, keys: tuple[Key, ...], head: str) -> Dialect:
