@@ -61,6 +61,8 @@ def gather_torch(path: Path, document: Any) -> Gathered:
 
 def _describe(path: Path, found: Gathered, events: list[Any], *, rocm: bool, rounded: bool) -> None:
     if not found.has_kernels and not found.copies:
+        if any({"BeginNs", "EndNs"} <= mapping(mapping(event).get("args")).keys() for event in events):
+            raise refusals.unknown(path, "a trace of rocprof v1, which is not read", "profile with rocprofv3 --kernel-trace")
         what = f"a trace of {len(events)} events without a kernel" if events else "a trace without events"
         raise refusals.no_kernels(path, what, "profile with ProfilerActivity.CUDA (which is ROCm's too)")
     if rocm and not any(raw.vgpr for raw in found.launches.values()):
