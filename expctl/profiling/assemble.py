@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from expctl.domain.profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline
+from expctl.domain.text import one_line
 from expctl.gpu.reported_registers import Reading, reading
 from expctl.profiling.classify import classify
 from expctl.profiling.devices import known_devices
@@ -51,6 +52,7 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
     notes += wild
     notes += [note for each in readings.values() for note in each.notes]
     notes += [note for each in parts for note in each.notes] + run.notes + _compared(parts, run.told_again)
+    notes += _uncalled(sorted(counters.keys() - groups.keys()))
     kernels = sorted(
         (_shared(kernel, total) for kernel in timed), key=lambda each: (-(each.total_ns or 0), -each.calls, each.name)
     )
@@ -159,6 +161,14 @@ def _counters(parts: Iterable[Gathered]) -> dict[str, dict[str, float]]:
         kernel: {name: each.total / each.calls for name, each in counted.items() if each.calls}
         for kernel, counted in sums.items()
     }
+
+
+def _uncalled(kernels: Sequence[str]) -> list[str]:
+    """Counters that join nothing: the tools may have written the names in two ways, or the passes ran other kernels."""
+    if not kernels:
+        return []
+    shown = ", ".join(one_line(name, 60) for name in kernels[:3]) + (", ..." if len(kernels) > 3 else "")
+    return [f"counters of {len(kernels)} kernel{'s' * (len(kernels) > 1)} have no dispatch here: {shown}"]
 
 
 def _timelines(parts: Sequence[Gathered], path: Path) -> tuple[Timeline, ...]:
