@@ -211,6 +211,38 @@ def test_ncu_printing_behind_a_program_that_prints(tmp_path: Path, lines: int) -
     assert "ERR_NVGPUCTRPERM" in refused.value.found
 
 
+PRINTED = "==PROF== Connected to process 7\n{}==PROF== Disconnected\n"
+
+
+@pytest.mark.parametrize("lines", [3, 3000])
+def test_a_program_whose_last_words_have_no_end_of_line(tmp_path: Path, lines: int) -> None:
+    (tmp_path / "a.csv").write_text(PRINTED.format("") + 'it says "hello\n' * lines + "Done" + printed(ncu_rows()))
+    (tmp_path / "b.csv").write_text(printed(ncu_rows()))
+    assert figures(tmp_path / "a.csv") == figures(tmp_path / "b.csv")
+
+
+@pytest.mark.parametrize("warning", ["no commas", 'with, commas, and "quotes"', ","])
+def test_a_warning_behind_the_table_is_no_row(tmp_path: Path, warning: str) -> None:
+    rows = printed(ncu_rows())
+    (tmp_path / "a.csv").write_text(f"{PRINTED.format('')}{rows}==WARNING== {warning}\n")
+    (tmp_path / "b.csv").write_text(rows)
+    assert figures(tmp_path / "a.csv") == figures(tmp_path / "b.csv")
+
+
+@pytest.mark.parametrize("before", ["", "the program prints\n", "more\n" * 3000])
+@pytest.mark.parametrize("said", ["==WARNING== No kernels were profiled.", "==ERROR== ERR_NVGPUCTRPERM"])
+def test_why_ncu_wrote_no_table(tmp_path: Path, before: str, said: str) -> None:
+    hints = "==WARNING== Another one.\nAvailable Kernels:\n1. foo\n"
+    (tmp_path / "a.csv").write_text(PRINTED.format(before) + f"{said}\n{hints}")
+    with pytest.raises(Refused) as refused:
+        read_profile(tmp_path / "a.csv")
+    assert refused.value.found == f"no table, but {said}"
+    (tmp_path / "b.csv").write_text(PRINTED.format(before))
+    with pytest.raises(Refused) as refused:
+        read_profile(tmp_path / "b.csv")
+    assert refused.value.found == "no table of ncu's"
+
+
 def test_ncu_in_base_units(tmp_path: Path) -> None:
     rows = ncu_rows()
     at = rows[0].index("gpu__time_duration.sum")
