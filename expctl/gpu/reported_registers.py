@@ -74,8 +74,8 @@ def reading(arch: str, counts: Iterable[tuple[int | None, int | None, int | None
     if not arch:
         return Reading(
             notes=(
-                "registers: the GPU isn't named, VGPRs are the tool's: wrong on gfx90a and gfx94x above 128, half on gfx950, "
-                "twice on gfx908",
+                "registers: the GPU isn't named, so VGPRs are the tool's: wrong on gfx90a and gfx94x above 128, half on "
+                "gfx950, twice on gfx908",
             )
         )
     return Reading()

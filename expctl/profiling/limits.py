@@ -23,8 +23,11 @@ _EXTENT_MOST = {"grid": 1 << 32, "workgroup": 1 << 16}
 
 
 def hold(part: Gathered) -> list[str]:
-    """Make figures of launches that can't be unknown, in place; notes say which. Raises Refused for times that can't be."""
+    """Make figures of launches that can't be unknown, in place; notes say which. Raises Refused for times and counters that
+    can't be.
+    """
     _check_times(part)
+    _check_counters(part)
     seen: dict[str, str] = {}
     for key, raw in part.launches.items():
         if found := _impossible(raw):
@@ -33,6 +36,13 @@ def hold(part: Gathered) -> list[str]:
             seen = found | seen
     file = Path(part.file).name
     return [f"{name.replace('_', ' ')}: {text} is what no GPU has; shown as unknown ({file})" for name, text in seen.items()]
+
+
+def _check_counters(part: Gathered) -> None:
+    for counted in part.counters.values():
+        for name, each in counted.items():
+            if not abs(each.total) < NUMBER * max(each.calls, 1):  # what is no number isn't less, either
+                raise refusals.damaged(Path(part.file), f"{one_line(name, 60)} of {each.total} in {each.calls} calls")
 
 
 def _impossible(raw: RawLaunch) -> dict[str, str]:

@@ -80,6 +80,17 @@ def test_a_gpu_of_any_size_in_a_database(tmp_path: Path, show: Show) -> None:
         assert show(database(tmp_path / f"{number}.db", SYMBOLS, DISPATCHES, script), "--json").status == 0
 
 
+@pytest.mark.parametrize("value", ["NaN", "1e400", "-Infinity", "1e35"])
+def test_a_counter_that_is_no_number(tmp_path: Path, value: str) -> None:
+    info = '"dispatch_info": {"kernel_id": 1}, "start_timestamp": 1, "end_timestamp": 9'
+    counted = '{"dispatch_data": {DATA}, "records": [{"counter_id": 7, "value": VALUE}]}'.replace("DATA", info)
+    entry = '{"callback_records": {"counter_collection": [RECORD]}}'.replace("RECORD", counted.replace("VALUE", value))
+    (tmp_path / "r.json").write_text('{"rocprofiler-sdk-tool": ' + entry + "}")
+    with pytest.raises(Refused) as refused:
+        read_profile(tmp_path / "r.json")
+    assert refused.value.found.startswith("7 of ")
+
+
 ZERO = "INSERT INTO rocpd_kernel_dispatch_GUID VALUES (4, 2, 1, 0, 0, 4), (5, 3, 2, 0, 0, 5)"
 
 
