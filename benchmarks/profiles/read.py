@@ -5,6 +5,7 @@
 Makes both files anew in a temporary folder. Every figure is the median of five runs of a process, start-up included.
 """
 
+import argparse
 import os
 import statistics
 import subprocess
@@ -43,8 +44,11 @@ def report(name: str, argv: list[str]) -> None:
 
 def main() -> None:
     """Print the table."""
-    dispatches = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
-    megabytes = float(sys.argv[2]) if len(sys.argv) > 2 else 50.0
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dispatches", metavar="DISPATCHES", nargs="?", type=int, default=1_000_000, help="in each database")
+    parser.add_argument("megabytes", metavar="MEGABYTES", nargs="?", type=float, default=50.0, help="of the CSV")
+    chosen = parser.parse_args()
+    dispatches, megabytes = chosen.dispatches, chosen.megabytes
     with tempfile.TemporaryDirectory() as folder:
         database, overlapping, trace = (Path(folder, name) for name in ("r.db", "o.db", "kernel_trace.csv"))
         large_profiles.rocpd(database, dispatches)

@@ -19,12 +19,13 @@ def decode(
     Names hold what was requested of the generator. What a name leaves out is listed as unknown, never filled in.
     """
     from expctl.cli.output import print_json, print_lines
+    from expctl.cli.profile_options import gpu
     from expctl.domain.errors import Refused
     from expctl.domain.text import one_line
     from expctl.gpu.tensile_reading import read
     from expctl.views.tensile import tensile_lines
 
-    reading = read(name, arch, _recorded(record) if record else None)
+    reading = read(name, gpu(arch), _recorded(record) if record else None)
     if reading is None:
         raise Refused(
             "this is no Tensile kernel name",

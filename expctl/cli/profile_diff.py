@@ -5,12 +5,14 @@ from typing import Annotated
 
 import typer
 
+from expctl.cli.profile_options import profile_path
+
 TOP = 8
 
 
 def diff(
-    before: Annotated[Path, typer.Argument(metavar="A")],
-    after: Annotated[Path, typer.Argument(metavar="B")],
+    before: Annotated[Path, typer.Argument(metavar="A", parser=profile_path)],
+    after: Annotated[Path, typer.Argument(metavar="B", parser=profile_path)],
     kernel: Annotated[str, typer.Option(metavar="REGEX", help="Only kernels with this in their names.")] = "",
     top: Annotated[int, typer.Option(metavar="N", min=0, help="Show N pairs, 0 for all; data has all.")] = TOP,
     arch: Annotated[str, typer.Option(metavar="GPU", help="The GPU, where the files don't name it: gfx1151, sm_90.")] = "",

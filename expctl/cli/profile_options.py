@@ -2,13 +2,22 @@
 
 import math
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from expctl.profiling.analysis import Problem
 
 TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
-_GPU = re.compile(r"gfx[0-9a-f]{3,4}|sm_\d{2,3}[af]?")
+
+
+def profile_path(text: str) -> Path:
+    """A file or folder. Raises Misused for "", which would be the working directory: an unset variable of a script."""
+    from expctl.domain.errors import Misused
+
+    if not text:
+        raise Misused("no profile is named", expected="a file or a folder", found="an empty word")
+    return Path(text)
 
 
 def expression(text: str, option: str) -> re.Pattern[str]:
@@ -24,8 +33,9 @@ def expression(text: str, option: str) -> re.Pattern[str]:
 def gpu(text: str) -> str:
     """The name of an architecture, or "". Raises Misused."""
     from expctl.domain.errors import Misused
+    from expctl.gpu.targets import is_target
 
-    if text and not _GPU.fullmatch(text):
+    if text and not is_target(text):
         raise Misused("this is no GPU", expected="its architecture for --arch: gfx1151, gfx90a, sm_90, ...", found=text)
     return text
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from expctl.cli.profile_options import TYPES
+from expctl.cli.profile_options import TYPES, profile_path
 
 if TYPE_CHECKING:
     from expctl.domain.profile import Kernel
@@ -17,7 +17,7 @@ PICTURES = ("png", "svg")
 
 
 def show(
-    path: Annotated[Path, typer.Argument(metavar="FILE|FOLDER")],
+    path: Annotated[Path, typer.Argument(metavar="FILE|FOLDER", parser=profile_path)],
     kernel: Annotated[str, typer.Option(metavar="REGEX", help="Only kernels with this in their names.")] = "",
     kind: Annotated[str, typer.Option("--class", metavar="CLASS", help="Only this class, such as GEMM or copy.")] = "",
     top: Annotated[

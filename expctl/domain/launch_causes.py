@@ -10,8 +10,10 @@ from expctl.domain.profile_noise import COUNT_PERCENT, differs, is_about, ratio
 from expctl.domain.profile_words import bytes_text, count_text, extent_text, times_text
 
 GROUPS_PERCENT = 10.0
-A_PROBLEM = 0.4
-"""Of the change of workgroups, as logarithms: what grows with the problem grows by this much of it at least."""
+A_PROBLEM, A_PROBLEM_MOST = 0.4, 1.6
+"""Of the change of workgroups, as logarithms: what grows with the problem grows by so much of it at least and at most. The
+products of a cube grow by 1.5 of it; whatever takes longer still has another cause as well.
+"""
 WORK_PERCENT = 5.0
 """Tiles of one problem store the same bytes, and multiply alike to within 0.7 % (the captures); a padded edge may add some."""
 
@@ -25,7 +27,7 @@ def size(before: Signs, after: Signs, slower: float) -> str:
         return ""
     instructions = ratio(before.instructions, after.instructions)
     grown = instructions if instructions is not None else slower
-    if not _explains(grown, groups, A_PROBLEM):
+    if not A_PROBLEM <= _part(grown, groups) <= A_PROBLEM_MOST or not 0 < _part(slower, groups) <= A_PROBLEM_MOST:
         return ""
     more = f", {times_text(instructions)} the instructions" if instructions is not None else ""
     return (
@@ -42,7 +44,7 @@ def tile(before: Signs, after: Signs, slower: float) -> str:
     if groups is None or is_about(groups, GROUPS_PERCENT) or differs(work, WORK_PERCENT):
         return ""
     instructions = ratio(before.instructions, after.instructions)
-    if work is None and instructions is None and _explains(slower, groups, A_PROBLEM):
+    if work is None and instructions is None and _part(slower, groups) >= A_PROBLEM:
         return ""
     lds, vgpr = ratio(before.lds_bytes, after.lds_bytes), ratio(before.vgpr, after.vgpr)
     larger = [each for each in (lds, vgpr) if differs(each, GROUPS_PERCENT)]
@@ -78,9 +80,9 @@ def shape(before: Signs, after: Signs, _slower: float) -> str:
     )
 
 
-def _explains(what: float | None, effect: float, share: float) -> bool:
-    """Does `what` move the same way, by at least `share` of `effect`, both as logarithms?"""
-    return what is not None and math.log(what) / math.log(effect) >= share
+def _part(what: float, effect: float) -> float:
+    """How much of `effect`, both as logarithms; below zero where they move in opposite ways."""
+    return math.log(what) / math.log(effect)
 
 
 def _same_resources(before: Signs, after: Signs) -> bool:

@@ -4,7 +4,7 @@ Each takes both sides and how many times as long a call takes, and answers with 
 """
 
 from expctl.domain.kernel_signs import Signs
-from expctl.domain.profile_noise import COUNT_PERCENT, is_about, ratio
+from expctl.domain.profile_noise import COUNT_PERCENT, differs, is_about, ratio
 from expctl.domain.profile_words import bytes_text
 
 SPILL_PERCENT = 0.5
@@ -22,15 +22,31 @@ def spill(before: Signs, after: Signs, slower: float) -> str:
         if abs(share[1] - share[0]) >= SPILL_PERCENT and (share[1] > share[0]) == (slower > 1):
             return f"registers spill: {share[0]:.1f} -> {share[1]:.1f} % of the instructions save and reload them{registers}"
         return ""
-    scratch = (before.scratch_bytes, after.scratch_bytes)
-    if (
-        scratch[0] is not None
-        and scratch[1] is not None
-        and abs(scratch[1] - scratch[0]) >= SCRATCH_BYTES
-        and (scratch[1] > scratch[0]) == (slower > 1)
-    ):
-        return f"scratch memory {scratch[0]} -> {scratch[1]} B per work-item: registers that spill, or arrays{registers}"
+    if _uses_other_scratch(before, after, slower) and not _may_fit_other(before, after, slower):
+        return (
+            f"scratch memory {before.scratch_bytes} -> {after.scratch_bytes} B per work-item: registers that spill, or arrays"
+            f"{registers}"
+        )
     return ""
+
+
+def _uses_other_scratch(before: Signs, after: Signs, slower: float) -> bool:
+    """More where it became slower, less where it became faster."""
+    if before.scratch_bytes is None or after.scratch_bytes is None:
+        return False
+    more = after.scratch_bytes - before.scratch_bytes
+    return abs(more) >= SCRATCH_BYTES and (more > 0) == (slower > 1)
+
+
+def _may_fit_other(before: Signs, after: Signs, slower: float) -> bool:
+    """May the time have changed because more or fewer workgroups fit? Where it isn't known how many, by registers and LDS."""
+    if _all_at_once(before) and _all_at_once(after):
+        return False
+    resident = ratio(before.resident_percent, after.resident_percent)
+    if resident is not None:
+        return differs(resident, OCCUPANCY_PERCENT) and (resident < 1) == (slower > 1)
+    taken = ((before.vgpr or 0, after.vgpr or 0), (before.lds_bytes or 0, after.lds_bytes or 0))
+    return any(mine != its and (its > mine) == (slower > 1) for mine, its in taken)
 
 
 def _moves_the_same(before: Signs, after: Signs) -> bool:
@@ -53,6 +69,8 @@ def occupancy(before: Signs, after: Signs, slower: float) -> str:
         return ""
     if _all_at_once(before) and _all_at_once(after):
         return ""  # whatever fits, there are no more of them
+    if None in (before.spills, after.spills) and _uses_other_scratch(before, after, slower):
+        return ""  # that may be the cause as well
     if before.vgpr != after.vgpr and not _moves_the_same(before, after):
         return ""  # other registers are other code, and nothing here says what else that code does
     if measured is not None and (is_about(measured, OCCUPANCY_PERCENT) or (measured < 1) != (slower > 1)):

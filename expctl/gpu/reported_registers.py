@@ -3,7 +3,8 @@ wrongly.
 
 Sources: LLVM's AMDGPU usage guide (kernel descriptor: granulated counts, accumulation offset), rocprofiler-sdk's reading of
 it (arch VGPRs from the accumulation offset on gfx90a and gfx94x, otherwise from the granulated count in steps of 4 for waves of
-64 and 8 for waves of 32). All counts are what is allocated in steps of the encoding, at least what the code uses.
+64 and 8 for waves of 32; on gfx908, where accumulation VGPRs are a file of their own, the same count for both). All counts are
+what is allocated in steps of the encoding, at least what the code uses.
 """
 
 from collections.abc import Iterable
@@ -28,6 +29,7 @@ class Reading:
     """How one run's counts are to be read. `notes` say what was corrected or can't be trusted."""
 
     halved: bool = False
+    accum_copied: bool = False
     split_unknown: bool = False
     sgpr_unknown: bool = False
     notes: tuple[str, ...] = ()
@@ -48,6 +50,13 @@ def reading(arch: str, counts: Iterable[tuple[int | None, int | None, int | None
         )
     if arch == "gfx950":
         return _gfx950(known)
+    if arch == "gfx908":
+        return Reading(
+            accum_copied=True,
+            notes=(
+                "registers: on gfx908 rocprofv3 prints VGPR_Count again as Accum_VGPR_Count; not added, and shown as unknown",
+            ),
+        )
     if _at_least_gfx10(arch):
         notes = [f"registers: SGPR {SGPR_CONSTANT} is a constant of the tool on {arch}, not a count; shown as unknown"]
         if arch.startswith("gfx125"):
@@ -65,7 +74,8 @@ def reading(arch: str, counts: Iterable[tuple[int | None, int | None, int | None
     if not arch:
         return Reading(
             notes=(
-                "registers: the GPU isn't named, so VGPRs are the tool's: wrong on gfx90a and gfx94x above 128, half on gfx950",
+                "registers: the GPU isn't named, so VGPRs are the tool's: wrong on gfx90a and gfx94x above 128, half on "
+                "gfx950, twice on gfx908",
             )
         )
     return Reading()
@@ -97,6 +107,8 @@ def corrected(how: Reading, vgpr: int | None, accum: int | None, sgpr: int | Non
         return Registers(vgpr=None, agpr=accum, sgpr=shown_sgpr)
     if how.halved:
         return Registers(vgpr=2 * vgpr, agpr=None, sgpr=shown_sgpr)
+    if how.accum_copied:
+        return Registers(vgpr=vgpr, agpr=None, sgpr=shown_sgpr)
     total = vgpr + (accum or 0)
     return Registers(vgpr=total, agpr=None if how.split_unknown else accum, sgpr=shown_sgpr)
 

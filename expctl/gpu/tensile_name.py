@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.gpu.tensile_flags import flag_words
+from expctl.gpu.tensile_hash import SHORTENED_AT, hashed
 from expctl.gpu.tensile_keys import FIRST_KEYS, KEYS, Key, read_keys
 from expctl.gpu.tensile_problem import Problem, read_problem
 from expctl.gpu.tensile_types import TYPE_NAMES, types_of
 
-KERNEL_DESCRIPTOR = re.compile(r"(?:\.kd| \[clone \.kd\])$", re.ASCII)
+KERNEL_DESCRIPTOR = re.compile(r"(?:\.kd| \[clone \.kd\])+$", re.ASCII)
 CUSTOM = re.compile(r"(Custom[A-Za-z0-9]*)_(.*)", re.ASCII)
-HELPER = re.compile(r"C([a-z]+)_(?!A[a-zA-Z]+_B)([A-Z].*)", re.ASCII)
+HELPER = re.compile(r"C([a-z]+)_(?!A[a-zA-Z]+_B)(?:D[a-z]+_)?([A-Z].*)", re.ASCII)
 PARTIAL_SUMS = re.compile(r"PostGSU(\d+)", re.ASCII)
 TILE = re.compile(r"MT(\d+)x(\d+)x(\d+)", re.ASCII)
 INSTRUCTION = re.compile(r"MI(\d+)x(\d+)x(\d+)(?:x(\d+))?", re.ASCII)
@@ -25,7 +26,8 @@ MARKS = {
     "SE": "C and D have one leading dimension",
     "CMS": "a schedule of the main loop written by hand",
 }
-SHORTENED_AT = 48
+HAND_WRITTEN = re.compile(r"shortname\d+", re.ASCII)
+"""What authors of kernels give a name that would else be too long."""
 LITE_KEYS = {"LDSB", "MIWT", "AFEM", "AFC", "GRVWA", "GRVWB", "USL"}
 LITE_FLAGS = re.compile(r"_(?:D?Bias|SAV|SAB|SCD|UserArgs|GG|HA|Grad|Scale)|BBias", re.ASCII)
 TENSILE_KEYS = {"AF0EM", "GLVWA", "GLVWB", "U64SL", "VAW", "AMAS", "TT"}
@@ -114,15 +116,16 @@ def read_name(name: str) -> KernelName | None:
     instruction, tokens = _instruction((*(read[1] if read else ()), *tokens))
     keys = read_keys((token for token in tokens if token not in MARKS), KEYS if tile else FIRST_KEYS)
     words += tuple(f"{token}: {MARKS[token]}" for token in tokens if token in MARKS)
-    kind = Kind.CUSTOM if custom or read is None else Kind.PRODUCT
+    lost = 0 if custom else hashed(bare, keys)
+    own = custom or read is None or any(HAND_WRITTEN.fullmatch(key.token) for key in keys)
+    kind = Kind.CUSTOM if own else Kind.SHORTENED if lost else Kind.PRODUCT
     if kind is Kind.CUSTOM:
-        words += (f"{custom[1]}: written by hand" if custom else f"{head}: its author's own words",)
+        words += (f"{custom[1]}: written by hand",) if custom else () if read else (f"{head}: its author's own words",)
         words += tuple(_own_word(key.token) for key in keys if not key.known)
         keys = tuple(key for key in keys if key.known)
-    elif any(_is_hash(key) for key in keys):
-        kind, lost = Kind.SHORTENED, next(index for index, key in enumerate(keys) if _is_hash(key))
+    elif lost:
         words += (f"{bare[SHORTENED_AT:]}: cut off, or a hash of the rest; the keys are lost",)
-        keys = keys[:lost]
+        keys = keys[:-lost]
     return KernelName(
         name=name,
         kind=kind,
@@ -155,11 +158,6 @@ def _instruction(tokens: tuple[str, ...]) -> tuple[Instruction | None, tuple[str
             instruction = Instruction(m=m, n=n, k=numbers[2] if len(numbers) == 4 else None, blocks=blocks)
             return instruction, tokens[:index] + tokens[index + 1 :]
     return None, tokens
-
-
-def _is_hash(key: Key) -> bool:
-    """Whether an unknown token is no key at all: generators write keys in capitals, and a tile whole."""
-    return not key.known and (key.token != key.token.upper() or key.token.startswith("MT"))
 
 
 def _dialect(instruction: Instruction | None, keys: tuple[Key, ...], head: str) -> Dialect:

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from expctl.domain.profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline
+from expctl.domain.text import one_line
 from expctl.gpu.reported_registers import Reading, reading
 from expctl.profiling.classify import classify
 from expctl.profiling.devices import known_devices
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch, Statistic
 from expctl.profiling.launches import launches_of
+from expctl.profiling.limits import hold
 from expctl.profiling.run_folder import Run
 from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Track, median, repeat_deviation, sample_deviation
 
@@ -31,6 +33,7 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
     parts = run.timed
     for each in (*parts, *run.counted):
         each.tally.settle()
+    wild = [note for each in (*parts, *run.counted, *run.copies, *run.told_again) for note in hold(each)]
     devices, notes = known_devices(parts, run.agents, arch)
     readings = _readings(parts, devices)
     groups = _groups(parts, devices, readings)
@@ -40,10 +43,16 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
     for each in parts:
         if each.tally.impossible:
             notes.append(
-                f"times: {each.tally.impossible} dispatches end before they begin and are left out ({Path(each.file).name})"
+                f"times: {each.tally.impossible} dispatches end before they begin, or have no times (0 to 0), and are left out "
+                f"({Path(each.file).name})"
             )
+    for each in (*parts, *run.copies):
+        if each.impossible_copies:
+            notes.append(f"copies: {each.impossible_copies} end before they begin and are left out ({Path(each.file).name})")
+    notes += wild
     notes += [note for each in readings.values() for note in each.notes]
     notes += [note for each in parts for note in each.notes] + run.notes + _compared(parts, run.told_again)
+    notes += _uncalled(sorted(counters.keys() - groups.keys()))
     kernels = sorted(
         (_shared(kernel, total) for kernel in timed), key=lambda each: (-(each.total_ns or 0), -each.calls, each.name)
     )
@@ -152,6 +161,14 @@ def _counters(parts: Iterable[Gathered]) -> dict[str, dict[str, float]]:
         kernel: {name: each.total / each.calls for name, each in counted.items() if each.calls}
         for kernel, counted in sums.items()
     }
+
+
+def _uncalled(kernels: Sequence[str]) -> list[str]:
+    """Counters that join nothing: the tools may have written the names in two ways, or the passes ran other kernels."""
+    if not kernels:
+        return []
+    shown = ", ".join(one_line(name, 60) for name in kernels[:3]) + (", ..." if len(kernels) > 3 else "")
+    return [f"counters of {len(kernels)} kernel{'s' * (len(kernels) > 1)} have no dispatch here: {shown}"]
 
 
 def _timelines(parts: Sequence[Gathered], path: Path) -> tuple[Timeline, ...]:

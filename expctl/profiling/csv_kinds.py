@@ -40,17 +40,29 @@ _NOT_READ: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("metric name", "invocations"), "Nsight Compute metrics summed over kernels", "ncu --import REPORT --csv --page raw"),
     (("#", "source"), "the source page of Nsight Compute", "ncu --import REPORT --csv --page raw"),
     (("time (%)", "instances"), "a printed summary of nsys", "nsys export --type sqlite REPORT, and give that"),
+    (("start (ns)", "corrid"), "a printed trace of nsys", "nsys export --type sqlite REPORT, and give that"),
     (("metric name", "metric value"), "Nsight Compute metrics summed over kernels", "ncu --import REPORT --csv --page raw"),
 )  # fmt: skip
-_API = re.compile(r"(hip[A-Z]|__hip|hsa_|nccl[A-Z]|mscclpp?[A-Z]|roctx|rocDec|rocJpeg|omp_|KFD_|kfd_)")
+# A call's name is a bare word. RCCL's kernels begin like its calls, and whoever names a kernel hipSomething gives it arguments.
+_API = re.compile(
+    r"(hip[A-Z]|__hip|nccl(?!DevKernel|Kernel)[A-Z]|mscclpp?[A-Z])\w*|(hsa_|roctx|rocDec|rocJpeg|omp_|KFD_|kfd_).*", re.DOTALL
+)
 _DOMAIN = re.compile(
     r"(KERNEL_DISPATCH|HIP_\w+|HSA_\w+|MARKER_\w+|MEMORY_COPY|MEMORY_ALLOCATION|SCRATCH_MEMORY|RCCL_API|ROCDECODE_\w+|ROCJPEG_\w+)"
 )
 _COPY = re.compile(r"MEMORY_COPY_\w+|\w+_TO_(HOST|DEVICE)")
 
 
+_ROCPROF_V1 = {"name", "calls", "totaldurationns", "averagens", "percentage"}
+"""All that its statistics have; those of rocprofv3 have least and most as well."""
+_NSYS_SAYS = ("processing [", "generating sqlite file")
+"""What `nsys stats` prints before its tables."""
+
+
 def csv_kind(heads: Collection[str]) -> CsvKind | None:
     """The kind of a table with these heads (lower case), None for one that is not read."""
+    if set(heads) == _ROCPROF_V1:
+        return None
     if "gpu_id" in heads and "node_id" not in heads:
         return None  # another tool's, though it has the names of a kernel trace
     for kind, wanted in _READ:
@@ -63,6 +75,10 @@ def csv_kind(heads: Collection[str]) -> CsvKind | None:
 
 def why_not(heads: Collection[str]) -> tuple[str, str] | None:
     """What a table is that is known and not read, and what to do; None for an unknown one."""
+    if set(heads) == _ROCPROF_V1:
+        return "statistics of rocprof v1, which are not read", "profile with rocprofv3 --kernel-trace"
+    if any(head.startswith(_NSYS_SAYS) for head in heads):
+        return "what nsys prints", "nsys export --type sqlite REPORT, and give that"
     for wanted, what, hint in _NOT_READ:
         if all(name in heads for name in wanted):
             return what, hint
@@ -73,6 +89,6 @@ def why_not_kernels(names: Iterable[str]) -> str:
     """What statistics are of, when not of kernels; "" when they are of kernels."""
     seen = list(names)
     for pattern, what in ((_DOMAIN, "whole domains"), (_API, "API calls"), (_COPY, "memory copies")):
-        if seen and all(pattern.fullmatch(name) if pattern is not _API else pattern.match(name) for name in seen):
+        if seen and all(pattern.fullmatch(name) for name in seen):
             return what
     return ""

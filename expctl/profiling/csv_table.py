@@ -6,26 +6,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, dropwhile, islice
+from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
 from expctl.domain.text import one_line
-from expctl.profiling import refusals
-from expctl.profiling.text_file import head, open_text
+from expctl.profiling import ncu_print, refusals
+from expctl.profiling.limits import BITS_64, NUMBER
+from expctl.profiling.text_file import open_text
 
 ROWS_AT_ONCE = 2_000
 FIELD_MOST = 1 << 20
 """Kernel names reach thousands of characters; the standard library's limit is meant for less."""
-PREAMBLE = "=="
-"""Nsight Compute writes such lines before and after its table when it prints while it profiles."""
-
-NCU_HEADS = '"ID","Process ID"'
-LINES_BEFORE = 1000
-"""Among so many first lines is one of ncu's own where there is any, and mostly its table."""
-
 LINE_MOST = 2 * FIELD_MOST
 """A longer line comes in pieces, which are refused: it may be an archive made to burst."""
+_LONG = re.compile(r"\d{19,}", re.ASCII)
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 
 Row = list[str]
@@ -66,10 +61,10 @@ class Table:
             raise refusals.damaged(self.path, f"no CSV: {error}") from error
 
     def _is_whole(self, row: Row) -> bool:
+        if not row or ncu_print.is_own(row[0]) or (len(row) == 1 and (not row[0].strip() or row[0].startswith(ncu_print.OWN))):
+            return False
         if (self.least or self.width) <= len(row) <= self.width:
             return True
-        if not row or (len(row) == 1 and (not row[0].strip() or row[0].startswith(PREAMBLE))):
-            return False
         raise refusals.damaged(
             self.path,
             f"a row of {len(row)} fields under {self.width} heads (cut off?): {one_line(','.join(row), 120)}",
@@ -97,13 +92,13 @@ def open_table(path: Path) -> Iterator[Table]:
     try:
         with open_text(path) as text:
             lines = _Lines(text)
-            rows = csv.reader(_from_table(iter(lines)), strict=True)
+            rows = csv.reader(ncu_print.from_table(iter(lines), LINE_MOST), strict=True)
             try:
                 heads = _heads(rows)
             except csv.Error as error:
                 raise refusals.damaged(path, f"no CSV: {error}") from error
             if not heads:
-                raise refusals.unknown(path, _why_empty(path), "profile again: no table was written")
+                raise refusals.unknown(path, ncu_print.why_empty(path), "profile again: no table was written")
             names = {name: column for column, name in enumerate(heads)}
             if len(names) != len(heads):
                 double = next(name for name in heads if heads.count(name) > 1)
@@ -113,29 +108,9 @@ def open_table(path: Path) -> Iterator[Table]:
         csv.field_size_limit(previous)
 
 
-def _from_table(lines: Iterator[str]) -> Iterator[str]:
-    """Without what comes before the table of Nsight Compute when it prints behind a program that prints too."""
-    begun = []
-    for line in islice(lines, LINES_BEFORE):
-        begun.append(line)
-        if len(line) >= LINE_MOST:
-            break
-    own = [line for line in begun if line.startswith(PREAMBLE)]
-    table = next((i for i, line in enumerate(begun) if own and line.startswith(NCU_HEADS)), None)
-    if table is None and own and own[0] is begun[0]:  # the program printed more than that
-        return chain(own, dropwhile(lambda line: not line.startswith(NCU_HEADS), lines))
-    return chain(begun[table or 0 :], lines)
-
-
-def _why_empty(path: Path) -> str:
-    """What stands in a file without a table."""
-    said = [line for line in head(path).decode(errors="replace").splitlines() if line.startswith("==ERROR==")]
-    return f"no table, but {one_line(said[0], 160)}" if said else "an empty file"
-
-
 def _heads(rows: Iterator[Row]) -> list[str]:
     for row in rows:
-        if row and not row[0].startswith(PREAMBLE) and any(cell.strip() for cell in row):
+        if row and not row[0].startswith(ncu_print.OWN) and any(cell.strip() for cell in row):
             return [cell.strip().lower() for cell in row]
     return []
 
@@ -144,24 +119,29 @@ def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
     """The cells of a column as integers, quoted or not. Raises Refused, and names the cell."""
     if "_" not in "".join(cells):  # Python's way to write integers, and no tool's
         with suppress(ValueError):
-            return list(map(int, cells))
+            found = list(map(int, cells))
+            if found and not -BITS_64 <= min(found) <= max(found) < BITS_64:
+                raise refusals.damaged(path, f"{name} of more than 64 bits")
+            return found
     bad = next(cell for cell in cells if not _is_integer(cell))
     raise refusals.damaged(path, f"{name} {one_line(bad, 60) or '(empty)'}, where an integer belongs")
 
 
 def optional_integer(cell: str) -> int | None:
-    """The integer of a cell, None for an empty or odd one."""
+    """The integer of a cell, None for an empty or odd one. One of more than 64 bits is cut to them, and still impossible."""
+    if _LONG.fullmatch(cell):
+        return BITS_64
     return int(cell) if _is_integer(cell) else None
 
 
 def number(path: Path, name: str, cell: str) -> float:
-    """A finite number, exponents and thousands' commas allowed. Raises Refused, also for a decimal comma."""
+    """A number that something can be, exponents and thousands' commas allowed. Raises Refused, also for a decimal comma."""
     plain = cell.replace(",", "") if _THOUSANDS.fullmatch(cell.strip()) else cell
     try:
         value = float("nan" if "_" in plain else plain)
     except ValueError:
         value = float("nan")
-    if value - value != 0:
+    if not abs(value) < NUMBER:
         raise refusals.damaged(path, f"{name} {one_line(cell, 60) or '(empty)'}, where a number belongs")
     return value
 

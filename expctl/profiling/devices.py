@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from expctl.domain.profile import Device
+from expctl.domain.profile import Device, GridUnit
+from expctl.domain.text import one_line
 from expctl.profiling.gathered import Gathered
 
 _TENSILE_ISA = re.compile(r"_ISA(\d{3,4}[a-f]?)_")
@@ -26,10 +27,17 @@ def known_devices(parts: Sequence[Gathered], agents: Mapping[str, Device], arch:
             found = {key: replace(device, arch=guessed) for key, device in found.items()}
             notes.append(f"GPU: {guessed}, by the name of a Tensile kernel; --arch overrules it")
         else:
-            notes.append(
-                "GPU: not named in the file; --arch gfx1151 (for example) corrects registers and gives occupancy and limits"
-            )
+            notes.append(_unnamed(parts, found.values()))
     return found, notes
+
+
+def _unnamed(parts: Sequence[Gathered], devices: Iterable[Device]) -> str:
+    """What --arch would be good for. CUDA's tools count workgroups, and write registers that need no correction."""
+    if product := next((each.product for each in devices if each.product), ""):
+        return f"GPU: {one_line(product, 60)} isn't known here, and so aren't its occupancy and its limits"
+    if parts[0].grid_unit is GridUnit.WORKGROUPS:
+        return "GPU: not named in the file; --arch sm_90 (for example) gives occupancy and limits"
+    return "GPU: not named in the file; --arch gfx1151 (for example) corrects registers and gives occupancy and limits"
 
 
 def _from_names(names: Iterable[str]) -> str:

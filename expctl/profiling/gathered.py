@@ -85,6 +85,7 @@ class Gathered:
     untimed: dict[Hashable, int] = field(default_factory=dict)
     counters: dict[str, dict[str, Counted]] = field(default_factory=dict)
     copies: dict[str, Moved] = field(default_factory=dict)
+    impossible_copies: int = 0
     notes: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
@@ -104,5 +105,8 @@ class Gathered:
         self.counters.setdefault(kernel, {}).setdefault(counter, Counted()).add(value)
 
     def copied(self, name: str, duration_ns: int, size: int | None = None) -> None:
-        """One transfer."""
-        self.copies.setdefault(name, Moved()).add(duration_ns, size)
+        """One transfer. One that ends before it begins is left out, and counted."""
+        if duration_ns < 0:
+            self.impossible_copies += 1
+        else:
+            self.copies.setdefault(name, Moved()).add(duration_ns, size)

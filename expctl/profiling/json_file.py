@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from expctl.profiling import refusals
+from expctl.profiling.limits import BITS_64
 from expctl.profiling.text_file import open_text
 
 
@@ -36,7 +37,7 @@ def sequence(value: object) -> list[Any]:
 
 
 def whole(value: object) -> int | None:
-    """`value` if it is an integer, or text of one."""
+    """`value` if it is an integer, or text of one. One of more than 64 bits is cut to them, and still impossible."""
     if isinstance(value, int) and not isinstance(value, bool):
-        return value
+        return max(-BITS_64, min(value, BITS_64))
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20 else None

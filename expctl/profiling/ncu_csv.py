@@ -5,9 +5,11 @@ from collections.abc import Iterator, Mapping
 
 from expctl.domain.kernel_signs import CYCLES
 from expctl.domain.profile import Device, Extent, GridUnit, Source
+from expctl.domain.text import one_line
 from expctl.profiling import refusals
 from expctl.profiling.csv_table import Row, Table
 from expctl.profiling.gathered import Gathered, RawLaunch
+from expctl.profiling.limits import NUMBER
 from expctl.profiling.ncu_units import has_decimal_comma, in_base_units
 from expctl.profiling.rocprof_csv import AXES, extent
 
@@ -41,7 +43,8 @@ _PRODUCT = "device__attribute_display_name"
 _NOT_COUNTERS = re.compile(
     r"device__attribute|^launch__|\.(min|max)(\.|$)|peak_sustained$|\.sum\.pct_of|breakdown|__c2c|^nvlink|^c2clink|^pcie"
 )
-_EXTENT = re.compile(r"\(\s*([\d,]+?)\s*,\s*([\d,]+?)\s*,\s*([\d,]+?)\s*\)")
+_EXTENT = re.compile(r"\(\s*(SIZE)\s*,\s*(SIZE)\s*,\s*(SIZE)\s*\)".replace("SIZE", r"[\d,]{1,13}?"), re.ASCII)
+"""Up to 2^32 with its commas; more is no extent, and Python's int takes no text of any length."""
 
 
 def gather_raw(table: Table) -> Gathered:
@@ -107,6 +110,8 @@ def _kernel(found: Gathered, table: Table, row: Row, texts: Mapping[str, tuple[s
             "LC_ALL=C ncu --import REPORT --csv --page raw",
         )
     values = {name: value for name, (text, unit) in texts.items() if (value := in_base_units(text, unit)) is not None}
+    if wild := next((name for name, value in values.items() if not abs(value) < NUMBER), ""):
+        raise refusals.damaged(table.path, f"{wild} of {one_line(texts[wild][0], 60)}")
 
     def cell(name: str) -> str:
         return row[columns[name]] if name in columns else ""

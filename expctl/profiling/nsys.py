@@ -4,10 +4,10 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from expctl.domain.profile import Device, GridUnit, Source
-from expctl.gpu.peaks import arch_of
+from expctl.domain.profile import GridUnit, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Gathered, Moved, RawLaunch
+from expctl.profiling.nsys_devices import read_devices
 from expctl.profiling.rocprof_csv import AXES, extent
 from expctl.profiling.sqlite_file import columns, open_database, quoted, tables
 from expctl.profiling.tally import Entry
@@ -16,15 +16,24 @@ KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 COPIES, FILLS = "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"
 GRAPHS = "CUPTI_ACTIVITY_KIND_GRAPH_TRACE"
 _COPY_KINDS = {
+    0: "unknown direction",
     1: "host to device",
     2: "device to host",
     3: "host to array",
     4: "array to host",
+    5: "array to array",
+    6: "array to device",
+    7: "device to array",
     8: "device to device",
+    9: "host to host",
     10: "peer to peer",
+    11: "unified memory, host to device",
+    12: "unified memory, device to host",
+    13: "unified memory, device to device",
 }
+"""CUPTI's kinds of copies, and behind them those that nsys adds (ENUM_CUDA_MEMCPY_OPER)."""
 _PARTS = (
-    "demangledName", "shortName", "mangledName", "name", "deviceId", "registersPerThread", "staticSharedMemory",
+    "demangledName", "shortName", "mangledName", "name", "deviceId", "globalPid", "registersPerThread", "staticSharedMemory",
     "dynamicSharedMemory", "localMemoryPerThread", *(f"grid{axis.upper()}" for axis in AXES),
     *(f"block{axis.upper()}" for axis in AXES),
 )  # fmt: skip
@@ -36,7 +45,6 @@ def gather_nsys(path: Path) -> Gathered:
     with open_database(path) as database:
         names = tables(database)
         if KERNELS in names:
-            found.devices = _devices(database, names)
             _kernels(path, database, names, found)
         if COPIES in names:
             _copies(database, found)
@@ -67,21 +75,31 @@ def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], f
         strings = {key: str(value) for key, value in database.execute("SELECT id, value FROM StringIds") if value is not None}
     shown = ", ".join(quoted(part) for part in parts)
     cursor = database.execute(f'SELECT start, "end", {shown} FROM {KERNELS}')  # noqa: S608  constant names
-    device_at = parts.index("deviceId") if "deviceId" in parts else None
+    devices = read_devices(database, names)
+    found.devices = {device.name: device for device in devices.gpus.values()}
+    device_at, process_at = (parts.index(name) if name in parts else None for name in ("deviceId", "globalPid"))
     entries: dict[tuple[Any, ...], Entry] = {}
     try:
         for start, end, *values in cursor:
             key = tuple(values)
             if key not in entries:
-                device = f"device {values[device_at]}" if device_at is not None else "the GPU"
+                process = None if process_at is None else values[process_at]
+                device = "the GPU" if device_at is None else devices.of(values[device_at], process)
                 found.launches[key] = _launch(device, dict(zip(parts, key, strict=True)), strings)
                 entries[key] = found.tally.entry(device, key)
+            if not start and not end:
+                found.tally.impossible += 1
+                continue
             duration_to, start_to, end_to = entries[key]
             duration_to(end - start)
             start_to(start)
             end_to(end)
     except TypeError as error:
         raise refusals.damaged(path, "a kernel whose start or end is no integer") from error
+    if device_at is not None and not devices.are_sure(
+        len({key[process_at] for key in entries}) if process_at is not None else 1
+    ):
+        found.notes.append("GPUs: each process counts its own from 0, and nothing in this database tells which ones these are")
 
 
 def _launch(device: str, values: dict[str, Any], strings: dict[Any, str]) -> RawLaunch:
@@ -103,34 +121,19 @@ def _launch(device: str, values: dict[str, Any], strings: dict[Any, str]) -> Raw
     )
 
 
-def _devices(database: sqlite3.Connection, names: tuple[str, ...]) -> dict[str, Device]:
-    if "TARGET_INFO_GPU" not in names:
-        return {}
-    have = list(columns(database, "TARGET_INFO_GPU"))
-    found = {}
-    for row in database.execute("SELECT * FROM TARGET_INFO_GPU"):
-        facts = dict(zip(have, row, strict=True))
-        major, minor = facts.get("computemajor"), facts.get("computeminor")
-        product = str(facts.get("name") or "")
-        units, clock = facts.get("smcount"), facts.get("clockrate")
-        device = Device(
-            name=f"device {facts.get('id', 0)}",
-            arch=f"sm_{major}{minor}" if isinstance(major, int) and isinstance(minor, int) else arch_of(product),
-            product=product,
-            units=units if isinstance(units, int) and units > 0 else None,
-            clock_mhz=clock // 1_000_000 if isinstance(clock, int) and clock >= 1_000_000_000 // 10 else None,
-        )
-        found[device.name] = device
-    return found
-
-
 def _copies(database: sqlite3.Connection, found: Gathered) -> None:
     have = columns(database, COPIES)
     if not {"start", "end", "copykind"} <= have.keys():
         return
     size = "bytes" if "bytes" in have else "NULL"
-    query = f'SELECT copyKind, count(*), total("end" - start), total({size}) FROM {COPIES} GROUP BY copyKind'  # noqa: S608
-    for kind, calls, time, moved in database.execute(query):
+    query = (
+        f'SELECT copyKind, "end" < start, count(*), total("end" - start), total({size}) '  # noqa: S608  constant names
+        f'FROM {COPIES} GROUP BY copyKind, "end" < start'
+    )
+    for kind, backwards, calls, time, moved in database.execute(query):
+        if backwards:
+            found.impossible_copies += calls
+            continue
         name = _COPY_KINDS.get(kind, f"copy kind {kind}")
         found.copies[name] = Moved(calls=calls, total_ns=int(time), total_bytes=int(moved) if size == "bytes" else None)
 
@@ -140,7 +143,7 @@ def _fills(database: sqlite3.Connection, found: Gathered) -> None:
     if not {"start", "end"} <= have.keys():
         return
     size = "bytes" if "bytes" in have else "NULL"
-    query = f'SELECT count(*), total("end" - start), total({size}) FROM {FILLS}'  # noqa: S608  constant names
+    query = f'SELECT count(*), total("end" - start), total({size}) FROM {FILLS} WHERE "end" >= start'  # noqa: S608  constant names
     calls, time, moved = database.execute(query).fetchone()
     if calls:
         found.copies["fill"] = Moved(calls=calls, total_ns=int(time), total_bytes=int(moved) if size == "bytes" else None)

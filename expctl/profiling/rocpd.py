@@ -12,6 +12,7 @@ from typing import Any
 from expctl.domain.profile import Device, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch
+from expctl.profiling.json_file import mapping, whole
 from expctl.profiling.rocpd_dispatches import Places, read_dispatches
 from expctl.profiling.rocpd_tables import DISPATCH, Tables, by_column
 from expctl.profiling.rocprof_csv import AXES, extent
@@ -57,10 +58,9 @@ def _process(source: Tables) -> Gathered:
             f"replays: {dispatches.replays} dispatches are others run again to be counted; they are not calls, nor in the times"
         )
     if dispatches.hidden:
-        calls = sum(map(len, found.tally.durations.values()))
         found.notes.append(
-            f"dispatches: the database's own `kernels` view hides {dispatches.hidden} of {calls} "
-            "(no region, thread or event); they are counted here"
+            f"dispatches: the database's own `kernels` view hides {dispatches.hidden} of {dispatches.rows} "
+            "(no region, thread or event); they are read here"
         )
     return found
 
@@ -116,12 +116,12 @@ def _device(row: Mapping[str, Any]) -> Device:
     """An agent; most of what is known of it is JSON in `extdata`."""
     try:
         facts = json.loads(row.get("extdata") or "{}")
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         facts = {}
 
     def fact(name: str) -> int | None:
-        value = facts.get(name) if isinstance(facts, dict) else None
-        return value if isinstance(value, int) and value > 0 else None
+        value = whole(mapping(facts).get(name))
+        return value if value and value > 0 else None
 
     return Device(
         name=f"agent {row.get('absolute_index', row.get('id'))}",
@@ -138,10 +138,14 @@ def _copies(source: Tables, found: Gathered) -> None:
     if not {"start", "end", "name_id", "size"} <= have.keys() or not source.columns("string"):
         return
     query = (
-        f'SELECT S.string, count(*), total(M."end" - M.start), total(M.size) FROM {source.name("memory_copy")} M '  # noqa: S608
-        f"LEFT JOIN {source.name('string')} S ON S.id = M.name_id GROUP BY M.name_id"
+        f'SELECT S.string, M."end" < M.start, count(*), total(M."end" - M.start), total(M.size) '  # noqa: S608
+        f"FROM {source.name('memory_copy')} M LEFT JOIN {source.name('string')} S ON S.id = M.name_id "
+        f'GROUP BY M.name_id, M."end" < M.start'
     )
-    for name, calls, time, size in source.database.execute(query):
+    for name, backwards, calls, time, size in source.database.execute(query):
+        if backwards:
+            found.impossible_copies += calls
+            continue
         moved = found.copies.setdefault(str(name or "memory copy"), Moved())
         moved.calls += calls
         moved.total_ns += int(time)

@@ -41,11 +41,12 @@ REPLAY = "replay_pass"
 
 @dataclass(slots=True, kw_only=True)
 class Dispatches:
-    """All dispatches of one process. `firsts` has the id of the first one of each launch, `hidden` counts those that the
-    database's own views leave out, `replays` those that are a dispatch run again and don't count."""
+    """All dispatches of one process. `firsts` has the id of the first one of each launch, `hidden` counts those of all `rows`
+    that the database's own views leave out, `replays` those that are a dispatch run again and are none of the rows."""
 
     tally: Tally = field(default_factory=Tally)
     firsts: dict[Any, int] = field(default_factory=dict)
+    rows: int = 0
     hidden: int = 0
     replays: int = 0
 
@@ -93,6 +94,7 @@ def _range(source: Tables, have: Mapping[str, bool], places: Places, ids: tuple[
     firsts: dict[Any, int] = {}
     entries: dict[Any, Entry] = {}
     raised: list[BaseException] = []
+    timeless: list[int] = []
 
     def take(key: Any, start: int, end: int, dispatch: int) -> None:
         try:
@@ -100,6 +102,9 @@ def _range(source: Tables, have: Mapping[str, bool], places: Places, ids: tuple[
         except KeyError:
             firsts[key] = dispatch
             duration_to, start_to, end_to = entries[key] = tally.entry(_place_of(source, dispatch, places), key)
+        if not start and not end and start == end:
+            timeless.append(dispatch)
+            return
         try:
             duration_to(end - start)
             start_to(start)
@@ -125,20 +130,22 @@ def _range(source: Tables, have: Mapping[str, bool], places: Places, ids: tuple[
             raise raised[0] from None
         raise
     tally.settle()
+    tally.impossible += len(timeless)
     rows = f"SELECT count(*) FROM {table} WHERE id BETWEEN ? AND ?"  # noqa: S608
     replays = source.database.execute(rows, ids).fetchone()[0] - counted if once else 0
     for track in tally.tracks.values():
         track.look()
     times = {device: _plain(track) for device, track in tally.tracks.items()}
-    return firsts, hidden, replays, tally.durations, tally.impossible, times
+    return firsts, counted, hidden, replays, tally.durations, tally.impossible, times
 
 
 def _joined(parts: list[Any]) -> Dispatches:
     """The ranges as one."""
     found = Dispatches()
     tally = found.tally
-    for firsts, hidden, replays, durations, impossible, times in parts:
+    for firsts, rows, hidden, replays, durations, impossible, times in parts:
         found.firsts = firsts | found.firsts
+        found.rows += rows
         found.hidden += hidden
         found.replays += replays
         tally.impossible += impossible

@@ -40,6 +40,9 @@ def gather_trace(table: Table) -> Gathered:
                     launch = _launch(dict(zip(key_names, which, strict=True)))
                     found.launches[which] = launch
                     entries[which] = found.tally.entry(launch.device, which)
+                if not began and not ended:
+                    found.tally.impossible += 1
+                    continue
                 duration_to, start_to, end_to = entries[which]
                 duration_to(ended - began)
                 start_to(began)
@@ -111,7 +114,7 @@ def gather_copies(table: Table) -> Gathered:
     size = next((columns[name] for name in ("size", "size_bytes", "bytes") if name in columns), None)
     for row in table.all_rows():
         start, end = integers(table.path, "a time stamp", (row[columns["start_timestamp"]], row[columns["end_timestamp"]]))
-        found.copied(row[columns["direction"]], max(0, end - start), optional_integer(row[size]) if size is not None else None)
+        found.copied(row[columns["direction"]], end - start, optional_integer(row[size]) if size is not None else None)
     return found
 
 

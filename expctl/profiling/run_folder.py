@@ -73,8 +73,8 @@ def read_run(path: Path) -> Run:
 def _folder(path: Path) -> Run:
     found: list[Gathered] = []
     lists: list[AgentList] = []
-    aside: list[str] = []
-    for file in _files(path):
+    files, aside = _files(path)
+    for file in files:
         try:
             contents = read_file(file)
         except Refused as refusal:
@@ -96,22 +96,31 @@ def _folder(path: Path) -> Run:
     return run
 
 
-def _files(path: Path) -> list[Path]:
-    """Every file that may be one. Raises Refused for a folder that can't be looked into: its part would be missed silently."""
+def _files(path: Path) -> tuple[list[Path], list[str]]:
+    """Every file that may be one, and what can't be looked into and why. Raises Refused for a folder that may not be: its
+    part would be missed silently.
+    """
 
     def refuse(error: OSError) -> None:
         raise refusals.unreadable(Path(error.filename), error) from error
 
-    found = []
+    found, aside = [], []
     for folder, folders, names in os.walk(path, onerror=refuse):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
+        links = [each for name in folders if (each := Path(folder, name)).is_symlink()]
+        aside += [f"{each.relative_to(path)}: a link to a folder, not followed" for each in links]
         for name in sorted(names):
             file = Path(folder, name)
-            if not name.startswith(".") and not name.endswith(("-wal", "-shm", "-journal", *_UNREAD)) and file.is_file():
+            if name.startswith(".") or name.endswith(("-wal", "-shm", "-journal", *_UNREAD)):
+                continue
+            if file.is_file():
                 found.append(file)
+            else:
+                what = "a pipe or a device" if file.exists() else "a link to nothing"
+                aside.append(f"{file.relative_to(path)}: {what}")
         if len(found) > FILES_MOST:
             raise refusals.unknown(path, f"a folder of more than {FILES_MOST} files", "name the folder of one run")
-    return found
+    return found, aside
 
 
 def _chosen(kernels: Sequence[Gathered]) -> Run:

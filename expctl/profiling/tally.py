@@ -111,7 +111,11 @@ def gaps_of(apart: Sequence[int]) -> Gaps:
 
 @dataclass(slots=True)
 class Tally:
-    """Times by key of a launch and by device. `settle` leaves out dispatches that end before they begin, and counts them."""
+    """Times by key of a launch and by device. `settle` leaves out dispatches that end before they begin, and counts them.
+
+    A start and an end of 0 are what tools write when they couldn't take the times: who reads such a dispatch counts it as
+    impossible, too.
+    """
 
     durations: dict[Hashable, list[int]] = field(default_factory=dict)
     tracks: dict[str, Track] = field(default_factory=dict)
@@ -128,6 +132,9 @@ class Tally:
         for key, start, end in rows:
             if key not in entries:
                 entries[key] = self.entry(device, key)
+            if not start and not end:
+                self.impossible += 1
+                continue
             duration_to, start_to, end_to = entries[key]
             duration_to(end - start)
             start_to(start)

@@ -1,6 +1,6 @@
 """Chrome traces of torch.profiler (Kineto), of ROCm and CUDA. Times are microseconds with nanoseconds behind the point."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,6 @@ def gather_torch(path: Path, document: Any) -> Gathered:
         {"roctracer_version", "hip_runtime_version"} & facts.keys()
     )
     found = Gathered(source=Source.TORCH, file=str(path), identity=str(facts.get("trace_id") or ""))
-    found.grid_unit = GridUnit.UNSURE if rocm else GridUnit.WORKGROUPS
     found.devices = {device.name: device for device in devices}
     by_device: dict[str, list[tuple[Any, int, int]]] = {}
     rounded = False
@@ -55,22 +54,32 @@ def gather_torch(path: Path, document: Any) -> Gathered:
         by_device.setdefault(launch.device, []).append((launch, start, start + duration))
     for device, rows in by_device.items():
         found.tally.add(device, rows)
+    found.grid_unit = GridUnit.WORKGROUPS if not rocm and _is_cuda(devices, found) else GridUnit.UNSURE
     _describe(path, found, events, rocm=rocm, rounded=rounded)
     return found
 
 
 def _describe(path: Path, found: Gathered, events: list[Any], *, rocm: bool, rounded: bool) -> None:
     if not found.has_kernels and not found.copies:
+        if any({"BeginNs", "EndNs"} <= mapping(mapping(event).get("args")).keys() for event in events):
+            raise refusals.unknown(path, "a trace of rocprof v1, which is not read", "profile with rocprofv3 --kernel-trace")
         what = f"a trace of {len(events)} events without a kernel" if events else "a trace without events"
         raise refusals.no_kernels(path, what, "profile with ProfilerActivity.CUDA (which is ROCm's too)")
     if rocm and not any(raw.vgpr for raw in found.launches.values()):
         found.missing.append("registers, LDS and scratch (torch.profiler writes none on ROCm: profile with rocprofv3)")
-    if rocm:
+    if found.grid_unit is GridUnit.UNSURE:
         found.notes.append(
             "grid: counted in workgroups or in work-items, as the kernel was launched; the trace doesn't say which"
         )
     if rounded:
         found.notes.append("time stamps: whole epochs in a double are good to 0.25 us, so short gaps are; durations are exact")
+
+
+def _is_cuda(devices: Sequence[Device], found: Gathered) -> bool:
+    """By the GPU's name; in a trace that lists none, by the registers that it has on CUDA alone."""
+    if devices:
+        return any(device.arch.startswith("sm_") or "NVIDIA" in device.product for device in devices)
+    return any(raw.vgpr is not None for raw in found.launches.values())
 
 
 def _launch(event: Mapping[str, Any], arguments: Mapping[str, Any]) -> RawLaunch:

@@ -71,17 +71,27 @@ def _device_text(device: Device) -> str:
     return f"{one_line(device.name, 60)}: {one_line(device.arch, 20) or 'GPU not named'}{f' ({known})' if known else ''}"
 
 
+_CLASS_WIDTHS = (15, 8, 9, 11, 9)
+"""At least: profiles of the usual length look alike."""
+
+
 def _class_lines(profile: Profile, totals: Sequence[Kernel]) -> list[str]:
-    lines = [f"  {'class':<15}{'kernels':>8}{'calls':>9}{'time':>11}{'share':>9}"]
+    rows = [("class", "kernels", "calls", "time", "share")]
     for each in class_shares(totals, profile.total_ns):
         cells = (time_text(each.total_ns), f"{each.share_percent:.2f} %") if profile.total_ns else ("-", "-")
-        lines.append(f"  {each.kind:<15}{each.kernels:>8}{each.calls:>9}{cells[0]:>11}{cells[1]:>9}")
+        rows.append((each.kind, str(each.kernels), str(each.calls), *cells))
     gaps = sum(each.launch_gap_ns for each in profile.timelines)
     if gaps and len(totals) == len(profile.kernels):
         number = sum(each.launch_gaps for each in profile.timelines)
         share = 100 * gaps / (gaps + profile.total_ns)
-        lines.append(f"  {'launch gap':<15}{'':>8}{number:>9}{time_text(gaps):>11}{share:>7.2f} % of kernels and launch gaps")
-    return lines
+        rows.append(("launch gap", "", str(number), time_text(gaps), f"{share:.2f} %"))
+    columns = zip(_CLASS_WIDTHS, zip(*rows, strict=True), strict=True)
+    widths = [max(least, 1 + max(map(len, column))) for least, column in columns]
+    lines = [
+        f"  {name:<{widths[0]}}{''.join(cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True))}"
+        for name, *cells in rows
+    ]
+    return [*lines[:-1], f"{lines[-1]} of kernels and launch gaps"] if rows[-1][0] == "launch gap" else lines
 
 
 def _table_lines(profile: Profile, kernels: Sequence[Kernel], positions: Mapping[str, Position]) -> list[str]:

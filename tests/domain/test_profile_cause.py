@@ -74,9 +74,23 @@ def test_two_problem_sizes_in_one_profile_are_no_noise() -> None:
 
 
 def test_scratch_explains_what_is_slower_and_not_what_is_faster() -> None:
-    spilling = replace(BASE, scratch_bytes=128, vgpr=256)
+    spilling = replace(BASE, scratch_bytes=128, vgpr=96)
     assert kind(kernel(40.0), kernel(48.0, spilling)) is CauseKind.SPILL
     assert kind(kernel(48.0), kernel(40.0, spilling)) is None
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("more", [{"lds_bytes": 60000}, {"vgpr": 256}])
+def test_scratch_beside_fewer_workgroups_that_fit_is_two_things(more: dict[str, int], known: bool) -> None:
+    """Registers or LDS may have taken the time as well; where the GPU isn't named nobody knows how many fit."""
+    small, large = replace(BASE, vgpr=96), replace(BASE, **({"vgpr": 96, "scratch_bytes": 64} | more))
+    sides = [kernel(40.0, small), kernel(48.0, large)]
+    sides = sides if known else [replace(each, occupancy=None) for each in sides]
+    assert kind(*sides) is None
+    assert kind(sides[1], sides[0]) is None
+    assert kind(sides[0], replace(sides[1], launches=(replace(small, scratch_bytes=64),), occupancy=sides[0].occupancy)) is (
+        CauseKind.SPILL
+    )
 
 
 def test_lds_that_lowers_occupancy() -> None:
@@ -112,6 +126,17 @@ def test_more_groups_of_the_same_code_are_a_larger_problem_only_if_time_grows_wi
     assert kind(kernel(40.0), kernel(80.0, larger)) is CauseKind.SIZE
     assert kind(kernel(40.0), kernel(42.0, larger)) is None
     assert kind(kernel(40.0), kernel(20.0, larger)) is None
+
+
+@pytest.mark.parametrize(
+    ("groups", "times", "found"), [(2, 3.5, None), (2, 10, None), (2, 2.8, CauseKind.SIZE), (4, 8, CauseKind.SIZE)]
+)
+def test_a_larger_problem_takes_no_longer_than_its_products(groups: int, times: float, found: CauseKind | None) -> None:
+    """A cube of twice the edge has four times the workgroups and eight times the products."""
+    larger = replace(BASE, grid=(4096 * groups, 128, 1), groups=4096 * groups)
+    assert kind(kernel(40.0), kernel(40.0 * times, larger)) is found
+    counted = {"SQ_INSTS": 2e6 * groups}
+    assert kind(kernel(40.0, SQ_INSTS=2e6), kernel(40.0 * times, larger, **counted)) is found
 
 
 def test_a_tile_moves_groups_and_resources_in_opposite_directions() -> None:

@@ -32,8 +32,13 @@ def test_a_constant_is_no_count(arch: str) -> None:
     assert reading(arch, [(256, 0, 128)]).notes
 
 
-def test_gfx906_and_gfx908_are_left_alone() -> None:
-    assert one("gfx908", 64, 64, 48) == (128, 64, 48)
+def test_gfx908s_accumulation_registers_are_a_copy_of_the_others() -> None:
+    assert one("gfx908", 64, 64, 48) == (64, None, 48)
+    assert "prints VGPR_Count again" in reading("gfx908", [(64, 64, 48)]).notes[0]
+
+
+def test_gfx906_is_left_alone() -> None:
+    assert one("gfx906", 64, 0, 48) == (64, 0, 48)
     assert reading("gfx906", [(64, 0, 48)]).notes == ()
 
 

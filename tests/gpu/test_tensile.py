@@ -137,6 +137,7 @@ def test_an_unknown_key_is_marked_and_the_rest_is_read() -> None:
             Kind.HELPER,
             "adds up 8 partial sums, float32 to float8 e5m2",
         ),
+        ("Cijk_Dijk_S_PostGSU16_VW2", Kind.HELPER, "adds up 16 partial sums, float32"),
         ("Cijk_I_GG_GA", Kind.HELPER, "scales C by beta before the product, int32"),
         ("Cijk_SB_GB", Kind.HELPER, "scales C by beta before the product, float32 to bfloat16"),
         ("Custom_Cijk_Ailk_Bljk_HHS_BH_Bias_GG_AS_SAV_UserArgs_shortname10_gfx942", Kind.CUSTOM, "computes a matrix product"),
@@ -151,8 +152,41 @@ def test_kinds(name: str, kind: Kind, purpose: str) -> None:
     assert (kernel.kind, kernel.purpose, kernel.unknown_keys) == (kind, purpose, ())
 
 
+@pytest.mark.parametrize(
+    ("token", "place"), [("XYZn1", 5), ("XYZ1p25", 5), ("gfx942", 13), ("UserArgs", 4), ("AuxH", 3), ("MT64", 6), ("Xyz", 12)]
+)
+def test_an_unknown_key_in_small_letters_takes_no_other_key_with_it(token: str, place: int) -> None:
+    """`n1` is -1 and `1p25` is 1.25; whatever it is, no hash stands there."""
+    name = "Cijk_Alik_Bljk_HHS_BH_MT128x128x64_MI16x16x1_SN_LDSB0_PGR2_PLR1_VW4_WG32_4_1"
+    tokens = name.split("_")
+    plain, other = read_name(name), read_name("_".join([*tokens[: place + 3], token, *tokens[place + 3 :]]))
+    assert plain is not None
+    assert other is not None
+    assert other.kind is Kind.PRODUCT
+    assert [key.token for key in other.unknown_keys] == [token]
+    assert tuple(key for key in other.keys if key.known) == plain.keys
+
+
+def test_a_hash_stands_where_names_are_shortened() -> None:
+    head = "Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT2"
+    whole, cut = "PIAnuAzhps7cxzoHkYmnutF4zPyV18OXcgAexyUP_K4", "PIAnuAzhps7cxzo"
+    for text in (whole, cut):
+        found = read_name(head + text)
+        assert found is not None
+        assert (found.kind, found.keys, found.words) == (
+            Kind.SHORTENED, (), (f"{text}: cut off, or a hash of the rest; the keys are lost",),
+        )  # fmt: skip
+
+
+def test_a_name_that_its_author_shortened_is_none_of_a_generator() -> None:
+    found = read_name("Cijk_Alik_Bljk_BBS_BH_MT256x256x64_MI16x16x1_UserArgs_shortname0_gfx950")
+    assert found is not None
+    assert (found.kind, found.keys) == (Kind.CUSTOM, ())
+    assert found.words[-1] == "gfx950: for this GPU, says its author"
+
+
 def test_a_kernel_descriptor_is_the_same_kernel() -> None:
-    plain, descriptor = read_name(ROCBLAS), read_name(f"{ROCBLAS}.kd")
+    plain, descriptor = read_name(ROCBLAS), read_name(f"{ROCBLAS}.kd.kd")
     assert plain is not None
     assert descriptor is not None
     assert plain.keys == descriptor.keys

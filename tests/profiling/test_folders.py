@@ -1,11 +1,13 @@
 """Runs of several hosts and ranks: whose GPU `agent 1` and `device 0` are."""
 
 import json
+import os
 import sqlite3
 from pathlib import Path
 
 import pytest
 
+from expctl.domain.errors import Refused
 from expctl.profiling.reader import read_profile
 
 AGENTS = '"Node_Id","Logical_Node_Id","Agent_Type","Name","Cu_Count"\n0,0,"CPU","x",0\n1,1,"GPU","{}",{}\n'
@@ -84,3 +86,55 @@ def test_statistics_have_the_counters_beside_them(tmp_path: Path) -> None:
     write(tmp_path / "1_counter_collection.csv", head + "1,Agent 1,k,WAVES,4\n2,Agent 1,k,WAVES,8\n")
     (kernel,) = read_profile(tmp_path).kernels
     assert (kernel.calls, kernel.total_ns, kernel.counters) == (2, 60, {"WAVES": 6.0})
+
+
+@pytest.mark.parametrize(("times", "differs"), [("60", False), ("61", True)])
+def test_statistics_of_communication_alone_are_compared(tmp_path: Path, times: str, differs: bool) -> None:
+    kernel = "ncclDevKernel_Generic_1(x)"
+    write(tmp_path / "1_kernel_stats.csv", f"Name,Calls,TotalDurationNs\n{kernel},1,{times}\n")
+    write(tmp_path / "1_kernel_trace.csv", TRACE.format(kernel, 40, 100))
+    (note,) = [each for each in read_profile(tmp_path).notes if "1_kernel_stats.csv" in each]
+    assert ("differs from the dispatches in 1 of 1" in note) == differs
+
+
+COUNTED = "Dispatch_Id,Agent_Id,Kernel_Name,Counter_Name,Counter_Value\n"
+
+
+def test_counters_that_join_no_kernel_are_said(tmp_path: Path) -> None:
+    write(tmp_path / "1_kernel_trace.csv", TRACE.format("void foo<int>(float*)", 10, 20))
+    write(tmp_path / "1_counter_collection.csv", COUNTED + "1,Agent 1,foo,WAVES,4\n")
+    profile = read_profile(tmp_path)
+    assert [each.name for each in profile.kernels] == ["void foo<int>(float*)"]
+    assert "counters of 1 kernel have no dispatch here: foo" in profile.notes
+
+
+def test_a_kernel_that_only_a_later_pass_counts_is_said(tmp_path: Path) -> None:
+    write(tmp_path / "pass_1" / "1_counter_collection.csv", COUNTED + "1,Agent 1,a,WAVES,4\n")
+    rows = "".join(f"{n},Agent 1,{name},HITS,4\n" for n, name in enumerate("abcde"))
+    write(tmp_path / "pass_2" / "1_counter_collection.csv", COUNTED + rows)
+    assert "counters of 4 kernels have no dispatch here: b, c, d, ..." in read_profile(tmp_path).notes
+
+
+def test_what_a_folder_has_and_is_not_read_is_said(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    write(run / "1_kernel_trace.csv", TRACE.format("k", 10, 20))
+    write(tmp_path / "other" / "2_kernel_trace.csv", TRACE.format("k", 30, 40))
+    (run / "rank1").symlink_to(tmp_path / "other")
+    (run / "self").symlink_to(run)
+    (run / "gone.csv").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(run / "pipe")
+    profile = read_profile(run)
+    assert profile.calls == 1
+    assert [note for note in profile.notes if note.startswith("left aside")] == [
+        "left aside: rank1: a link to a folder, not followed",
+        "left aside: self: a link to a folder, not followed",
+        "left aside: gone.csv: a link to nothing",
+        "left aside: pipe: a pipe or a device",
+    ]
+
+
+def test_a_folder_of_links_alone(tmp_path: Path) -> None:
+    (tmp_path / "trace.csv").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(Refused) as refused:
+        read_profile(tmp_path)
+    assert "trace.csv: a link to nothing" in refused.value.found

@@ -106,6 +106,17 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "agents": (lambda: unpacked("rocprofv3_7_gfx950_agent_info.csv.gz"), "agents"),
     "rocprof v1": (lambda: b"Index,KernelName,gpu-id,queue-id,DurationNs\n0,k,0,0,5\n", "rocprof v1"),
     "rocprof v2": (lambda: b"Dispatch_ID,GPU_ID,Kernel_Name,Start_Timestamp,End_Timestamp\n0,0,k,1,2\n", "rocprof v2"),
+    "rocprof v1 statistics": (
+        lambda: b'"Name","Calls","TotalDurationNs","AverageNs","Percentage"\n"k.kd",5,1000,200,100.0\n', "rocprof v1"
+    ),
+    "rocprof v1 json": (
+        lambda: b'{"traceEvents": [{"ph": "X", "ts": 1, "dur": 2, "name": "k", "args": {"BeginNs": "1", "EndNs": "3"}}]}',
+        "rocprof v1",
+    ),
+    "nsys printed trace": (lambda: b"Start (ns),Duration (ns),CorrId,GrdX,Name\n1,2,1,1,k\n", "printed trace of nsys"),
+    "nsys printed with what it does": (
+        lambda: b"Processing [r.sqlite] with [/opt/reports/cuda_gpu_kern_sum.py]... \nTime (%),Name\n1,k\n", "what nsys prints"
+    ),
     "nsys printed": (lambda: b'"Time (%)","Total Time (ns)","Instances","Name"\n1,2,3,k\n', "summary of nsys"),
     "ncu raw cut off": (lambda: unpacked(RAW)[:-500], "cut off"),
     "ncu raw without units": (lambda: b"".join(unpacked(RAW).splitlines(keepends=True)[::2]), "units"),
@@ -210,6 +221,22 @@ def test_tables_without_kernels_are_known(tmp_path: Path, show: Show, case: str)
     shown = show(path)
     assert (shown.status, shown.err.splitlines()[0]) == (1, "Error: no kernels in this file")
     assert f"found     {OTHERS[case]['says']}\n" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("name", "kernels"),
+    [
+        ("ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)", True), ("ncclKernel_AllReduce_RING_LL_Sum_float", True),
+        ("hipReduce(float*)", True), ("ncclAllReduce", False), ("hipMemcpyAsync", False), ("__hipPushCallConfiguration", False),
+    ],
+)  # fmt: skip
+def test_kernels_named_like_calls(tmp_path: Path, show: Show, name: str, kernels: bool) -> None:
+    path = tmp_path / "stats.csv"
+    path.write_text(
+        f'Name,Calls,TotalDurationNs,AverageNs,Percentage,MinNs,MaxNs,StdDev\n"{name}",2,60,30.0,100.0,20,40,14.1\n'
+    )
+    shown = show(path)
+    assert (shown.status, "statistics of API calls" in shown.err) == ((0, False) if kernels else (1, True))
 
 
 NAMES = {
@@ -357,6 +384,9 @@ def test_a_missing_path_a_folder_of_nothing_and_wrong_words(tmp_path: Path, show
         ((trace, "--kernel", "a{99999999999}"), 2, "no regular expression"),
         ((trace, "--class", "magic"), 2, "GEMM"),
         ((trace, "--arch", "bogus"), 2, "no GPU"),
+        ((trace, "--arch", "gfx9999"), 2, "no GPU"),
+        ((trace, "--arch", "sm_93"), 2, "no GPU"),
+        (("",), 2, "no profile is named"),
         ((trace, "--clock", "nan"), 2, "no number"),
         ((trace, "--moves", "a=99999999999999999999"), 2, "REGEX=BYTES"),
         ((trace, "--kernel", "absent"), 2, "no kernel is left"),

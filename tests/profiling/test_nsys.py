@@ -3,6 +3,7 @@
 import sqlite3
 from pathlib import Path
 
+from expctl.domain.profile import Profile
 from expctl.profiling.reader import read_profile
 
 SCHEMA = """
@@ -57,3 +58,65 @@ def test_few_columns_are_enough(tmp_path: Path) -> None:
     database.close()
     (kernel,) = read_profile(path).kernels
     assert (kernel.name, kernel.total_ns, kernel.launch.vgpr) == ("kernel_a", 25, None)
+
+
+GPUS = """
+    CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT, smCount INTEGER, computeMajor INTEGER, computeMinor INTEGER);
+    INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA H200', 132, 9, 0), (1, 'NVIDIA A100-SXM4-80GB', 108, 8, 0);
+    CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER, globalPid INTEGER, name TEXT);
+"""
+NUMBERS = "CREATE TABLE TARGET_INFO_CUDA_DEVICE (gpuId INTEGER, cudaId INTEGER NOT NULL, pid INTEGER NOT NULL)"
+
+
+def of_processes(path: Path, *pids: int, numbers: str) -> Profile:
+    """Two kernels with a gap between them in each process, while the other process runs."""
+    with sqlite3.connect(path) as database:
+        database.executescript(GPUS)
+        if numbers:
+            database.executescript(f"{NUMBERS}; INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES {numbers}")
+        for rank, pid in enumerate(pids):
+            for start in (100 + 50 * rank, 200 + 50 * rank):
+                row = (start, start + 50, 0, 1 << 56 | pid << 24, "k")
+                database.execute("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (?, ?, ?, ?, ?)", row)
+    database.close()
+    return read_profile(path)
+
+
+def test_a_process_that_sees_one_gpu_of_two(tmp_path: Path) -> None:
+    profile = of_processes(tmp_path / "r.sqlite", 100, numbers="(1, 0, 100)")
+    assert [(each.name, each.arch, each.units) for each in profile.devices] == [("device 1", "sm_80", 108)]
+    assert profile.notes == ()
+
+
+def test_two_processes_that_each_call_their_gpu_0(tmp_path: Path) -> None:
+    profile = of_processes(tmp_path / "r.sqlite", 100, 200, numbers="(0, 0, 100), (1, 0, 200), (NULL, 1, 200)")
+    assert [(each.device, each.span_ns, each.idle_ns) for each in profile.timelines] == [
+        ("device 0", 150, 50), ("device 1", 150, 50),
+    ]  # fmt: skip
+    assert [device.arch for device in profile.devices] == ["sm_90", "sm_80"]
+    shared = of_processes(tmp_path / "s.sqlite", 100, 200, numbers="(0, 0, 100), (0, 0, 200)")
+    assert [(each.device, each.span_ns, each.idle_ns) for each in shared.timelines] == [("device 0", 200, 0)]
+
+
+def test_a_process_that_is_not_listed_has_a_gpu_of_its_own(tmp_path: Path) -> None:
+    profile = of_processes(tmp_path / "r.sqlite", 100, 200, numbers="(0, 0, 100)")
+    assert [(each.device, each.idle_ns) for each in profile.timelines] == [
+        ("device 0", 50), ("device 0 of process 200", 50),
+    ]  # fmt: skip
+
+
+def test_numbers_that_nothing_explains_are_said_to_be_unsure(tmp_path: Path) -> None:
+    profile = of_processes(tmp_path / "r.sqlite", 100, numbers="")
+    assert [each.device for each in profile.timelines] == ["device 0"]
+    assert any("each process counts its own from 0" in note for note in profile.notes)
+
+
+def test_every_kind_of_copy_has_a_name(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "r.sqlite") as database:
+        database.executescript("CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, copyKind INTEGER)")
+        rows = [(100, 150, kind) for kind in range(15)]
+        database.executemany("INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (?, ?, ?)", rows)
+    database.close()
+    names = {each.name for each in read_profile(tmp_path / "r.sqlite").copies}
+    assert [name for name in names if name.startswith("copy kind")] == ["copy kind 14"]
+    assert {"host to host", "unified memory, host to device"} <= names

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Tally, Track, median, repeat_deviation
 
-INTERVALS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 12)), min_size=1, max_size=12)
+INTERVALS = st.lists(st.tuples(st.integers(1, 60), st.integers(0, 12)), min_size=1, max_size=12)
 
 
 @given(INTERVALS)
@@ -38,7 +38,7 @@ def test_parts_looked_at_apart_measure_as_the_whole(pairs: list[tuple[int, int]]
 @given(st.lists(st.integers(-5, 50), min_size=1, max_size=9))
 def test_what_ends_before_it_begins_is_left_out(lengths: list[int]) -> None:
     tally = Tally()
-    tally.add("gpu", [("k", 100 * n, 100 * n + length) for n, length in enumerate(lengths)])
+    tally.add("gpu", [("k", 100 * n, 100 * n + length) for n, length in enumerate(lengths, start=1)])
     tally.settle()
     kept = [length for length in lengths if length >= 0]
     assert tally.durations["k"] == sorted(kept)

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from expctl.domain.errors import Refused
+from expctl.domain.profile import GridUnit, Profile
 from expctl.profiling import run_folder
 from expctl.profiling.reader import read_profile
 
@@ -211,6 +212,38 @@ def test_ncu_printing_behind_a_program_that_prints(tmp_path: Path, lines: int) -
     assert "ERR_NVGPUCTRPERM" in refused.value.found
 
 
+PRINTED = "==PROF== Connected to process 7\n{}==PROF== Disconnected\n"
+
+
+@pytest.mark.parametrize("lines", [3, 3000])
+def test_a_program_whose_last_words_have_no_end_of_line(tmp_path: Path, lines: int) -> None:
+    (tmp_path / "a.csv").write_text(PRINTED.format("") + 'it says "hello\n' * lines + "Done" + printed(ncu_rows()))
+    (tmp_path / "b.csv").write_text(printed(ncu_rows()))
+    assert figures(tmp_path / "a.csv") == figures(tmp_path / "b.csv")
+
+
+@pytest.mark.parametrize("warning", ["no commas", 'with, commas, and "quotes"', ","])
+def test_a_warning_behind_the_table_is_no_row(tmp_path: Path, warning: str) -> None:
+    rows = printed(ncu_rows())
+    (tmp_path / "a.csv").write_text(f"{PRINTED.format('')}{rows}==WARNING== {warning}\n")
+    (tmp_path / "b.csv").write_text(rows)
+    assert figures(tmp_path / "a.csv") == figures(tmp_path / "b.csv")
+
+
+@pytest.mark.parametrize("before", ["", "the program prints\n", "more\n" * 3000])
+@pytest.mark.parametrize("said", ["==WARNING== No kernels were profiled.", "==ERROR== ERR_NVGPUCTRPERM"])
+def test_why_ncu_wrote_no_table(tmp_path: Path, before: str, said: str) -> None:
+    hints = "==WARNING== Another one.\nAvailable Kernels:\n1. foo\n"
+    (tmp_path / "a.csv").write_text(PRINTED.format(before) + f"{said}\n{hints}")
+    with pytest.raises(Refused) as refused:
+        read_profile(tmp_path / "a.csv")
+    assert refused.value.found == f"no table, but {said}"
+    (tmp_path / "b.csv").write_text(PRINTED.format(before))
+    with pytest.raises(Refused) as refused:
+        read_profile(tmp_path / "b.csv")
+    assert refused.value.found == "no table of ncu's"
+
+
 def test_ncu_in_base_units(tmp_path: Path) -> None:
     rows = ncu_rows()
     at = rows[0].index("gpu__time_duration.sum")
@@ -298,3 +331,45 @@ def test_a_folder_that_cannot_be_looked_into_is_not_left_out(tmp_path: Path, mon
     monkeypatch.setattr(run_folder.os, "walk", walk)
     with pytest.raises(Refused, match=r"cannot read .*sub"):
         read_profile(tmp_path)
+
+
+REGISTERS = {"registers per thread": 32}
+INTEL = "Intel(R) Data Center GPU Max 1550"
+
+
+def trace_of(path: Path, product: str | None, arguments: dict[str, int]) -> Profile:
+    event = TORCH | {"args": {"device": 0, "grid": [4, 1, 1], "block": [128, 1, 1]} | arguments}
+    properties = [{"id": 0, "name": product}] if product else []
+    path.write_text(json.dumps({"traceEvents": [event], "deviceProperties": properties}))
+    return read_profile(path)
+
+
+@pytest.mark.parametrize(
+    ("product", "arguments", "unit"),
+    [
+        (None, {}, GridUnit.UNSURE),
+        (None, REGISTERS, GridUnit.WORKGROUPS),
+        ("NVIDIA H200", {}, GridUnit.WORKGROUPS),
+        ("AMD Instinct MI210", {}, GridUnit.UNSURE),
+        (INTEL, REGISTERS, GridUnit.UNSURE),
+    ],
+)
+def test_what_a_grid_of_a_trace_counts(tmp_path: Path, product: str | None, arguments: dict[str, int], unit: GridUnit) -> None:
+    profile = trace_of(tmp_path / "t.json", product, arguments)
+    assert profile.grid_unit is unit
+    assert any("the trace doesn't say which" in note for note in profile.notes) == (unit is GridUnit.UNSURE)
+
+
+@pytest.mark.parametrize(
+    ("product", "arguments", "says"),
+    [
+        (None, {}, "--arch gfx1151 (for example) corrects registers"),
+        (None, REGISTERS, "--arch sm_90 (for example) gives occupancy"),
+        (INTEL, {}, f"GPU: {INTEL} isn't known here"),
+    ],
+)
+def test_what_is_said_of_a_gpu_without_a_name(
+    tmp_path: Path, product: str | None, arguments: dict[str, int], says: str
+) -> None:
+    (note,) = [each for each in trace_of(tmp_path / "t.json", product, arguments).notes if each.startswith("GPU: ")]
+    assert says in note

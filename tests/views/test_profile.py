@@ -10,6 +10,7 @@ import pytest
 
 from expctl.domain.pipeline import pipeline
 from expctl.domain.profile import Copy, Device, GridUnit, Kernel, KernelClass, Launch, Profile, Source, Timeline
+from expctl.domain.quantities import time_text
 from expctl.gpu.peaks import peak_of
 from expctl.gpu.roofline import Work, position
 from expctl.views.profile import profile_lines
@@ -89,6 +90,14 @@ run.db
 def test_in_the_terminal() -> None:
     found = pipeline(PROFILE.kernels, (10, 10, 10), None)
     assert "\n".join(profile_lines(PROFILE, PROFILE.kernels, POSITIONS, found, PROFILE.kernels)) + "\n" == TEXT
+
+
+def test_a_long_run_keeps_its_columns_apart() -> None:
+    year_ns = 365 * 86_400 * 10**9
+    kernels = (replace(PROFILE.kernels[0], total_ns=year_ns, calls=10**12), *PROFILE.kernels[1:])
+    found = replace(PROFILE, kernels=kernels, total_ns=year_ns)
+    rows = [line.split() for line in profile_lines(found, kernels, POSITIONS, None, kernels) if line.startswith("  GEMM  ")]
+    assert rows[0][:5] == ["GEMM", "1", "1000000000000", *time_text(year_ns).split()]
 
 
 def test_what_top_cuts_is_said() -> None:

@@ -1,0 +1,29 @@
+"""The hash at the end of a Tensile name that would be too long for a file: 48 characters of the name, then 43 in base64."""
+
+import re
+
+from expctl.gpu.tensile_keys import Key
+
+SHORTENED_AT = 48
+HASH_LETTERS = 43
+"""32 bytes in base64, with `_` and `-`."""
+LIKE_KEYS_MOST = 0.25
+"""Of the letters of a hash: more isn't chance."""
+KEY_LIKE = re.compile(r"\d?[A-Z]+(?:n?\d+|\d+p\d+|n\d+p\d+)?", re.ASCII)
+"""How generators write a key: capitals, then a number, -1 as n1 and 1.25 as 1p25."""
+
+
+def hashed(bare: str, keys: tuple[Key, ...]) -> int:
+    """How many of the last keys are pieces of a hash: it begins where names are shortened, and isn't written like keys. In a
+    whole one chance may write a short key; one that a profiler cut off has none. 0 without a hash.
+    """
+    pieces = [piece for piece in bare[SHORTENED_AT:].split("_") if piece]
+    last: list[Key] = []
+    while keys[len(last) :] and sum(key.token.count("_") + 1 for key in last) < len(pieces):
+        last.insert(0, keys[-1 - len(last)])
+    if not last or last[0].known or not "_".join(key.token for key in last).endswith("_".join(pieces)):
+        return 0
+    letters = sum(len(key.token) for key in last if key.known)
+    most = HASH_LETTERS * LIKE_KEYS_MOST if len(bare) == SHORTENED_AT + HASH_LETTERS else 0
+    written = len(bare) > SHORTENED_AT + HASH_LETTERS or letters > most or all(map(KEY_LIKE.fullmatch, pieces))
+    return 0 if written else len(last)

@@ -1,0 +1,63 @@
+"""What no GPU has: figures beyond these are a damaged file's, or a tool's way to say that it doesn't know."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from expctl.domain.profile import Extent
+from expctl.domain.text import one_line
+from expctl.profiling import refusals
+from expctl.profiling.gathered import Gathered, RawLaunch
+
+BITS_64 = 1 << 63
+NUMBER = 1e30
+"""No counter gets near, and sums of what is larger are infinite."""
+DURATION_NS = 10**16
+"""116 days: no kernel and no copy runs as long."""
+# Several times what the largest GPU has, per wave, per workgroup, per work-item; of a grid what 32 bits hold.
+_MOST = {
+    "vgpr": 4096, "accum": 4096, "sgpr": 4096, "lds_bytes": 4 << 20, "scratch_bytes": 1 << 32, "workgroup_size": 1 << 16,
+    "grid_size": 1 << 62,
+}  # fmt: skip
+_EXTENT_MOST = {"grid": 1 << 32, "workgroup": 1 << 16}
+
+
+def hold(part: Gathered) -> list[str]:
+    """Make figures of launches that can't be unknown, in place; notes say which. Raises Refused for times and counters that
+    can't be.
+    """
+    _check_times(part)
+    _check_counters(part)
+    seen: dict[str, str] = {}
+    for key, raw in part.launches.items():
+        if found := _impossible(raw):
+            unknown: dict[str, Any] = dict.fromkeys(found)
+            part.launches[key] = replace(raw, **unknown)
+            seen = found | seen
+    file = Path(part.file).name
+    return [f"{name.replace('_', ' ')}: {text} is what no GPU has; shown as unknown ({file})" for name, text in seen.items()]
+
+
+def _check_counters(part: Gathered) -> None:
+    for counted in part.counters.values():
+        for name, each in counted.items():
+            if not abs(each.total) < NUMBER * max(each.calls, 1):  # what is no number isn't less, either
+                raise refusals.damaged(Path(part.file), f"{one_line(name, 60)} of {each.total} in {each.calls} calls")
+
+
+def _impossible(raw: RawLaunch) -> dict[str, str]:
+    """Figures that can't be, by the field of the launch."""
+    numbers = {name: getattr(raw, name) for name in _MOST}
+    found = {name: str(value) for name, value in numbers.items() if value is not None and not 0 <= value <= _MOST[name]}
+    extents: dict[str, Extent | None] = {name: getattr(raw, name) for name in _EXTENT_MOST}
+    wild = {name: each for name, each in extents.items() if each and max(each) > _EXTENT_MOST[name]}
+    return found | {name: one_line("x".join(map(str, each)), 60) for name, each in wild.items()}
+
+
+def _check_times(part: Gathered) -> None:
+    kernels = [float(values[-1]) for values in part.tally.durations.values() if values]
+    kernels += [each.total_ns / each.calls for each in part.statistics.values()]
+    copies = [each.total_ns / each.calls for each in part.copies.values() if each.calls]
+    for what, values in (("kernel", kernels), ("copy", copies)):
+        if (longest := max(values, default=0.0)) > DURATION_NS:
+            raise refusals.damaged(Path(part.file), f"a {what} that runs for {longest:.3g} ns")

@@ -1,0 +1,63 @@
+"""The GPUs of an nsys database. A kernel names its GPU by CUDA's number, which each process counts for itself from 0."""
+
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from expctl.domain.profile import Device
+from expctl.gpu.peaks import arch_of
+from expctl.profiling.sqlite_file import columns
+
+GPUS, NUMBERS = "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NsysDevices:
+    """`numbers` gives the GPU's id by process and CUDA's number; None in a database that doesn't say."""
+
+    gpus: Mapping[int, Device]
+    numbers: Mapping[tuple[int, int], int] | None
+
+    def of(self, number: object, process: object) -> str:
+        """The name of the GPU behind a kernel's deviceId and globalPid."""
+        if self.numbers is None or not isinstance(number, int) or not isinstance(process, int):
+            return f"device {number}"
+        pid = pid_of(process)
+        gpu = self.numbers.get((pid, number))
+        return f"device {number} of process {pid}" if gpu is None else f"device {gpu}"
+
+    def are_sure(self, processes: int) -> bool:
+        """Whether the numbers of so many processes can't mean other GPUs than they seem to."""
+        return self.numbers is not None or (processes < 2 and len(self.gpus) < 2)
+
+
+def pid_of(process: int) -> int:
+    """The system's number of a process: the second 24 bits of nsys's globalPid."""
+    return process >> 24 & 0xFFFFFF
+
+
+def read_devices(database: sqlite3.Connection, names: tuple[str, ...]) -> NsysDevices:
+    """The GPUs, and what processes call them, as far as the tables are there."""
+    numbers = None
+    if NUMBERS in names and {"gpuid", "cudaid", "pid"} <= columns(database, NUMBERS).keys():
+        rows = database.execute(f"SELECT pid, cudaId, gpuId FROM {NUMBERS} WHERE gpuId IS NOT NULL")  # noqa: S608  constant
+        numbers = {(pid, number): gpu for pid, number, gpu in rows}
+    return NsysDevices(gpus=_gpus(database) if GPUS in names else {}, numbers=numbers)
+
+
+def _gpus(database: sqlite3.Connection) -> dict[int, Device]:
+    have = list(columns(database, GPUS))
+    found = {}
+    for row in database.execute(f"SELECT * FROM {GPUS}"):  # noqa: S608  a constant name
+        facts = dict(zip(have, row, strict=True))
+        major, minor = facts.get("computemajor"), facts.get("computeminor")
+        product = str(facts.get("name") or "")
+        units, clock = facts.get("smcount"), facts.get("clockrate")
+        found[facts.get("id", 0)] = Device(
+            name=f"device {facts.get('id', 0)}",
+            arch=f"sm_{major}{minor}" if isinstance(major, int) and isinstance(minor, int) else arch_of(product),
+            product=product,
+            units=units if isinstance(units, int) and units > 0 else None,
+            clock_mhz=clock // 1_000_000 if isinstance(clock, int) and clock >= 1_000_000_000 // 10 else None,
+        )
+    return found
