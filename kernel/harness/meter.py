@@ -16,8 +16,9 @@ from kernel.harness.warden import Warden
 AGREEMENT = 0.01
 EMPTY_BATCHES = 15
 ALLOWED_TIMES = 8
-LEAST_ALLOWANCE_NS = {True: 150_000, False: 1_000_000}
-"""By processor time, and by our own clock: a GPU's runtime needs up to .3 ms to notice that an H200 is done."""
+LEAST_ALLOWANCE_NS = {True: 400_000, False: 1_000_000}
+"""By processor time: beside a busy neighbour, whose work takes the caches, asking was charged .3 ms. And by our own clock: a
+GPU's runtime needs up to .3 ms to notice that an H200 is done."""
 PROBE_BYTES = 1 << 18
 
 

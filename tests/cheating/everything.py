@@ -17,7 +17,7 @@ sys.path.insert(0, str((HERE := Path(__file__).resolve().parent).parent / "e2e")
 from repository import repository, run
 from variants import CHEATS, HONEST, Cheat, build
 
-LIES = {"clock-a-little-slower": r"hidden time: (objective|n=256) "}
+LIES = {"clock-a-little-slower": r"hidden time: (objective|n=384) "}
 """Cheats that nothing but the verdict sees."""
 
 

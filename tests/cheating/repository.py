@@ -21,7 +21,7 @@ targets:
     build: {{toolchain: command, argv: ["{{python}}", bench/brand.py, src/variant, "{{artifact}}"]}}
     test:
       argv: ["{{python}}", kernel/harness/test_scaled_mm.py, --target, cpu, --artifact, "{{artifact}}",
-             --b-dtype, e5m2, --sizes, "256"]
+             --b-dtype, e5m2, --sizes, "384"]
       timeout_s: 60
     benchmark:
       argv: ["{{python}}", kernel/harness/benchmark_scaled_mm.py, --target, cpu, --artifact, "{{artifact}}"]
@@ -29,7 +29,7 @@ targets:
       style: fine
       quads: {quads}
       iterations: 1
-      sizes: [{{name: "n=256", weight: 1, flop: 33554432}}]
+      sizes: [{{name: "n=384", weight: 1, flop: 113246208}}]
 """
 BRAND = f'''"""python brand.py VARIANT ARTIFACT: the library with that name among its instructions."""
 
