@@ -377,6 +377,8 @@ class FakeCircumstances:
     shapes: dict[str, str] = field(default_factory=dict)
     passing: dict[Probe, str] = field(default_factory=dict)
     probed: list[Probe] = field(default_factory=list)
+    standing: tuple[str, ...] = ()
+    own: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def architectures(self) -> frozenset[str]:
         return self.judges
@@ -396,6 +398,12 @@ class FakeCircumstances:
     def probe(self, probe: Probe) -> ProbeAnswer:
         self.probed.append(probe)
         return ProbeAnswer(passes=probe in self.passing, said=self.passing.get(probe, "fails"))
+
+    def standing_lines(self) -> tuple[str, ...]:
+        return self.standing
+
+    def own_lines(self, experiment: str) -> tuple[str, ...] | None:
+        return self.own.get(experiment)
 
 
 @dataclass

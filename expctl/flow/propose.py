@@ -13,7 +13,7 @@ from expctl.domain.ticket import Ticket, content_of
 from expctl.flow import preflight
 from expctl.flow.messages import proposal_message
 from expctl.flow.recover import clear_the_deck
-from expctl.flow.repeats import check_patch
+from expctl.flow.repeats import check_patch, check_patterns
 from expctl.flow.turn import check_conditions
 from expctl.flow.world import World
 
@@ -50,6 +50,7 @@ def propose(world: World, proposal: Proposal, text: bytes, patch: bytes | None, 
         ticket = Ticket(content=content_of(text, contents), base=head, date=world.clock.date(), by=by)
         queued = Queued(proposal=proposal, patch=contents, content=ticket.content, ticket=ticket)
         tree = preflight.check_patch(workspace, protocol, head, queued, proposed=False)
+        check_patterns(world.rulebook, proposal, contents, commit=head)
         books = Books.open(world.library, head)
         if by:
             check_repeats(world, books, queued)
