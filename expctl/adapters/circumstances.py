@@ -51,6 +51,10 @@ class RepositoryCircumstances:
 
     def architectures(self) -> frozenset[str]:
         """Those that take part; of the whole protocol where no targets were chosen."""
+        return self._architectures
+
+    @cached_property
+    def _architectures(self) -> frozenset[str]:
         if ARCHITECTURE in self._assumed:
             return frozenset({self._assumed[ARCHITECTURE]})
         return self._judges if self._judges is not None else architectures(self._protocol, tuple(self._protocol.targets))

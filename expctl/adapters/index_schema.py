@@ -27,6 +27,7 @@ create table drawn (key integer primary key, {", ".join(LINES)});
 create table pieces (key text primary key, widths text, aligned text, rules blob, experiments blob, forecasts blob);
 create table words (word text, key integer);
 create table patterns (pattern text, key integer);
+create table holds (key integer primary key, text text);
 create table documents (place text, bytes blob, plain text, primary key (place, bytes)) without rowid;
 create view live as select * from records where live;
 create view digests as select {ALL} from live where verdict is not null;

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
     from expctl.adapters.library import GitLibrary
     from expctl.adapters.record_index import RecordIndex
+    from expctl.domain.hold import Hold
     from expctl.domain.record import Record
 
 PROTOCOL = "protocol.yaml"
@@ -29,6 +30,7 @@ FAULTS_MAX = 10
 RULED = "select name from live where ruled"
 NAMED = "select name from live join words using (key) where word = ?"
 PATTERNS = "select distinct pattern from live join patterns using (key)"
+HELD = "select name, text from live join holds using (key) order by number, name"
 FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 
 
@@ -83,6 +85,15 @@ class GitRulebook:
     def ruled(self, commit: str) -> tuple[Record, ...]:
         """Every record with a rule, or with a waiver of one, in order of id."""
         return self._read(commit, self._index.ask(commit, lambda index: [name for (name,) in index.execute(RULED)]))
+
+    def holds(self, commit: str) -> Mapping[str, Hold]:
+        """What each rule hangs on, by its experiment, in order of id. No record is read."""
+        import json
+
+        from expctl.domain.hold import Hold
+
+        rows = self._index.ask(commit, lambda index: index.execute(HELD).fetchall())
+        return {name: Hold(*json.loads(text)) for name, text in rows}  # its lists do for tuples, in half of the time
 
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> RepositoryCircumstances:
         """What is true now, of the commit and of this machine."""

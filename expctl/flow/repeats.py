@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from expctl.domain.errors import Refused
 from expctl.domain.rules import Candidate, Match, differing_codes, matches, sound
 from expctl.domain.side import Side
-from expctl.domain.text import one_line
+from expctl.domain.text import one_line, written_reason
 
 if TYPE_CHECKING:
     from expctl.domain.experiment import Proposal
@@ -94,7 +94,7 @@ def _judged(
     waivers = []
     for match in sound(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now):
         changed = lapses(match.record, now, match.level)
-        reason = proposal.precondition.strip()
+        reason = written_reason(proposal.precondition)
         if not changed and not reason:
             raise refusal(match, proposal.id)
         verified_reason = "; ".join(lapse_text(lapse) for lapse in changed)

@@ -127,6 +127,12 @@ def test_a_written_reason_lets_it_pass_and_is_kept() -> None:
     assert any("P1 matches (patch) and lets it pass: the tile is larger now" in line for line in stage.progress.lines)
 
 
+def test_a_reason_that_nobody_can_read_lets_nothing_pass() -> None:
+    stage = rejected()
+    stage.queue("P2", "slow 1100000", precondition="\u200b\x1b[31m")
+    refused(stage, "P2")
+
+
 def test_a_written_reason_lets_the_same_code_pass_and_is_kept() -> None:
     stage = rejected()
     stage.queue("P2", "", patch=b'{"src/kernel": "slow 1100000 ", "src/more": "x"}', precondition="another machine")
