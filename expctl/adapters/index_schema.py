@@ -47,7 +47,7 @@ create index landed on records (date, number, name, live, lands) where live and 
 create index given on records (target, number, name, live, given) where live and given is not null;
 create index owed on records (number, name, debts, live) where live and debts <> '';
 create index once on records (number, name, live, timed_once) where live and timed_once;
-create index banned on records (number, name, known, lapsed, waits, live) where live and known is not null;
+create index banned on records (number, name, known, lapsed, waits, target, in_epoch, live) where live and known is not null;
 create index corrected on records (number, name, corrections, live) where live and corrections <> '';
 create index noted on records (number, name, notes, live) where live and notes <> '';
 create index undecided on records (number, name, live, verdict) where live and verdict = 'INCONCLUSIVE';
