@@ -99,8 +99,8 @@ class RuleRow:
 
     `known_by` are the levels at which expctl knows a repeat and refuses it by itself (none: only readers can). `lapses` are the
     conditions that are recorded as changed, `waived` the experiments that a written reason let pass. `in_epoch` says that it
-    ends with its epoch, `weak` why its evidence is. What has changed on this machine or in this commit is not here: the ledger is
-    a function of records alone, `expctl rules` looks.
+    ends with its epoch, `weak` why its evidence is. What has changed on this machine or in this commit is not here: the ledger
+    is a function of records alone, `expctl rules` looks.
     """
 
     id: str
