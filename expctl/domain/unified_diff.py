@@ -6,6 +6,7 @@ from itertools import accumulate
 
 from expctl.domain.values import dataclass
 
+HEADER = re.compile(rb"^(?:diff --git |--- )", re.MULTILINE)
 HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 NOTHING = "/dev/null"
 STRIPPED = ("a/", "b/", "./", "/")  # git takes the first part off, whatever it is
@@ -66,6 +67,15 @@ def parse_diff(patch: bytes) -> tuple[FileDiff, ...]:
         else:
             at += 1
     return tuple(files)
+
+
+def no_diff(patch: bytes | None) -> str:
+    """Why a patch is none at all, whatever the baseline (None: there is no file); empty when it may be one."""
+    if patch is None:
+        return "no such file"
+    if not patch.strip():
+        return "it is empty"
+    return "" if HEADER.search(patch) else f"it holds no diff but {len(patch)} other bytes (is it a link?)"
 
 
 def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:

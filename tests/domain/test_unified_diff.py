@@ -2,7 +2,7 @@
 
 import pytest
 
-from expctl.domain.unified_diff import diff_faults, parse_diff, texts_of
+from expctl.domain.unified_diff import diff_faults, no_diff, parse_diff, texts_of
 
 BEFORE = "".join(f"line {number}\n" for number in range(1, 21))
 PATCH = b"""diff --git a/k/a.h b/k/a.h
@@ -68,3 +68,17 @@ def test_anything_can_be_read(patch: bytes) -> None:
 def test_a_damaged_patch_is_told_from_one_that_does_not_fit(patch: bytes, fault: str) -> None:
     assert diff_faults(parse_diff(patch)) == (fault,)
     assert diff_faults(parse_diff(PATCH)) == ()
+
+
+@pytest.mark.parametrize(
+    ("patch", "said"),
+    [
+        (None, "no such file"),
+        (b" \n", "it is empty"),
+        (b"../../elsewhere", "it holds no diff but 15 other bytes (is it a link?)"),
+        (PATCH, ""),
+        (b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", ""),
+    ],
+)
+def test_what_is_no_patch_at_all_is_said(patch: bytes | None, said: str) -> None:
+    assert no_diff(patch) == said
