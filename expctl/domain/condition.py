@@ -178,7 +178,7 @@ def _meant(rest: str) -> str:
         return "== for 'is equal to'"
     if re.match(r"[-+]?\.?\d", rest):
         return "a finite number such as 1.5, without an exponent"
-    return "a name, a number, a bracket or one of " + ", ".join(Operator)
+    return "a condition"
 
 
 def _spelt(word: str) -> str:
