@@ -79,18 +79,18 @@ def pictures(place: Place, git: GitReader) -> "Pictures":
     return Pictures(library(git), git.head(), place.state / "journal")
 
 
-def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None) -> "GitRulebook":
-    """The do-not-repeat rules, and what their conditions are held against."""
+def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None, *, tries: bool = True) -> "GitRulebook":
+    """The do-not-repeat rules, and what their conditions are held against; where it `tries` no probe, as earlier tries said."""
     from expctl.adapters.rulebook import GitRulebook
 
-    return GitRulebook(git, index(git), tool=_version, probe=partial(_probe, place), assumed=assumed)
+    return GitRulebook(git, index(git), tool=_version, probe=partial(_probe, place, tries), assumed=assumed)
 
 
-def _probe(place: Place, probe: "Probe") -> "ProbeAnswer":
+def _probe(place: Place, tries: bool, probe: "Probe") -> "ProbeAnswer":
     from expctl.adapters.probes import KeptProbes
 
     kept = KeptProbes(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
-    return kept(probe)
+    return kept(probe) if tries else kept.known(probe)
 
 
 def _version(tool: str) -> str:

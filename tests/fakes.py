@@ -21,10 +21,12 @@ from expctl.adapters.record_codec import (
 )
 from expctl.domain.calibration import Calibration
 from expctl.domain.change_identity import ChangeIdentity
+from expctl.domain.conditions import hold_of
 from expctl.domain.digest import Digest, digest_of
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.events import Event
 from expctl.domain.experiment import Kind, Prediction, Probe, Proposal, Verdict
+from expctl.domain.hold import Hold
 from expctl.domain.ledger import Ledger
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import (
@@ -377,6 +379,8 @@ class FakeCircumstances:
     shapes: dict[str, str] = field(default_factory=dict)
     passing: dict[Probe, str] = field(default_factory=dict)
     probed: list[Probe] = field(default_factory=list)
+    standing: tuple[str, ...] = ()
+    own: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     def architectures(self) -> frozenset[str]:
         return self.judges
@@ -396,6 +400,12 @@ class FakeCircumstances:
     def probe(self, probe: Probe) -> ProbeAnswer:
         self.probed.append(probe)
         return ProbeAnswer(passes=probe in self.passing, said=self.passing.get(probe, "fails"))
+
+    def standing_lines(self) -> tuple[str, ...]:
+        return self.standing
+
+    def own_lines(self, experiment: str) -> tuple[str, ...] | None:
+        return self.own.get(experiment)
 
 
 @dataclass
@@ -423,6 +433,9 @@ class FakeRulebook:
 
     def ruled(self, commit: str) -> tuple[Record, ...]:
         return tuple(record for record in self.library.records(commit) if record.rule or record.waivers)
+
+    def holds(self, commit: str) -> dict[str, Hold]:
+        return {each.id: hold_of(each) for each in self.ruled(commit) if each.rule is not None}
 
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> FakeCircumstances:
         assert commit in self.library.workspace.commits

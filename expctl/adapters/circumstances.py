@@ -7,9 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from expctl.domain.change_identity import item_keys, shape_hash
+from expctl.domain.code_lines import added_lines, code_lines
 from expctl.domain.conditions import ARCHITECTURE, EPOCH
 from expctl.domain.judges import architectures
 from expctl.domain.source_items import items_of
+from expctl.domain.unified_diff import parse_diff, texts_of
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
@@ -49,6 +51,10 @@ class RepositoryCircumstances:
 
     def architectures(self) -> frozenset[str]:
         """Those that take part; of the whole protocol where no targets were chosen."""
+        return self._architectures
+
+    @cached_property
+    def _architectures(self) -> frozenset[str]:
         if ARCHITECTURE in self._assumed:
             return frozenset({self._assumed[ARCHITECTURE]})
         return self._judges if self._judges is not None else architectures(self._protocol, tuple(self._protocol.targets))
@@ -79,6 +85,30 @@ class RepositoryCircumstances:
         if probe not in self._answers:
             self._answers[probe] = self._probe(probe)
         return self._answers[probe]
+
+    def standing_lines(self) -> tuple[str, ...]:
+        """Those of the scope, without comments."""
+        return self._standing
+
+    def own_lines(self, experiment: str) -> tuple[str, ...] | None:
+        """What the patch of an experiment adds, with comments and without; None where no patch was kept."""
+        patch = self._git.read_file(self._commit, f"experiments/{experiment}/change.patch")
+        texts = texts_of(parse_diff(patch), {}) if patch is not None else ()
+        plain = (line for file in texts for line in added_lines(file.path, file.after, file.added))
+        whole = (line for file in texts for at, line in enumerate(file.after.split("\n")) if at in file.added)
+        return None if patch is None else (*plain, *whole)
+
+    @cached_property
+    def _standing(self) -> tuple[str, ...]:
+        files = {
+            path: blob for folder in self._protocol.scope for path, blob in self._git.list_files(self._commit, folder).items()
+        }
+        texts = self._git.read_blobs(files.values())
+        return tuple(
+            line
+            for path, blob in sorted(files.items())
+            for line in code_lines(path, texts.get(blob, b"").decode(errors="replace"))
+        )
 
     @cached_property
     def _protocol(self) -> Protocol:

@@ -15,6 +15,7 @@ from expctl.adapters.seals import Seals
 from expctl.adapters.stale_locks import remove_below
 from expctl.domain.errors import Refused
 from expctl.domain.ports import ChangedFile, Failed
+from expctl.domain.unified_diff import no_diff
 
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"
@@ -103,6 +104,8 @@ class GitWorkspace(GitPlumbing):
 
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed:
         """The tree of `base` with `patch` applied, in the object store; nothing is checked out."""
+        if fault := no_diff(patch):
+            return Failed(reason=fault)
         env = self._fresh_index(base)
         status, _, said = self.call(["apply", "--cached", "--whitespace=nowarn", "-"], stdin=patch, env=env)
         if status:
@@ -113,6 +116,8 @@ class GitWorkspace(GitPlumbing):
         """As `candidate_tree`, by three-way merge with the commit that the patch was made on: `origin`, or where that is
         empty or gone the blobs that the patch names.
         """
+        if fault := no_diff(patch):
+            return Failed(reason=fault)
         known = bool(origin) and self.call(["cat-file", "-e", f"{origin}^{{commit}}"])[0] == 0
         if known:
             made = self.candidate_tree(origin, patch)

@@ -104,6 +104,7 @@ def _insert(index: sqlite3.Connection, reduced: Iterable[Reduced]) -> None:
     index.executemany(_into("drawn", 4), [(key, *each.lines) for key, each in keyed if each.lines is not None])
     index.executemany(_into("words", 2), [(word, key) for key, each in keyed for word in each.words])
     index.executemany(_into("patterns", 2), [(one, key) for key, each in keyed for one in each.patterns])
+    index.executemany(_into("holds", 2), [(key, each.hold) for key, each in keyed if each.hold])
 
 
 def _into(table: str, columns: int) -> str:
@@ -143,5 +144,5 @@ def _forget_stale(index: sqlite3.Connection) -> None:
     if stale <= max(STALE_LEAST, live):
         return
     index.execute("delete from records where not live")
-    for name in ("measurings", "drawn", "words", "patterns"):
+    for name in ("measurings", "drawn", "words", "patterns", "holds"):
         index.execute(f"delete from {name} where key not in (select key from records)")  # noqa: S608  our own names

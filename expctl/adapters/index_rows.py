@@ -18,7 +18,7 @@ COLUMNS = (
     *("name", "number", "title", "kind", "target", "verdict", "imported", "date", "lands", "timed_once", "sd_percent"),
     *("reason", "given", "cost_percent", "timed_on", "debts", "notes", "corrections", "passes"),
     *("counts", "verdict_holds", "gain_holds", "hoped", "surplus_percent", "told"),
-    *("known", "lapsed", "waits", "opened", "forbids", "ban"),
+    *("known", "lapsed", "waits", "in_epoch", "opened", "forbids", "ban"),
     *("base", "ground", "again"),
 )
 LINES = ("drawn_row", "drawn_forecast", "drawn_rule")
@@ -79,7 +79,7 @@ def digest_of_row(row: Row, grounds: Mapping[int, Ground]) -> Digest:
         name, _, title, kind, target, verdict, imported, date, lands, timed_once, sd_percent,
         reason, given, cost_percent, timed_on, debts, notes, corrections, passes,
         counts, verdict_holds, gain_holds, hoped, surplus_percent, told,
-        known, lapsed, waits, opened, forbids, ban,
+        known, lapsed, waits, in_epoch, opened, forbids, ban,
         base, ground, again, *lines,
     ) = row
     # fmt: on
@@ -112,7 +112,7 @@ def digest_of_row(row: Row, grounds: Mapping[int, Ground]) -> Digest:
         else Told(
             counts == 1, verdict_holds == 1, None if gain_holds is None else gain_holds == 1, hoped == 1, surplus_percent, told
         ),
-        None if known is None else Ban(name, known == 1, lapsed == 1, waits == 1, opened, forbids, ban),
+        None if known is None else Ban(name, known == 1, lapsed == 1, waits == 1, in_epoch == 1, opened, forbids, ban),
         measurings,
         Lines(*lines) if lines else None,
     )

@@ -27,6 +27,7 @@ create table drawn (key integer primary key, {", ".join(LINES)});
 create table pieces (key text primary key, widths text, aligned text, rules blob, experiments blob, forecasts blob);
 create table words (word text, key integer);
 create table patterns (pattern text, key integer);
+create table holds (key integer primary key, text text);
 create table documents (place text, bytes blob, plain text, primary key (place, bytes)) without rowid;
 create view live as select * from records where live;
 create view digests as select {ALL} from live where verdict is not null;
@@ -46,7 +47,7 @@ create index landed on records (date, number, name, live, lands) where live and 
 create index given on records (target, number, name, live, given) where live and given is not null;
 create index owed on records (number, name, debts, live) where live and debts <> '';
 create index once on records (number, name, live, timed_once) where live and timed_once;
-create index banned on records (number, name, known, lapsed, waits, live) where live and known is not null;
+create index banned on records (number, name, known, lapsed, waits, target, in_epoch, live) where live and known is not null;
 create index corrected on records (number, name, corrections, live) where live and corrections <> '';
 create index noted on records (number, name, notes, live) where live and notes <> '';
 create index undecided on records (number, name, live, verdict) where live and verdict = 'INCONCLUSIVE';

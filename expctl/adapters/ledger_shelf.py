@@ -30,10 +30,11 @@ select target, verdict, imported, count(*) from live where verdict is not null
 group by target, verdict, imported order by target, verdict, imported
 """
 ONCE = "select name from live where timed_once order by number, name"
-BANNED = "select name, known, lapsed, waits from live where known is not null order by number, name"
+BANNED = "select name, known, lapsed, waits, target, in_epoch from live where known is not null order by number, name"
 CORRECTED = "select name, corrections from live where corrections <> '' order by number, name"
 NOTED = "select name, notes from live where notes <> '' order by number, name"
 UNDECIDED = "select name from live where verdict = 'INCONCLUSIVE' order by number, name"
+NUMBERS = "select distinct number from live where verdict is not null order by part, number"
 PASSED = "select name, verdict, passes from live where passes <> '' order by number, name"
 SCORED = """
 select count(*), coalesce(sum(verdict_holds), 0), count(gain_holds), coalesce(sum(gain_holds), 0), coalesce(sum(hoped), 0),
@@ -152,7 +153,10 @@ def _sums(index: sqlite3.Connection) -> Sums:
         ),
         timed_once=_names(index, ONCE),
         bans=tuple(
-            [BanState(name, known == 1, lapsed == 1, waits == 1) for name, known, lapsed, waits in index.execute(BANNED)]
+            [
+                BanState(name, known == 1, lapsed == 1, waits == 1, target, in_epoch == 1)
+                for name, known, lapsed, waits, target, in_epoch in index.execute(BANNED)
+            ]
         ),
         corrections=remarks(_said(index, CORRECTED)),
         notes=remarks(_said(index, NOTED)),
@@ -160,6 +164,7 @@ def _sums(index: sqlite3.Connection) -> Sums:
         debts=tuple([Debt(id=name, flag=flag) for name, flag in found.debts]),
         passes=passes_of((name, Verdict(verdict), listed(passes)) for name, verdict, passes in index.execute(PASSED)),
         accuracy=_accuracy(index),
+        numbers=tuple([number for (number,) in index.execute(NUMBERS)]),
     )
 
 

@@ -17,6 +17,7 @@ from expctl.domain.experiment import ID_PATTERN, Proposal, Verdict, check_id, id
 from expctl.domain.protocol import Protocol, inconsistencies
 from expctl.domain.record import Finding
 from expctl.domain.ticket import Filing, Ticket, content_of
+from expctl.domain.unified_diff import no_diff
 from expctl.domain.values import replace
 
 if TYPE_CHECKING:
@@ -93,6 +94,14 @@ class GitLibrary:
                 if on_disk
                 else "expctl status lists what can be run; expctl new --help says how to propose",
             )
+        if fault := no_diff(patch):
+            raise Refused(
+                f"{experiment} has no change to measure",
+                expected="a unified diff, in a plain file",
+                found=fault,
+                where=f"{folder}/change.patch at {commit[:10]}",
+                hint=f"mend it and commit, or expctl withdraw {experiment} --why WHY",
+            )
         return Queued(
             proposal=self._with_probe(commit, proposal_of(proposal_text, folder), folder),
             patch=patch,
@@ -168,7 +177,11 @@ class GitLibrary:
         found = self._some(commit, wanted, *PROPOSAL)
         texts = {each: tuple(found.get((each, file)) for file in PROPOSAL) for each in wanted}
         return {
-            each: Filing(ticket=_ticket(ticket, f"{EXPERIMENTS}/{each}"), content=content_of(text or b"", patch or b""))
+            each: Filing(
+                ticket=_ticket(ticket, f"{EXPERIMENTS}/{each}"),
+                content=content_of(text or b"", patch or b""),
+                unfit=f"change.patch: {fault}" if (fault := no_diff(patch)) else "",
+            )
             for each, (text, patch, ticket) in texts.items()
         }
 

@@ -37,18 +37,28 @@ class KeptProbes:
 
     def __call__(self, probe: Probe) -> ProbeAnswer:
         """Whether it passes, and the compiler with what it said."""
+        answer = self.known(probe)
+        if answer.tried:
+            return answer
+        compiler = self._compiler()
+        answer = self._tried(probe, compiler)
+        durable.replace(self._file(probe, compiler), json.dumps({"passes": answer.passes, "said": answer.said}).encode())
+        return answer
+
+    def known(self, probe: Probe) -> ProbeAnswer:
+        """As it was answered before, without trying."""
         compiler = self._compiler()
         if not compiler:
             return ProbeAnswer(passes=False, said="there is no compiler here to try it")
-        words = json.dumps((probe.source, probe.arch, probe.until, compiler))
-        file = self._folder / f"{hashlib.sha256(words.encode()).hexdigest()[:32]}.json"
         try:
-            kept = json.loads(file.read_bytes())
+            kept = json.loads(self._file(probe, compiler).read_bytes())
             return ProbeAnswer(passes=kept["passes"] is True, said=str(kept["said"]))
         except (OSError, ValueError, KeyError, TypeError):
-            answer = self._tried(probe, compiler)
-            durable.replace(file, json.dumps({"passes": answer.passes, "said": answer.said}).encode())
-            return answer
+            return ProbeAnswer(passes=False, said="nobody has tried it here", tried=False)
+
+    def _file(self, probe: Probe, compiler: str) -> Path:
+        words = json.dumps((probe.source, probe.arch, probe.until, compiler))
+        return self._folder / f"{hashlib.sha256(words.encode()).hexdigest()[:32]}.json"
 
     def _tried(self, probe: Probe, compiler: str) -> ProbeAnswer:
         with tempfile.TemporaryDirectory(prefix="expctl-probe.") as folder:

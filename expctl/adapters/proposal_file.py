@@ -9,6 +9,7 @@ from expctl.domain.condition import Unparsable, parse
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import Proposal
 from expctl.domain.patterns import pattern_fault
+from expctl.domain.text import plain_text, written_reason
 
 
 def proposal_text(
@@ -68,7 +69,9 @@ def proposal_of(text: bytes, folder: str) -> Proposal:
             parse(condition)
         except Unparsable as error:
             faults.append(f"depends_on: {condition[:60]!r}: {error}")
-    faults += [f"{key}: expected some words" for key in ("title", "hypothesis") if not getattr(proposal, key).strip()]
+    faults += [f"{key}: expected some words" for key in ("title", "hypothesis") if not plain_text(getattr(proposal, key))]
+    if proposal.precondition and not written_reason(proposal.precondition):
+        faults.append("precondition: expected a reason in words, found no letters that can be seen")
     gain = proposal.prediction.gain_percent
     if gain is not None and gain[0] > gain[1]:
         faults.append(f"prediction.gain_percent: expected the lower end first, found {list(gain)}")

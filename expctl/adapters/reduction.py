@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.adapters.git_reader import EXPERIMENTS
 from expctl.adapters.index_rows import Row, row_of
-from expctl.adapters.index_texts import ground_text
+from expctl.adapters.index_texts import ground_text, list_text
 from expctl.adapters.record_codec import record_of
+from expctl.domain.conditions import hold_of
 from expctl.domain.digest import digest_of
 from expctl.domain.errors import Refused
 from expctl.domain.ledger_rows import Lines
@@ -38,7 +39,7 @@ class Measured(NamedTuple):
 
 class Reduced(NamedTuple):
     """Of one folder. `row` is None where it holds no record; `proposed` says that it holds a proposal. `words` find its rule,
-    as do `patterns`; `ruled` says that it has a rule, or let one pass.
+    as do `patterns`; `hold` is what it hangs on, as text; `ruled` says that it has a rule, or let one pass.
     """
 
     folder: Folder
@@ -47,6 +48,7 @@ class Reduced(NamedTuple):
     lines: Lines | None
     words: tuple[str, ...]
     patterns: tuple[str, ...]
+    hold: str
     ruled: bool
     proposed: bool
 
@@ -70,7 +72,7 @@ class Reduction:
 
     def _one(self, folder: Folder, text: bytes | None, *, proposed: bool) -> Reduced:
         if text is None:
-            return Reduced(folder, None, (), None, (), (), ruled=False, proposed=proposed)
+            return Reduced(folder, None, (), None, (), (), "", ruled=False, proposed=proposed)
         name, where = folder[0], f"{EXPERIMENTS}/{folder[0]}"
         record = record_of(text, where=f"{where}/record.json", left_out=NOT_KEPT)
         if record.id != name:
@@ -85,6 +87,7 @@ class Reduction:
             self.draw(record) if self.draw else None,
             tuple(keys_of(rule, codes)) if rule is not None else (),
             rule.forbids if rule is not None else (),
+            list_text(hold_of(record)) if rule is not None else "",
             ruled=rule is not None or bool(record.waivers),
             proposed=True,
         )

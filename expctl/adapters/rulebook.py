@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from expctl.domain.change_identity import ChangeIdentity, identify
+from expctl.domain.errors import Refused
 from expctl.domain.patterns import forbidden
 from expctl.domain.rules import Candidate, keys_for
-from expctl.domain.unified_diff import FileTexts, parse_diff, texts_of
+from expctl.domain.text import one_line
+from expctl.domain.unified_diff import FileDiff, FileTexts, diff_faults, parse_diff, texts_of
 
 if TYPE_CHECKING:
     import sqlite3
@@ -20,12 +22,15 @@ if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
     from expctl.adapters.library import GitLibrary
     from expctl.adapters.record_index import RecordIndex
+    from expctl.domain.hold import Hold
     from expctl.domain.record import Record
 
 PROTOCOL = "protocol.yaml"
+FAULTS_MAX = 10
 RULED = "select name from live where ruled"
 NAMED = "select name from live join words using (key) where word = ?"
 PATTERNS = "select distinct pattern from live join patterns using (key)"
+HELD = "select name, text from live join holds using (key) order by number, name"
 FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 
 
@@ -48,7 +53,9 @@ class GitRulebook:
         return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
 
     def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
-        """The files that `patch` doesn't fit as they are in `commit`; None when it changes no line of any file."""
+        """The files that `patch` doesn't fit as they are in `commit`; None when it changes no line of any file. Raises Refused
+        when it is damaged or leaves the repository.
+        """
         texts = self._texts(commit, patch)
         changes = any(text.before != text.after for text in texts)
         return tuple(text.path for text in texts if not text.whole) if changes else None
@@ -56,6 +63,7 @@ class GitRulebook:
     def _texts(self, commit: str, patch: bytes) -> tuple[FileTexts, ...]:
         if self._last is None or self._last[:2] != (commit, patch):
             files = parse_diff(patch)
+            _check_whole(files)
             names = {f"{commit}:{file.old}": file.old for file in files if file.old}
             self._git.read_ahead((*names, f"{commit}:{PROTOCOL}"))  # what a rule that matches asks for next
             blobs = self._git.read_blobs(names)
@@ -77,6 +85,15 @@ class GitRulebook:
     def ruled(self, commit: str) -> tuple[Record, ...]:
         """Every record with a rule, or with a waiver of one, in order of id."""
         return self._read(commit, self._index.ask(commit, lambda index: [name for (name,) in index.execute(RULED)]))
+
+    def holds(self, commit: str) -> Mapping[str, Hold]:
+        """What each rule hangs on, by its experiment, in order of id. No record is read."""
+        import json
+
+        from expctl.domain.hold import Hold
+
+        rows = self._index.ask(commit, lambda index: index.execute(HELD).fetchall())
+        return {name: Hold(*json.loads(text)) for name, text in rows}  # its lists do for tuples, in half of the time
 
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> RepositoryCircumstances:
         """What is true now, of the commit and of this machine."""
@@ -105,3 +122,15 @@ class GitRulebook:
         from expctl.adapters.library import GitLibrary
 
         return GitLibrary(self._git, self._index)
+
+
+def _check_whole(files: tuple[FileDiff, ...]) -> None:
+    faults = diff_faults(files)
+    if faults:
+        raise Refused(
+            "this patch is one that git takes nowhere",
+            expected="a unified diff, whole, of files inside the repository",
+            found="\n".join(one_line(fault) for fault in faults[:FAULTS_MAX]),
+            where="the patch",
+            hint="git diff > my.patch, in the root of the repository, makes one",
+        )

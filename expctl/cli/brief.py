@@ -32,6 +32,7 @@ def brief(
     found = brief_here(
         library,
         wiring.calibrations(machine),
+        wiring.rulebook(place, git, tries=False),
         head=head,
         machine=machine,
         words_max=words,

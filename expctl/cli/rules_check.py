@@ -25,7 +25,7 @@ def check(
     from expctl.adapters import user_file
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
-    from expctl.domain.text import one_line
+    from expctl.domain.text import one_line, written_reason
     from expctl.flow.repeats import lapse_text, look_up, refusal
 
     contents = user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
@@ -42,7 +42,7 @@ def check(
         )
     found = look_up(book, head, contents)
     closed = [match for match, changed in found if not changed]
-    refused = bool(closed) and not precondition.strip()
+    refused = bool(closed) and not written_reason(precondition)
     if as_json:
         matched = [
             {

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from expctl.domain.brief_protocol import protocol_section
-from expctl.domain.brief_rules import open_questions, rule_section
+from expctl.domain.brief_rules import RulesNow, open_questions, rule_section
 from expctl.domain.brief_sentences import baseline_section, finding_section, next_section, noise_section, prediction_section
 from expctl.domain.digest import Digest, SeenNoise, given_baselines
 from expctl.domain.experiment import Proposal, Verdict
@@ -44,11 +44,12 @@ class Known:
     findings: tuple[Finding, ...]
     proposals: tuple[Proposal, ...]
     queued: int
+    rules: RulesNow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brief:
-    """Sections in the order in which they are read, and the figures behind them."""
+    """Sections in the order in which they are read, and the figures behind them; `open_again` are rules that don't hold now."""
 
     name: str
     head: str
@@ -57,6 +58,7 @@ class Brief:
     baselines: tuple[Baseline, ...]
     imported_baselines: tuple[ImportedBaseline, ...]
     accuracy: Accuracy
+    open_again: Mapping[str, str]
     sections: tuple[Section, ...]
 
 
@@ -71,8 +73,8 @@ def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
         baseline_section(protocol, known.baselines, given, known.epochs, known.begins),
         noise_section(protocol, known.calibrated, known.seen),
         finding_section(known.findings),
-        rule_section(digests),
-        open_questions(digests, known.findings),
+        rule_section(digests, known.rules),
+        open_questions(digests, known.findings, known.rules),
         next_section(known.proposals, known.queued),
         prediction_section(digests, accuracy),
     )
@@ -84,5 +86,6 @@ def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
         baselines=known.baselines,
         imported_baselines=given,
         accuracy=accuracy,
+        open_again=known.rules.opened,
         sections=within(sections, words_max - OF_TITLE),
     )

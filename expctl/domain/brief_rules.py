@@ -2,50 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment import Verdict, id_order
+from expctl.domain.ledger_remarks import waived
 from expctl.domain.sentences import TEXT_MAX
 from expctl.domain.text import one_line
+from expctl.domain.values import dataclass
 from expctl.domain.word_cap import ITEMS_MAX, Section
 
 if TYPE_CHECKING:
-    from expctl.domain.digest import Digest
+    from expctl.domain.digest import Ban, Digest
+    from expctl.domain.hold import Hold
+    from expctl.domain.ports import Circumstances
     from expctl.domain.record import Finding
+    from expctl.domain.rule_levels import Pass
 
 WAY_OUT = (
     "The way out of a rule is a new precondition: a condition below that has changed (compiler, architecture, the baseline's"
     " code in the touched region), or a reason written under `precondition:` in experiment.yaml, which the ledger keeps."
 )
 WHO_REFUSES = "'by you': no patch was kept, so that expctl can't refuse it; whoever proposes must."
+LOOKED = "A rule holds when nothing that it hangs on has changed, as of this commit and machine; `expctl rules` says more."
 
 
-def rule_section(digests: Iterable[Digest]) -> Section:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RulesNow:
+    """The rules as they are on one machine and commit: for each that is open again what has changed, `untried` those that
+    nobody has tried the probe of, so that they count as held.
+    """
+
+    opened: Mapping[str, str]
+    untried: tuple[str, ...] = ()
+
+
+def rules_now(holds: Mapping[str, Hold], now: Circumstances) -> RulesNow:
+    """Each is looked at until one of its conditions is seen to have changed; probes come last."""
+    opened, untried = {}, []
+    for name, hold in holds.items():
+        lapse = next(hold.lapses(now), None)
+        probe = hold.asked() if lapse is None else None
+        if lapse is not None:
+            opened[name] = f"{lapse.condition}: {lapse.was} -> {lapse.now}"
+        elif probe is not None and not now.probe(probe).tried:
+            untried.append(name)
+    return RulesNow(opened=opened, untried=tuple(untried))
+
+
+def rule_section(digests: Sequence[Digest], now: RulesNow) -> Section:
     """Rules that hold. First those that only the reader can keep, then the newest."""
-    held = [each.ban for each in digests if each.ban is not None and not each.ban.opened]
+    held = [each.ban for each in digests if each.ban is not None and each.id not in now.opened]
     order = sorted(sorted(held, key=lambda ban: id_order(ban.id), reverse=True), key=lambda ban: ban.known)
+    passes = waived(digests)
+    number = sum(ban.id in passes for ban in held)
+    let = f", {number} of them waived once" if number else ""
+    unlooked = f"Not looked at here: the probes of {', '.join(now.untried)}; `expctl rules` tries them."
     return Section(
         key="rules",
-        title=f"Do not repeat ({len(held)} {'rule holds' if len(held) == 1 else 'rules hold'})",
-        intro=(WAY_OUT, WHO_REFUSES) if held else ("No rule holds.",),
-        items=tuple(ban.sentence for ban in order[:ITEMS_MAX]),
+        title=f"Do not repeat ({len(held)} {'rule holds' if len(held) == 1 else 'rules hold'}{let})",
+        intro=(WAY_OUT, WHO_REFUSES, LOOKED, *([unlooked] if now.untried else [])) if held else ("No rule holds.",),
+        items=tuple(_held(ban, passes.get(ban.id, ())) for ban in order[:ITEMS_MAX]),
         share=0.3,
-        more="ledger.md, Do not repeat",
+        more="expctl rules",
         left_out=max(0, len(order) - ITEMS_MAX),
     )
 
 
-def open_questions(digests: Sequence[Digest], findings: Sequence[Finding]) -> Section:
+def _held(ban: Ban, passes: Sequence[Pass]) -> str:
+    """`; waived for P9 (KEEP): wider tiles`, the last time."""
+    last = f"; waived for {passes[-1].id} ({passes[-1].verdict}): {_cut(passes[-1].reason)}" if passes else ""
+    maybe = f"; open again on: {_cut(ban.opened)}" if ban.waits and ban.opened and not ban.lapsed else ""
+    return f"{ban.sentence}{maybe}{last}"
+
+
+def open_questions(digests: Sequence[Digest], findings: Sequence[Finding], now: RulesNow) -> Section:
     """What is undecided: reopened rules, contradictions, debts at home, INCONCLUSIVE runs, the newest first."""
     newest = digests[::-1]
-    reopened = [each.ban for each in newest if each.ban is not None and each.ban.opened]
+    reopened = [each.ban for each in newest if each.ban is not None and each.id in now.opened]
     disputed = [each for each in findings if each.contradicted_by and not each.superseded_by]
     debts = [each for each in newest if each.debts]
     undecided = [each for each in newest if each.verdict is Verdict.INCONCLUSIVE]
     number = len(reopened) + len(disputed) + len(debts) + len(undecided)
     items = (
-        *(f"{each.id} may be tried again ({_cut(each.opened)}): {_cut(each.text)}" for each in reopened[:ITEMS_MAX]),
+        *(f"{each.id} may be tried again ({_cut(now.opened[each.id])}): {_cut(each.text)}" for each in reopened[:ITEMS_MAX]),
         *(f"{each.id} is contradicted by {each.contradicted_by}: {_cut(each.text)}" for each in disputed[:ITEMS_MAX]),
         *(f"{each.id} is {_cut(each.debts[0])}" for each in debts[:ITEMS_MAX]),
         *(

@@ -12,8 +12,9 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from expctl.domain.settings import settings_of, shape_of
-from expctl.domain.source_items import C_SUFFIXES, Item, items_of, without_comments
+from expctl.domain.code_lines import added_lines
+from expctl.domain.settings import plain_values, settings_of, shape_of
+from expctl.domain.source_items import C_SUFFIXES, Item, items_of
 from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class ChangeIdentity:
     """A patch on one baseline. Empty where a level says nothing: a patch that changes comments alone has no `change`.
 
     `region` names for each file the items before that the patch touches; `shapes` are the files that hold its settings, with
-    every value left out; `added` are its new lines without comments.
+    every value left out; `added` are its new lines as patterns see them (code_lines.py).
     """
 
     patch_id: str = ""
@@ -65,13 +66,13 @@ def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
         settings=settings,
         region=region,
         shapes=shapes if settings else {},
-        added=tuple(line for file in files for line in without_comments(file.path, file.added) if line.strip()),
+        added=tuple(line for file in files for line in added_lines(file.path, file.after, file.added)),
     )
 
 
 def settings_hash(settings: Mapping[str, str]) -> str:
-    """One word for a set of settings; empty for none."""
-    return _hash("\n".join(f"{name} = {value}" for name, value in sorted(settings.items()))) if settings else ""
+    """One word for a set of settings, however their numbers are written; empty for none."""
+    return _hash("\n".join(f"{name} = {value}" for name, value in sorted(plain_values(settings).items()))) if settings else ""
 
 
 def shape_hash(items: Sequence[Item]) -> str:

@@ -165,10 +165,20 @@ def _tokens(text: str) -> list[tuple[str, str, int]]:
         match = TOKEN.match(text, position)
         if match is None or match.lastgroup is None:
             rest = text[position:].lstrip()
-            raise Unparsable(f"column {len(text) - len(rest) + 1}: expected a condition, found {rest[:20]!r}")
+            wanted = _meant(rest)
+            raise Unparsable(f"column {len(text) - len(rest) + 1}: expected {wanted}, found {rest[:20]!r}")
         found.append((match.lastgroup, match[match.lastgroup], match.start(match.lastgroup) + 1))
         position = match.end()
     return found
+
+
+def _meant(rest: str) -> str:
+    """What should stand where no word of a condition begins."""
+    if rest[0] == "=":
+        return "== for 'is equal to'"
+    if re.match(r"[-+]?\.?\d", rest):
+        return "a finite number such as 1.5, without an exponent"
+    return "a condition"
 
 
 def _spelt(word: str) -> str:

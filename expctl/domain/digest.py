@@ -30,13 +30,15 @@ class Told(NamedTuple):
 
 class Ban(NamedTuple):
     """A do-not-repeat rule in short: does expctl know a repeat by itself, has a condition `lapsed`, does it name one that
-    would open it (`waits`); `opened` says what opened it by the records alone, `sentence` is what the brief says of it.
+    would open it (`waits`), does it end with its epoch; `opened` says what opened it by the records alone, `sentence` is what
+    the brief says of it.
     """
 
     id: str
     known: bool
     lapsed: bool
     waits: bool
+    in_epoch: bool
     opened: str
     text: str
     sentence: str
@@ -185,6 +187,7 @@ def _ban(record: Record) -> Ban | None:
         known=bool(row.known_by),
         lapsed=bool(row.lapses),
         waits=bool(row.reopened_by),
+        in_epoch=row.in_epoch,
         opened=row.reopened_by or "; ".join(f"{each.condition}: {each.was} -> {each.now}" for each in row.lapses),
         text=one_line(row.text, TEXT_MAX),
         sentence=rule_sentence(row),

@@ -46,6 +46,10 @@ class Evidence:
         """mean - k sd / sqrt(n) > theta_0."""
         return lower_bound(self.objective, at(KEEP, self.n)) > self.plan.floor
 
+    def bounds(self) -> tuple[float, float]:
+        """Between what the objective lies by the test: a gain must show above the lower one, futility below the upper one."""
+        return lower_bound(self.objective, at(KEEP, self.n)), upper_bound(self.objective, at(FUTILITY, self.n))
+
     def rescuer(self) -> str:
         """The first rescuer beyond its own boundary, while the objective is about zero; else empty.
 

@@ -94,6 +94,7 @@ def _so_far(samples: Sequence[Sample], plan: Plan) -> Procedure:
         confirm_rounds=len(rounds) - search,
         simplify_used_percent=round(100 * plan.simplify_used, 4),
         calibrated=plan.calibrated,
+        words=plan.words,
     )
 
 

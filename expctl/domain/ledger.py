@@ -5,7 +5,8 @@ The ledger is rendered from records and never read back.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from expctl.domain.digest import Digest, digest_of
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
     """What the ledger says. All text in it is as it was written: views escape it, but for a `Line`, which the view of the
-    ledger has drawn before. Where there are `pieces`, they hold the lines of the long tables, and `rows` to `rules` are empty.
+    ledger has drawn before. `unused` are ids between others that nothing is called. Where there are `pieces`, they hold the
+    lines of the long tables, and `rows` to `rules` are empty.
     """
 
     protocol: Protocol
@@ -48,6 +50,7 @@ class Ledger:
     undecided: tuple[str, ...]
     debts: tuple[Debt, ...]
     queue: tuple[QueueItem, ...]
+    unused: tuple[str, ...] = ()
     rows: tuple[Row | Line, ...] = ()
     borders: tuple[Border, ...] = ()
     forecasts: tuple[Forecast | Line, ...] = ()
@@ -96,13 +99,14 @@ def ledger_from_sums(
     """
     shown = tuple(baseline_of(target, records[name], sums.landings) for target, name in sorted(sums.standing.items()))
     number, queued, known = counts_of(sums.counts), queue_items(queue), numbered(findings)
+    ending = pending(protocol, protocol.decides, sums.epochs)
     return Ledger(
         protocol=protocol,
         facts=(
             *opening_facts(protocol, sums.counts, shown, sums.given),
-            *epoch_facts(shown, sums.epochs, pending(protocol, protocol.decides, sums.epochs)),
+            *epoch_facts(shown, sums.epochs, ending),
             *reading_facts(sums.corrections, sums.timed_once, number.imported),
-            *working_facts(sums.bans, sums.debts, queued),
+            *working_facts(sums.bans, sums.debts, queued, ending.keys()),
         ),
         counts=number,
         baselines=shown,
@@ -116,7 +120,15 @@ def ledger_from_sums(
         undecided=sums.undecided,
         debts=sums.debts,
         queue=queued,
+        unused=unused_ids({*sums.numbers, *(id_order(each.id)[0] for each in queue)}),
     )
+
+
+def unused_ids(numbers: Collection[int]) -> tuple[str, ...]:
+    """`P21`, `P30 to P35`: what neither a record nor a proposal is called, below the largest number."""
+    ordered = sorted(numbers)
+    gaps = [(below + 1, above - 1) for below, above in pairwise(ordered) if above - below > 1]
+    return tuple(f"P{first}" if first == last else f"P{first} to P{last}" for first, last in gaps)
 
 
 def _row(digest: Digest, records: Mapping[str, Record], epochs: Epochs) -> Row | Line:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment import Verdict
@@ -81,7 +81,8 @@ def epoch_facts(standing: Sequence[Baseline], epochs: Epochs, pending: Mapping[s
             continue
         old = since is not None and since.target == last.target and since.number != last.number
         stale = f"; the baseline's figures are of epoch {since.number}" if old and since is not None else ""
-        yield f"Epoch on {baseline.target}: {last.number}, since {last.first.id} ({last.first.date[:10]}){stale}."
+        began = f"{last.first.id} ({last.first.date[:10]}; ids are in no order of time)"
+        yield f"Epoch on {baseline.target}: {last.number}, since {began}{stale}."
     for target, changes in pending.items():
         why = "; ".join(str(change) for change in changes)
         yield (
@@ -101,7 +102,8 @@ def reading_facts(fixes: Sequence[Remark], once: Sequence[str], imported: int) -
         yield f"An older rule decided {_names(once)}: ten rounds, 95 % intervals, no second session."
     yield (
         "Verdicts: INCONCLUSIVE means undecided, nothing landed; NO-OP means the same machine code, nothing was timed;"
-        " INVALID means that machine or harness failed and says nothing about the idea. An analysis never lands code."
+        " INVALID means that machine or harness failed and says nothing about the idea. An analysis never lands code"
+        + ("; an imported one is from before that rule." if imported else ".")
     )
     yield (
         "Kinds of numbers: wall_time and device_time are speed; exact_count (emulator, counters) and static (compiler) are"
@@ -116,8 +118,10 @@ def reading_facts(fixes: Sequence[Remark], once: Sequence[str], imported: int) -
         )
 
 
-def working_facts(rules: Sequence[BanState], owed: Sequence[Debt], queued: Sequence[QueueItem]) -> Iterator[str]:
-    """What must not be tried, what is owed, what is next."""
+def working_facts(
+    rules: Sequence[BanState], owed: Sequence[Debt], queued: Sequence[QueueItem], ending: Collection[str] = ()
+) -> Iterator[str]:
+    """What must not be tried, what is owed, what is next; the epoch of the targets `ending` ends with their next run."""
     if rules:
         reopened = [rule.id for rule in rules if rule.lapsed]
         waiting = [rule.id for rule in rules if rule.waits and not rule.lapsed]
@@ -127,14 +131,19 @@ def working_facts(rules: Sequence[BanState], owed: Sequence[Debt], queued: Seque
             else ""
         )
         again += f"; {_names(waiting)} may run again once the condition named there holds" if waiting else ""
+        ends = [rule.id for rule in rules if rule.in_epoch and rule.target in ending and not rule.lapsed]
+        again += f"; {_names(ends)} {'opens' if len(ends) == 1 else 'open'} with the next epoch, see above" if ends else ""
         noun = "rule" if len(rules) == 1 else "rules"
-        known, unknown = [rule.id for rule in rules if rule.known], [rule.id for rule in rules if not rule.known]
-        whom = "a repeat" if not unknown else f"a repeat of {_names(known)}" if known else "none of them by itself"
+        closed = [rule for rule in rules if not rule.lapsed and rule.id not in ends]
+        known, unknown = [rule.id for rule in closed if rule.known], [rule.id for rule in closed if not rule.known]
+        some = f"a repeat of {_names(known)}" if known else "none of the others by itself"
+        whom = "a repeat" if len(known) == len(rules) else some
         refused = f"'expctl run' refuses {whom}" + (
             ", also a disguised one, unless its proposal names a new precondition" if known else ""
         )
         readers = f"; no patch of {_names(unknown)} is known, so whoever proposes or reviews must refuse it" if unknown else ""
-        yield f"Do not repeat: {len(rules)} {noun}{again}. {refused}{readers}. 'expctl rules' says which are open today."
+        held = f" {refused}{readers}." if closed else ""
+        yield f"Do not repeat: {len(rules)} {noun}{again}.{held} 'expctl rules' says which are open today."
     if owed:
         yield f"Unmeasured at home: {_names([debt.id for debt in owed])} landed on the word of another target."
     coming = [item.id for item in queued if item.state in COMING]

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from expctl.domain.conditions import hold_of
+from expctl.domain.experiment import Kind
 from expctl.domain.queue import Entry, State
 from expctl.domain.record import OBJECTIVE, Estimate, Lapse, Origin, Record, Replication, Rule
 from expctl.domain.rule_levels import Pass, levels_of
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment import Kind, Mode, Prediction, Verdict
+    from expctl.domain.experiment import Mode, Prediction, Verdict
     from expctl.domain.ledger_epochs import Border
 
 UNMEASURED = "unmeasured at home"
@@ -68,6 +71,7 @@ class DrawnPiece(NamedTuple):
 class Row:
     """One experiment. A measured one has an `effect` when it was timed, with that at each of several `sizes`, in `measured`
     when and on which baseline, and the `epoch` of its target; an imported one has what was `given`, and epoch 0.
+    `noted` is an imported analysis of which a note says what became of its code.
     """
 
     id: str
@@ -85,6 +89,7 @@ class Row:
     why: tuple[str, ...]
     flags: tuple[str, ...]
     corrected: bool
+    noted: bool
     again: tuple[Replication, ...]
 
 
@@ -93,8 +98,9 @@ class RuleRow:
     """What must not be repeated, the conditions (name, value) under which it failed, and where the evidence is.
 
     `known_by` are the levels at which expctl knows a repeat and refuses it by itself (none: only readers can). `lapses` are the
-    conditions that are recorded as changed, `waived` the experiments that a written reason let pass. What has changed on this
-    machine or in this commit is not here: the ledger is a function of records alone, `expctl rules` looks.
+    conditions that are recorded as changed, `waived` the experiments that a written reason let pass. `in_epoch` says that it
+    ends with its epoch, `weak` why its evidence is. What has changed on this machine or in this commit is not here: the ledger
+    is a function of records alone, `expctl rules` looks.
     """
 
     id: str
@@ -104,6 +110,8 @@ class RuleRow:
     known_by: tuple[str, ...]
     lapses: tuple[Lapse, ...]
     waived: tuple[Pass, ...]
+    in_epoch: bool = False
+    weak: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +143,18 @@ def rule_row(record: Record) -> RuleRow | None:
         known_by=levels_of(record),
         lapses=record.rule.lapsed,
         waived=(),
+        in_epoch=bool(hold_of(record).epoch),
+        weak=_weak(record),
     )
+
+
+def _weak(record: Record) -> str:
+    """Why nobody should lean on a row that was kept by hand. What a probe shows needs no figures."""
+    history, rule = record.history, record.rule
+    if history is None or record.origin is not Origin.IMPORTED:
+        return ""
+    probed = rule is not None and rule.probe is not None
+    return "see Corrections" if history.corrections else "" if probed or re.search(r"\d", history.result) else "no figures"
 
 
 def _conditions(rule: Rule) -> tuple[tuple[str, str], ...]:
@@ -185,6 +204,7 @@ def row_of(record: Record, epoch: int = 0) -> Row:
         why=(history.why,) if history and record.origin is Origin.IMPORTED else _why(record),
         flags=(*(flag for flag in record.flags if not flag.startswith(UNMEASURED)), *_let_through(record)),
         corrected=bool(history and history.corrections),
+        noted=record.origin is Origin.IMPORTED and record.kind is Kind.ANALYSIS and bool(record.notes),
         again=record.replications,
     )
 
@@ -201,7 +221,7 @@ def _why(record: Record) -> tuple[str, ...]:
 
 
 def _measured(record: Record) -> str:
-    """`2026-02-18 09:30 on 4f2c91a`: to the minute, because the order of rows is that of ids and not of time."""
+    """`2026-02-18 09:30:12 on 4f2c91a`: to the second, because the order of rows is that of ids and not of time."""
     if not record.base:
         return ""
-    return f"{record.date[:16].replace('T', ' ')} on {record.base[:7]}"
+    return f"{record.date[:19].replace('T', ' ')} on {record.base[:7]}"

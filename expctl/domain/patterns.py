@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 LINE_MAX = 400
 PATTERN_MAX = 200
+STANDING_MAX = 3  # lines that may stand there already; a pattern that finds more of them says nothing about a change
 
 
 def forbidden(pattern: str, added: Iterable[str]) -> bool:
@@ -26,3 +27,16 @@ def pattern_fault(pattern: str) -> str:
     if re.search(r"[*+}?]\s*\)+\s*[*+{]", pattern):
         return f"{pattern!r} repeats what repeats already: say it without (x+)*"
     return ""
+
+
+def void_reason(pattern: str, *, own: Iterable[str] | None, standing: Iterable[str]) -> str:
+    """Why `pattern` forbids nothing, given the lines that its own change adds (None: not known) and those of the baseline's
+    scope; empty when it is a rule.
+    """
+    wanted = re.compile(pattern)
+    if wanted.search(""):
+        return "it matches an empty line"
+    if own is not None and not forbidden(pattern, own):
+        return "no line that its own change adds matches it"
+    found = sum(wanted.search(line[:LINE_MAX]) is not None for line in standing)
+    return f"it matches {found} lines that stand in the baseline's scope" if found > STANDING_MAX else ""

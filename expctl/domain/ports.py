@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from expctl.domain.digest import Digest
     from expctl.domain.events import Event
     from expctl.domain.experiment import Probe, Proposal, Verdict
+    from expctl.domain.hold import Hold
     from expctl.domain.ledger_rows import DrawnPiece, Piece
     from expctl.domain.measurement import Sample, Side
     from expctl.domain.proposer import Proposer, Refusal
@@ -251,10 +252,13 @@ class LedgerShelf(Port):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeAnswer:
-    """Did the snippet pass? `said` is the compiler with its first error, or why nobody could try (then it did not)."""
+    """Did the snippet pass? `said` is the compiler with its first error, or why nobody could try (then it did not). `tried` is
+    False where somebody could have, and nobody has.
+    """
 
     passes: bool
     said: str
+    tried: bool = True
 
 
 class Circumstances(Port):
@@ -266,6 +270,8 @@ class Circumstances(Port):
     def item_keys(self, path: str) -> frozenset[str]: ...
     def shape(self, path: str) -> str: ...
     def probe(self, probe: Probe) -> ProbeAnswer: ...
+    def standing_lines(self) -> tuple[str, ...]: ...
+    def own_lines(self, experiment: str) -> tuple[str, ...] | None: ...
 
 
 class Rulebook(Port):
@@ -274,6 +280,7 @@ class Rulebook(Port):
     def identity(self, commit: str, patch: bytes) -> ChangeIdentity: ...
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]: ...
     def ruled(self, commit: str) -> tuple[Record, ...]: ...
+    def holds(self, commit: str) -> Mapping[str, Hold]: ...
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> Circumstances: ...
 
 

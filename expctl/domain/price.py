@@ -11,6 +11,7 @@ from expctl.domain.stats import percent
 
 ENDLESS = 1_000_000
 ONE_SIDED_95 = 1.645
+BOUNDS_SAID = 1  # words since which the bounds stand in the reason
 
 
 def price_of(seen: Evidence, rounds: Sequence[RoundEffect]) -> tuple[str, ...]:
@@ -21,7 +22,6 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect]) -> tuple[str, ...]:
     of today's and the calibrated one: a lucky day must not promise what the machine can't hold.
     """
     plan, found, floor = seen.plan, seen.objective, seen.plan.floor
-    unguarded = seen.unguarded()
     passing = max(
         _rounds(KEEP[-1], _sd(seen, OBJECTIVE), found.mean - floor),
         *(_rounds(ONE_SIDED_95, _sd(seen, size), it.mean + plan.guard) for size, it in seen.sizes.items()),
@@ -34,11 +34,22 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect]) -> tuple[str, ...]:
     took = f" (about {math.ceil(minutes)} minute{'s' if minutes > 1 else ''})" if minutes else ""
     limit = f", and a search takes at most {plan.rounds}" if plan.rounds < more < ENDLESS else ""
     price = f"about {more} rounds{took} would decide{limit}" if more < ENDLESS else "no number of rounds would decide"
-    bounds = f"neither above {percent(floor):+.1f} % nor below {percent(plan.ceiling):+.1f} %"
-    reasons = [f"{OBJECTIVE} {describe(found)} is {bounds}"]
-    if unguarded and found.low > floor:
-        reasons = [f"{OBJECTIVE} {describe(found)}"]
-    return (f"{reasons[0]}: {price}", *seen.unguarded_words())
+    return (f"{_undecided(seen)}: {price}", *seen.unguarded_words())
+
+
+def _undecided(seen: Evidence) -> str:
+    """What the objective shows, and the bounds that judged it, which are wider than its interval, where they leave it open."""
+    found, plan = f"{OBJECTIVE} {describe(seen.objective)}", seen.plan
+    open_between = f"neither above {percent(plan.floor):+.1f} % nor below {percent(plan.ceiling):+.1f} %"
+    if plan.words < BOUNDS_SAID:
+        return found if seen.unguarded() and seen.objective.low > plan.floor else f"{found} is {open_between}"
+    low, high = seen.bounds()
+    if low > plan.floor:
+        return found
+    said = f"{found}, by the bounds of the test at this look {percent(low):+.2f} % to {percent(high):+.2f} %,"
+    if high < plan.ceiling:
+        return f"{said} is below {percent(plan.ceiling):+.1f} %, but not surely every rescuer ({', '.join(plan.rescuers)})"
+    return f"{said} is {open_between}"
 
 
 def _sd(seen: Evidence, name: str) -> float:

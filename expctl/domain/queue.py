@@ -20,13 +20,14 @@ UNFILED = Filing(ticket=None, content="")
 
 
 class State(StrEnum):
-    """Where a proposal without a verdict stands. BLOCKED: its change doesn't apply to the baseline any more."""
+    """Where a proposal without a verdict stands. BLOCKED: its change doesn't fit the baseline any more, unfit: it has none."""
 
     READY = "ready"
     WAITING = "waiting"
     BLOCKED = "BLOCKED"
     SKIPPED = "skipped"
     CHANGED = "changed"
+    UNFIT = "unfit"
     INVALID = "INVALID"
     WITHDRAWN = "withdrawn"
 
@@ -161,6 +162,8 @@ def _entry(proposal: Proposal, filing: Filing, record: Record | None, results: M
         state, why = State.WITHDRAWN, ticket.withdrawn
     elif filing.was_changed:
         state, why = State.CHANGED, "it is not what was queued under this id"
+    elif filing.unfit:
+        state, why = State.UNFIT, f"{filing.unfit}; mend and commit it, or expctl withdraw {proposal.id} --why WHY"
     elif attempts > INVALID_RETRIES:
         state, why = State.INVALID, f"tried {attempts} times: {record.reasons[0] if record and record.reasons else ''}"
     elif never or isinstance(itself, Hopeless):

@@ -61,8 +61,8 @@ class Procedure:
     """How samples became the verdict: version of the critical values, looks taken, rounds of each session.
 
     `rescued_by` is the size that passed in place of the objective; `simplify_used_percent` what earlier simplifications of
-    the epoch had cost; `calibrated` what was known of the machine's noise. A record that was measured and has no procedure
-    was decided by rule v0, ten rounds and an interval.
+    the epoch had cost; `calibrated` what was known of the machine's noise; `words` in which the reasons are given (plan.py). A
+    record that was measured and has no procedure was decided by rule v0, ten rounds and an interval.
     """
 
     boundaries: str
@@ -73,6 +73,7 @@ class Procedure:
     rescued_by: str = ""
     simplify_used_percent: float = 0.0
     calibrated: Calibrated | None = None
+    words: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

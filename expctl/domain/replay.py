@@ -49,6 +49,7 @@ def replayed(
             procedure.mode,
             simplify_used_percent=procedure.simplify_used_percent,
             calibrated=procedure.calibrated,
+            words=procedure.words,
         )
         decision = judge(samples, plan, kind)
     if isinstance(decision, MeasureMore):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from expctl.domain.conditions import VERIFIED, lapses, verified
 from expctl.domain.experiment import id_order
 from expctl.domain.rule_levels import Level, Pass, levels_of
+from expctl.domain.rules import void_patterns
 
 if TYPE_CHECKING:
     from expctl.domain.ports import Circumstances
@@ -27,7 +28,8 @@ class State(StrEnum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleState:
     """One rule. `known_by` are the levels at which expctl knows a repeat (none: only readers do); `verified` what it looks up
-    to say whether the rule still holds, `told` the conditions that only a reader can judge.
+    to say whether the rule still holds, `told` the conditions that only a reader can judge. `void` are patterns that refuse
+    nobody, each with why.
     """
 
     id: str
@@ -40,6 +42,7 @@ class RuleState:
     told: tuple[tuple[str, str], ...]
     lapses: tuple[Lapse, ...]
     passes: tuple[Pass, ...]
+    void: tuple[tuple[str, str], ...] = ()
 
 
 def rule_states(records: Sequence[Record], now: Circumstances) -> tuple[RuleState, ...]:
@@ -62,15 +65,18 @@ def passes_by_rule(records: Iterable[Record]) -> Mapping[str, tuple[Pass, ...]]:
 def _state(record: Record, rule: Rule, passes: tuple[Pass, ...], now: Circumstances) -> RuleState:
     changed = lapses(record, now)
     waived = any(each.written for each in passes)
+    void = void_patterns(record, now)
+    powerless = {Level.PATTERN} if len(void) == len(rule.forbids) else set()
     return RuleState(
         id=record.id,
         state=State.REOPENED if changed else State.WAIVED if waived else State.ACTIVE,
         text=rule.text,
         target=record.target,
         reasons=record.reasons,
-        known_by=levels_of(record),
+        known_by=tuple(level for level in levels_of(record) if level not in powerless),
         verified=verified(record),
         told=tuple((name, value) for name, value in rule.conditions.items() if name not in VERIFIED),
         lapses=changed,
         passes=passes,
+        void=tuple(void.items()),
     )

@@ -9,15 +9,17 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from expctl.domain.change_identity import ChangeIdentity, settings_hash
-from expctl.domain.patterns import forbidden
+from expctl.domain.patterns import forbidden, void_reason
 from expctl.domain.rule_levels import Level as Level
 from expctl.domain.rule_levels import changed_codes as changed_codes
 from expctl.domain.rule_levels import differing_codes as differing_codes
 from expctl.domain.rule_levels import judged_of
+from expctl.domain.settings import plain_values
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment import Proposal
+    from expctl.domain.ports import Circumstances
     from expctl.domain.record import Record, Rule
 
 LIKENESS = {
@@ -43,11 +45,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """A rejected experiment whose rule forbids a candidate, and how it was known."""
+    """A rejected experiment whose rule forbids a candidate, and how it was known; by which of its `patterns`, if by those."""
 
     record: Record
     level: Level
     likeness: str
+    patterns: tuple[str, ...] = ()
 
 
 def rule_of(
@@ -83,11 +86,30 @@ def matches(records: Iterable[Record], candidate: Candidate, *, own_id: str = ""
     return tuple(sorted(found, key=lambda match: list(Level).index(match.level)))
 
 
+def sound(found: Iterable[Match], now: Circumstances) -> tuple[Match, ...]:
+    """Without those that are known by patterns which forbid nothing."""
+    kept = (match if match.level is not Level.PATTERN else _soundly(match, now) for match in found)
+    return tuple(match for match in kept if match is not None)
+
+
+def void_patterns(record: Record, now: Circumstances) -> Mapping[str, str]:
+    """The patterns of a rule that refuse nobody, each with why: they match what stands, or nothing that it added itself."""
+    forbids = record.rule.forbids if record.rule is not None else ()
+    own = now.own_lines(record.id) if forbids else None
+    reasons = ((each, void_reason(each, own=own, standing=now.standing_lines())) for each in forbids)
+    return {pattern: why for pattern, why in reasons if why}
+
+
+def _soundly(match: Match, now: Circumstances) -> Match | None:
+    void = void_patterns(match.record, now)
+    return _by_pattern(match.record, tuple(each for each in match.patterns if each not in void))
+
+
 def keys_of(rule: Rule, codes: Iterable[str]) -> Iterator[str]:
     """The words under which an index finds a rule whose candidate had the machine codes `codes`: one that shares none with
     a later candidate can match it by a pattern alone.
     """
-    yield from _identity_keys(rule.patch_id, rule.change, settings_hash(rule.settings))
+    yield from _identity_keys(rule.patch_id, rule.change, rule.settings)
     yield from (f"code:{code}" for code in sorted({*codes, rule.code} - {""}))
 
 
@@ -95,11 +117,12 @@ def keys_for(candidate: Candidate) -> tuple[str, ...]:
     """The words to ask an index for."""
     identity = candidate.identity
     codes = (f"code:{code}" for code in sorted(set(candidate.codes.values())))
-    return (*_identity_keys(identity.patch_id, identity.change, settings_hash(identity.settings)), *codes)
+    return (*_identity_keys(identity.patch_id, identity.change, identity.settings), *codes)
 
 
-def _identity_keys(patch_id: str, change: str, settings: str) -> Iterator[str]:
-    yield from (f"{kind}:{word}" for kind, word in (("patch", patch_id), ("change", change), ("set", settings)) if word)
+def _identity_keys(patch_id: str, change: str, settings: Mapping[str, str]) -> Iterator[str]:
+    hashed = (("patch", patch_id), ("change", change), ("set", settings_hash(settings)))
+    yield from (f"{kind}:{word}" for kind, word in hashed if word)
 
 
 def _match(record: Record, candidate: Candidate) -> Match | None:
@@ -113,13 +136,17 @@ def _match(record: Record, candidate: Candidate) -> Match | None:
     judged = _same_code(record, candidate)
     if judged:
         return Match(record=record, level=Level.CODE, likeness=LIKENESS[Level.CODE].format(judged=judged))
-    if rule.settings and dict(rule.settings) == dict(identity.settings):
+    if rule.settings and plain_values(rule.settings) == plain_values(identity.settings):
         listed = ", ".join(f"{name} = {value}" for name, value in sorted(rule.settings.items()))
         return Match(record=record, level=Level.SETTINGS, likeness=LIKENESS[Level.SETTINGS].format(settings=listed))
-    pattern = next((each for each in rule.forbids if forbidden(each, identity.added)), "")
-    if pattern:
-        return Match(record=record, level=Level.PATTERN, likeness=LIKENESS[Level.PATTERN].format(pattern=pattern))
-    return None
+    return _by_pattern(record, tuple(each for each in rule.forbids if forbidden(each, identity.added)))
+
+
+def _by_pattern(record: Record, patterns: tuple[str, ...]) -> Match | None:
+    if not patterns:
+        return None
+    likeness = LIKENESS[Level.PATTERN].format(pattern=patterns[0])
+    return Match(record=record, level=Level.PATTERN, likeness=likeness, patterns=patterns)
 
 
 def _same_code(record: Record, candidate: Candidate) -> str:

@@ -12,6 +12,8 @@ from expctl.domain.source_items import DIRECTIVE_ENDS, Item
 LITERAL = re.compile(r"\.?\d[\w.']*|true|false|nullptr|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 GLUE = frozenset("+-*/%&|^~!()<>") | {"<<", ">>", "::"}
 PLACEHOLDER = "_"
+WHOLE = re.compile(r"(?<![\w.'])(0[xX][\da-fA-F']+|0[bB][01']+|0[0-7']*|[1-9][\d']*)[uUlLzZ]{0,3}(?![\w.'])")
+DIGITS_MAX = 100
 
 
 def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mapping[str, str]:
@@ -26,6 +28,17 @@ def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mappi
                 return {}
             found |= changed
     return found
+
+
+def plain_values(settings: Mapping[str, str]) -> Mapping[str, str]:
+    """The same settings with every whole number in decimal: `0x10` and `16u` are 16."""
+    return {name: WHOLE.sub(_decimal, value) for name, value in settings.items()}
+
+
+def _decimal(found: re.Match[str]) -> str:
+    digits = found[1].replace("'", "")
+    octal = len(digits) > 1 and digits.isdecimal() and digits[0] == "0"
+    return str(int(digits, 8 if octal else 0)) if len(digits) < DIGITS_MAX else found[0]
 
 
 def shape_of(items: Sequence[Item]) -> str:

@@ -50,13 +50,6 @@ def items_of(path: str, text: str) -> tuple[Item, ...]:
     return tuple(Item(scope=(_indent(line),), tokens=tuple(line.split())) for line in lines if line.strip())
 
 
-def without_comments(path: str, lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Each of `lines` without its comment, where the language has one that is known."""
-    if path.endswith(C_SUFFIXES):
-        return tuple(re.sub(r"//.*|/\*.*?\*/", "", line) for line in lines)
-    return tuple(re.sub(r"(^|\s)#.*", "", line) for line in lines) if path.endswith(HASH_COMMENTS) else lines
-
-
 def _indent(line: str) -> str:
     """White space at the start of a line means something in some languages."""
     return line[: len(line) - len(line.lstrip())]

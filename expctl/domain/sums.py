@@ -25,18 +25,22 @@ class Count(NamedTuple):
 
 
 class BanState(NamedTuple):
-    """Of one rule: does expctl know a repeat by itself, has a condition `lapsed`, does it name one that would open it?"""
+    """Of one rule: does expctl know a repeat by itself, has a condition `lapsed`, does it name one that would open it, does it
+    end with the epoch of its target?
+    """
 
     id: str
     known: bool
     lapsed: bool
     waits: bool
+    target: str
+    in_epoch: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sums:
     """Lists are in the order of ids, `landings` in that of the branch. `standing` is by target the record that shows its
-    baseline, and `epochs.of` tells the epoch of these at least.
+    baseline, and `epochs.of` tells the epoch of these at least. `numbers` are those of all ids, each once.
     """
 
     epochs: Epochs
@@ -52,6 +56,7 @@ class Sums:
     debts: tuple[Debt, ...]
     passes: Mapping[str, tuple[Pass, ...]]
     accuracy: Accuracy
+    numbers: tuple[int, ...]
 
 
 def sums_of(digests: Sequence[Digest]) -> Sums:
@@ -65,13 +70,16 @@ def sums_of(digests: Sequence[Digest]) -> Sums:
         given=given_baselines(told),
         counts=_counts(told),
         timed_once=tuple(each.id for each in told if each.timed_once),
-        bans=tuple(BanState(each.id, ban.known, ban.lapsed, ban.waits) for each in told if (ban := each.ban)),
+        bans=tuple(
+            BanState(each.id, ban.known, ban.lapsed, ban.waits, each.target, ban.in_epoch) for each in told if (ban := each.ban)
+        ),
         corrections=corrections(told),
         notes=notes(told),
         undecided=undecided(told),
         debts=debts(told),
         passes=waived(told),
         accuracy=accuracy_of(each.told for each in told if each.told),
+        numbers=tuple(dict.fromkeys(id_order(each.id)[0] for each in told)),
     )
 
 

@@ -10,6 +10,7 @@ ANSI = re.compile(
 )
 # Control, format (bidi marks, zero width, invisible tags), lone surrogates, private use.
 UNSEEN = ("Cc", "Cf", "Cs", "Co")
+REASON_LETTERS = 3
 VARIATION_SELECTORS = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 
 
@@ -25,6 +26,12 @@ def one_line(text: str, limit: int = 300) -> str:
     """As `plain_text`, cut to `limit` characters."""
     shown = plain_text(text)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def written_reason(text: str) -> str:
+    """What a reader would see of a reason that somebody wrote, on one line; empty when that is no word of three letters."""
+    shown = plain_text(text)
+    return shown if sum(map(str.isalpha, shown)) >= REASON_LETTERS else ""
 
 
 def has_unseen(text: str) -> bool:

@@ -26,10 +26,13 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filing:
-    """A proposal as it lies in a commit: its ticket (None: somebody committed it by hand), and `content_of` what is there."""
+    """A proposal as it lies in a commit: its ticket (None: somebody committed it by hand), and `content_of` what is there.
+    `unfit` says why its change is none.
+    """
 
     ticket: Ticket | None
     content: str
+    unfit: str = ""
 
     @property
     def was_changed(self) -> bool:

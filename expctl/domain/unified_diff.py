@@ -2,20 +2,28 @@
 
 import re
 from collections.abc import Mapping
+from itertools import accumulate
 
 from expctl.domain.values import dataclass
 
-HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+HEADER = re.compile(rb"^(?:diff --git |--- )", re.MULTILINE)
+HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 NOTHING = "/dev/null"
+STRIPPED = ("a/", "b/", "./", "/")  # git takes the first part off, whatever it is
+UNFIT = ("", ".", "..")  # parts of a path that git takes in no patch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hunk:
-    """Lines before and after, context included; `start` is the first line before, from 1 (0 in an empty file)."""
+    """Lines before and after, context included; `start` is the first line before, from 1 (0 in an empty file), `added` are the
+    places in `after` of the lines that are new, from 0. `missing` counts the lines that its head promises in vain.
+    """
 
     start: int
     before: tuple[str, ...]
     after: tuple[str, ...]
+    added: tuple[int, ...] = ()
+    missing: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +33,6 @@ class FileDiff:
     old: str
     new: str
     hunks: tuple[Hunk, ...]
-    added: tuple[str, ...]
 
     @property
     def path(self) -> str:
@@ -35,12 +42,14 @@ class FileDiff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileTexts:
-    """One file before and after a patch. `whole` is False when only the lines of the hunks are known."""
+    """One file before and after a patch; `added` are the lines of `after` that are new, from 0. `whole` is False when only the
+    lines of the hunks are known.
+    """
 
     path: str
     before: str
     after: str
-    added: tuple[str, ...]
+    added: tuple[int, ...]
     whole: bool
 
 
@@ -53,11 +62,34 @@ def parse_diff(patch: bytes) -> tuple[FileDiff, ...]:
         line = lines[at]
         if line.startswith("--- ") and at + 2 < len(lines) and lines[at + 1].startswith("+++ "):
             old, new = _path(line), _path(lines[at + 1])
-            hunks, added, at = _hunks(lines, at + 2)
-            files.append(FileDiff(old=old, new=new, hunks=tuple(hunks), added=tuple(added)))
+            hunks, at = _hunks(lines, at + 2)
+            files.append(FileDiff(old=old, new=new, hunks=tuple(hunks)))
         else:
             at += 1
     return tuple(files)
+
+
+def no_diff(patch: bytes | None) -> str:
+    """Why a patch is none at all, whatever the baseline (None: there is no file); empty when it may be one."""
+    if patch is None:
+        return "no such file"
+    if not patch.strip():
+        return "it is empty"
+    return "" if HEADER.search(patch) else f"it holds no diff but {len(patch)} other bytes (is it a link?)"
+
+
+def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:
+    """Why git would take the patch for damaged, or its paths for none of this repository."""
+    paths = dict.fromkeys(path for file in files for path in (file.old, file.new) if path)
+    away = [path for path in paths if any(part in UNFIT or part.casefold() == ".git" for part in path.split("/"))]
+    cut = [(file.path, hunk) for file in files for hunk in file.hunks if hunk.missing]
+    return (
+        *(f"the path {path!r} leaves the repository, or isn't plain" for path in away),
+        *(
+            f"{path}: the hunk at line {hunk.start} lacks {hunk.missing} of the lines that its @@ promises"
+            for path, hunk in cut
+        ),
+    )
 
 
 def texts_of(files: tuple[FileDiff, ...], contents: Mapping[str, str]) -> tuple[FileTexts, ...]:
@@ -66,11 +98,13 @@ def texts_of(files: tuple[FileDiff, ...], contents: Mapping[str, str]) -> tuple[
 
 
 def _texts(file: FileDiff, before: str) -> FileTexts:
-    after = _applied(before.split("\n"), file.hunks)
-    if after is not None and (before or not file.old):
-        return FileTexts(path=file.path, before=before, after="\n".join(after), added=file.added, whole=True)
+    found = _applied(before.split("\n"), file.hunks)
+    if found is not None and (before or not file.old):
+        return FileTexts(path=file.path, before=before, after="\n".join(found[0]), added=tuple(found[1]), whole=True)
     parts = ["\n".join(line for hunk in file.hunks for line in side(hunk)) for side in (_before, _after)]
-    return FileTexts(path=file.path, before=parts[0], after=parts[1], added=file.added, whole=False)
+    starts = accumulate((len(hunk.after) for hunk in file.hunks), initial=0)
+    added = tuple(start + at for start, hunk in zip(starts, file.hunks, strict=False) for at in hunk.added)
+    return FileTexts(path=file.path, before=parts[0], after=parts[1], added=added, whole=False)
 
 
 def _before(hunk: Hunk) -> tuple[str, ...]:
@@ -81,17 +115,23 @@ def _after(hunk: Hunk) -> tuple[str, ...]:
     return hunk.after
 
 
-def _applied(lines: list[str], hunks: tuple[Hunk, ...]) -> list[str] | None:
-    """The lines after all hunks, each at its own place or the nearest one below or above; None when one does not fit."""
-    shift, done, out = 0, 0, []
+def _applied(lines: list[str], hunks: tuple[Hunk, ...]) -> tuple[list[str], list[int]] | None:
+    """The lines after all hunks, each at its own place or the nearest one below or above, and which are new; None when one does
+    not fit.
+    """
+    shift, done = 0, 0
+    out: list[str] = []
+    added: list[int] = []
     for hunk in hunks:
         place = _place(lines, hunk, max(hunk.start - 1, 0) + shift, done)
         if place is None:
             return None
         shift = place - max(hunk.start - 1, 0)
-        out += [*lines[done:place], *hunk.after]
+        out += lines[done:place]
+        added += [len(out) + at for at in hunk.added]
+        out += hunk.after
         done = place + len(hunk.before)
-    return out + lines[done:]
+    return out + lines[done:], added
 
 
 def _place(lines: list[str], hunk: Hunk, wanted: int, least: int) -> int | None:
@@ -111,28 +151,37 @@ def _path(line: str) -> str:
     name = line[4:].split("\t")[0].rstrip("\r")
     if name.startswith('"') and name.endswith('"'):
         name = name[1:-1]
-    return "" if name == NOTHING else name.partition("/")[2] if name[:2] in ("a/", "b/") else name
+    return "" if name == NOTHING else name.partition("/")[2] if name.startswith(STRIPPED) else name
 
 
-def _hunks(lines: list[str], at: int) -> tuple[list[Hunk], list[str], int]:
-    """Hunks from line `at` on, their added lines, and where they end."""
-    hunks, added = [], []
-    while at < len(lines) and (head := HUNK.match(lines[at])):
+def _hunks(lines: list[str], at: int) -> tuple[list[Hunk], int]:
+    """Hunks from line `at` on, and where they end."""
+    hunks = []
+    end = len(lines) - (not lines[-1])  # what follows the last line end is no line
+    while at < end and (head := HUNK.match(lines[at])):
         left = [int(head[2] or 1), int(head[4] or 1)]
         before: list[str] = []
         after: list[str] = []
+        added: list[int] = []
         at += 1
-        while at < len(lines) and (left[0] > 0 or left[1] > 0):
+        while at < end and (left[0] > 0 or left[1] > 0):
             sign, text = lines[at][:1] or " ", lines[at][1:]
             if sign not in "+- ":
                 break
+            added += [len(after)] if sign == "+" else []
             for wanted, side, index in (("- ", before, 0), ("+ ", after, 1)):
                 if sign in wanted:
                     side.append(text)
                     left[index] -= 1
-            added += [text] if sign == "+" else []
             at += 1
-        while at < len(lines) and lines[at].startswith("\\"):
+        while at < end and lines[at].startswith("\\"):
             at += 1
-        hunks.append(Hunk(start=int(head[1]), before=tuple(before), after=tuple(after)))
-    return hunks, added, at
+        hunk = Hunk(
+            start=int(head[1]),
+            before=tuple(before),
+            after=tuple(after),
+            added=tuple(added),
+            missing=max(abs(left[0]), abs(left[1])),
+        )
+        hunks.append(hunk)
+    return hunks, at

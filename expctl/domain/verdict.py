@@ -134,6 +134,7 @@ def _decision(
         rescued_by=rescuer,
         simplify_used_percent=round(100 * seen.plan.simplify_used, 4),
         calibrated=seen.plan.calibrated,
+        words=seen.plan.words,
     )
     return Decision(
         verdict=verdict,

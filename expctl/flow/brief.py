@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from expctl.domain.brief import Brief, Known, brief_of
+from expctl.domain.brief_rules import rules_now
 from expctl.domain.calibration import Calibration
 from expctl.domain.digest import Digest, in_order, landings, seen_noise, standing
 from expctl.domain.epochs import epochs_from
@@ -14,13 +15,15 @@ from expctl.flow.status import epochs_now
 
 if TYPE_CHECKING:
     from expctl.domain.noise import Calibrated
-    from expctl.domain.ports import Calibrations, Library
+    from expctl.domain.ports import Calibrations, Library, Rulebook
     from expctl.domain.protocol import Protocol
 
 PROPOSALS_MAX = 40  # read of a long queue: more would not fit into the brief
 
 
-def brief_here(library: Library, calibrations: Calibrations, *, head: str, machine: Mapping[str, str], words_max: int) -> Brief:
+def brief_here(
+    library: Library, calibrations: Calibrations, rulebook: Rulebook, *, head: str, machine: Mapping[str, str], words_max: int
+) -> Brief:
     """The brief of the repository at `head`. Of records, only those that show a baseline are read whole."""
     protocol = library.protocol(head)
     found = in_order(library.digests(head))
@@ -39,6 +42,7 @@ def brief_here(library: Library, calibrations: Calibrations, *, head: str, machi
         findings=library.findings(head),
         proposals=library.some_proposals(head, waiting[:PROPOSALS_MAX]),
         queued=len(waiting),
+        rules=rules_now(rulebook.holds(head), rulebook.circumstances(head)),
     )
     return brief_of(known, words_max=words_max)
 

@@ -16,7 +16,7 @@ from expctl.domain.waiting import Queue
 from expctl.flow import preflight
 from expctl.flow.calibrate import known_noise
 from expctl.flow.ground import ground_here
-from expctl.flow.repeats import check_patch
+from expctl.flow.repeats import check_patch, check_patterns
 from expctl.flow.turn import check_binding, check_turn
 from expctl.flow.world import Equipment, World
 
@@ -126,6 +126,7 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
     waivers: tuple[Waiver, ...] = ()
     if earlier is None:
         part, patch = (targets.deciding, *targets.guards), preflight.patch_on(workspace, base, queued)
+        check_patterns(world.rulebook, queued.proposal, patch, commit=base)
         waivers = check_patch(world.rulebook, protocol, queued.proposal, patch, commit=base, targets=part)
     _title(world, experiment, queued, protocol, base, targets.deciding)
     for waiver in waivers:

@@ -1,6 +1,7 @@
 """Findings: added and marked, each in a commit of its own that holds findings.yaml and the ledger and nothing else."""
 
 from dataclasses import dataclass, replace
+from datetime import date
 
 from expctl.domain.books import Books
 from expctl.domain.errors import Refused
@@ -8,7 +9,7 @@ from expctl.domain.experiment import ID_PATTERN
 from expctl.domain.findings import COMMIT, FINDING_ID, TEXT_MAX, alike, by_id, leads_back, next_id, unknown_evidence
 from expctl.domain.ports import FindingsPen
 from expctl.domain.record import EvidenceKind, Finding, Origin
-from expctl.domain.text import plain_text
+from expctl.domain.text import one_line, plain_text
 from expctl.flow import preflight
 from expctl.flow.messages import finding_message
 from expctl.flow.recover import clear_the_deck
@@ -45,6 +46,7 @@ def add(world: World, pen: FindingsPen, *, text: str, kind: EvidenceKind, eviden
             _check_same(same, kind, evidence)
             return Noted(finding=same, commit="")
         _check_evidence(world, head, evidence, kind)
+        _check_since(world, head, since)
         finding = Finding(
             id=next_id(known),
             text=words,
@@ -130,6 +132,24 @@ def _check_evidence(world: World, head: str, evidence: tuple[str, ...], kind: Ev
             expected="--evidence with an experiment that expctl measured",
             found=", ".join(evidence) or "no evidence",
             hint="--evidence P16; or --kind imported, external or static, whichever it is",
+        )
+
+
+def _check_since(world: World, head: str, since: str) -> None:
+    """Raises Refused when it is neither a day that has been nor an experiment that has a record."""
+    if not since or world.library.experiments(head).get(since) is not None:
+        return
+    try:
+        known = len(since) == len("2026-01-01") and date.fromisoformat(since).isoformat() <= world.clock.date()[:10]
+    except ValueError:
+        known = False
+    if not known:
+        raise Refused(
+            "nothing is known since then",
+            expected="an experiment that has a record, or a day up to today such as 2026-02-18",
+            found=one_line(since, 40),
+            where="--since",
+            hint="leave --since out for today; expctl status lists the experiments",
         )
 
 

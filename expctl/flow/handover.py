@@ -39,7 +39,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """One record in short. `forbids` is its do-not-repeat rule."""
+    """One record in short. `forbids` is its do-not-repeat rule, empty where that is open again."""
 
     id: str
     title: str
@@ -65,7 +65,7 @@ def brief_of(world: World, head: str) -> Brief:
     """The brief at `head`."""
     protocol, records = world.library.protocol(head), world.library.records(head)
     benchmarks = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
-    whole = brief_here(world.library, world.calibrations, head=head, machine=world.machine, words_max=WORDS_MAX)
+    whole = brief_here(world.library, world.calibrations, world.rulebook, head=head, machine=world.machine, words_max=WORDS_MAX)
     return Brief(
         head=head,
         next_id=f"P{next_number(world.library.experiments(head))}",
@@ -84,16 +84,16 @@ def brief_of(world: World, head: str) -> Brief:
             Waiting(id=each.id, title=each.proposal.title, state=each.state, why=each.why)
             for each in Queue.open(world.library, head).entries()
         ),
-        records=tuple(_told(record) for record in records),
+        records=tuple(_told(record, open_again=record.id in whole.open_again) for record in records),
         sections=whole.sections,
     )
 
 
-def _told(record: Record) -> Told:
+def _told(record: Record, *, open_again: bool) -> Told:
     return Told(
         id=record.id,
         title=record.title,
         verdict=record.verdict,
         reasons=record.reasons,
-        forbids=record.rule.text if record.rule else "",
+        forbids=record.rule.text if record.rule and not open_again else "",
     )

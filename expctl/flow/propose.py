@@ -8,13 +8,14 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment import Proposal
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol
+from expctl.domain.queue import State
 from expctl.domain.text import one_line
 from expctl.domain.ticket import Ticket, content_of
 from expctl.flow import preflight
 from expctl.flow.messages import proposal_message
 from expctl.flow.recover import clear_the_deck
-from expctl.flow.repeats import check_patch
-from expctl.flow.turn import check_conditions
+from expctl.flow.repeats import check_patch, check_patterns
+from expctl.flow.turn import check_circle, check_conditions
 from expctl.flow.world import World
 
 
@@ -50,7 +51,9 @@ def propose(world: World, proposal: Proposal, text: bytes, patch: bytes | None, 
         ticket = Ticket(content=content_of(text, contents), base=head, date=world.clock.date(), by=by)
         queued = Queued(proposal=proposal, patch=contents, content=ticket.content, ticket=ticket)
         tree = preflight.check_patch(workspace, protocol, head, queued, proposed=False)
+        check_patterns(world.rulebook, proposal, contents, commit=head)
         books = Books.open(world.library, head)
+        check_circle(proposal, [entry.proposal for entry in books.queue() if entry.state is not State.WITHDRAWN])
         if by:
             check_repeats(world, books, queued)
         files = {

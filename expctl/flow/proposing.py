@@ -46,9 +46,7 @@ def ask_proposer(world: World, agency: Agency, target: str = "") -> Proposed | U
         finally:
             world.workspace.remove_check_outs()
     if isinstance(answer, Failed):
-        return _refused(
-            agency, Refused(one_line(answer.reason, 500), expected="exit status 0", where="protocol.yaml, proposer"), fault=True
-        )
+        return _refused(agency, _failed(answer), fault=True)
     if isinstance(answer, Exhausted):
         return answer
     draft, by = answer
@@ -60,6 +58,17 @@ def ask_proposer(world: World, agency: Agency, target: str = "") -> Proposed | U
         return _refused(agency, refusal, draft.proposal.id)
     agency.proposers.tell(None)
     return made
+
+
+def _failed(answer: Failed) -> Refused:
+    """The command gave up, or was given up."""
+    return Refused(
+        one_line(answer.reason, 500),
+        expected="one proposal or none, and exit status 0 within timeout_s",
+        found="a call that failed; nothing that it left was taken",
+        where="protocol.yaml, proposer",
+        hint="mend the command, or raise its timeout_s, and commit; expctl run --all --propose 1 asks it again",
+    )
 
 
 def _filed(world: World, agency: Agency, draft: Draft, by: str) -> Proposed:

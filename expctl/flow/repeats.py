@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from expctl.domain.errors import Refused
-from expctl.domain.rules import Candidate, Match, differing_codes, matches
+from expctl.domain.rules import Candidate, Match, differing_codes, matches, sound
 from expctl.domain.side import Side
-from expctl.domain.text import one_line
+from expctl.domain.text import one_line, written_reason
 
 if TYPE_CHECKING:
     from expctl.domain.experiment import Proposal
@@ -35,6 +35,26 @@ def check_patch(
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     now = rulebook.circumstances(commit, architectures(protocol, targets))
     return _judged(rulebook, candidate, now, proposal, commit)
+
+
+def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, commit: str) -> None:
+    """Raises Refused when one of the patterns that a REJECT shall leave could be no rule."""
+    if not proposal.forbids:
+        return
+    from expctl.domain.patterns import STANDING_MAX, void_reason
+
+    own, standing = rulebook.identity(commit, patch).added, rulebook.circumstances(commit).standing_lines()
+    reasons = ((each, void_reason(each, own=own, standing=standing)) for each in proposal.forbids)
+    faults = [f"{each!r}: {why}" for each, why in reasons if why]
+    if faults:
+        raise Refused(
+            f"{proposal.id} would forbid what no rule can",
+            expected=f"patterns that match a line which the change adds, and at most {STANDING_MAX} lines of the baseline",
+            found="\n".join(one_line(fault) for fault in faults),
+            where=f"experiments/{proposal.id}/experiment.yaml, forbids",
+            hint="name what is new in the change, such as a builtin or a constant with its value, or leave `forbids` out;"
+            " then propose it (under a new id where this one is queued)",
+        )
 
 
 def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: Run, machine: str) -> tuple[Waiver, ...]:
@@ -62,7 +82,7 @@ def look_up(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match,
     from expctl.domain.conditions import lapses
 
     now = rulebook.circumstances(commit)
-    return tuple((match, lapses(match.record, now, match.level)) for match in found)
+    return tuple((match, lapses(match.record, now, match.level)) for match in sound(found, now))
 
 
 def _judged(
@@ -72,9 +92,9 @@ def _judged(
     from expctl.domain.record import Waiver
 
     waivers = []
-    for match in matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id):
+    for match in sound(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now):
         changed = lapses(match.record, now, match.level)
-        reason = proposal.precondition.strip()
+        reason = written_reason(proposal.precondition)
         if not changed and not reason:
             raise refusal(match, proposal.id)
         verified_reason = "; ".join(lapse_text(lapse) for lapse in changed)

@@ -1,5 +1,7 @@
 """Is it this experiment's turn? Its id is bound to what was queued, it isn't withdrawn, and its conditions hold."""
 
+from collections.abc import Iterable, Mapping
+
 from expctl.domain.condition import comparisons, parse
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import Proposal
@@ -33,6 +35,35 @@ def check_conditions(proposal: Proposal, protocol: Protocol) -> None:
             where=f"experiments/{proposal.id}/experiment.yaml, depends_on",
             hint="docs/QUEUE.md of expctl lists what can be asked",
         )
+
+
+def check_circle(proposal: Proposal, waiting: Iterable[Proposal]) -> None:
+    """Raises Refused when `proposal` would wait for what waits for itself, so that nothing of it could ever run."""
+    asked = {each.id: _asked(each) for each in (*waiting, proposal)}
+    line, found = [proposal.id], {proposal.id: ""}
+    for name in line:
+        for other in asked.get(name, ()):
+            if other == proposal.id:
+                raise Refused(
+                    f"{proposal.id} would wait in a circle",
+                    expected="conditions on experiments that don't wait for it",
+                    found=" waits for ".join((*_way(found, name), proposal.id)),
+                    where=f"experiments/{proposal.id}/experiment.yaml, depends_on",
+                    hint=f"leave the condition out, or expctl withdraw {name} --why WHY first",
+                )
+            if other not in found:
+                found[other] = name
+                line.append(other)
+
+
+def _asked(proposal: Proposal) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(each.experiment for text in proposal.depends_on for each in comparisons(parse(text))))
+
+
+def _way(found: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """From the first one to `name`."""
+    before = found[name]
+    return (*_way(found, before), name) if before else (name,)
 
 
 def check_binding(queued: Queued) -> None:

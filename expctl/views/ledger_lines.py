@@ -26,6 +26,9 @@ FORECAST = ("id", "predicted", "came out", "hypothesis")
 RULE = ("evidence", "what was tried", "state", "refused by", "it failed under these conditions")
 MEASURED, STATE = EXPERIMENT.index("measured, on which baseline"), RULE.index("state")
 CLOSED = "closed"
+IN_EPOCH = "closed, opens with another epoch"
+CORRECTED = "see [Corrections](#corrections-to-imported-rows)"
+NOTED = "imported from before an analysis could land no code, see [Notes](#notes)"
 BETWEEN = "\t"  # escaped text has none
 
 
@@ -64,8 +67,8 @@ def rule_cells(rules: Iterable[RuleRow | Line]) -> list[list[str]]:
     lines = []
     for rule in rules:
         line = rule.drawn.split(BETWEEN) if isinstance(rule, Line) else _rule(rule)
-        if rule.waived and line[STATE] == CLOSED:
-            line[STATE] = markdown_text(f"{CLOSED}; {_waived(rule.waived)}")
+        if rule.waived and line[STATE] in (CLOSED, IN_EPOCH):
+            line[STATE] = markdown_text(f"{line[STATE]}; {_waived(rule.waived)}")
         lines.append(line)
     return lines
 
@@ -85,8 +88,9 @@ def _experiment(row: Row) -> list[str]:
         f"again on {other.target}{f' ({other.date})' if other.date else ''}: {other.verdict}, {'; '.join(other.reasons)}"
         for other in row.again
     ]
-    fixed = ("see Corrections",) if row.corrected else ()
-    why = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again, *fixed))
+    links = (*([CORRECTED] if row.corrected else []), *([NOTED] if row.noted else []))
+    said = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again))
+    why = Markdown("; ".join((*([markdown_text(said)] if said else []), *links)))
     return cells((row.id, row.title, row.kind, target, row.verdict, effect, row.measured, why))
 
 
@@ -101,14 +105,17 @@ def _forecast(forecast: Forecast) -> list[str]:
 def _rule(rule: RuleRow) -> list[str]:
     """Without whom it let pass."""
     by = f"expctl: {', '.join(rule.known_by)}" if rule.known_by else "reader"
-    return cells((rule.id, rule.text, _state(rule), by, "; ".join(f"{name}: {value}" for name, value in rule.conditions)))
+    weak = f" (weak: {rule.weak})" if rule.weak else ""
+    return cells(
+        (f"{rule.id}{weak}", rule.text, _state(rule), by, "; ".join(f"{name}: {value}" for name, value in rule.conditions))
+    )
 
 
 def _state(rule: RuleRow) -> str:
     """In force or not, by its record alone."""
     if rule.lapses:
         return "; ".join(map(_lapse, rule.lapses))
-    return f"OPEN AGAIN on: {rule.reopened_by}" if rule.reopened_by else CLOSED
+    return f"OPEN AGAIN on: {rule.reopened_by}" if rule.reopened_by else IN_EPOCH if rule.in_epoch else CLOSED
 
 
 def _waived(passes: Iterable[Pass]) -> str:

@@ -24,12 +24,14 @@ if TYPE_CHECKING:
     from expctl.domain.record import Finding
 
 COMMIT_LETTERS = 12
+UNUSED_MAX = 12
+ORDER = "In the order of ids, which is not that of time: an id is given when it is proposed, and `measured` says when it ran."
 RULES = """\
 A change that matches one of these may run again only with a new precondition: one that expctl verifies itself (another
 compiler, architecture or epoch, other code where the patch goes, a probe that passes), or a reason written under `precondition`
 in experiment.yaml. `expctl` under "refused by": a repeat is known and refused by itself, at the levels named. `reader`: no patch
-was kept, so whoever proposes or reviews must refuse it. `closed` is what the records say; `expctl rules` looks at this machine
-and this commit, and lists what is open again today.
+was kept, so whoever proposes or reviews must refuse it, as long as it is closed. `closed` is what the records say; `expctl rules`
+looks at this machine and this commit, and lists what is open again today. `weak`: what the rule rests on is no good evidence.
 """  # noqa: E501  a line of Markdown
 UNDECIDED = """\
 ; the table says why. One whose code is the same as the baseline's
@@ -71,7 +73,9 @@ def _sections(ledger: Ledger, long: Tables) -> Iterator[str | bytes]:
     if ledger.undecided:
         yield from ("", f"Undecided, nothing landed: {shown(', '.join(ledger.undecided))}{UNDECIDED}")
     yield from ("", "## Experiments", "")
-    yield long.experiments or "None yet."
+    yield from (ORDER, "", long.experiments) if long.experiments else ("None yet.",)
+    if ledger.unused:
+        yield from ("", f"Never used, so nothing is missing there: {_few(ledger.unused)}.")
     yield from _remarks("Corrections to imported rows", ledger.corrections)
     yield from _remarks("Notes", ledger.notes)
     yield ""
@@ -85,6 +89,11 @@ def _sections(ledger: Ledger, long: Tables) -> Iterator[str | bytes]:
         )
         yield from ("", long.forecasts, "")
     yield from protocol_sections(ledger.protocol)
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - UNUSED_MAX} more gaps" if len(names) > UNUSED_MAX else ""
+    return ", ".join(names[:UNUSED_MAX]) + more
 
 
 def _findings(findings: Sequence[Finding]) -> list[str]:

@@ -18,6 +18,9 @@ WORDS = """
 - round: one turn of baseline and candidate, in alternation; look: a round count, planned beforehand, at which a search may end; confirmation: a second session with new check-outs and rounds.
 - "lies above", "slower beyond noise", "ruled out": said of the bounds of the sequential test at that look, never of the estimate alone.
 - epoch: as long as nothing changes that figures depend on; the numbers of two are never subtracted.
+- id: the name that a proposal was queued under, and no order of time: a later one may have run before.
+- protocol, with four letters: a hash of protocol.yaml and of all that judges; version 1, of a bound or a rule: how it is computed, so that an old verdict can be worked out again as it was.
+- conditions of a rule: baseline, the commit that it failed on; touched, the files where its patch goes; ziglang, hipcc, nvcc, cc, elftools, the versions of tools that built it.
 - imported: written down by hand before expctl; external: known from outside these experiments.
 """  # noqa: E501  lines of Markdown
 

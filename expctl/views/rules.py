@@ -40,6 +40,8 @@ def _rule_lines(rule: RuleState) -> list[str]:
     lines += _row("known by", ", ".join(rule.known_by) or "readers alone: nothing was kept that expctl could compare")
     lines += _row("depends on", "; ".join(f"{name} {value}" for name, value in rule.verified))
     lines += _row("told", "; ".join(f"{name}: {value}" for name, value in rule.told))
+    for pattern, why in rule.void:
+        lines += _row("void", f"the pattern {pattern} refuses nobody: {why}")
     for lapse in rule.lapses:
         lines += _row(
             "changed", f"{lapse.condition}: {lapse.was} -> {lapse.now}" + (f" ({lapse.evidence})" if lapse.evidence else "")

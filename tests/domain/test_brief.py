@@ -3,16 +3,23 @@
 from dataclasses import replace
 from pathlib import Path
 
+from fakes import FakeCircumstances
+
 from expctl.domain.brief import WORDS_MAX, Known, brief_of
+from expctl.domain.brief_rules import rules_now
+from expctl.domain.conditions import hold_of
 from expctl.domain.digest import digest_of, in_order, seen_noise
 from expctl.domain.epochs import epochs_of
-from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.ledger_baseline import baselines
 from expctl.domain.noise import Calibrated, Noise
+from expctl.domain.ports import ProbeAnswer
 from expctl.domain.protocol import Benchmark, Build, Protocol, Size, Step, Target, Toolchain
-from expctl.domain.record import Estimate, EvidenceKind, Finding, History, Origin, Record, Rule
+from expctl.domain.record import Estimate, EvidenceKind, Finding, History, Lapse, Origin, Record, Rule, Waiver
+from expctl.domain.rule_states import State, rule_states
 from expctl.views.brief import brief_text
 
+NOW = FakeCircumstances(versions={"cc": "1.0"})
 GOLDEN = Path(__file__).parent / "golden" / "brief.md"
 PROTOCOL = Protocol(
     version=1,
@@ -104,6 +111,7 @@ def known(*records: Record, proposals: tuple[Proposal, ...] = (WAITS,)) -> Known
         findings=FINDINGS,
         proposals=proposals,
         queued=len(proposals),
+        rules=rules_now({each.id: hold_of(each) for each in records if each.rule}, NOW),
     )
 
 
@@ -132,9 +140,10 @@ def test_a_brief_of_many_records_stays_short_and_keeps_the_protocol_the_queue_an
     assert "\n- P5 (perf, gain): next idea" in text
     assert "\n- F1 (measured, P1): Stands." in text
     by_key = {section.key: section for section in found.sections}
-    assert by_key["rules"].items[0].startswith("P2009, refused by expctl")
-    assert by_key["rules"].left_out == 1335 - len(by_key["rules"].items)
-    assert by_key["open"].items[0].startswith("P0 may be tried again (race-free baseline)")
+    assert by_key["rules"].items[0].startswith("P0, refused by you: two stages; open again on: race-free baseline")
+    assert by_key["rules"].items[1].startswith("P2009, refused by expctl")
+    assert by_key["rules"].left_out == 1336 - len(by_key["rules"].items)
+    assert by_key["open"].items[0] == "F2 is contradicted by P4: Disputed."
     for key in ("rules", "open", "predictions"):
         assert len(by_key[key].items) >= 5
         assert f"({by_key[key].left_out} more left out to stay short: " in text
@@ -149,8 +158,48 @@ def test_no_quoted_text_opens_a_section() -> None:
         "## Baseline per target",
         "## Noise floor",
         "## Findings",
-        "## Do not repeat (1 rule holds)",
+        "## Do not repeat (2 rules hold)",
         "## Open questions",
         "## Next experiments",
         "## Predictions so far",
     ]
+
+
+def test_the_brief_counts_the_rules_that_rules_calls_active() -> None:
+    probe = Probe(source="x")
+    gone = Lapse(condition="baseline free of races", was="unknown", now="yes")
+    plain = Rule(text="t", patch_id="x", conditions={"cc": "1.0"})
+    many = (
+        record(10, Verdict.REJECT),
+        record(11, Verdict.REJECT, rule=replace(plain, conditions={"cc": "0.9"})),
+        record(12, Verdict.REJECT, rule=replace(plain, lapsed=(gone,))),
+        record(13, Verdict.REJECT, rule=replace(plain, region={"a.h": ("1",)})),
+        record(14, Verdict.REJECT, rule=replace(plain, probe=probe)),
+        record(15, Verdict.KEEP, waivers=(Waiver(rule="P10", level="patch", reason="wider tiles", written=True),)),
+        replace(IMPORTED, rule=replace(plain, conditions={"architecture": "gfx900"})),
+    )
+    states = {each.id: each.state for each in rule_states(many, NOW)}
+    text = brief_text(brief_of(known(*many)))
+    rules, after = text.split("## Do not repeat ")[1].split("## Open questions")
+    assert [name for name in states if f"\n- {name}, refused by" in rules] == [
+        name for name, state in states.items() if state is not State.REOPENED
+    ]
+    assert [name for name in states if f"\n- {name} may be tried again" in after] == ["P0", "P11", "P12", "P13"]
+    assert rules.startswith("(2 rules hold, 1 of them waived once)")
+    assert "; waived for P15 (KEEP): wider tiles" in rules
+    assert "- P13 may be tried again (baseline code in the touched region: a.h as of base13 -> 1 of 1 parts changed)" in after
+    assert "Not looked at" not in text
+
+
+def test_a_probe_that_nobody_tried_is_said_not_to_have_been_looked_at() -> None:
+    held = record(14, Verdict.REJECT, rule=Rule(text="t", probe=Probe(source="x")))
+
+    class Untried(FakeCircumstances):
+        def probe(self, probe: Probe) -> ProbeAnswer:
+            self.probed.append(probe)
+            return ProbeAnswer(passes=False, said="", tried=False)
+
+    found = rules_now({"P14": hold_of(held)}, Untried())
+    text = brief_text(brief_of(replace(known(held), rules=found)))
+    assert (found.opened, found.untried) == ({}, ("P14",))
+    assert "- Not looked at here: the probes of P14; `expctl rules` tries them." in text

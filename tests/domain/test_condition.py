@@ -1,6 +1,7 @@
 """Conditions: what parses, what doesn't, and what is known of them."""
 
 import contextlib
+import re
 
 import pytest
 from hypothesis import given
@@ -63,7 +64,7 @@ def test_what_parses(text: str, parsed: object) -> None:
         ("P15.verdict == ", "expected a number or a word"),
         ("(P15", "expected a closing bracket"),
         ("x15", "column 1: expected an experiment id such as P15, found 'x15'"),
-        ("P15.verdict = KEEP", "column 13: expected a condition, found '= KEEP'"),
+        ("P15.verdict = KEEP", "column 13: expected == for 'is equal to', found '= KEEP'"),
         ("not P15", "expected an experiment id"),
         ("P15.verdict == 3x", "found '3x'"),
         ("().__class__", "column 3: expected a condition, found '.__class__'"),
@@ -154,3 +155,16 @@ def test_what_no_result_will_ever_have(text: str, fault: str) -> None:
     (comparison,) = comparisons(parse(text))
     found = fault_of(comparison, ("n=1",), ("cpu",))
     assert fault in found if fault else found == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("P1.effect.objective > 1e999", "a finite number such as 1.5, without an exponent, found '1e999'"),
+        ("P1.verdict = KEEP", "== for 'is equal to', found '= KEEP'"),
+        ("P1 & P2", "expected a condition, found '& P2'"),
+    ],
+)
+def test_what_is_wrong_with_a_condition_is_said(text: str, said: str) -> None:
+    with pytest.raises(Unparsable, match=re.escape(said)):
+        parse(text)

@@ -2,11 +2,12 @@ import random
 from collections.abc import Iterable
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.domain.digest import Digest, digest_of, given_baselines
-from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.ledger import Ledger, ledger_of
 from expctl.domain.ledger_baseline import Figure, baselines, lands
 from expctl.domain.ledger_remarks import corrections, debts
@@ -14,7 +15,19 @@ from expctl.domain.ledger_rows import queue_items, row_of, rule_row
 from expctl.domain.protocol import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.quantities import effect_text, throughput_text, time_text
 from expctl.domain.queue import State, line_up
-from expctl.domain.record import Estimate, Finding, History, Lapse, Origin, Record, Replication, Rule, Waiver
+from expctl.domain.record import (
+    Artifact,
+    Estimate,
+    Finding,
+    History,
+    Lapse,
+    Origin,
+    Record,
+    Replication,
+    Rule,
+    Waiver,
+    Yardstick,
+)
 from expctl.domain.rules import Level
 
 PROTOCOL = Protocol(
@@ -219,6 +232,54 @@ def test_a_rule_says_what_has_changed_and_whom_it_let_pass() -> None:
         "the rule of P1 (patch) let it pass because: cc: 1 -> 2",
     )
     assert "P1 may run again: a condition has changed" in facts(closed)
+
+
+def test_what_may_run_again_is_not_among_what_must_be_refused() -> None:
+    lapse = Lapse(condition="races", was="unknown", now="none")
+    rules = (Rule(text="t", lapsed=(lapse,)), Rule(text="t"), Rule(text="t", patch_id="abc"))
+    records = [replace(imported(f"P{n}", Verdict.REJECT), rule=rule) for n, rule in enumerate(rules, 1)]
+    text = facts(*records)
+    assert "P1 may run again: a condition has changed" in text
+    assert "refuses a repeat of P3, also" in text
+    assert "no patch of P2 is known, so whoever" in text
+    assert "'expctl run' refuses" not in facts(records[0])
+
+
+def test_a_rule_that_ends_with_its_epoch_is_said_to_open_where_the_next_run_begins_one() -> None:
+    built = {"candidate": {"cpu": Artifact(sha256="", code="1")}}
+    stick = Yardstick(harness="h", kpi="n7 (1)", build="make")
+    ends = replace(
+        measured("P1", Verdict.REJECT), protocol="e" * 64, artifacts=built, yardstick=stick, rule=Rule(text="t", patch_id="abc")
+    )
+    stays = replace(measured("P2", Verdict.REJECT), yardstick=stick, rule=Rule(text="t", patch_id="def"))
+    text = facts(ends, stays)
+    assert "The next run on cpu begins a new epoch" in text
+    assert "; P1 opens with the next epoch, see above. 'expctl run' refuses a repeat of P2, also" in text
+    assert [row.in_epoch for row in ledger_of(PROTOCOL, (), [ends, stays], ()).rules] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("result", "corrections", "probe", "weak"),
+    [
+        ("+0.15 %", ("inside the noise",), None, "see Corrections"),
+        ("it was slower", (), None, "no figures"),
+        ("24.9 ms", (), None, ""),
+        ("does not compile", (), Probe(source="x"), ""),
+    ],
+)
+def test_a_rule_says_when_its_evidence_is_weak(
+    result: str, corrections: tuple[str, ...], probe: Probe | None, weak: str
+) -> None:
+    history = History(change="c", result=result, why="w", corrections=corrections)
+    row = rule_row(replace(imported("P1", Verdict.REJECT), history=history, rule=Rule(text="t", probe=probe)))
+    assert row is not None
+    assert row.weak == weak
+
+
+def test_ids_that_nothing_is_called_are_named() -> None:
+    found = ledger_of(PROTOCOL, [proposal("P9")], [measured(name, Verdict.NO_OP) for name in ("P1", "P3", "P3-A", "P6")], ())
+    assert found.unused == ("P2", "P4 to P5", "P7 to P8")
+    assert ledger_of(PROTOCOL, (), (), ()).unused == ()
 
 
 def test_only_flags_that_name_the_debt_are_debts() -> None:

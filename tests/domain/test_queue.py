@@ -120,3 +120,13 @@ def test_everybody_has_one_place_whatever_the_order_and_after_what_he_waits_for(
 
 def test_the_hash_of_a_proposal_tells_its_two_files_apart() -> None:
     assert content_of(b"a", b"b") != content_of(b"ab", b"") != content_of(b"", b"ab")
+
+
+def test_a_proposal_without_a_change_is_unfit_and_never_ready() -> None:
+    filings = {
+        "P1": Filing(ticket=None, content="c", unfit="change.patch: no such file"),
+        "P2": Filing(ticket=None, content="c"),
+    }
+    found = line_up([proposal("P1"), proposal("P2")], [], filings, {})
+    assert [(each.id, each.state) for each in found] == [("P2", State.READY), ("P1", State.UNFIT)]
+    assert found[1].why == "change.patch: no such file; mend and commit it, or expctl withdraw P1 --why WHY"

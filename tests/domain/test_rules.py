@@ -75,6 +75,7 @@ def test_a_rule_has_the_identity_and_what_the_author_forbids() -> None:
         (candidate(identity=ChangeIdentity(patch_id="other", change="def")), Level.CHANGE),
         (candidate(cpu="c1", home="h2"), Level.CODE),
         (candidate(identity=ChangeIdentity(settings={"kRows": "8"})), Level.SETTINGS),
+        (candidate(identity=ChangeIdentity(settings={"kRows": "0x8u"})), Level.SETTINGS),
         (candidate(identity=ChangeIdentity(added=("#pragma unroll 8",))), Level.PATTERN),
         (candidate(identity=ChangeIdentity(patch_id="x", change="y", settings={"kRows": "4"}, added=("unroll 4",))), None),
         (candidate(identity=ChangeIdentity(settings={"kRows": "8", "kColumns": "2"})), None),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.text import has_unseen, one_line, plain_text
+from expctl.domain.text import has_unseen, one_line, plain_text, written_reason
 
 HOSTILE = {
     "colour": ("\x1b[31mred\x1b[0m", "red"),
@@ -74,3 +74,9 @@ def test_what_can_be_seen_is_not_called_unseen(text: str) -> None:
 @pytest.mark.parametrize("text", ["\x1b[31m", "a\u202eb", "a\u200bb", "a\ufe0f", "a\rb", "\x00", "\udc80", "\U000e0041"])
 def test_what_cannot_be_seen_is_found(text: str) -> None:
     assert has_unseen(text)
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u200b", "\x1b[31m\x1b[0m", "...", "1234", "ab", "\u202e\u2066"])
+def test_what_nobody_can_read_is_no_reason(text: str) -> None:
+    assert written_reason(text) == ""
+    assert written_reason(f"{text} new tile\x1b[0m").endswith("new tile")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from expctl.domain.unified_diff import parse_diff, texts_of
+from expctl.domain.unified_diff import diff_faults, no_diff, parse_diff, texts_of
 
 BEFORE = "".join(f"line {number}\n" for number in range(1, 21))
 PATCH = b"""diff --git a/k/a.h b/k/a.h
@@ -24,7 +24,7 @@ index 1111111..2222222 100644
 def test_a_patch_is_applied_to_the_texts_that_it_was_made_for() -> None:
     (file,) = texts_of(parse_diff(PATCH), {"k/a.h": BEFORE})
     assert file.after == BEFORE.replace("line 4\n", "line four\n").replace("line 14\n", "line 14\n--- more\n")
-    assert (file.path, file.added, file.whole) == ("k/a.h", ("line four", "--- more"), True)
+    assert (file.path, file.added, file.whole) == ("k/a.h", (3, 14), True)
 
 
 def test_hunks_find_their_place_when_lines_moved() -> None:
@@ -52,3 +52,33 @@ def test_new_and_deleted_files() -> None:
 @pytest.mark.parametrize("patch", [b"", b"no patch\n", b"--- a/x\n+++ b/x\n@@ -1,99 +1,99 @@\n", b"\xff\xfe", PATCH[:120]])
 def test_anything_can_be_read(patch: bytes) -> None:
     texts_of(parse_diff(patch), {"x": "a\n"})
+
+
+@pytest.mark.parametrize(
+    ("patch", "fault"),
+    [
+        (b"--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n a\n-b\n", "x: the hunk at line 1 lacks 2 of the lines that its @@ promises"),
+        (b"--- a/x\n+++ b/x\n@@ -1,1 +1,2 @@\n a\n", "x: the hunk at line 1 lacks 1 of the lines that its @@ promises"),
+        (b"--- a/../../y\n+++ b/../../y\n@@ -1 +1 @@\n-a\n+b\n", "the path '../../y' leaves the repository, or isn't plain"),
+        (b"--- a/./y\n+++ b/./y\n@@ -1 +1 @@\n-a\n+b\n", "the path './y' leaves the repository, or isn't plain"),
+        (b"--- a//y\n+++ b//y\n@@ -1 +1 @@\n-a\n+b\n", "the path '/y' leaves the repository, or isn't plain"),
+        (b"--- a/.git/y\n+++ b/.git/y\n@@ -1 +1 @@\n-a\n+b\n", "the path '.git/y' leaves the repository, or isn't plain"),
+    ],
+)
+def test_a_damaged_patch_is_told_from_one_that_does_not_fit(patch: bytes, fault: str) -> None:
+    assert diff_faults(parse_diff(patch)) == (fault,)
+    assert diff_faults(parse_diff(PATCH)) == ()
+
+
+@pytest.mark.parametrize(
+    ("patch", "said"),
+    [
+        (None, "no such file"),
+        (b" \n", "it is empty"),
+        (b"../../elsewhere", "it holds no diff but 15 other bytes (is it a link?)"),
+        (PATCH, ""),
+        (b"diff --git a/x b/x\nold mode 100644\nnew mode 100755\n", ""),
+    ],
+)
+def test_what_is_no_patch_at_all_is_said(patch: bytes | None, said: str) -> None:
+    assert no_diff(patch) == said

@@ -1,6 +1,7 @@
 """Every way in which `decide` can answer, and what must not change an answer."""
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
@@ -189,6 +190,22 @@ def test_the_price_of_deciding_is_what_would_decide_if_the_means_stand() -> None
     futile = math.ceil((FUTILITY[-1] * objective.sd / (0.005 - objective.mean)) ** 2)
     wanted = min(keep, futile)
     assert f"about {wanted} rounds (about {math.ceil(wanted * 2.5 / 60)} minutes) would decide" in decision.reasons[0]
+
+
+@pytest.mark.parametrize("effect", [0.4, 0.7, -0.2])
+def test_an_undecided_reason_shows_the_bounds_that_left_it_open_and_not_the_interval_alone(effect: float) -> None:
+    reason = decided(session(effect, effect, 3)).reasons[0]
+    found = re.search(r"by the bounds of the test at this look ([-+.\d]+) % to ([-+.\d]+) %, is neither above", reason)
+    assert found, reason
+    assert float(found[1]) <= 0
+    assert float(found[2]) >= 0.5
+
+
+def test_a_record_of_before_keeps_its_words() -> None:
+    now, then = (decided(session(0.4, 0.4, 3), replace(PLAN, words=words)) for words in (1, 0))
+    assert "by the bounds" not in then.reasons[0]
+    assert "] is neither above +0.0 % nor below +0.5 %: about" in then.reasons[0]
+    assert (now.procedure, now.intervals) == (replace(then.procedure, words=1), then.intervals)  # type: ignore[type-var]
 
 
 def test_without_durations_there_are_no_minutes() -> None:

@@ -34,6 +34,7 @@ def rendered(sections: tuple[Section, ...]) -> str:
             baselines=(),
             imported_baselines=(),
             accuracy=Accuracy(),
+            open_again={},
             sections=sections,
         )
     )

@@ -1,6 +1,7 @@
 """`expctl rules` on this project's own history and on a stranger's repository."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -85,7 +86,15 @@ def test_a_file_that_is_no_patch_is_not_free(repository: Foreign, tmp_path: Path
         answer = repository.expctl("rules", "check", str(file))
         assert (answer.status, answer.out) == (1, ""), contents
         assert "this is no patch that rules could know" in answer.err
-    file.write_text("--- a/src/total.py\n+++ b/src/total.py\n@@ -1 +1 @@\n-not here\n+nor here\n")
+    whole = "--- a/src/total.py\n+++ b/src/total.py\n@@ -1 +1 @@\n-not here\n+nor here\n"
+    for damaged, why in (
+        (whole.replace("-1 +1", "-1,5 +1,5"), "src/total.py: the hunk at line 1 lacks 4 of the lines"),
+        (whole.replace("src", "../src"), "the path '../src/total.py' leaves the repository"),
+    ):
+        file.write_text(damaged)
+        answer = repository.expctl("rules", "check", str(file))
+        assert (answer.status, why in " ".join(answer.err.split())) == (1, True), answer.err
+    file.write_text(whole)
     answer = repository.concluded("rules", "check", str(file))
     assert "note: it does not fit src/total.py as it is in HEAD" in answer.out
     assert json.loads(repository.concluded("rules", "check", str(file), "--json").out)["misfits"] == ["src/total.py"]
@@ -115,9 +124,16 @@ def test_what_a_proposal_forbids_is_checked_when_it_is_read(repository: Foreign)
     assert (answer.status, "the probe of P1 is not there" in answer.err) == (1, True)
     repository.write("probes/gone.hip", "int x;\n")
     repository.commit("the probe")
+    for pattern, why in (("b+a", "no line that its own change adds"), (".", "it matches 7 lines that stand in the baseline")):
+        file.write_text(re.sub(r"forbids: .*", f'forbids: ["{pattern}"]', file.read_text()))
+        repository.commit("patterns")
+        answer = repository.expctl("run", "P1")
+        assert (answer.status, why in " ".join(answer.err.split())) == (1, True), answer.err
+    file.write_text(re.sub(r"forbids: .*", 'forbids: ["sum.*7"]', file.read_text()))
+    repository.commit("patterns")
     assert "REJECT" in repository.concluded("run", "P1").out
     rule = repository.record("P1")["rule"]
-    assert (rule["forbids"], rule["probe"]) == (["a+b"], {"source": "int x;\n"})
+    assert (rule["forbids"], rule["probe"]) == (["sum.*7"], {"source": "int x;\n"})
 
 
 def test_other_source_with_the_same_machine_code_is_refused_after_the_build(c_repository: Foreign) -> None:

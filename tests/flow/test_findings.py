@@ -76,6 +76,18 @@ def test_evidence_that_leads_nowhere_is_refused_and_nothing_is_committed(
     assert stage.workspace.head() == head
 
 
+@pytest.mark.parametrize("since", ["tomorrow", "P99", "P2", "2026-02-30", "2026-03-02", "20260301", "\u200b"])
+def test_since_is_a_day_that_has_been_or_an_experiment_with_a_record(since: str) -> None:
+    stage = staged()
+    head = stage.workspace.head()
+    with pytest.raises(Refused) as caught:
+        add(stage.world(), PEN, text="It is so.", kind=EvidenceKind.MEASURED, evidence=("P1",), since=since)
+    assert (caught.value.message, stage.workspace.head()) == ("nothing is known since then", head)
+    for good in ("P1", "2026-02-28", "2026-03-01"):
+        noted = add(stage.world(), PEN, text=f"So {good}.", kind=EvidenceKind.MEASURED, evidence=("P1",), since=good)
+        assert noted.finding.since == good
+
+
 def test_marks() -> None:
     stage = staged()
     note(stage)

@@ -199,5 +199,5 @@ def test_a_sweep_stops_between_combinations() -> None:
 
 
 def test_our_own_proposals_read_back() -> None:
-    made = proposal("P3", title='a "b": c\n', depends_on=("P1 or P2",), precondition="x")
+    made = proposal("P3", title='a "b": c\n', depends_on=("P1 or P2",), precondition="new tile")
     assert proposal_of(proposal_bytes(made), "experiments/P3") == made

@@ -5,12 +5,15 @@ from dataclasses import replace
 import pytest
 from fakes import Stage
 
+from expctl.domain.errors import Refused
 from expctl.domain.events import Begun
 from expctl.domain.experiment import Probe, Verdict
 from expctl.domain.record import Waiver
+from expctl.domain.rule_states import rule_states
 from expctl.domain.rules import Level
 from expctl.flow.repeats import Repeated, look_up
 from expctl.flow.run import Outcome, run_experiment
+from expctl.views.rules import rules_lines
 
 
 def rejected(**changes: object) -> Stage:
@@ -69,6 +72,46 @@ def test_a_pattern_of_the_author_is_refused() -> None:
     assert "forbidden pattern" in refused(stage, "P2").found
 
 
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        (".", "it matches 4 lines that stand in the baseline's scope"),
+        ("fast", "no line that its own change adds matches it"),
+        ("(slow)?", "it matches an empty line"),
+    ],
+)
+def test_a_pattern_that_could_be_no_rule_is_refused_before_it_becomes_one(pattern: str, why: str) -> None:
+    stage = Stage()
+    stage.circumstances.standing = ("a", "b", "c", "d")
+    stage.queue("P1", "slow 1100000", forbids=(pattern,))
+    with pytest.raises(Refused) as caught:
+        run(stage, "P1")
+    assert caught.value.message == "P1 would forbid what no rule can"
+    assert caught.value.found == f"{pattern!r}: {why}"
+    assert caught.value.where == "experiments/P1/experiment.yaml, forbids"
+    assert "propose it" in caught.value.hint
+
+
+def test_a_recorded_pattern_that_is_no_rule_refuses_nobody_and_is_said_to() -> None:
+    stage = rejected(forbids=(".", r"slow 1\d+"))
+    stage.circumstances = replace(stage.circumstances, standing=("a", "b", "c", "d"))
+    stage.queue("P2", "slow 900000")
+    assert run(stage, "P2").record.verdict is Verdict.KEEP
+    stage.queue("P3", "slow 1120000")
+    assert r"the forbidden pattern slow 1\d+" in refused(stage, "P3").found
+    book = stage.world().rulebook
+    (state,) = rule_states(book.ruled(head := stage.workspace.head()), book.circumstances(head))
+    assert state.void == ((".", "it matches 4 lines that stand in the baseline's scope"),)
+    assert Level.PATTERN in state.known_by
+    stage.circumstances = replace(stage.circumstances, own={"P1": ("x",)})
+    book = stage.world().rulebook
+    (state,) = rule_states(book.ruled(head), book.circumstances(head))
+    assert Level.PATTERN not in state.known_by
+    assert "    void       the pattern . refuses nobody: it matches 4 lines that stand in the baseline's scope" in rules_lines(
+        [state]
+    )
+
+
 def test_a_new_patch_in_the_same_lines_is_measured() -> None:
     stage = rejected()
     stage.queue("P2", "slow 900000")
@@ -82,6 +125,12 @@ def test_a_written_reason_lets_it_pass_and_is_kept() -> None:
     record = run(stage, "P2").record
     assert record.waivers == (Waiver(rule="P1", level="patch", reason="the tile is larger now", written=True),)
     assert any("P1 matches (patch) and lets it pass: the tile is larger now" in line for line in stage.progress.lines)
+
+
+def test_a_reason_that_nobody_can_read_lets_nothing_pass() -> None:
+    stage = rejected()
+    stage.queue("P2", "slow 1100000", precondition="\u200b\x1b[31m")
+    refused(stage, "P2")
 
 
 def test_a_written_reason_lets_the_same_code_pass_and_is_kept() -> None:

@@ -1,0 +1,72 @@
+"""A source text line by line as patterns see it: without comments, and what was broken over lines joined again.
+
+Whether a line is a comment depends on the lines above it, so whole texts are read, not the lines of a patch alone.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from expctl.domain.source_items import C_SUFFIXES, HASH_COMMENTS
+
+# Bounded, for quotes that don't close cost time; a number may hold a single quote.
+PARTS = re.compile(
+    r"(?P<comment>//(?:[^\\\n]|\\\r?\n|\\)*|/\*.*?(?:\*/|\Z))"
+    r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
+    r"|\"(?:\\.|[^\"\\\n]){0,500}\"|'(?:\\.|[^'\\\n]){0,500}'|(?<!\w)\.?\d[\w.']*",
+    re.DOTALL,
+)
+HASH_COMMENT = re.compile(r"(^|\s)#.*")
+ENDS = (";", "{", "}")
+JOINED_MAX = 400
+
+
+def code_lines(path: str, text: str) -> tuple[str, ...]:
+    """Each line of `text` without its comments, where the language has some that are known. As many as `text` has."""
+    if path.endswith(C_SUFFIXES):
+        return tuple(PARTS.sub(_without_comment, text).split("\n"))
+    lines = text.split("\n")
+    return tuple(HASH_COMMENT.sub("", line) for line in lines) if path.endswith(HASH_COMMENTS) else tuple(lines)
+
+
+def added_lines(path: str, text: str, added: Sequence[int]) -> tuple[str, ...]:
+    """The lines of `text` at the places `added` that hold code, and each statement that several of them in a row make, on one
+    line.
+    """
+    if not added:
+        return ()
+    lines = code_lines(path, text)
+    found = [lines[at] for at in added if lines[at].strip()]
+    if path.endswith(C_SUFFIXES):
+        found += [line for run in _runs(lines, added) for line in _joined(run)]
+    return tuple(found)
+
+
+def _without_comment(part: re.Match[str]) -> str:
+    return part[0] if part["comment"] is None else " " + "\n" * part[0].count("\n")
+
+
+def _runs(lines: Sequence[str], added: Sequence[int]) -> Iterator[list[str]]:
+    """Lines with nothing but blank ones between them, and nothing that was there before."""
+    run: list[str] = []
+    for before, at in zip((added[0], *added), added, strict=False):
+        if at > before + 1:
+            yield run
+            run = []
+        run += [lines[at].rstrip()] if lines[at].strip() else []
+    yield run
+
+
+def _joined(run: Sequence[str]) -> Iterator[str]:
+    """The statements and directives that take more than one line of `run`."""
+    text, parts = "", 0
+    for line in run:
+        spliced = text.endswith("\\")
+        if not spliced and line.lstrip().startswith("#"):
+            yield from [text] if parts > 1 else []
+            text, parts = "", 0
+        text, parts = (text[:-1] + line, parts + 1) if spliced else (f"{text} {line.strip()}".strip(), parts + 1)
+        directive = text.startswith("#") and not line.endswith("\\")
+        if directive or line.endswith(ENDS) or len(text) > JOINED_MAX:
+            yield from [text] if parts > 1 else []
+            text, parts = "", 0
+    yield from [text] if parts > 1 else []
