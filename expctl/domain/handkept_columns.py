@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.domain.handkept import Table
-from expctl.domain.handkept_verdicts import rules_something
+from expctl.domain.handkept_verdicts import speaks_of_verdicts
 
 
 class Role(StrEnum):
@@ -114,7 +114,7 @@ def why_no_ledger(table: Table) -> str:
     """What `columns_of` missed. A column that means to hold verdicts, in words that aren't known, is named."""
     for index, head in enumerate(table.heads):
         cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
-        told = sum(map(rules_something, cells))
+        told = sum(map(speaks_of_verdicts, cells))
         if _plain(head) in HEADS[Role.VERDICT] and 0 < told < SHARE * len(cells):
             return f"{told} of {len(cells)} cells below {head!r} are verdicts that can be told, too few for a ledger"
     return "no column of verdicts beside one of ids or changes: not a ledger"
@@ -126,7 +126,7 @@ def _verdict_column(table: Table, plain: Sequence[str]) -> int | None:
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):
         cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
-        share = sum(map(rules_something, cells)) / len(cells) if cells else 0.0
+        share = sum(map(speaks_of_verdicts, cells)) / len(cells) if cells else 0.0
         needed = SHARE if head in words else 0.9
         if cells and share >= needed and (best is None or share + (head in words) > best[0]):
             best = (share + (head in words), index)

@@ -1,10 +1,12 @@
 """Words of a verdict, as people write them: `KEEP baseline`, `discard`, `Reverted`, `REJECT config / KEEP infra`."""
 
 import re
+import unicodedata
 from enum import StrEnum
 
 from expctl.domain.experiment import Kind, Verdict
 from expctl.domain.handkept import Ruling
+from expctl.domain.handkept_hedges import RULED, is_hedged
 
 
 class Waiting(StrEnum):
@@ -43,35 +45,43 @@ KINDS = (
 
 def rulings(text: str) -> tuple[Ruling, ...] | Waiting | None:
     """What `text` rules: one verdict, or one per part of `REJECT config / KEEP infra`. None when it can't be told."""
-    plain = NO_FAULT.sub("", text.replace("*", "").replace("`", "")).strip()
-    found = _verdicts(plain)
+    plain = _plain(text)
+    found, told = _verdicts(plain)
+    if found and is_hedged(told):
+        return None
     if len(found) == 1:
         return (_ruling(found.pop(), plain),)
     if not found:
         return Waiting.NO_VERDICT_YET if PENDING.search(plain) or not plain.strip("-–—? ") else None
     parts = [part for part in PARTS.split(plain) if part]
-    each = [_verdicts(part) for part in parts]
+    each = [_verdicts(part)[0] for part in parts]
     if len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and _opens(parts[0]) and _opens(parts[1]):
         return tuple(_ruling(verdicts.pop(), part) for verdicts, part in zip(each, parts, strict=True))
     return None
 
 
-def rules_something(text: str) -> bool:
-    """Whether the cell looks like one of a column of verdicts."""
-    return len(text) <= 60 and isinstance(rulings(text), tuple | Waiting) and bool(text.strip("-–—? "))
+def speaks_of_verdicts(text: str) -> bool:
+    """Whether the cell looks like one of a column of verdicts, though it may be hedged or say two things."""
+    plain = _plain(text)
+    return len(text) <= 60 and (bool(_verdicts(plain)[0]) or (PENDING.search(plain) is not None))
 
 
-def _verdicts(text: str) -> set[Verdict]:
+def _plain(text: str) -> str:
+    return NO_FAULT.sub("", unicodedata.normalize("NFC", text).replace("*", "").replace("`", "")).strip()
+
+
+def _verdicts(text: str) -> tuple[set[Verdict], str]:
+    """The verdicts of which `text` speaks, and the text with RULED in place of their words."""
     whole = WHOLE_CELL.get(text.lower())
     if whole:
-        return {whole}
+        return {whole}, RULED
     found: set[Verdict] = {WHOLE_CELL[mark] for mark in MARKS.findall(text)}
-    rest = text
+    rest = MARKS.sub(RULED, text)
     for verdict, pattern in PATTERNS:
-        if pattern.search(rest):
+        rest, times = pattern.subn(RULED, rest)
+        if times:
             found.add(verdict)
-            rest = pattern.sub(" ", rest)
-    return found
+    return found, rest
 
 
 def _opens(part: str) -> bool:

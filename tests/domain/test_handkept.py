@@ -151,6 +151,10 @@ def test_what_the_file_does_not_say_is_not_invented() -> None:
         ("crash", Verdict.INVALID, None),
         ("inconclusive", Verdict.INCONCLUSIVE, None),
         ("no-op", Verdict.NO_OP, None),
+        ("rolled back", Verdict.REJECT, None),
+        ("not faster, reverted", Verdict.REJECT, None),
+        ("KEEP (not slower)", Verdict.KEEP, None),
+        ("did not keep", Verdict.REJECT, None),
     ],
 )
 def test_one_verdict(words: str, verdict: Verdict, kind: Kind | None) -> None:
@@ -171,6 +175,28 @@ def test_two_verdicts_of_one_row() -> None:
 )
 def test_no_verdict_that_can_be_told(words: str) -> None:
     assert rulings(words) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "KEEP?", "✅?", "maybe keep", "KEEP (maybe)", "KEEP pending", "keep, tbd", "will keep", "should be kept", "to keep",
+        "kept back", "kept aside", "keep if it holds", "probably rejected", "to be rejected?", "never reject", "not rejected",
+        "can't keep", "cannot keep", "not ✅", "unrejected", "REJECT config / KEEP? infra", "vielleicht keep",
+    ],
+)  # fmt: skip
+def test_a_hedge_or_a_negation_is_no_verdict(words: str) -> None:
+    assert rulings(words) is None
+
+
+def test_a_column_of_hedged_verdicts_is_one_of_verdicts() -> None:
+    text = "| id | Verdict | Change |\n|---|---|---|\n| P1 | KEEP? | a |\n| P2 | never reject | b |\n| P3 | keep | c |\n"
+    _, reading = of(text)
+    assert [row.name for row in reading.rows] == ["P3"]
+    assert [(each.line, each.why) for each in reading.unread] == [
+        (3, "'KEEP?' is no verdict that can be told"),
+        (4, "'never reject' is no verdict that can be told"),
+    ]
 
 
 @pytest.mark.parametrize("words", ["TODO", "planned", "", "-", "running"])
