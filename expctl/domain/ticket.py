@@ -26,10 +26,13 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filing:
-    """A proposal as it lies in a commit: its ticket (None: somebody committed it by hand), and `content_of` what is there."""
+    """A proposal as it lies in a commit: its ticket (None: somebody committed it by hand, or it is `damaged`), and `content_of`
+    what is there.
+    """
 
     ticket: Ticket | None
     content: str
+    damaged: bool = False
 
     @property
     def was_changed(self) -> bool:

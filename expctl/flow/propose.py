@@ -8,6 +8,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment import Proposal
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol
+from expctl.domain.queue import State
 from expctl.domain.text import one_line
 from expctl.domain.ticket import Ticket, content_of
 from expctl.flow import preflight
@@ -125,6 +126,8 @@ def check_repeats(world: World, books: Books, queued: Queued) -> None:
     targets = tuple(books.protocol.targets)
     check_patch(world.rulebook, books.protocol, queued.proposal, queued.patch, commit=world.workspace.head(), targets=targets)
     for entry in books.queue():
+        if entry.state is State.MALFORMED:
+            continue
         other = world.library.queued(world.workspace.head(), entry.id)
         if world.workspace.patch_identity(other.patch) == patch_id:
             raise Refused(
