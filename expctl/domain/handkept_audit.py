@@ -49,14 +49,16 @@ def audit(document: Document, rows: Sequence[Row], roofline: Roofline, fallback_
     """Every remark, in the order of lines. `fallback_noise` is used where the ledger states none."""
     unit = throughput_unit([line.text for line in document.lines()] + [row.results() for row in rows])
     figures = {row.line: figures_of(row, unit) for row in rows}
-    noise = stated_noise(document, rows, figures, unit) or fallback_noise
+    # What can't be is accused, and nothing is held against it.
+    possible = {line: tuple(each for each in found if not _too_fast(each, roofline)) for line, found in figures.items()}
+    noise = stated_noise(document, rows, possible, unit) or fallback_noise
     found = [
         *_figure_remarks(document, rows, figures, roofline, unit),
         *(
             Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.label,), text=text)
-            for row, text in noise_remarks(rows, figures, noise)
+            for row, text in noise_remarks(rows, possible, noise)
         ),
-        *_kept_regressions(rows, figures),
+        *_kept_regressions(rows, possible),
         *_reused_ids(document, rows),
         *_stale_sections(document, rows, figures, unit),
     ]
@@ -74,11 +76,20 @@ def _figure_remarks(
         yield from _contradictions(figures_in(line.text, unit), roofline, line.number, ())
 
 
+def _too_fast(figure: Figure, roofline: Roofline) -> bool:
+    return roofline.times_peak(figure) > (1 if _is_sized(figure) else SIZELESS)
+
+
+def _is_sized(figure: Figure) -> bool:
+    """A throughput is held against the peak whatever the size."""
+    return figure.quantity is Quantity.THROUGHPUT or bool(figure.size)
+
+
 def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
     for figure in figures:
         times = roofline.times_peak(figure)
-        sized = figure.quantity is Quantity.THROUGHPUT or figure.size
-        if times <= (1 if sized else SIZELESS):
+        sized = _is_sized(figure)
+        if not _too_fast(figure, roofline):
             continue
         claim = f"{figure.text} would be {times:.3g} times the peak ({roofline.source})"
         if not sized:

@@ -394,6 +394,46 @@ def test_kept_regressions() -> None:
     assert (Flaw.KEPT_REGRESSION, ("P2",)) not in remarks(*table(row("33 ms"), row("30 ms", name="P2")))
 
 
+def test_nothing_is_held_against_a_figure_that_cannot_be() -> None:
+    slipped, real = row("N=8192 25.6 us"), row("N=8192 25.1 ms", name="P2")
+    assert remarks(*table(slipped, real)) == [(Flaw.UNIT_SLIP, ("P1",))]
+    assert remarks(*table(row("N=8192 99999 TFLOPS"), row("N=8192 43 TFLOPS", name="P2"))) == [(Flaw.IMPOSSIBLE, ("P1",))]
+    better, worse = row("N=8192 40 TFLOPS"), row("N=8192 36 TFLOPS", name="P3")
+    assert (Flaw.KEPT_REGRESSION, ("P3",)) in remarks(*table(better, row("N=8192 25 us", name="P2"), worse))
+
+
+def test_a_row_is_not_held_against_its_own_duplicate() -> None:
+    assert remarks(*table(row("10 ms"), row("10 ms"))) == [(Flaw.REUSED_ID, ("P1",))]
+    assert (Flaw.NOISE, ("P2",)) in remarks(*table(row("10 ms"), row("10 ms", name="P2")))
+
+
+def test_a_remark_about_one_row_does_not_correct_another_of_the_same_id() -> None:
+    document, reading = table(row("N=8192 25 us"), row("N=8192 25 ms"))
+    first, second = made(document, reading, naming(reading, renumber=True))
+    assert first.history is not None
+    assert second.history is not None
+    assert [len(record.history.corrections) for record in (first, second) if record.history] == [2, 1]
+    assert "the unit seems to have slipped" in first.history.corrections[0]
+    assert first.history.corrections[1] == second.history.corrections[0]
+
+
+@pytest.mark.parametrize(
+    ("why", "flagged", "said"),
+    [
+        ("noise is 0.5 %", ["P2", "P4"], "P4 gives the noise as 0.5 %"),
+        ("slower; the jitter here is 0.3 %", ["P2", "P4"], "P4 gives the noise as 0.3 %"),
+        ("inside the noise", ["P4"], "P4 calls 0.1 % noise"),
+        ("beyond the noise of 0.5 %", ["P2", "P4"], "the protocol"),
+    ],
+)
+def test_the_noise_that_the_reason_of_a_row_states(why: str, flagged: list[str], said: str) -> None:
+    text = "| id | keep? | change | result | why |\n|---|---|---|---|---|\n| P2 | keep | x | +0.2 % | ok |\n"
+    document, reading = of(text + f"| P4 | keep | y | 0.1 % slower | {why} |\n")
+    found = [remark for remark in audit(document, reading.rows, ROOFLINE, NOISE) if remark.flaw is Flaw.NOISE]
+    assert [remark.rows[0] for remark in found] == flagged
+    assert f"({said})" in found[-1].text
+
+
 @pytest.mark.parametrize(
     ("before", "result", "flagged"),
     [
@@ -403,6 +443,8 @@ def test_kept_regressions() -> None:
         ("Gains under 2% are treated as noise.", "+2.1 %", False),
         ("Every gain above noise, say 5 %, is kept.", "+2 %", False),
         ("", "+0.4 % and +3 %", False),
+        ("", "+3 % (noise 0.5 %)", False),
+        ("", "+0.9 %, the noise is 1 %", True),
     ],
 )
 def test_verdicts_inside_the_noise(before: str, result: str, flagged: bool) -> None:
