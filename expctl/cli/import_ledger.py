@@ -73,13 +73,14 @@ def import_ledger(
 
 
 def _plan_lines(plan: "Plan") -> list[str]:
-    from expctl.views.handkept import audit_lines, record_lines, tally, unread_lines
+    from expctl.views.handkept import audit_lines, record_lines, split_lines, tally, unread_lines
 
     reading = plan.reading
     return [
         f"{plan.file}  target {plan.target or 'not stated (--target NAME)'}",
         *(f"  read     {words}" for words in reading.columns),
         *record_lines(plan.records, plan.naming),
+        *split_lines(plan.naming),
         f"  {tally(plan.records)}",
         *unread_lines("not understood:", reading.unread),
         *unread_lines("not concluded, so not imported:", reading.waiting),

@@ -16,23 +16,33 @@ class Waiting(StrEnum):
 
 
 WHOLE_CELL = {
-    **dict.fromkeys(("y", "yes", "true", "✓", "✔", "✅", "☑", "👍"), Verdict.KEEP),
-    **dict.fromkeys(("n", "no", "false", "✗", "✘", "❌", "✖", "👎"), Verdict.REJECT),
+    **dict.fromkeys(("y", "yes", "ja", "true", "✓", "✔", "✅", "☑", "👍"), Verdict.KEEP),
+    **dict.fromkeys(("n", "no", "nein", "false", "✗", "✘", "❌", "✖", "👎"), Verdict.REJECT),
 }
 WORDS = (
     (Verdict.REJECT, r"not (?:kept|merged|adopted|landed|accepted)|(?:don.?t|do not|did not|didn.?t) keep"),
+    (Verdict.REJECT, r"nicht (?:behalten|beibehalten|übernommen|angenommen|akzeptiert)"),
     (Verdict.KEEP, r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|shipped|baseline"),
+    (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
     (
         Verdict.REJECT,
         r"reject|rejected|discard|discarded|revert|reverted|dropped|rolled back|abandoned|fail|failed|regression|regressed",
     ),
+    (
+        Verdict.REJECT,
+        r"verworfen|abgelehnt|zurückgenommen|zurückgewiesen|rückgängig|aufgegeben|gescheitert|fehlgeschlagen|durchgefallen",
+    ),
     (Verdict.INVALID, r"crash|crashed|oom|invalid|error|timeout|timed out|aborted"),
-    (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie"),
-    (Verdict.NO_OP, r"no-?op|identical|unchanged"),
+    (Verdict.INVALID, r"absturz|abgestürzt|abgebrochen|ungültig|fehler|zeitüberschreitung"),
+    (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie|unentschieden|unklar"),
+    (Verdict.NO_OP, r"no-?op|identical|unchanged|identisch|unverändert|wirkungslos"),
 )  # fmt: skip
 PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
 MARKS = re.compile(r"[✓✔✅☑👍✗✘❌✖👎]")
-PENDING = re.compile(r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd)\b", re.IGNORECASE)
+PENDING = re.compile(
+    r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd|geplant|läuft|offen|ausstehend)\b",
+    re.IGNORECASE,
+)
 NO_FAULT = re.compile(r"\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?)\b", re.IGNORECASE)
 PARTS = re.compile(r"\s*[/;+]\s*")
 KINDS = (

@@ -99,7 +99,7 @@ def test_what_is_not_understood_is_named() -> None:
 
 
 def test_a_column_of_unknown_verdicts_is_named_and_counted() -> None:
-    text = "| id | Outcome |\n|---|---|\n| P1 | keep |\n| P2 | behalten |\n| P3 | verworfen |\n"
+    text = "| id | Outcome |\n|---|---|\n| P1 | keep |\n| P2 | gardé |\n| P3 | rejeté |\n"
     (passed,) = of(text)[1].passed_over
     assert passed.why == "1 of 3 cells below 'Outcome' are verdicts that can be told, too few for a ledger"
 
@@ -155,6 +155,16 @@ def test_what_the_file_does_not_say_is_not_invented() -> None:
         ("not faster, reverted", Verdict.REJECT, None),
         ("KEEP (not slower)", Verdict.KEEP, None),
         ("did not keep", Verdict.REJECT, None),
+        ("behalten", Verdict.KEEP, None),
+        ("Übernommen", Verdict.KEEP, None),
+        ("u\u0308bernommen", Verdict.KEEP, None),
+        ("nicht übernommen", Verdict.REJECT, None),
+        ("verworfen (zu langsam)", Verdict.REJECT, None),
+        ("abgelehnt", Verdict.REJECT, None),
+        ("zurückgenommen", Verdict.REJECT, None),
+        ("abgestürzt", Verdict.INVALID, None),
+        ("unentschieden", Verdict.INCONCLUSIVE, None),
+        ("unverändert", Verdict.NO_OP, None),
     ],
 )
 def test_one_verdict(words: str, verdict: Verdict, kind: Kind | None) -> None:
@@ -183,6 +193,7 @@ def test_no_verdict_that_can_be_told(words: str) -> None:
         "KEEP?", "✅?", "maybe keep", "KEEP (maybe)", "KEEP pending", "keep, tbd", "will keep", "should be kept", "to keep",
         "kept back", "kept aside", "keep if it holds", "probably rejected", "to be rejected?", "never reject", "not rejected",
         "can't keep", "cannot keep", "not ✅", "unrejected", "REJECT config / KEEP? infra", "vielleicht keep",
+        "nicht verworfen", "wohl behalten", "soll verworfen werden",
     ],
 )  # fmt: skip
 def test_a_hedge_or_a_negation_is_no_verdict(words: str) -> None:
@@ -199,7 +210,7 @@ def test_a_column_of_hedged_verdicts_is_one_of_verdicts() -> None:
     ]
 
 
-@pytest.mark.parametrize("words", ["TODO", "planned", "", "-", "running"])
+@pytest.mark.parametrize("words", ["TODO", "planned", "", "-", "running", "geplant", "läuft"])
 def test_no_verdict_yet(words: str) -> None:
     assert rulings(words) is Waiting.NO_VERDICT_YET
 
@@ -246,6 +257,32 @@ def test_figures(text: str, figures: list[tuple[str, float, str]]) -> None:
 )
 def test_names_of_one_row(text: str, names: tuple[str, ...]) -> None:
     assert names_in(text) == names
+
+
+@pytest.mark.parametrize("name", ["P3–P4", "P3-P4", "P3..P5", "P3 - P5", "P3 to P5", "P3 bis P5", "P3–5", "P3 & P4", "P3+P4"])
+def test_a_range_of_ids_is_not_understood(name: str) -> None:
+    _, reading = of(f"| id | verdict | change |\n|---|---|---|\n| {name} | reject | x |\n| P1 | keep | y |\n")
+    assert [each.name for each in reading.rows] == ["P1"]
+    assert [each.why for each in reading.unread] == [f"{name!r} is a range of ids: one experiment is one row, or `P3, P4`"]
+
+
+@pytest.mark.parametrize("name", ["P6-A", "exp-1", "P3-5", "2026-01-02", "P11-B2a", "v1.2", "1-3"])
+def test_a_name_with_a_hyphen_is_a_name(name: str) -> None:
+    _, reading = of(f"| id | verdict | change |\n|---|---|---|\n| {name} | reject | x |\n")
+    assert [each.name for each in reading.rows] == [name]
+
+
+def test_a_german_ledger() -> None:
+    heads = "| Nr | Urteil | Änderung | Ergebnis | Begründung |\n|---|---|---|---|---|\n"
+    text = heads + "| P1 | behalten | Grundlage | 24,9 ms | Anfang |\n| P2 | verworfen | vier Stufen | 25,3 ms | langsamer |\n"
+    _, reading = of(text)
+    assert reading.columns == ("line 1: id = Nr, verdict = Urteil, change = Änderung, result = Ergebnis, reason = Begründung",)
+    assert [(row.name, row.rulings[0].verdict, row.change, row.why) for row in reading.rows] == [
+        ("P1", Verdict.KEEP, "Grundlage", "Anfang"),
+        ("P2", Verdict.REJECT, "vier Stufen", "langsamer"),
+    ]
+    _, delimited = of("Nr;Urteil;Änderung;Zeit\nP1;keep;a;10,5 ms\n", "a.csv")
+    assert delimited.columns == ("line 1: id = Nr, verdict = Urteil, change = Änderung, figures = Zeit",)
 
 
 def test_importing_again_adds_nothing_and_a_longer_file_adds_what_is_new() -> None:

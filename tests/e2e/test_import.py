@@ -61,6 +61,7 @@ def test_a_dry_run_changes_nothing_and_needs_no_lock(repository: Foreign) -> Non
     assert "target gfx1151" in answer.out
     facts = json.loads(repository.concluded("import", given(repository, "plan.md", PLAN), "--dry-run", "--json").out)
     assert [record["id"] for record in facts["records"]] == ["P1", "P2", "P2b"]
+    assert "split    line 5: P2 (REJECT config / KEEP infra) is P2, P2b" in answer.out
 
 
 def test_ids_that_are_taken_are_refused_with_the_way_out(repository: Foreign) -> None:
