@@ -134,16 +134,26 @@ def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, .
         }
         for key, figure in first.items():
             name, before = standing.get(key, (row.label, figure))
-            change = 100 * (figure.value / before.value - 1) if before.value else 0.0
-            worse = change if figure.quantity is Quantity.TIME else -change
-            if worse > 0:
-                at = f" at {figure.size}" if figure.size else ""
-                text = (
-                    f"kept with {figure.text}{at}, {worse:.1f} % worse than {before.text} of {name}; "
-                    "no interval says whether that is noise"
-                )
-                yield Remark(flaw=Flaw.KEPT_REGRESSION, line=row.line, rows=(row.label,), text=text)
+            yield from _held_against(row, figure, name, before)
             standing[key] = (row.label, figure)
+
+
+def _held_against(row: Row, figure: Figure, name: str, before: Figure) -> Iterator[Remark]:
+    """What no kernel makes a thousand times slower is no regression; without a size the two may be of different things."""
+    at = f" at {figure.size}" if figure.size else ""
+    if before.value and figure.value and max(figure.value / before.value, before.value / figure.value) > SLIP / 2:
+        if figure.size:
+            text = f"{figure.text}{at} is about a thousand times off {before.text} of {name}: a unit seems to have slipped"
+            yield Remark(flaw=Flaw.UNIT_SLIP, line=row.line, rows=(row.label,), text=text)
+        return
+    change = 100 * (figure.value / before.value - 1) if before.value else 0.0
+    worse = change if figure.quantity is Quantity.TIME else -change
+    if worse > 0:
+        text = (
+            f"kept with {figure.text}{at}, {worse:.1f} % worse than {before.text} of {name}; "
+            "no interval says whether that is noise"
+        )
+        yield Remark(flaw=Flaw.KEPT_REGRESSION, line=row.line, rows=(row.label,), text=text)
 
 
 def _reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:

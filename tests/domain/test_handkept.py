@@ -439,6 +439,13 @@ def test_nothing_is_held_against_a_figure_that_cannot_be() -> None:
     assert (Flaw.KEPT_REGRESSION, ("P3",)) in remarks(*table(better, row("N=8192 25 us", name="P2"), worse))
 
 
+def test_a_thousand_times_slower_is_no_regression_but_a_slip() -> None:
+    document, reading = table(row("N=8192 25.6 us"), row("N=8192 25.1 ms", name="P2"), row("N=8192 25.3 ms", name="P3"))
+    found = [(remark.flaw, remark.rows) for remark in audit(document, reading.rows, Roofline(), NOISE)]
+    assert (Flaw.UNIT_SLIP, ("P2",)) in found
+    assert [rows for flaw, rows in found if flaw is Flaw.KEPT_REGRESSION] == [("P3",)]
+
+
 def test_a_row_is_not_held_against_its_own_duplicate() -> None:
     assert remarks(*table(row("10 ms"), row("10 ms"))) == [(Flaw.REUSED_ID, ("P1",))]
     assert (Flaw.NOISE, ("P2",)) in remarks(*table(row("10 ms"), row("10 ms", name="P2")))
