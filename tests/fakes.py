@@ -28,6 +28,7 @@ from expctl.domain.events import Event
 from expctl.domain.experiment import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.hold import Hold
 from expctl.domain.ledger import Ledger
+from expctl.domain.malformed import Malformed
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import (
     Available,
@@ -320,6 +321,9 @@ class FakeLibrary:
     def some_proposals(self, commit: str, ids: Iterable[str]) -> tuple[Proposal, ...]:
         known = {each.id: each for each in self.proposals(commit)}
         return tuple(known[name] for name in ids if name in known)
+
+    def malformed(self, commit: str, ids: Iterable[str]) -> tuple[Malformed, ...]:  # noqa: ARG002
+        return ()
 
     def experiments(self, commit: str) -> dict[str, Verdict | None]:
         waiting: dict[str, Verdict | None] = {each.id: None for each in self.proposals(commit)}

@@ -27,10 +27,18 @@ def read_document(contents: bytes, name: str) -> Document:
             f"{PurePath(name).name} is not text",
             expected="UTF-8",
             found=f"byte {contents[error.start]:#x} at offset {error.start}",
+            where=PurePath(name).name,
             hint="iconv -t UTF-8 converts it",
         ) from error
     if "\0" in text:
-        raise Refused(f"{PurePath(name).name} is not text", expected="Markdown, TSV or CSV", found="a NUL character")
+        line = text[: text.index("\0")].count("\n") + 1
+        raise Refused(
+            f"{PurePath(name).name} is not text",
+            expected="Markdown, TSV or CSV",
+            found="a NUL character",
+            where=f"{PurePath(name).name}, line {line}",
+            hint="export it as text; tr -d '\\000' drops the character",
+        )
     delimiter = _delimiter(text, PurePath(name).suffix.lower())
     short = PurePath(name).name
     return _delimited(text, short, delimiter) if delimiter else _markdown(text, short)
@@ -48,14 +56,22 @@ def _delimited(text: str, name: str, delimiter: str) -> Document:
     # A quote in a TSV is a quote; a CSV quotes cells.
     lines_of = io.StringIO(text, newline="")
     tabs = delimiter == "\t"
-    reader = csv.reader(lines_of, delimiter=delimiter, quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL)
+    reader = csv.reader(lines_of, delimiter=delimiter, quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL, strict=True)
     lines: list[tuple[int, list[str]]] = []
+    read = 0
     try:
         for cells in reader:
+            read = reader.line_num
             if any(cell.strip() for cell in cells) and not cells[0].startswith(COMMENT):
                 lines.append((reader.line_num, [cell.strip() for cell in cells]))
     except csv.Error as error:
-        raise Refused(f"{name} is damaged", found=f"line {reader.line_num}: {error}", hint="mend the line") from error
+        raise Refused(
+            f"{name} is damaged",
+            expected="cells whose quotes are closed, and doubled inside of quotes",
+            found=f"the row that begins in line {read + 1}: {error}",
+            where=f"{name}, line {read + 1}",
+            hint="close the quote in that line, or drop it, and import again",
+        ) from error
     if not lines:
         return Document(name=name, title="", tables=(), sections=())
     (start, heads), *rows = lines
@@ -70,6 +86,7 @@ def _markdown(text: str, name: str) -> Document:
     said: list[Line] = []
     tables: list[Table] = []
     at, fenced, first = 0, False, ""
+    unsaid = _commented(lines, name)
 
     def close() -> None:
         last = sections[-1]
@@ -78,8 +95,11 @@ def _markdown(text: str, name: str) -> Document:
 
     while at < len(lines):
         line = lines[at]
-        if FENCE.match(line):
+        if FENCE.match(line) and at not in unsaid:
             fenced = not fenced
+        if not fenced and at in unsaid:
+            at += 1
+            continue
         heading = None if fenced else HEADING.fullmatch(line)
         if heading:
             close()
@@ -90,7 +110,7 @@ def _markdown(text: str, name: str) -> Document:
             first = first or heading[2]
         elif not fenced and "|" in line and at + 1 < len(lines) and _is_rule(lines[at + 1], line):
             end = at + 2
-            while end < len(lines) and "|" in lines[end] and not HEADING.fullmatch(lines[end]):
+            while end < len(lines) and "|" in lines[end] and end not in unsaid and not HEADING.fullmatch(lines[end]):
                 end += 1
             tables.append(_table(lines, at, end, sections[-1].title))
             at = end
@@ -100,6 +120,32 @@ def _markdown(text: str, name: str) -> Document:
         at += 1
     close()
     return Document(name=name, title=first, tables=tuple(tables), sections=tuple(sections))
+
+
+def _commented(lines: list[str], name: str) -> set[int]:
+    """Indices of the lines of comments: from one that begins with `<!--`, outside of a fence, to the one that ends it.
+
+    Raises Refused for one that doesn't end: it would swallow the rest of the file.
+    """
+    found: set[int] = set()
+    inside = fenced = False
+    for at, line in enumerate(lines):
+        if not inside:
+            fenced ^= bool(FENCE.match(line))
+            inside = not fenced and line.lstrip().startswith("<!--")
+        if inside:
+            found.add(at)
+            inside = "-->" not in line
+    if inside:
+        start = next(at for at in sorted(found, reverse=True) if at - 1 not in found) + 1
+        raise Refused(
+            "a comment never ends",
+            expected="--> after <!--",
+            found="the end of the file",
+            where=f"{name}, line {start}",
+            hint="close the comment: what stands in it is not read",
+        )
+    return found
 
 
 def _is_rule(line: str, heads: str) -> bool:

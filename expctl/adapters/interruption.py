@@ -3,11 +3,15 @@
 import contextlib
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
 from expctl.domain.errors import Interrupted
+
+AGAIN_S = 1.0
+"""A stop this soon after an abort is the same one: it would meet the words for it, or what it has to clear."""
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -28,6 +32,8 @@ class Interruption:
     def __init__(self, then: str = "expctl run goes on from the last whole step") -> None:
         self._then = then
         self._asked = False
+        self._aborted_s = -AGAIN_S
+        self._left = False
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "Interruption":
@@ -36,6 +42,7 @@ class Interruption:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._left = True
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
@@ -44,9 +51,15 @@ class Interruption:
         return self._asked
 
     def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  the signature of a handler
-        if number == signal.SIGINT and not self._asked:
+        now_s = time.monotonic()
+        if now_s - self._aborted_s < AGAIN_S:
+            return
+        if number == signal.SIGINT and not self._asked and not self._left:
             self._asked = True
             print("\nstopping after this step; Ctrl-C again aborts it", file=sys.stderr)
             return
+        self._aborted_s = now_s
+        if self._left:
+            raise KeyboardInterrupt
         self._asked = True  # Python drops what is raised inside a finaliser; then the end of the step is the next chance
         raise Interrupted(f"aborted; {self._then}")

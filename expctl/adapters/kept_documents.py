@@ -31,7 +31,10 @@ class KeptDocuments:
         self._known: Documents | None = None
 
     def read(self, texts: Mapping[str, bytes], wanted: Any, read: Callable[[str, bytes], Any]) -> dict[str, Any]:
-        """Place -> what `read` makes of the document there, a `wanted`. Raises what `read` raises; nothing of that is kept."""
+        """Place -> what `read` makes of the document there, a `wanted`; one of which it makes None is left out, and not kept.
+
+        Raises what `read` raises.
+        """
         if self._known is None:
             nothing: Documents = {}
             self._known = self._index.look(_all, nothing)
@@ -44,14 +47,15 @@ class KeptDocuments:
                     continue
                 except (ValueError, Unsound):
                     pass  # damaged
-            found[where] = read(where, text)
-            new[where, text] = found[where]
+            made = read(where, text)
+            if made is not None:
+                found[where] = new[where, text] = made
         if new:
             from expctl.adapters.typed import encode
 
-            made = {key: json.dumps(encode(value)) for key, value in new.items()}
-            self._index.note(lambda index: _keep(index, made))
-            self._known |= made
+            plainly = {key: json.dumps(encode(value)) for key, value in new.items()}
+            self._index.note(lambda index: _keep(index, plainly))
+            self._known |= plainly
         return found
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from expctl.domain.values import replace
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
     from expctl.domain.digest import Digest
+    from expctl.domain.malformed import Malformed
     from expctl.domain.ports import Queued
     from expctl.domain.record import Record
     from expctl.domain.result import Profile
@@ -129,17 +131,27 @@ class GitLibrary:
 
         return self._index.ask(commit, stock)
 
-    def proposals(self, commit: str) -> tuple[Proposal, ...]:
-        """Every proposal, in order of id."""
-        from expctl.adapters.proposal_file import proposal_of
-
-        return tuple(proposal_of(text, folder) for folder, text in self._read_all(commit, "experiment.yaml"))
-
     def some_proposals(self, commit: str, ids: Iterable[str]) -> tuple[Proposal, ...]:
-        """The proposals of these ids, in this order; an id that has none is left out."""
+        """The proposals of these ids, in this order; an id that has none is left out, or has one that can't be read."""
         found = self._some(commit, ids, "experiment.yaml")
         texts = {f"{EXPERIMENTS}/{name}": text for (name, _), text in found.items()}
-        return tuple(self._kept.read(texts, Proposal, _proposal_of).values())
+        return tuple(self._kept.read(texts, Proposal, _proposal_if_sound).values())
+
+    def malformed(self, commit: str, ids: Iterable[str]) -> tuple[Malformed, ...]:
+        """Those of these ids whose experiment.yaml or queued.json can't be read, with every problem in them."""
+        from expctl.adapters.proposal_file import proposal_of
+        from expctl.domain.malformed import Malformed
+
+        readers: Mapping[str, Callable[[bytes, str], object]] = {"experiment.yaml": proposal_of, "queued.json": _ticket}
+        found: dict[str, Malformed] = {}
+        for (name, file), text in self._some(commit, ids, *readers).items():
+            try:
+                readers[file](text, f"{EXPERIMENTS}/{name}")
+            except Refused as refusal:
+                where, problems = f"{EXPERIMENTS}/{name}/{file}", tuple(refusal.found.splitlines())
+                known = found.get(name, Malformed(id=name, where=where, problems=()))
+                found[name] = replace(known, problems=(*known.problems, *problems))
+        return tuple(found.values())
 
     def record(self, commit: str, experiment: str) -> Record | None:
         """The record of one experiment, if it has concluded."""
@@ -176,14 +188,7 @@ class GitLibrary:
         wanted = tuple(experiments)
         found = self._some(commit, wanted, *PROPOSAL)
         texts = {each: tuple(found.get((each, file)) for file in PROPOSAL) for each in wanted}
-        return {
-            each: Filing(
-                ticket=_ticket(ticket, f"{EXPERIMENTS}/{each}"),
-                content=content_of(text or b"", patch or b""),
-                unfit=f"change.patch: {fault}" if (fault := no_diff(patch)) else "",
-            )
-            for each, (text, patch, ticket) in texts.items()
-        }
+        return {each: _filing(text, patch, ticket, f"{EXPERIMENTS}/{each}") for each, (text, patch, ticket) in texts.items()}
 
     def profiles(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Profile]:
         """profile.json of those of `experiments` that have one."""
@@ -254,10 +259,12 @@ def _protocol_of(where: str, text: bytes) -> Protocol:
     return protocol
 
 
-def _proposal_of(folder: str, text: bytes) -> Proposal:
+def _proposal_if_sound(folder: str, text: bytes) -> Proposal | None:
     from expctl.adapters.proposal_file import proposal_of
 
-    return proposal_of(text, folder)
+    with suppress(Refused):
+        return proposal_of(text, folder)
+    return None
 
 
 def _findings_of(where: str, text: bytes) -> tuple[Finding, ...]:
@@ -268,3 +275,12 @@ def _findings_of(where: str, text: bytes) -> tuple[Finding, ...]:
 
 def _ticket(text: bytes | None, folder: str) -> Ticket | None:
     return None if text is None else typed_json(text, Ticket, where=f"{folder}/queued.json")
+
+
+def _filing(text: bytes | None, patch: bytes | None, ticket: bytes | None, folder: str) -> Filing:
+    content, fault = content_of(text or b"", patch or b""), no_diff(patch)
+    unfit = f"change.patch: {fault}" if fault else ""
+    try:
+        return Filing(ticket=_ticket(ticket, folder), content=content, unfit=unfit)
+    except Refused:
+        return Filing(ticket=None, content=content, unfit=unfit, damaged=True)

@@ -98,5 +98,5 @@ class Replays:
         """Records from before there was a procedure keep their mode in the proposal."""
         if record.procedure is not None:
             return record.procedure.mode
-        found = [each.mode for each in self._library.proposals(self._commit) if each.id == record.id]
+        found = [each.mode for each in self._library.some_proposals(self._commit, [record.id])]
         return found[0] if found else Mode.SIMPLIFY if record.kind is Kind.SIMPLIFY else Mode.GAIN

@@ -14,7 +14,10 @@ BYTES_MAX = 16_000_000
 def import_ledger(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Markdown with tables, results.tsv or .csv.")],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what is understood, what is not, and the audit; change nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Show what is understood, what is not, and the audit; change nothing, end as the import would."
+        ),
     ] = False,
     target: Annotated[
         str, typer.Option(metavar="NAME", help="Where it was measured: gfx1151, sm_90, ... if the title doesn't say.")
@@ -42,7 +45,7 @@ def import_ledger(
     from expctl.adapters.handkept_file import read_document
     from expctl.adapters.user_file import contents
     from expctl.cli.output import print_json, print_lines
-    from expctl.flow.import_ledger import Options, plan_import
+    from expctl.flow.import_ledger import Options, check_dry, plan_import
     from expctl.flow.import_ledger import import_ledger as take_in
     from expctl.views.console import ConsoleProgress
 
@@ -59,6 +62,8 @@ def import_ledger(
             print_json(plan)
         else:
             print_lines([*_plan_lines(plan), "nothing was changed (--dry-run)"])
+        sys.stdout.flush()  # before what is said on standard error
+        check_dry(plan, options)
         return
     done = take_in(wiring.world(place, ConsoleProgress(sys.stderr)), document, options)
     if as_json:
@@ -73,13 +78,14 @@ def import_ledger(
 
 
 def _plan_lines(plan: "Plan") -> list[str]:
-    from expctl.views.handkept import audit_lines, record_lines, tally, unread_lines
+    from expctl.views.handkept import audit_lines, record_lines, split_lines, tally, unread_lines
 
     reading = plan.reading
     return [
         f"{plan.file}  target {plan.target or 'not stated (--target NAME)'}",
         *(f"  read     {words}" for words in reading.columns),
         *record_lines(plan.records, plan.naming),
+        *split_lines(plan.naming),
         f"  {tally(plan.records)}",
         *unread_lines("not understood:", reading.unread),
         *unread_lines("not concluded, so not imported:", reading.waiting),

@@ -74,6 +74,8 @@ def show(
         else:
             print_lines(record_lines(record, library.protocol(head).references, _placed(library.digests(head), record)))
         return
+    for malformed in library.malformed(head, [experiment]):
+        raise malformed.refusal()
     proposals = {each.id: each for each in library.some_proposals(head, [experiment])}
     if experiment not in proposals:
         raise Refused(

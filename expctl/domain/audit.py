@@ -28,6 +28,11 @@ class Contest:
         return self.reasons[0] if self.verdict is Verdict.INVALID else ""
 
     @property
+    def undecided(self) -> bool:
+        """Was it measured without an answer?"""
+        return not self.fault and self.verdict not in (Verdict.KEEP, Verdict.REJECT)
+
+    @property
     def objective(self) -> Estimate | None:
         """The effect on the KPI, if it was measured."""
         return next((each for each in self.estimates if each.size == OBJECTIVE), None)
@@ -67,10 +72,17 @@ class Bisection:
     own: Contest | None = None
     stopped: str = ""
 
+    @property
+    def whole(self) -> Probe | None:
+        """The answer about all layers together; None where there is none."""
+        return self.probes[0] if self.probes and not self.probes[0].contest.fault else None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """HEAD against the first baseline of the epoch, and what was asked for beyond it."""
+    """HEAD against the first baseline of the epoch, and what was asked for beyond it. Whether it `falls_short` of the promise
+    is for the bisection to say, where there is one: it asks the verdict engine. Without it, intervals are held together.
+    """
 
     target: str
     epoch: int

@@ -85,6 +85,15 @@ class Row:
         """What to call the row: its id, or where it stands."""
         return self.name or f"the row of line {self.line}"
 
+    def repeats(self, other: "Row") -> bool:
+        """Is it the same row again, somewhere else in the file?"""
+        return (self.name, self.rulings, self.change, self.results()) == (
+            other.name,
+            other.rulings,
+            other.change,
+            other.results(),
+        )
+
     def results(self) -> str:
         """The result and every other column, as given."""
         others = "; ".join(f"{head}: {cell}" for head, cell in self.figures)

@@ -49,14 +49,16 @@ def audit(document: Document, rows: Sequence[Row], roofline: Roofline, fallback_
     """Every remark, in the order of lines. `fallback_noise` is used where the ledger states none."""
     unit = throughput_unit([line.text for line in document.lines()] + [row.results() for row in rows])
     figures = {row.line: figures_of(row, unit) for row in rows}
-    noise = stated_noise(document, rows, figures, unit) or fallback_noise
+    # What can't be is accused, and nothing is held against it.
+    possible = {line: tuple(each for each in found if not _too_fast(each, roofline)) for line, found in figures.items()}
+    noise = stated_noise(document, rows, possible, unit) or fallback_noise
     found = [
         *_figure_remarks(document, rows, figures, roofline, unit),
         *(
             Remark(flaw=Flaw.NOISE, line=row.line, rows=(row.label,), text=text)
-            for row, text in noise_remarks(rows, figures, noise)
+            for row, text in noise_remarks(rows, possible, noise)
         ),
-        *_kept_regressions(rows, figures),
+        *_kept_regressions(rows, possible),
         *_reused_ids(document, rows),
         *_stale_sections(document, rows, figures, unit),
     ]
@@ -74,11 +76,20 @@ def _figure_remarks(
         yield from _contradictions(figures_in(line.text, unit), roofline, line.number, ())
 
 
+def _too_fast(figure: Figure, roofline: Roofline) -> bool:
+    return roofline.times_peak(figure) > (1 if _is_sized(figure) else SIZELESS)
+
+
+def _is_sized(figure: Figure) -> bool:
+    """A throughput is held against the peak whatever the size."""
+    return figure.quantity is Quantity.THROUGHPUT or bool(figure.size)
+
+
 def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
     for figure in figures:
         times = roofline.times_peak(figure)
-        sized = figure.quantity is Quantity.THROUGHPUT or figure.size
-        if times <= (1 if sized else SIZELESS):
+        sized = _is_sized(figure)
+        if not _too_fast(figure, roofline):
             continue
         claim = f"{figure.text} would be {times:.3g} times the peak ({roofline.source})"
         if not sized:
@@ -123,16 +134,26 @@ def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, .
         }
         for key, figure in first.items():
             name, before = standing.get(key, (row.label, figure))
-            change = 100 * (figure.value / before.value - 1) if before.value else 0.0
-            worse = change if figure.quantity is Quantity.TIME else -change
-            if worse > 0:
-                at = f" at {figure.size}" if figure.size else ""
-                text = (
-                    f"kept with {figure.text}{at}, {worse:.1f} % worse than {before.text} of {name}; "
-                    "no interval says whether that is noise"
-                )
-                yield Remark(flaw=Flaw.KEPT_REGRESSION, line=row.line, rows=(row.label,), text=text)
+            yield from _held_against(row, figure, name, before)
             standing[key] = (row.label, figure)
+
+
+def _held_against(row: Row, figure: Figure, name: str, before: Figure) -> Iterator[Remark]:
+    """What no kernel makes a thousand times slower is no regression; without a size the two may be of different things."""
+    at = f" at {figure.size}" if figure.size else ""
+    if before.value and figure.value and max(figure.value / before.value, before.value / figure.value) > SLIP / 2:
+        if figure.size:
+            text = f"{figure.text}{at} is about a thousand times off {before.text} of {name}: a unit seems to have slipped"
+            yield Remark(flaw=Flaw.UNIT_SLIP, line=row.line, rows=(row.label,), text=text)
+        return
+    change = 100 * (figure.value / before.value - 1) if before.value else 0.0
+    worse = change if figure.quantity is Quantity.TIME else -change
+    if worse > 0:
+        text = (
+            f"kept with {figure.text}{at}, {worse:.1f} % worse than {before.text} of {name}; "
+            "no interval says whether that is noise"
+        )
+        yield Remark(flaw=Flaw.KEPT_REGRESSION, line=row.line, rows=(row.label,), text=text)
 
 
 def _reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:

@@ -1,12 +1,13 @@
 """Which column of a hand-kept table is what, by its head, and by its cells where the head says nothing."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.domain.handkept import Table
-from expctl.domain.handkept_verdicts import rules_something
+from expctl.domain.handkept_verdicts import speaks_of_verdicts
 
 
 class Role(StrEnum):
@@ -29,23 +30,27 @@ def _heads(text: str) -> tuple[str, ...]:
 HEADS = {
     Role.NAME: _heads(
         """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, index, step, trial, version,
-        ver, experiment"""
+        ver, experiment, nummer, versuch, lauf, kennung, schritt"""
     ),
     Role.VERDICT: _heads(
-        "keep, kept, keep reject, verdict, status, decision, outcome, accepted, accept, state, action, result"
+        """keep, kept, keep reject, verdict, status, decision, outcome, accepted, accept, state, action, result, urteil,
+        entscheidung, behalten, bewertung, ausgang, stand, ergebnis"""
     ),
     Role.CHANGE: _heads(
         """change, changes, description, idea, optimization, optimisation, modification, hypothesis, what, what changed,
-        what was tried, tried, approach, technique, title, name, variant, kernel, experiment, patch, proposal"""
+        what was tried, tried, approach, technique, title, name, variant, kernel, experiment, patch, proposal,
+        änderung, änderungen, idee, beschreibung, maßnahme, was, versuch, ansatz, titel, variante"""
     ),
     Role.RESULT: _heads(
-        "result, results, key result, outcome, measurement, measured, effect, impact, figures, numbers, metric"
+        """result, results, key result, outcome, measurement, measured, effect, impact, figures, numbers, metric, ergebnis,
+        ergebnisse, messung, gemessen, wirkung, messwert, messwerte, ausgang"""
     ),
     Role.WHY: _heads(
         """why, reason, reasons, note, notes, comment, comments, explanation, because, learning, lesson, takeaway, remark,
-        remarks, rationale, analysis"""
+        remarks, rationale, analysis, warum, grund, gründe, begründung, bemerkung, bemerkungen, anmerkung, anmerkungen, notiz,
+        notizen, kommentar, erkenntnis"""
     ),
-    Role.DATE: _heads("date, day, when, timestamp, time stamp"),
+    Role.DATE: _heads("date, day, when, timestamp, time stamp, datum, tag, wann, zeitpunkt"),
 }
 SHARE = 0.6
 NAME_LIKE = re.compile(r"[A-Za-z]{0,6}[-#.]?\d[\w.\-/]*|[0-9a-f]{7,40}", re.ASCII)
@@ -114,7 +119,7 @@ def why_no_ledger(table: Table) -> str:
     """What `columns_of` missed. A column that means to hold verdicts, in words that aren't known, is named."""
     for index, head in enumerate(table.heads):
         cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
-        told = sum(map(rules_something, cells))
+        told = sum(map(speaks_of_verdicts, cells))
         if _plain(head) in HEADS[Role.VERDICT] and 0 < told < SHARE * len(cells):
             return f"{told} of {len(cells)} cells below {head!r} are verdicts that can be told, too few for a ledger"
     return "no column of verdicts beside one of ids or changes: not a ledger"
@@ -126,7 +131,7 @@ def _verdict_column(table: Table, plain: Sequence[str]) -> int | None:
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):
         cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
-        share = sum(map(rules_something, cells)) / len(cells) if cells else 0.0
+        share = sum(map(speaks_of_verdicts, cells)) / len(cells) if cells else 0.0
         needed = SHARE if head in words else 0.9
         if cells and share >= needed and (best is None or share + (head in words) > best[0]):
             best = (share + (head in words), index)
@@ -139,4 +144,4 @@ def _name_like(table: Table, index: int) -> bool:
 
 
 def _plain(head: str) -> str:
-    return " ".join(re.sub(r"[^a-z0-9]+", " ", head.lower()).split())
+    return " ".join(re.sub(r"[\W_]+", " ", unicodedata.normalize("NFC", head).lower()).split())

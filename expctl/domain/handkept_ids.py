@@ -12,6 +12,11 @@ from expctl.domain.record import Origin, Record
 
 TAIL = re.compile(r"(\D*)\d+[a-z]?", re.ASCII)
 NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+FIRST, LAST = r"(?P<first>[A-Za-z]*)[-#.]?\d+[a-z]?", r"(?P<head>[A-Za-z]*)[-#.]?\d+[a-z]?"
+RANGES = (
+    re.compile(rf"{FIRST}\s*(?:[–—…&+]|\.{{2,3}}|\s-\s|\s(?:to|through|until|and|bis|und)\s)\s*{LAST}", re.ASCII),
+    re.compile(rf"{FIRST}-{LAST.replace('*)', '+)', 1)}", re.ASCII),
+)
 FILE, ROW = "imported from", "row"  # keys of the environment of an imported record
 
 
@@ -62,6 +67,13 @@ def entries_of(rows: Iterable[Row]) -> Iterator[Entry]:
                 content = hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
                 key = (name or content[:12]) + (f" ({part + 1})" if part else "")
                 yield Entry(row=row, name=name, key=key, ruling=ruling, part=part, content=content)
+
+
+def is_range(text: str) -> bool:
+    """`P3–P5`, `P3 to P5`, `P3 & P5`: ids that nobody wrote down one by one. `exp-1`, `P3-5` and `P6-A` are names."""
+    return any(
+        found["head"].lower() in ("", found["first"].lower()) for found in (each.fullmatch(text) for each in RANGES) if found
+    )
 
 
 def names_in(text: str) -> tuple[str, ...]:

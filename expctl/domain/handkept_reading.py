@@ -4,6 +4,7 @@ import re
 
 from expctl.domain.handkept import Document, Reading, Row, Table, TableRow, Unread
 from expctl.domain.handkept_columns import Columns, columns_of, why_no_ledger
+from expctl.domain.handkept_ids import is_range
 from expctl.domain.handkept_verdicts import Waiting, rulings
 from expctl.domain.text import one_line, plain_text
 
@@ -57,13 +58,16 @@ def _row(table: Table, columns: Columns, line: TableRow) -> Row | Unread:
         return Unread(line=line.line, text=shown, why=f"a cell of more than {CELL_MAX} characters")
     if not cell(columns.change) and not cell(columns.name):
         return Unread(line=line.line, text=shown, why="neither an id nor a change")
+    name = _bare(cell(columns.name))
+    if is_range(name):
+        return Unread(line=line.line, text=shown, why=f"{name!r} is a range of ids: one experiment is one row, or `P3, P4`")
     date = DATE.fullmatch(cell(columns.date))
     figures = [(plain_text(table.heads[index]), cell(index)) for index in columns.figures if cell(index)]
     if columns.date is not None and not date and cell(columns.date):
         figures.append((plain_text(table.heads[columns.date]), cell(columns.date)))
     return Row(
         line=line.line,
-        name=_bare(cell(columns.name)),
+        name=name,
         rulings=found,
         change=cell(columns.change),
         result=cell(columns.result),

@@ -1,11 +1,11 @@
 """Rows of a hand-kept ledger as records of origin imported. The words stay the author's; nothing is added but the audit."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from expctl.domain.experiment import Kind, Verdict
 from expctl.domain.handkept import Document
-from expctl.domain.handkept_audit import Remark
+from expctl.domain.handkept_audit import Flaw, Remark
 from expctl.domain.handkept_ids import FILE, ROW, Named
 from expctl.domain.protocol import NumberKind, Protocol
 from expctl.domain.record import History, Origin, Record, Rule
@@ -40,15 +40,12 @@ def records_of(
     beside: dict[int, list[Named]] = {}
     for each in named:
         beside.setdefault(each.entry.row.line, []).append(each)
-    said: dict[str, list[str]] = {}
-    for remark in remarks:
-        for label in remark.rows:
-            said.setdefault(label, []).append(remark.text)
+    said = _corrections(remarks, {each.entry.row.line for each in named})
     return tuple(
         _record(
             each,
             notes=_notes(each, beside[each.entry.row.line]),
-            corrections=said.get(each.entry.row.label, []),
+            corrections=said.get((each.entry.row.line, ""), []) + said.get((0, each.entry.row.label), []),
             rule=_rule(each, rules, target),
             file=file,
             target=target,
@@ -56,6 +53,16 @@ def records_of(
         )
         for each in named
     )
+
+
+def _corrections(remarks: Sequence[Remark], lines: Container[int]) -> Mapping[tuple[int, str], list[str]]:
+    """What is said of a row, by its line; what is said elsewhere, or of an id, by the label. An id may stand in two rows."""
+    said: dict[tuple[int, str], list[str]] = {}
+    for remark in remarks:
+        of_the_row = remark.line in lines and remark.flaw is not Flaw.REUSED_ID
+        for key in [(remark.line, "")] if of_the_row and remark.rows else [(0, label) for label in remark.rows]:
+            said.setdefault(key, []).append(remark.text)
+    return said
 
 
 def _record(

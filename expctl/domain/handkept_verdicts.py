@@ -1,10 +1,12 @@
 """Words of a verdict, as people write them: `KEEP baseline`, `discard`, `Reverted`, `REJECT config / KEEP infra`."""
 
 import re
+import unicodedata
 from enum import StrEnum
 
 from expctl.domain.experiment import Kind, Verdict
 from expctl.domain.handkept import Ruling
+from expctl.domain.handkept_hedges import RULED, is_hedged
 
 
 class Waiting(StrEnum):
@@ -14,23 +16,33 @@ class Waiting(StrEnum):
 
 
 WHOLE_CELL = {
-    **dict.fromkeys(("y", "yes", "true", "✓", "✔", "✅", "☑", "👍"), Verdict.KEEP),
-    **dict.fromkeys(("n", "no", "false", "✗", "✘", "❌", "✖", "👎"), Verdict.REJECT),
+    **dict.fromkeys(("y", "yes", "ja", "true", "✓", "✔", "✅", "☑", "👍"), Verdict.KEEP),
+    **dict.fromkeys(("n", "no", "nein", "false", "✗", "✘", "❌", "✖", "👎"), Verdict.REJECT),
 }
 WORDS = (
     (Verdict.REJECT, r"not (?:kept|merged|adopted|landed|accepted)|(?:don.?t|do not|did not|didn.?t) keep"),
+    (Verdict.REJECT, r"nicht (?:behalten|beibehalten|übernommen|angenommen|akzeptiert)"),
     (Verdict.KEEP, r"keep|keeps|kept|keeper|accept|accepted|adopt|adopted|merged|landed|shipped|baseline"),
+    (Verdict.KEEP, r"behalten|beibehalten|übernommen|angenommen|akzeptiert|ausgangsstand"),
     (
         Verdict.REJECT,
         r"reject|rejected|discard|discarded|revert|reverted|dropped|rolled back|abandoned|fail|failed|regression|regressed",
     ),
+    (
+        Verdict.REJECT,
+        r"verworfen|abgelehnt|zurückgenommen|zurückgewiesen|rückgängig|aufgegeben|gescheitert|fehlgeschlagen|durchgefallen",
+    ),
     (Verdict.INVALID, r"crash|crashed|oom|invalid|error|timeout|timed out|aborted"),
-    (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie"),
-    (Verdict.NO_OP, r"no-?op|identical|unchanged"),
+    (Verdict.INVALID, r"absturz|abgestürzt|abgebrochen|ungültig|fehler|zeitüberschreitung"),
+    (Verdict.INCONCLUSIVE, r"inconclusive|undecided|unclear|neutral|mixed|tie|unentschieden|unklar"),
+    (Verdict.NO_OP, r"no-?op|identical|unchanged|identisch|unverändert|wirkungslos"),
 )  # fmt: skip
 PATTERNS = tuple((verdict, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for verdict, words in WORDS)
 MARKS = re.compile(r"[✓✔✅☑👍✗✘❌✖👎]")
-PENDING = re.compile(r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd)\b", re.IGNORECASE)
+PENDING = re.compile(
+    r"\b(?:todo|planned|pending|running|queued|wip|in progress|next|open|blocked|tbd|geplant|läuft|offen|ausstehend)\b",
+    re.IGNORECASE,
+)
 NO_FAULT = re.compile(r"\b(?:no|without|not a) (?:\w+ )?(?:regressions?|failures?|errors?|crash(?:es)?)\b", re.IGNORECASE)
 PARTS = re.compile(r"\s*[/;+]\s*")
 KINDS = (
@@ -43,35 +55,43 @@ KINDS = (
 
 def rulings(text: str) -> tuple[Ruling, ...] | Waiting | None:
     """What `text` rules: one verdict, or one per part of `REJECT config / KEEP infra`. None when it can't be told."""
-    plain = NO_FAULT.sub("", text.replace("*", "").replace("`", "")).strip()
-    found = _verdicts(plain)
+    plain = _plain(text)
+    found, told = _verdicts(plain)
+    if found and is_hedged(told):
+        return None
     if len(found) == 1:
         return (_ruling(found.pop(), plain),)
     if not found:
         return Waiting.NO_VERDICT_YET if PENDING.search(plain) or not plain.strip("-–—? ") else None
     parts = [part for part in PARTS.split(plain) if part]
-    each = [_verdicts(part) for part in parts]
+    each = [_verdicts(part)[0] for part in parts]
     if len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and _opens(parts[0]) and _opens(parts[1]):
         return tuple(_ruling(verdicts.pop(), part) for verdicts, part in zip(each, parts, strict=True))
     return None
 
 
-def rules_something(text: str) -> bool:
-    """Whether the cell looks like one of a column of verdicts."""
-    return len(text) <= 60 and isinstance(rulings(text), tuple | Waiting) and bool(text.strip("-–—? "))
+def speaks_of_verdicts(text: str) -> bool:
+    """Whether the cell looks like one of a column of verdicts, though it may be hedged or say two things."""
+    plain = _plain(text)
+    return len(text) <= 60 and (bool(_verdicts(plain)[0]) or (PENDING.search(plain) is not None))
 
 
-def _verdicts(text: str) -> set[Verdict]:
+def _plain(text: str) -> str:
+    return NO_FAULT.sub("", unicodedata.normalize("NFC", text).replace("*", "").replace("`", "")).strip()
+
+
+def _verdicts(text: str) -> tuple[set[Verdict], str]:
+    """The verdicts of which `text` speaks, and the text with RULED in place of their words."""
     whole = WHOLE_CELL.get(text.lower())
     if whole:
-        return {whole}
+        return {whole}, RULED
     found: set[Verdict] = {WHOLE_CELL[mark] for mark in MARKS.findall(text)}
-    rest = text
+    rest = MARKS.sub(RULED, text)
     for verdict, pattern in PATTERNS:
-        if pattern.search(rest):
+        rest, times = pattern.subn(RULED, rest)
+        if times:
             found.add(verdict)
-            rest = pattern.sub(" ", rest)
-    return found
+    return found, rest
 
 
 def _opens(part: str) -> bool:

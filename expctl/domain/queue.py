@@ -13,6 +13,7 @@ from expctl.domain.ticket import Filing, Ticket
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
+    from expctl.domain.malformed import Malformed
     from expctl.domain.record import Record
 
 INVALID_RETRIES = 2
@@ -20,14 +21,14 @@ UNFILED = Filing(ticket=None, content="")
 
 
 class State(StrEnum):
-    """Where a proposal without a verdict stands. BLOCKED: its change doesn't fit the baseline any more, unfit: it has none."""
+    """Where a proposal without a verdict stands. BLOCKED: its change doesn't fit the baseline any more."""
 
     READY = "ready"
     WAITING = "waiting"
     BLOCKED = "BLOCKED"
     SKIPPED = "skipped"
     CHANGED = "changed"
-    UNFIT = "unfit"
+    MALFORMED = "malformed"
     INVALID = "INVALID"
     WITHDRAWN = "withdrawn"
 
@@ -77,21 +78,30 @@ def line_up(
     records: Sequence[Record],
     filings: Mapping[str, Filing],
     profiles: Mapping[str, Profile],
+    malformed: Iterable[Malformed] = (),
 ) -> tuple[Entry, ...]:
     """Everything that waits: first what will run, in that order if all goes as hoped, then what can't."""
-    left = {each.id: each for each in waiting(proposals, records)}
+    unread = {each.id: each for each in malformed}
+    left = {each.id: each for each in waiting((*proposals, *(each.stand_in() for each in unread.values())), records)}
     asked = {each.experiment for each in _asked(left.values())} | left.keys()
     by_id = {record.id: record for record in records if record.id in asked}
     results: dict[str, Result] = {name: _result_of(each, profiles.get(name, {})) for name, each in by_id.items()}
     filed = {name: filings.get(name, UNFILED) for name in left}
     for name in left:
         results[name] = _prospect(name, filed[name].ticket) or results.get(name, Pending(f"{name} has not run yet"))
+        if name in unread and isinstance(results[name], Pending):
+            results[name] = Pending(f"{name} is malformed")
     _spread(left, results)
     order = _run_order(left, filed, results)
     for name in left.keys() - set(order):
         if isinstance(results[name], Pending):
             results[name] = Hopeless(f"{name} waits in a circle")
-    entries = [_entry(proposal, filed[name], by_id.get(name), results) for name, proposal in left.items()]
+    entries = [
+        _unread_entry(unread[name], filed[name].ticket)
+        if name in unread
+        else _entry(proposal, filed[name], by_id.get(name), results)
+        for name, proposal in left.items()
+    ]
     place = {name: number for number, name in enumerate(order)}
     return tuple(sorted(entries, key=lambda each: (RANK[each.state], place.get(each.id, len(place)), id_order(each.id))))
 
@@ -153,6 +163,12 @@ def _run_order(left: Mapping[str, Proposal], filed: Mapping[str, Filing], result
     return order
 
 
+def _unread_entry(malformed: Malformed, ticket: Ticket | None) -> Entry:
+    withdrawn = ticket.withdrawn if ticket is not None else ""
+    state = State.WITHDRAWN if withdrawn else State.MALFORMED
+    return Entry(proposal=malformed.stand_in(), ticket=ticket, state=state, why=withdrawn or malformed.why)
+
+
 def _entry(proposal: Proposal, filing: Filing, record: Record | None, results: Mapping[str, Result]) -> Entry:
     answers, ticket = _answers(proposal, results), filing.ticket
     never, attempts = _never(answers), record.attempts if record else 0
@@ -163,7 +179,7 @@ def _entry(proposal: Proposal, filing: Filing, record: Record | None, results: M
     elif filing.was_changed:
         state, why = State.CHANGED, "it is not what was queued under this id"
     elif filing.unfit:
-        state, why = State.UNFIT, f"{filing.unfit}; mend and commit it, or expctl withdraw {proposal.id} --why WHY"
+        state, why = State.MALFORMED, f"{filing.unfit}; mend and commit it, or expctl withdraw {proposal.id} --why WHY"
     elif attempts > INVALID_RETRIES:
         state, why = State.INVALID, f"tried {attempts} times: {record.reasons[0] if record and record.reasons else ''}"
     elif never or isinstance(itself, Hopeless):

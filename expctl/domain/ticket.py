@@ -26,13 +26,14 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filing:
-    """A proposal as it lies in a commit: its ticket (None: somebody committed it by hand), and `content_of` what is there.
-    `unfit` says why its change is none.
+    """A proposal as it lies in a commit: its ticket (None: somebody committed it by hand, or it is `damaged`), and `content_of`
+    what is there. `unfit` says why its change is none.
     """
 
     ticket: Ticket | None
     content: str
     unfit: str = ""
+    damaged: bool = False
 
     @property
     def was_changed(self) -> bool:

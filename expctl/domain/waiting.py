@@ -10,6 +10,7 @@ from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
     from expctl.domain.experiment import Proposal
+    from expctl.domain.malformed import Malformed
     from expctl.domain.ports import Library
     from expctl.domain.queue import Entry
     from expctl.domain.record import Record
@@ -20,26 +21,31 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Queue:
     """What waits in a commit. `proposals` have no verdict about the idea, `filings` are theirs; `records` are those of them
-    that ended INVALID, and those that a condition asks for, `profiles` likewise.
+    that ended INVALID, and those that a condition asks for, `profiles` likewise. What of it can't be read is `malformed`.
     """
 
     proposals: tuple[Proposal, ...]
     records: Mapping[str, Record] = field(default_factory=dict)
     filings: Mapping[str, Filing] = field(default_factory=dict)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
+    malformed: tuple[Malformed, ...] = ()
 
     @staticmethod
     def open(library: Library, commit: str) -> Queue:
-        """Read it. Raises Refused when something there is not well formed."""
+        """Read it. Raises Refused when a record there is damaged."""
         waiting = library.waiting(commit)
-        proposals = library.some_proposals(commit, waiting)
+        filings = library.filings(commit, waiting)
+        proposals = tuple(each for each in library.some_proposals(commit, waiting) if not filings[each.id].damaged)
+        read = {each.id for each in proposals}
+        missing = [each for each in waiting if each not in read]
         return Queue(
             proposals=proposals,
             records=library.some_records(commit, {*waiting, *asked_experiments(proposals)}),
-            filings=library.filings(commit, [each.id for each in proposals]),
+            filings=filings,
             profiles=library.profiles(commit, asked_profiles(proposals)),
+            malformed=library.malformed(commit, missing) if missing else (),
         )
 
     def entries(self) -> tuple[Entry, ...]:
         """What waits, in the order in which it runs."""
-        return line_up(self.proposals, tuple(self.records.values()), self.filings, self.profiles)
+        return line_up(self.proposals, tuple(self.records.values()), self.filings, self.profiles, self.malformed)

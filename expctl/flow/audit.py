@@ -105,6 +105,9 @@ def _stack(ring: Ring, epoch: Epoch) -> tuple[Layer, ...]:
 def _measured(ring: Ring, epoch: Epoch, layers: tuple[Layer, ...], asked: Asked) -> Audit:
     promise = together(layers).get(OBJECTIVE, Promise())
     whole = contest(ring, epoch.first.base, ring.head, name="stack")
+    left_out = tuple(_without(ring, layer) for layer in layers) if asked.leave_one_out else ()
+    bisection = bisect(ring, epoch.first.base, layers) if asked.bisect else None
+    answer = bisection.whole if bisection else None
     short = whole.objective is not None and falls_short(whole.objective, promise, ring.protocol.keep.worthwhile_percent)
     return Audit(
         target=ring.target,
@@ -115,9 +118,9 @@ def _measured(ring: Ring, epoch: Epoch, layers: tuple[Layer, ...], asked: Asked)
         layers=tuple(layer.name for layer in layers),
         promise=promise,
         whole=whole,
-        falls_short=short,
-        left_out=tuple(_without(ring, layer) for layer in layers) if asked.leave_one_out else (),
-        bisection=bisect(ring, epoch.first.base, layers) if asked.bisect else None,
+        falls_short=answer.lost if answer else short,
+        left_out=left_out,
+        bisection=bisection,
     )
 
 

@@ -190,7 +190,7 @@ def run_all(
                 if rebased is not None:
                     yield rebased
                 entries = journey.look()
-                yield from journey.news(entries, State.BLOCKED, State.SKIPPED, State.CHANGED, State.UNFIT, State.INVALID)
+                yield from journey.news(entries, State.BLOCKED, State.SKIPPED, State.CHANGED, State.MALFORMED, State.INVALID)
                 ready = journey.next_of(entries)
                 spent = journey.spent()
                 if spent:

@@ -13,7 +13,7 @@ from expctl.domain.measurement import Sample, Session, Side
 from expctl.domain.plan import Plan
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import Benchmark, Protocol
-from expctl.domain.record import Artifact
+from expctl.domain.record import OBJECTIVE, Artifact
 from expctl.domain.stack import Promise, beyond_promise
 from expctl.domain.verdict import Decision, MeasureMore
 from expctl.flow.bench import CHECK_OUT
@@ -67,7 +67,9 @@ def contest(ring: Ring, before: str, after: str, *, name: str, promises: Mapping
     if not isinstance(decision, Decision):
         raise TypeError("a contest ended before its decision")
     estimates = estimates_of(decision, beyond_promise(samples, promises or {}), ring.benchmark.sizes)
-    ring.world.progress.step(name, f"{decision.verdict}: {decision.reasons[0]}")
+    promise = (promises or {}).get(OBJECTIVE)
+    beyond = f" against {promise.words} (times are stretched by what of it is sure: zero is as promised)" if promise else ""
+    ring.world.progress.step(name, f"{decision.verdict}{beyond}: {decision.reasons[0]}")
     return Contest(before=before, after=after, verdict=decision.verdict, reasons=decision.reasons, estimates=estimates)
 
 

@@ -26,10 +26,13 @@ def committed_findings(
     try:
         books = Books.open(library, head)
     except Refused as refusal:
-        mend = refusal.hint or "restore it from git (git log -- FILE has the commits)"
-        yield wrong("records", f"{refusal.where}: {refusal.message}: {refusal.found}".strip(": "), mend)
+        where = "" if refusal.where in refusal.message else refusal.where
+        what = ": ".join(filter(None, (where, refusal.message, "; ".join(refusal.found.splitlines()))))
+        yield wrong("records", what, refusal.hint or "restore it from git (git log -- FILE has the commits)")
         return
     yield ok("protocol", f"{books.protocol.name}: {', '.join(books.protocol.decides)} decide")
+    for each in books.waiting.malformed:
+        yield wrong("proposals", each.why, each.refusal().hint)
     records = library.records(head)
     faults = list(_lost(records, history))
     faults += [

@@ -120,6 +120,15 @@ def import_ledger(world: World, document: Document, options: Options) -> Importe
         return Imported(plan=plan, commit=commit)
 
 
+def check_dry(plan: Plan, options: Options) -> None:
+    """As `check`, for an import that isn't made: raises the same refusal, in other words."""
+    try:
+        check(plan, options)
+    except Refused as refusal:
+        refusal.message = f"would be refused: {refusal.message}"
+        raise
+
+
 def check(plan: Plan, options: Options) -> None:
     """Raises Refused for an import that would leave something out or overwrite something."""
     reading = plan.reading

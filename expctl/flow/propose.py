@@ -128,6 +128,8 @@ def check_repeats(world: World, books: Books, queued: Queued) -> None:
     targets = tuple(books.protocol.targets)
     check_patch(world.rulebook, books.protocol, queued.proposal, queued.patch, commit=world.workspace.head(), targets=targets)
     for entry in books.queue():
+        if entry.state is State.MALFORMED:
+            continue
         other = world.library.queued(world.workspace.head(), entry.id)
         if world.workspace.patch_identity(other.patch) == patch_id:
             raise Refused(

@@ -12,6 +12,7 @@ from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ports import Draft, Search
 from expctl.domain.proposer import Sweep
 from expctl.domain.protocol import Protocol
+from expctl.domain.queue import State
 from expctl.domain.sweep import Combination, NotAConstant, combinations, values_in, with_values, words_of
 from expctl.domain.waiting import Queue
 from expctl.flow.autopilot import Exhausted
@@ -77,7 +78,11 @@ def _text(world: World, sweep: Sweep, head: str) -> str:
 def _new_ones(world: World, sweep: Sweep, head: str, text: str) -> list[tuple[Combination, str]]:
     """Combinations that change something and were not proposed before, each with a commit that has it."""
     workspace, queue = world.workspace, Queue.open(world.library, head)
-    queued = [workspace.patch_identity(world.library.queued(head, each.id).patch) for each in queue.entries()]
+    queued = [
+        workspace.patch_identity(world.library.queued(head, each.id).patch)
+        for each in queue.entries()
+        if each.state is not State.MALFORMED
+    ]
     concluded = (record for record in world.library.records(head) if record.verdict is not Verdict.INVALID)
     known = {record.patch_id for record in concluded} | set(queued)
     found = []

@@ -31,10 +31,17 @@ def _estimates(contest: Contest) -> list[str]:
 def _conclusion(audit: Audit) -> str:
     if audit.whole.objective is None:
         return "nothing can be said of the stack"
-    if not audit.falls_short:
-        return "the stack gives what the records promise, within their intervals"
-    found = audit.bisection is not None
-    return f"the stack gives less than the records promise{'' if found else '; expctl audit --bisect finds where it was lost'}"
+    less, as_promised = "the stack gives less than the records promise", "the stack gives what the records promise"
+    answer = audit.bisection.whole if audit.bisection else None
+    if answer is None:
+        return (
+            f"{less}; expctl audit --bisect measures it again, and looks for where it was lost"
+            if audit.falls_short
+            else f"{as_promised}, within their intervals"
+        )
+    if answer.contest.undecided:
+        return "no loss is shown, nor that there is none: measured again against the promise, it stays undecided"
+    return f"{less if audit.falls_short else as_promised}: measured again against the promise"
 
 
 def _left_out(left: LeftOut) -> str:
@@ -56,14 +63,16 @@ def _worth(contest: Contest) -> str:
 
 def _bisection(found: Bisection) -> Iterator[str]:
     for probe in found.probes:
-        what = "the promise is broken" if probe.lost else "the promise is kept, or no loss is shown"
+        kept = "undecided, so no loss is shown" if probe.contest.undecided else "the promise is kept"
+        what = "the promise is broken" if probe.lost else kept
         said = f"nothing: {one_line(probe.contest.fault)}" if probe.contest.fault else what
         yield f"  {'bisect':<10} HEAD since change {probe.layers}, promised {probe.promise.words}: {said}"
     if found.stopped:
         yield f"  {'bisect':<10} stopped without an answer"
         return
     if not found.culprit:
-        yield f"  {'bisect':<10} nothing was lost"
+        undecided = any(probe.contest.undecided for probe in found.probes)
+        yield f"  {'bisect':<10} {'no loss is shown' if undecided else 'nothing was lost'}"
         return
     effect = found.own.objective if found.own else None
     own = (

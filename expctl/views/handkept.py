@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from expctl.domain.experiment import Kind
 from expctl.domain.handkept import Unread
 from expctl.domain.handkept_audit import Remark
-from expctl.domain.handkept_ids import Naming
+from expctl.domain.handkept_ids import Named, Naming
 from expctl.domain.record import Record
 from expctl.domain.text import one_line, plain_text
 
@@ -24,6 +24,20 @@ def record_lines(records: Sequence[Record], naming: Naming) -> list[str]:
         for each in naming.known
     ]
     return lines + [f"  {'-':<8} {each.why} (line {each.entry.row.line})" for each in naming.clashes]
+
+
+def split_lines(naming: Naming) -> list[str]:
+    """The rows of which more than one record is made."""
+    made: dict[int, list[Named]] = {}
+    for each in (*naming.named, *naming.known):
+        made.setdefault(each.entry.row.line, []).append(each)
+    lines = []
+    for line, parts in made.items():
+        row = parts[0].entry.row
+        if len(parts) > 1:
+            words = plain_text(f"{row.label} ({' / '.join(ruling.words for ruling in row.rulings)})")
+            lines.append(f"  split    line {line}: {words} is {', '.join(each.id for each in parts)}")
+    return lines
 
 
 def tally(records: Sequence[Record]) -> str:

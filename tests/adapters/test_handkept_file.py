@@ -65,6 +65,37 @@ def test_delimited_text(text: str, name: str, expected: list[tuple[str, ...]]) -
     assert cells(text, name) == [expected]
 
 
+def test_a_comment_holds_no_table() -> None:
+    table = "| a |\n|---|\n| 1 |\n"
+    assert cells(f"<!--\n{table}-->\n<!-- one line -->\n{table}") == [[("a",), ("1",)]]
+    assert cells(f"{table}<!-- | 2 |\n{table}-->\n") == [[("a",), ("1",)]]
+    assert cells(f"```\n<!--\n```\n{table}") == [[("a",), ("1",)]], "in a fence it is text"
+    assert cells("| a |\n|---|\n| `<!--` |\n") == [[("a",), ("`<!--`",)]]
+    with pytest.raises(Refused, match="a comment never ends") as caught:
+        read_document(f"{table}\n<!--\n{table}".encode(), "a.md")
+    assert caught.value.where == "a.md, line 5"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ('a,b\n1,"x\ny"\n2,"unclosed\n3,z\n', 4),
+        ('a,b\n1,"unclosed\n2,"z"\n', 2),
+    ],
+)
+def test_a_quote_that_is_not_closed_is_refused_with_its_line(text: str, line: int) -> None:
+    with pytest.raises(Refused, match="is damaged") as caught:
+        read_document(text.encode(), "a.csv")
+    assert (caught.value.where, bool(caught.value.hint)) == (f"a.csv, line {line}", True)
+
+
+def test_a_nul_is_refused_with_its_line_and_what_to_do() -> None:
+    with pytest.raises(Refused, match="is not text") as caught:
+        read_document(b"id\tverdict\nP1\tkeep\0\n", "a.tsv")
+    assert caught.value.where == "a.tsv, line 2"
+    assert "tr -d" in caught.value.hint
+
+
 @pytest.mark.parametrize("contents", [b"\xff\xfe\x00", b"| a |\n|---|\n| \x00 |\n", b"\x80"])
 def test_what_is_not_text_is_refused(contents: bytes) -> None:
     with pytest.raises(Refused, match="is not text"):
@@ -73,5 +104,9 @@ def test_what_is_not_text_is_refused(contents: bytes) -> None:
 
 @given(st.text(alphabet='|-:#`\n\t,"\\ aP1', max_size=120), st.sampled_from(["a.md", "a.tsv", "a.csv", "a"]))
 def test_every_row_has_as_many_cells_as_heads(text: str, name: str) -> None:
-    for table in read_document(text.encode(), name).tables:
+    try:
+        document = read_document(text.encode(), name)
+    except Refused:
+        return  # a quote that isn't closed
+    for table in document.tables:
         assert all(len(row.cells) == len(table.heads) for row in table.rows)

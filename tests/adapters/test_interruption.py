@@ -6,6 +6,7 @@ import signal
 
 import pytest
 
+from expctl.adapters import interruption
 from expctl.adapters.interruption import Interruption, uninterrupted
 from expctl.domain.errors import Interrupted
 
@@ -25,6 +26,32 @@ def test_a_signal_meanwhile_is_taken_afterwards(number: signal.Signals) -> None:
             publish()
         assert reached == ["the end of the act"]
         assert interruption.requested()
+
+
+def test_a_third_stop_in_quick_succession_is_the_second() -> None:
+    reached = []
+
+    def aborted() -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+        finally:
+            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGTERM)
+            reached.append("what clears up")
+
+    with Interruption(), pytest.raises(Interrupted):
+        aborted()
+    assert reached == ["what clears up"]
+
+
+def test_a_stop_that_comes_later_still_aborts_what_clears_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interruption, "AGAIN_S", 0.0)
+    with Interruption():
+        with pytest.raises(Interrupted):
+            os.kill(os.getpid(), signal.SIGTERM)
+        with pytest.raises(Interrupted):
+            os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_an_abort_that_is_swallowed_still_asks_to_stop() -> None:

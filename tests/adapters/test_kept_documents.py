@@ -38,6 +38,24 @@ def reader(repository: Repository) -> GitReader:
     return GitReader(locate(repository.root))
 
 
+def test_of_a_proposal_that_cannot_be_read_nothing_is_kept_and_the_others_are(
+    reader: GitReader, repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository.write("experiments/P98/experiment.yaml", b"id: [\n")
+    repository.write("experiments/P99/experiment.yaml", b"id: P99\nkind: fast\nmode: quick\n")
+    repository.commit()
+    file, watched = tmp_path / "records.sqlite", Watched(monkeypatch)
+    for read in (everything(reader, file), everything(reader, file), everything(reader, file)):
+        watched.read = 0
+        assert {"P98", "P99"}.isdisjoint(each.id for each in read[1])
+    everything(reader, file)
+    assert watched.read == 2
+    library, head = GitLibrary(reader, RecordIndex(reader, file)), reader.head()
+    first, second = library.malformed(head, library.waiting(head))
+    assert (first.id, second.id, len(second.problems)) == ("P98", "P99", 5)
+    assert first.why.startswith("experiments/P98/experiment.yaml: not YAML: ")
+
+
 def everything(reader: GitReader, file: Path) -> tuple[object, ...]:
     library, head = GitLibrary(reader, RecordIndex(reader, file)), reader.head()
     return (library.protocol(head), library.some_proposals(head, library.waiting(head)), library.findings(head))

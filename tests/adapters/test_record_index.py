@@ -102,7 +102,7 @@ def test_the_stock_is_what_all_records_come_to(reader: Counting, file: Path) -> 
 def test_what_waits_has_no_verdict_about_the_idea(reader: Counting, file: Path) -> None:
     ours, head = library(reader, file), reader.head()
     everything = {record.id: record.verdict for record in expected(reader)}
-    proposed = [each.id for each in ours.proposals(head)]
+    proposed = [each.id for each in ours.some_proposals(head, ours.experiments(head))]
     assert ours.experiments(head) == dict.fromkeys(proposed) | everything
     waiting = ours.waiting(head)
     assert set(waiting) == {n for n in ours.experiments(head) if everything.get(n) in (None, Verdict.INVALID)}

@@ -99,7 +99,7 @@ def test_what_is_not_understood_is_named() -> None:
 
 
 def test_a_column_of_unknown_verdicts_is_named_and_counted() -> None:
-    text = "| id | Outcome |\n|---|---|\n| P1 | keep |\n| P2 | behalten |\n| P3 | verworfen |\n"
+    text = "| id | Outcome |\n|---|---|\n| P1 | keep |\n| P2 | gardé |\n| P3 | rejeté |\n"
     (passed,) = of(text)[1].passed_over
     assert passed.why == "1 of 3 cells below 'Outcome' are verdicts that can be told, too few for a ledger"
 
@@ -151,6 +151,20 @@ def test_what_the_file_does_not_say_is_not_invented() -> None:
         ("crash", Verdict.INVALID, None),
         ("inconclusive", Verdict.INCONCLUSIVE, None),
         ("no-op", Verdict.NO_OP, None),
+        ("rolled back", Verdict.REJECT, None),
+        ("not faster, reverted", Verdict.REJECT, None),
+        ("KEEP (not slower)", Verdict.KEEP, None),
+        ("did not keep", Verdict.REJECT, None),
+        ("behalten", Verdict.KEEP, None),
+        ("Übernommen", Verdict.KEEP, None),
+        ("u\u0308bernommen", Verdict.KEEP, None),
+        ("nicht übernommen", Verdict.REJECT, None),
+        ("verworfen (zu langsam)", Verdict.REJECT, None),
+        ("abgelehnt", Verdict.REJECT, None),
+        ("zurückgenommen", Verdict.REJECT, None),
+        ("abgestürzt", Verdict.INVALID, None),
+        ("unentschieden", Verdict.INCONCLUSIVE, None),
+        ("unverändert", Verdict.NO_OP, None),
     ],
 )
 def test_one_verdict(words: str, verdict: Verdict, kind: Kind | None) -> None:
@@ -173,7 +187,30 @@ def test_no_verdict_that_can_be_told(words: str) -> None:
     assert rulings(words) is None
 
 
-@pytest.mark.parametrize("words", ["TODO", "planned", "", "-", "running"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "KEEP?", "✅?", "maybe keep", "KEEP (maybe)", "KEEP pending", "keep, tbd", "will keep", "should be kept", "to keep",
+        "kept back", "kept aside", "keep if it holds", "probably rejected", "to be rejected?", "never reject", "not rejected",
+        "can't keep", "cannot keep", "not ✅", "unrejected", "REJECT config / KEEP? infra", "vielleicht keep",
+        "nicht verworfen", "wohl behalten", "soll verworfen werden",
+    ],
+)  # fmt: skip
+def test_a_hedge_or_a_negation_is_no_verdict(words: str) -> None:
+    assert rulings(words) is None
+
+
+def test_a_column_of_hedged_verdicts_is_one_of_verdicts() -> None:
+    text = "| id | Verdict | Change |\n|---|---|---|\n| P1 | KEEP? | a |\n| P2 | never reject | b |\n| P3 | keep | c |\n"
+    _, reading = of(text)
+    assert [row.name for row in reading.rows] == ["P3"]
+    assert [(each.line, each.why) for each in reading.unread] == [
+        (3, "'KEEP?' is no verdict that can be told"),
+        (4, "'never reject' is no verdict that can be told"),
+    ]
+
+
+@pytest.mark.parametrize("words", ["TODO", "planned", "", "-", "running", "geplant", "läuft"])
 def test_no_verdict_yet(words: str) -> None:
     assert rulings(words) is Waiting.NO_VERDICT_YET
 
@@ -220,6 +257,32 @@ def test_figures(text: str, figures: list[tuple[str, float, str]]) -> None:
 )
 def test_names_of_one_row(text: str, names: tuple[str, ...]) -> None:
     assert names_in(text) == names
+
+
+@pytest.mark.parametrize("name", ["P3–P4", "P3-P4", "P3..P5", "P3 - P5", "P3 to P5", "P3 bis P5", "P3–5", "P3 & P4", "P3+P4"])
+def test_a_range_of_ids_is_not_understood(name: str) -> None:
+    _, reading = of(f"| id | verdict | change |\n|---|---|---|\n| {name} | reject | x |\n| P1 | keep | y |\n")
+    assert [each.name for each in reading.rows] == ["P1"]
+    assert [each.why for each in reading.unread] == [f"{name!r} is a range of ids: one experiment is one row, or `P3, P4`"]
+
+
+@pytest.mark.parametrize("name", ["P6-A", "exp-1", "P3-5", "2026-01-02", "P11-B2a", "v1.2", "1-3"])
+def test_a_name_with_a_hyphen_is_a_name(name: str) -> None:
+    _, reading = of(f"| id | verdict | change |\n|---|---|---|\n| {name} | reject | x |\n")
+    assert [each.name for each in reading.rows] == [name]
+
+
+def test_a_german_ledger() -> None:
+    heads = "| Nr | Urteil | Änderung | Ergebnis | Begründung |\n|---|---|---|---|---|\n"
+    text = heads + "| P1 | behalten | Grundlage | 24,9 ms | Anfang |\n| P2 | verworfen | vier Stufen | 25,3 ms | langsamer |\n"
+    _, reading = of(text)
+    assert reading.columns == ("line 1: id = Nr, verdict = Urteil, change = Änderung, result = Ergebnis, reason = Begründung",)
+    assert [(row.name, row.rulings[0].verdict, row.change, row.why) for row in reading.rows] == [
+        ("P1", Verdict.KEEP, "Grundlage", "Anfang"),
+        ("P2", Verdict.REJECT, "vier Stufen", "langsamer"),
+    ]
+    _, delimited = of("Nr;Urteil;Änderung;Zeit\nP1;keep;a;10,5 ms\n", "a.csv")
+    assert delimited.columns == ("line 1: id = Nr, verdict = Urteil, change = Änderung, figures = Zeit",)
 
 
 def test_importing_again_adds_nothing_and_a_longer_file_adds_what_is_new() -> None:
@@ -368,6 +431,53 @@ def test_kept_regressions() -> None:
     assert (Flaw.KEPT_REGRESSION, ("P2",)) not in remarks(*table(row("33 ms"), row("30 ms", name="P2")))
 
 
+def test_nothing_is_held_against_a_figure_that_cannot_be() -> None:
+    slipped, real = row("N=8192 25.6 us"), row("N=8192 25.1 ms", name="P2")
+    assert remarks(*table(slipped, real)) == [(Flaw.UNIT_SLIP, ("P1",))]
+    assert remarks(*table(row("N=8192 99999 TFLOPS"), row("N=8192 43 TFLOPS", name="P2"))) == [(Flaw.IMPOSSIBLE, ("P1",))]
+    better, worse = row("N=8192 40 TFLOPS"), row("N=8192 36 TFLOPS", name="P3")
+    assert (Flaw.KEPT_REGRESSION, ("P3",)) in remarks(*table(better, row("N=8192 25 us", name="P2"), worse))
+
+
+def test_a_thousand_times_slower_is_no_regression_but_a_slip() -> None:
+    document, reading = table(row("N=8192 25.6 us"), row("N=8192 25.1 ms", name="P2"), row("N=8192 25.3 ms", name="P3"))
+    found = [(remark.flaw, remark.rows) for remark in audit(document, reading.rows, Roofline(), NOISE)]
+    assert (Flaw.UNIT_SLIP, ("P2",)) in found
+    assert [rows for flaw, rows in found if flaw is Flaw.KEPT_REGRESSION] == [("P3",)]
+
+
+def test_a_row_is_not_held_against_its_own_duplicate() -> None:
+    assert remarks(*table(row("10 ms"), row("10 ms"))) == [(Flaw.REUSED_ID, ("P1",))]
+    assert (Flaw.NOISE, ("P2",)) in remarks(*table(row("10 ms"), row("10 ms", name="P2")))
+
+
+def test_a_remark_about_one_row_does_not_correct_another_of_the_same_id() -> None:
+    document, reading = table(row("N=8192 25 us"), row("N=8192 25 ms"))
+    first, second = made(document, reading, naming(reading, renumber=True))
+    assert first.history is not None
+    assert second.history is not None
+    assert [len(record.history.corrections) for record in (first, second) if record.history] == [2, 1]
+    assert "the unit seems to have slipped" in first.history.corrections[0]
+    assert first.history.corrections[1] == second.history.corrections[0]
+
+
+@pytest.mark.parametrize(
+    ("why", "flagged", "said"),
+    [
+        ("noise is 0.5 %", ["P2", "P4"], "P4 gives the noise as 0.5 %"),
+        ("slower; the jitter here is 0.3 %", ["P2", "P4"], "P4 gives the noise as 0.3 %"),
+        ("inside the noise", ["P4"], "P4 calls 0.1 % noise"),
+        ("beyond the noise of 0.5 %", ["P2", "P4"], "the protocol"),
+    ],
+)
+def test_the_noise_that_the_reason_of_a_row_states(why: str, flagged: list[str], said: str) -> None:
+    text = "| id | keep? | change | result | why |\n|---|---|---|---|---|\n| P2 | keep | x | +0.2 % | ok |\n"
+    document, reading = of(text + f"| P4 | keep | y | 0.1 % slower | {why} |\n")
+    found = [remark for remark in audit(document, reading.rows, ROOFLINE, NOISE) if remark.flaw is Flaw.NOISE]
+    assert [remark.rows[0] for remark in found] == flagged
+    assert f"({said})" in found[-1].text
+
+
 @pytest.mark.parametrize(
     ("before", "result", "flagged"),
     [
@@ -377,6 +487,8 @@ def test_kept_regressions() -> None:
         ("Gains under 2% are treated as noise.", "+2.1 %", False),
         ("Every gain above noise, say 5 %, is kept.", "+2 %", False),
         ("", "+0.4 % and +3 %", False),
+        ("", "+3 % (noise 0.5 %)", False),
+        ("", "+0.9 %, the noise is 1 %", True),
     ],
 )
 def test_verdicts_inside_the_noise(before: str, result: str, flagged: bool) -> None:

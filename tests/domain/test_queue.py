@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.malformed import Malformed
 from expctl.domain.queue import Entry, State, asked_profiles, line_up
 from expctl.domain.record import Fact, Origin, Record
 from expctl.domain.ticket import Filing, Ticket, content_of
@@ -40,6 +41,19 @@ def states(*proposals: Proposal, records: tuple[Record, ...] = (), **tickets: Ti
 
 def test_without_tickets_the_order_is_that_of_ids() -> None:
     assert [id for id, _, _ in states(proposal("P10"), proposal("P9"), proposal("P8b"))] == ["P8b", "P9", "P10"]
+
+
+def test_what_is_malformed_stops_only_what_waits_for_it() -> None:
+    damaged = Malformed(id="P2", where="experiments/P2/experiment.yaml", problems=("one", "two"))
+    entries = line_up((proposal("P1"), proposal("P3", "P2"), proposal("P4")), (), {}, {}, (damaged,))
+    assert [(each.id, each.state.value, each.why) for each in entries] == [
+        ("P1", "ready", ""),
+        ("P3", "waiting", "for P2: P2 is malformed"),
+        ("P4", "ready", ""),
+        ("P2", "malformed", "experiments/P2/experiment.yaml: one; two"),
+    ]
+    gone = {"P2": Filing(ticket=replace(TICKET, withdrawn="never mind"), content="")}
+    assert [(each.id, each.state) for each in line_up((), (), gone, {}, (damaged,))] == [("P2", State.WITHDRAWN)]
 
 
 def test_a_larger_priority_runs_earlier_but_not_before_what_it_waits_for() -> None:
@@ -122,11 +136,11 @@ def test_the_hash_of_a_proposal_tells_its_two_files_apart() -> None:
     assert content_of(b"a", b"b") != content_of(b"ab", b"") != content_of(b"", b"ab")
 
 
-def test_a_proposal_without_a_change_is_unfit_and_never_ready() -> None:
+def test_a_proposal_without_a_change_is_malformed_and_never_ready() -> None:
     filings = {
         "P1": Filing(ticket=None, content="c", unfit="change.patch: no such file"),
         "P2": Filing(ticket=None, content="c"),
     }
     found = line_up([proposal("P1"), proposal("P2")], [], filings, {})
-    assert [(each.id, each.state) for each in found] == [("P2", State.READY), ("P1", State.UNFIT)]
+    assert [(each.id, each.state) for each in found] == [("P2", State.READY), ("P1", State.MALFORMED)]
     assert found[1].why == "change.patch: no such file; mend and commit it, or expctl withdraw P1 --why WHY"

@@ -51,6 +51,53 @@ def test_each_thing_that_is_wrong_is_mended_by_the_command_that_is_named(reposit
     assert "records" in wrong(repository)
 
 
+def test_a_malformed_proposal_stops_only_itself(repository: Foreign) -> None:
+    repository.propose("P1", FASTER)
+    for name, text in (("P2", "id: [\n"), ("P3", "id: P3\ntitle: wider\nkind: quick\n"), ("P4", None)):
+        repository.queue(name, FASTER.replace("value * value", "value ** 2"))
+        if text is not None:
+            repository.write(f"experiments/{name}/experiment.yaml", text)
+    repository.write("experiments/P4/queued.json", "{")
+    repository.commit("by hand")
+    states = {each["id"]: each["state"] for each in repository.concluded("queue", "--json").json()}
+    assert states == {"P1": "ready", "P2": "malformed", "P3": "malformed", "P4": "malformed"}
+    assert "malformed  (can't be read)   experiments/P2/experiment.yaml: not YAML" in repository.concluded("queue").out
+    assert "malformed experiments/P4/queued.json: " in repository.concluded("status").out
+    repository.concluded("brief")
+    repository.concluded("ledger")
+    repository.commit("the ledger")
+    repository.concluded("ledger", "--check")
+    said = [line for line in repository.expctl("doctor").out.splitlines() if line.startswith("wrong")]
+    assert [line.split()[1:3] for line in said] == [
+        ["proposals", f"experiments/{file}:"] for file in ("P2/experiment.yaml", "P3/experiment.yaml", "P4/queued.json")
+    ]
+    assert "kind (line 3): expected" in said[1]
+    assert "hypothesis: missing" in said[1]
+    for words in (("run", "P3"), ("show", "P3")):
+        refused = repository.expctl(*words)
+        assert refused.status == 1
+        assert "kind (line 3): expected" in refused.err
+        assert "hypothesis: missing" in refused.err
+
+    ended = repository.concluded("run", "--all")
+    assert repository.record("P1")["verdict"] == "KEEP"
+    assert "P3 is malformed: experiments/P3/experiment.yaml: " in ended.err + ended.out
+    assert "nothing in the queue can run: 3 malformed" in ended.err + ended.out
+    repository.propose("P5", FASTER.replace("value * value", "(value * value)"))
+    for name in ("P2", "P3", "P4"):
+        repository.concluded("withdraw", name, "--why", "nobody knows what it was")
+    assert {each["id"]: each["state"] for each in repository.concluded("queue", "--json").json()} == {
+        "P2": "withdrawn", "P3": "withdrawn", "P4": "withdrawn", "P5": "ready"
+    }  # fmt: skip
+
+
+def test_what_is_damaged_is_named_once(repository: Foreign) -> None:
+    repository.edit_protocol("scope: [src]", "scope: [src")
+    (said,) = (line for line in repository.expctl("doctor").out.splitlines() if line.startswith("wrong   records"))
+    assert "protocol.yaml has 1 problem: not YAML" in said
+    assert "protocol.yaml: protocol.yaml" not in said
+
+
 def test_a_damaged_journal(repository: Foreign) -> None:
     repository.propose("P1", FASTER)
     journal = repository.root / ".git/expctl/journal/P1.jsonl"

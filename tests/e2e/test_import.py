@@ -61,6 +61,7 @@ def test_a_dry_run_changes_nothing_and_needs_no_lock(repository: Foreign) -> Non
     assert "target gfx1151" in answer.out
     facts = json.loads(repository.concluded("import", given(repository, "plan.md", PLAN), "--dry-run", "--json").out)
     assert [record["id"] for record in facts["records"]] == ["P1", "P2", "P2b"]
+    assert "split    line 5: P2 (REJECT config / KEEP infra) is P2, P2b" in answer.out
 
 
 def test_ids_that_are_taken_are_refused_with_the_way_out(repository: Foreign) -> None:
@@ -71,6 +72,12 @@ def test_ids_that_are_taken_are_refused_with_the_way_out(repository: Foreign) ->
     assert (answer.status, repository.snapshot()) == (1, before)
     assert "line 4: P1 is taken" in answer.err
     assert "--renumber" in answer.err
+    dry = repository.expctl("import", file, "--dry-run")
+    assert (dry.status, repository.snapshot()) == (1, before)
+    assert "would be refused: 1 ids can't be had" in dry.err
+    assert "--renumber" in dry.err
+    assert "nothing was changed" in dry.out
+    repository.concluded("import", file, "--renumber", "--dry-run")
     repository.concluded("import", file, "--renumber")
     assert imported(repository) == {"P2": "REJECT", "P2b": "KEEP", "P3": "KEEP"}
     assert "In plan.md this is P1; P1 is taken." in repository.concluded("show", "P3").out
@@ -83,6 +90,8 @@ def test_ids_that_are_taken_are_refused_with_the_way_out(repository: Foreign) ->
         ("a.tsv", LOG + "3\tperhaps\tpacked\t39\n", ["--target", "here"], 1, "1 rows can't be read"),
         ("a.md", "# Nothing here\n", ["--target", "here"], 1, "holds no ledger"),
         ("a.md", "", ["--target", "here"], 1, "holds no ledger"),
+        ("a.md", "| id | verdict | change |\n|---|---|---|\n", ["--target", "here"], 1, "holds no ledger"),
+        ("a.tsv", LOG + f"3\tkeep\t{'x' * 4001}\t39\n", ["--target", "here"], 1, "more than 4000 characters"),
         ("a.md", "| Version | Time |\n|---|---|\n| 1 | 2 |\n", ["--target", "here"], 1, "no column of verdicts"),
         ("a.md", "\0", ["--target", "here"], 1, "is not text"),
         ("a.tsv", LOG, ["--target", "here", "--size", "n=8192"], 2, "no size with its work"),
@@ -94,6 +103,12 @@ def test_refusals(repository: Foreign, name: str, text: str, words: list[str], s
     assert (answer.status, repository.snapshot()) == (status, before), answer
     assert said in answer.err
     assert "Traceback" not in answer.err
+    tried = repository.expctl("import", given(repository, name, text), *words, "--dry-run")
+    assert (tried.status, repository.snapshot()) == (status, before), tried
+    if "next" in answer.err and tried.out:
+        assert tried.err == answer.err.replace("Error: ", "Error: would be refused: ")
+    else:
+        assert said in tried.err
 
 
 def test_rows_that_cannot_be_read_are_left_out_only_when_the_user_says_so(repository: Foreign) -> None:

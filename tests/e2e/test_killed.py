@@ -80,6 +80,31 @@ def test_killed_at_random_moments(repository: Foreign, long: bool) -> None:
     assert repository.snapshot() == before
 
 
+def test_interrupted_twice_at_any_moment_it_ends_by_itself(repository: Foreign, long: bool) -> None:
+    """Two SIGINTs in quick succession, from the moment on at which the command's first module has been read."""
+    repository.queue("P1", FASTER)
+    repository.environment["PYTHONPROFILEIMPORTTIME"] = "1"  # so that it says what it has read
+    draw = random.Random(20261122)
+    ends = Counter()
+    for _ in range(60 if long else 30):
+        runner = repository.start("run", "--all")
+        wait_until(lambda: "expctl.cli.console_errors" in repository.said(), "the first module")
+        time.sleep(draw.choice((0.0, draw.uniform(0.0, 0.1), draw.uniform(0.0, 1.2))))
+        for pause_s in (draw.choice((0.0, draw.uniform(0.0, 0.02))), 0.0):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(runner.pid, signal.SIGINT)
+            time.sleep(pause_s)
+        runner.wait(timeout=30)
+        ends[runner.returncode] += 1
+        said = "\n".join(line for line in repository.said().splitlines() if not line.startswith("import time:"))
+        assert runner.returncode == 130 or (runner.returncode == 0 and repository.record("P1")), (runner.returncode, said)
+        assert "Traceback" not in said, said
+    assert ends[130] > ends[0]
+    del repository.environment["PYTHONPROFILEIMPORTTIME"]
+    repository.concluded("run", "P1")
+    repository.check_nothing_is_left()
+
+
 def test_killed_while_it_publishes(repository: Foreign, long: bool) -> None:
     """Kills spread over the last moments of a run, where the branch moves."""
     repository.queue("P1", FASTER)

@@ -7,10 +7,11 @@ from fakes import PROTOCOL, Stage
 
 from expctl.adapters.findings_file import FindingsPen
 from expctl.adapters.record_codec import record_bytes
-from expctl.domain.audit import Audit
+from expctl.domain.audit import Audit, Bisection, finding_text
 from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment import Verdict
 from expctl.domain.ports import Failed
+from expctl.flow import audit as flow
 from expctl.flow.audit import Asked, audit, record
 from expctl.flow.run import run_experiment
 from expctl.views.audit import audit_lines
@@ -93,6 +94,48 @@ def test_where_nothing_was_lost_one_probe_says_so() -> None:
     found = look(staged(), bisect=True)
     assert found.bisection is not None
     assert (found.bisection.culprit, len(found.bisection.probes)) == ("", 1)
+
+
+@pytest.mark.parametrize("short", [False, True])
+@pytest.mark.parametrize(
+    ("verdict", "so", "probe", "bisected"),
+    [
+        (Verdict.KEEP, "the stack gives what the records promise: measured", "the promise is kept", "nothing was lost"),
+        (
+            Verdict.INCONCLUSIVE,
+            "no loss is shown, nor that there is none",
+            "undecided, so no loss is shown",
+            "no loss is shown",
+        ),
+        (Verdict.REJECT, "the stack gives less than the records promise: measured", "the promise is broken", "P2"),
+    ],
+)
+def test_the_sentences_of_an_audit_follow_from_one_decision(
+    verdict: Verdict, so: str, probe: str, bisected: str, short: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = look(staged(), bisect=True)
+    assert plain.bisection is not None
+    contest = replace(plain.bisection.probes[0].contest, verdict=verdict)
+    probes = (replace(plain.bisection.probes[0], contest=contest, lost=verdict is Verdict.REJECT),)
+    found = Bisection(probes=probes, culprit="P2" if verdict is Verdict.REJECT else "")
+    monkeypatch.setattr(flow, "bisect", lambda *_: found)
+    monkeypatch.setattr(flow, "falls_short", lambda *_: short)
+    audited = look(staged(), bisect=True)
+    assert audited.falls_short is (verdict is Verdict.REJECT)
+    lines = [line[2:].split(maxsplit=1) for line in audit_lines(audited)]
+    said = {words[0]: words[1] for words in lines}
+    assert said["so"].startswith(so)
+    assert next(words[1] for words in lines if words[0] == "bisect").endswith(f": {probe}")
+    assert said["lost" if verdict is Verdict.REJECT else "bisect"].removeprefix("at").strip().startswith(bisected)
+    assert ("less than they promised" in finding_text(audited)) is audited.falls_short
+
+
+def test_what_was_measured_against_the_promise_says_so() -> None:
+    stage = staged()
+    look(stage, bisect=True)
+    line = next(line for line in stage.progress.lines if "zero is as promised" in line)
+    assert "(times are stretched by what of it is sure: zero is as promised): " in line
+    assert " against +25.0" in line
 
 
 def test_an_audit_is_kept_as_a_measured_finding_and_only_on_request() -> None:

@@ -1,0 +1,30 @@
+"""Words that take a verdict back, as people write them beside it: `KEEP?`, `maybe keep`, `never reject`, `kept back`."""
+
+import re
+
+RULED = "\0"
+"""What stands for the words of a verdict in a text that is searched for hedges."""
+
+CLAUSE = re.compile(
+    r"[,;:.()\[\]/+|→]|->|=>|\s[-–—]+\s|\b(?:and|but|then|because|since|as|und|aber|dann|weil|da)\b", re.IGNORECASE
+)
+ANYWHERE = re.compile(
+    r"""[?¿] | \b(?:maybe|perhaps|probably|possibly|presumably|supposedly|apparently|tentative(?:ly)?|provisional(?:ly)?
+    |unsure|pending|todo|tbd|tba|planned|queued|wip|in\ progress|to\ be
+    |vielleicht|eventuell|evtl|wahrscheinlich|vermutlich|möglicherweise|vorläufig|ausstehend|geplant)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# In the same clause: beyond a comma or a bracket they speak of something else.
+BEFORE = re.compile(
+    rf"""(?:\b(?:not|never|no|neither|nor|cannot|can|could|would|should|shall|might|may|must|will|wants?|wanted|to|if|unless
+    |until|whether|almost|nearly|hardly|barely|likely|unlikely
+    |nicht|nie|niemals|keine?|kann|könnte|würde|sollte|soll|muss|wird|falls|wenn|ob|fast|beinahe|wohl)\b | n['’´]t\b)
+    [^{RULED}]*{RULED}""",
+    re.IGNORECASE | re.VERBOSE,
+)
+AFTER = re.compile(rf"{RULED}\s+(?:back|out|off|aside|away|later|if|unless|until|not|zurück|falls|wenn|nicht)\b", re.IGNORECASE)
+
+
+def is_hedged(text: str) -> bool:
+    """Whether what `text` rules, RULED in place of its words, holds only perhaps, not yet, or the other way round."""
+    return bool(ANYWHERE.search(text)) or any(BEFORE.search(clause) or AFTER.search(clause) for clause in CLAUSE.split(text))
