@@ -179,7 +179,7 @@ def _entry(proposal: Proposal, filing: Filing, record: Record | None, results: M
     elif filing.was_changed:
         state, why = State.CHANGED, "it is not what was queued under this id"
     elif filing.unfit:
-        state, why = State.MALFORMED, f"{filing.unfit}; mend and commit it, or expctl withdraw {proposal.id} --why WHY"
+        state, why = State.MALFORMED, f"experiments/{proposal.id}/{filing.unfit}"
     elif attempts > INVALID_RETRIES:
         state, why = State.INVALID, f"tried {attempts} times: {record.reasons[0] if record and record.reasons else ''}"
     elif never or isinstance(itself, Hopeless):

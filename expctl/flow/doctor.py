@@ -9,6 +9,7 @@ from expctl.domain.experiment import Verdict
 from expctl.domain.ledger import Ledger
 from expctl.domain.ports import Library, Toolchains, Unavailable
 from expctl.domain.protocol import Protocol
+from expctl.domain.queue import State
 from expctl.domain.record import Origin, Record
 
 
@@ -31,8 +32,10 @@ def committed_findings(
         yield wrong("records", what, refusal.hint or "restore it from git (git log -- FILE has the commits)")
         return
     yield ok("protocol", f"{books.protocol.name}: {', '.join(books.protocol.decides)} decide")
-    for each in books.waiting.malformed:
-        yield wrong("proposals", each.why, each.refusal().hint)
+    for entry in books.queue():
+        if entry.state is State.MALFORMED:
+            mend = f"mend that file and commit it; or expctl withdraw {entry.id} --why WHY"
+            yield wrong("proposals", entry.why, mend)
     records = library.records(head)
     faults = list(_lost(records, history))
     faults += [

@@ -143,4 +143,4 @@ def test_a_proposal_without_a_change_is_malformed_and_never_ready() -> None:
     }
     found = line_up([proposal("P1"), proposal("P2")], [], filings, {})
     assert [(each.id, each.state) for each in found] == [("P2", State.READY), ("P1", State.MALFORMED)]
-    assert found[1].why == "change.patch: no such file; mend and commit it, or expctl withdraw P1 --why WHY"
+    assert found[1].why == "experiments/P1/change.patch: no such file"

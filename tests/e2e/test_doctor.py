@@ -73,6 +73,12 @@ def test_a_malformed_proposal_stops_only_itself(repository: Foreign) -> None:
     ]
     assert "kind (line 3): expected" in said[1]
     assert "hypothesis: missing" in said[1]
+    (repository.root / "experiments/P2/change.patch").unlink()
+    repository.write(
+        "experiments/P2/experiment.yaml", (repository.root / "experiments/P1/experiment.yaml").read_text().replace("P1", "P2")
+    )
+    repository.commit("a proposal without a change")
+    assert "wrong   proposals    experiments/P2/change.patch: " in repository.expctl("doctor").out
     for words in (("run", "P3"), ("show", "P3")):
         refused = repository.expctl(*words)
         assert refused.status == 1
