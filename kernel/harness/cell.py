@@ -7,6 +7,7 @@ No numpy here: a cell is forked before its parent loads any.
 from __future__ import annotations
 
 import contextlib
+import json
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -33,7 +34,7 @@ class Cell:
         self._build: Library
         self._blocks: list[Block] = []
         self._stages: list[Stage] = []
-        self._armed: Callable[[], Answer] = dict
+        self.go: Callable[[bytes], int] = self._go
         self._can: dict[str, Callable[..., Answer]] = {
             "confine": self._confine,
             "open": self._open,
@@ -42,18 +43,28 @@ class Cell:
             "place": self._place,
             "launch": self._launch,
             "set_up": self._set_up,
-            "stage": self._stage,
-            "go": self._go,
+            "arm_stage": self._arm_stage,
+            "go": lambda words: {"ns": self.go(words.encode())},
             "forget": self._forget,
         }
+
+    def answered(self, line: bytes) -> bytes:
+        """One line for another. `gNUMBER WORDS` is `go`, and short work: a visit is charged with it."""
+        if line.startswith(b"g"):
+            number, _, words = line[1:].partition(b" ")
+            try:
+                return b'[%s,{"ns":%d}]\n' % (number, self.go(words))
+            except tuple(ERRORS.values()) as error:
+                return json.dumps([int(number), _refusal(error)]).encode() + b"\n"
+        number, do, words = json.loads(line)
+        return json.dumps([number, self.answer(do, words)]).encode() + b"\n"
 
     def answer(self, do: str, words: dict[str, Any]) -> Answer:
         """What one request is answered with; `error` and `text` when the build refused."""
         try:
             return self._can[do](**words)
         except tuple(ERRORS.values()) as error:
-            name = next(name for name, kind in ERRORS.items() if isinstance(error, kind))
-            return {"error": name, "text": str(error)}
+            return _refusal(error)
 
     def _confine(self, target: str) -> Answer:
         """A GPU's runtime may start what it likes; the conduct of its process is looked at all the same."""
@@ -66,7 +77,9 @@ class Cell:
         if isinstance(build, DeviceLibrary):
             from kernel.harness.device_cell import DeviceRequests
 
-            self._can |= DeviceRequests(build, target).can()
+            requests = DeviceRequests(build, target)
+            self._can |= requests.can()
+            self.go = requests.go
             device = {"device": build.device_name, "compute_units": build.compute_units}
         return {"configs": build.configs, **device}
 
@@ -78,13 +91,9 @@ class Cell:
         self._blocks += blocks
         return {"places": [(place.address, place.size, place.canary) for block in blocks for place in block.places]}
 
-    def _go(self) -> Answer:
-        return self._armed()
-
     def _forget(self) -> Answer:
         self._blocks.clear()
         self._stages.clear()
-        self._armed = dict
         return {}
 
     def _launch(self, call: Call, blocks: Sequence[tuple[int, int]] | None, threads: int) -> Answer:
@@ -116,14 +125,18 @@ class Cell:
         self._stages.append(stage)
         return {"stage": len(self._stages) - 1, "addresses": stage.addresses}
 
-    def _stage(self, stage: int, poison: int, call: Sequence[float] | None) -> Answer:
-        """The next `go` is this launch; without a call, all of it but the launch."""
-        chosen = self._stages[stage]
-        chosen.poison(poison)
-        rows = (0, self._build.row_blocks(int(call[0]), int(call[3]))) if call else (0, 0)
-
-        def once() -> Answer:
-            return {"ns": chosen.launch(self._build, call, rows) if call else 0}
-
-        self._armed = once
+    def _arm_stage(self, stage: int, call: Sequence[int]) -> Answer:
+        """Each `go` at this stage is this launch from now on: config, b_dtype, m, n, k."""
+        config, fp8, m, n, k = call
+        self._stages[stage].armed = config, fp8, m, n, k, (0, self._build.row_blocks(config, m))
         return {}
+
+    def _go(self, words: bytes) -> int:
+        """Stage and scale. 0 where nothing is armed: no build need be there yet."""
+        stage, scale = words.split()
+        chosen = self._stages[int(stage)]
+        return chosen.launch(self._build, float(scale)) if chosen.armed is not None else 0
+
+
+def _refusal(error: Exception) -> Answer:
+    return {"error": next(name for name, kind in ERRORS.items() if isinstance(error, kind)), "text": str(error)}

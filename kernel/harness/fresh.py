@@ -1,7 +1,8 @@
-"""Inputs that are new for every timed launch: windows of a pool of random numbers, so that a draw costs a copy and no more.
+"""Inputs that are new for every timed launch, the same sequence for both sides of a round, from one seed.
 
-Nothing that a build could keep from an earlier launch fits: A, B and bias begin elsewhere in their pools, scale is another
-number. Both sides of a round are given the same sequence, from one seed.
+A and bias are windows of pools of random numbers, at another place each time, so that a draw costs a copy and no more. So is B
+on a GPU. On a CPU every byte of B is drawn anew: windows overlap, and whoever looks for a piece that it has met before finds
+the upcast of it that it kept.
 """
 
 from __future__ import annotations
@@ -21,18 +22,23 @@ MOST_DOUBLES = 1 << 22
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """Where the operands of one launch begin in their pools: halves of A, pieces of B, halves of the bias."""
+    """Where the operands of one launch begin in their pools: halves of A, pieces of B, halves of the bias. With a `b_seed`, B
+    is drawn from that.
+    """
 
     a_at: int
     b_at: int
     bias_at: int
     scale: float
+    b_seed: int | None = None
 
 
 class FreshInputs:
-    """Of n x n x n products. Windows begin at multiples of `step` values: on a GPU, pointers stay as aligned as they were."""
+    """Of n x n x n products. Windows begin at multiples of `step` values: on a GPU, pointers stay as aligned as they were.
+    `new_b`: no byte of a B was in an earlier one.
+    """
 
-    def __init__(self, seed: int, fp8: Fp8, n: int, *, step: int = 1) -> None:
+    def __init__(self, seed: int, fp8: Fp8, n: int, *, step: int = 1, new_b: bool = False) -> None:
         rng = np.random.default_rng([seed, n])
         self._draws = random.Random(seed)  # noqa: S311  whose calls cost a microsecond
         self.n, self.fp8, self._step = n, fp8, step
@@ -43,6 +49,7 @@ class FreshInputs:
         self.bias_pool: Halves = reference.halves(rng, n + self.slack)
         self.largest_a = float(np.max(np.abs(self.a_pool)))
         self.largest_b = float(np.max(np.abs(decode(np.unique(self.pieces), fp8))))
+        self._codes = reference.normal_codes(fp8) if new_b else b""
         self._doubles: Doubles | None = self.a_pool.astype(np.float64) if self.a_pool.size <= MOST_DOUBLES else None
 
     def draw(self) -> Draw:
@@ -55,6 +62,7 @@ class FreshInputs:
             b_at=draw(max(1, pieces)) * self._step,
             bias_at=draw(places) * self._step,
             scale=draw(1 << 8, 1 << 10) / (1 << 10),
+            b_seed=self._draws.getrandbits(63) if self._codes else None,
         )
 
     def a(self, draw: Draw) -> Halves:
@@ -62,8 +70,13 @@ class FreshInputs:
         return self.a_pool[draw.a_at : draw.a_at + self.n * self.n].reshape(self.n, self.n)
 
     def packed(self, draw: Draw) -> Bytes:
-        """(ceil(n/16), n, 16): a view, or where n is no multiple of 16 a copy with zero codes after the last k."""
-        window = self.pieces[draw.b_at : draw.b_at + self.k_pieces * self.n].reshape(self.k_pieces, self.n, PIECE_K)
+        """(ceil(n/16), n, 16), with zero codes after the last k; perhaps a view."""
+        shape = (self.k_pieces, self.n, PIECE_K)
+        if draw.b_seed is None:
+            window = self.pieces[draw.b_at : draw.b_at + self.k_pieces * self.n].reshape(shape)
+        else:
+            noise = np.random.Generator(np.random.SFC64(draw.b_seed)).bytes(self.k_pieces * self.n * PIECE_K)
+            window = np.frombuffer(noise.translate(self._codes), np.uint8).reshape(shape)
         if self.n % PIECE_K:
             window = window.copy()
             window[-1, :, self.n % PIECE_K :] = 0
@@ -84,8 +97,8 @@ class FreshInputs:
             a = self.a(draw)[rows].astype(np.float64)
         else:
             a = self._doubles[draw.a_at : draw.a_at + self.n * self.n].reshape(self.n, self.n)[rows]
-        places = draw.b_at + columns[:, np.newaxis] + np.arange(self.k_pieces) * self.n
-        b = decode(self.pieces[places].reshape(len(columns), -1)[:, : self.n], self.fp8)
+        pieces = self.packed(draw)[:, columns].transpose(1, 0, 2)
+        b = decode(pieces.reshape(len(columns), -1)[:, : self.n], self.fp8)
         return np.asarray(a @ b.T * draw.scale + self.bias(draw)[columns].astype(np.float64))
 
     def limit(self, draw: Draw, exact: Doubles, *, truncating: bool) -> Doubles:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +43,12 @@ def codes(rng: np.random.Generator, fp8: Fp8, *shape: int) -> Bytes:
     """Of normal values."""
     table = encode(rng.standard_normal(_TABLE), fp8)
     return table[rng.integers(0, _TABLE, shape, dtype=np.uint16)]
+
+
+def normal_codes(fp8: Fp8) -> bytes:
+    """256 codes of the quantiles of the normal distribution, one a random byte: quicker than `codes`, a little coarser."""
+    quantile = NormalDist().inv_cdf
+    return encode(np.array([quantile((i + 0.5) / 256) for i in range(256)]), fp8).tobytes()
 
 
 def draw(rng: np.random.Generator, fp8: Fp8, m: int, n: int, k: int, *, scale: float = 0.5, bias: bool = True) -> Inputs:

@@ -62,17 +62,18 @@ class CpuRig(Rig):
         answer = warden.ask("set_up", sizes=[2 * n * n, fresh.k_pieces * n * 16, 2 * n * n, 2 * n])
         self._stage = answer["stage"]
         self._a, self._b, self._c, self._bias = answer["addresses"]
+        warden.ask("arm_stage", stage=self._stage, call=(config, int(fresh.fp8), n, n, n))
         self._output = np.empty((n, n), np.float16)
+        self._poison = np.full((n, n), POISON, np.uint16)
 
     def run(self, draws: Sequence[Draw]) -> Timed:  # noqa: D102 - see Rig
         (draw,) = draws
-        fresh, n = self._fresh, self._fresh.n
-        call = (self._config, int(fresh.fp8), draw.scale, n, n, n)
-        self._warden.ask("stage", stage=self._stage, poison=POISON & 0xFF, call=call)
+        fresh = self._fresh
+        self._write(self._c, bytes_of(self._poison))
         self._write(self._bias, bytes_of(fresh.bias(draw)))
         self._write(self._b, bytes_of(fresh.packed(draw)))
         self._write(self._a, bytes_of(fresh.a(draw)))
-        answer, wall_ns = self._warden.go()
+        answer, wall_ns = self._warden.go(b"%d %r" % (self._stage, draw.scale))
         self._warden.read(self._output.ctypes.data, self._c, self._output.nbytes)
         return Timed(_durations([answer.get("ns")], 1), wall_ns)
 

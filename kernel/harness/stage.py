@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-import ctypes
 import time
 from collections.abc import Sequence
 
 from kernel.harness.library import Library
 from kernel.harness.memory import side_by_side
 
+Armed = tuple[int, int, int, int, int, tuple[int, int]]
+"""Of all launches of one stage: config, b_dtype, m, n, k, row blocks."""
+
 
 class Stage:
-    """For A, B, C and bias of these `sizes` in bytes. The warden writes and reads them; C is poisoned here."""
+    """For A, B, C and bias of these `sizes` in bytes, which the warden writes and reads."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._block = side_by_side(sizes)
         self.addresses = [place.address for place in self._block.places]
-        self._a, self._b, self._c, self._bias = self.addresses
-        self._c_bytes = sizes[2]
+        self.armed: Armed | None = None
 
-    def poison(self, byte: int) -> None:
-        """Every byte of C."""
-        ctypes.memset(self._c, byte, self._c_bytes)
-
-    def launch(self, build: Library, call: Sequence[float], rows: tuple[int, int]) -> int:
-        """Nanoseconds of one launch by the clock of this process. `call`: config, b_dtype, scale, m, n, k."""
-        config, fp8, scale, m, n, k = call
+    def launch(self, build: Library, scale: float) -> int:
+        """Nanoseconds of one launch by the clock of this process, once it is armed."""
+        assert self.armed is not None  # noqa: S101  the cell has looked
+        config, fp8, m, n, k, rows = self.armed
+        a, b, c, bias = self.addresses
         launch, clock, raw = build.launch, time.clock_gettime_ns, time.CLOCK_MONOTONIC_RAW
-        arguments = (config, fp8, self._a, self._b, self._bias, self._c, scale, m, n, k, rows)
         begin = clock(raw)
-        launch(*arguments)  # type: ignore[arg-type]  # b_dtype as a number
+        launch(config, fp8, a, b, bias, c, scale, m, n, k, rows)  # type: ignore[arg-type]  # b_dtype as a number
         return clock(raw) - begin

@@ -48,7 +48,7 @@ class TimedSize:
 
     def __init__(self, build: HeldBuild, warden: Warden, meter: Meter, config: int, fp8: Fp8, n: int, seed: int) -> None:
         self.n, self._meter, self._all = n, meter, np.arange(n)
-        self._fresh = FreshInputs(seed, fp8, n, step=STEP_ON_DEVICE if build.is_on_device else 1)
+        self._fresh = FreshInputs(seed, fp8, n, step=STEP_ON_DEVICE if build.is_on_device else 1, new_b=not build.is_on_device)
         self._rig: Rig = (DeviceRig if build.is_on_device else CpuRig)(build, warden, config, self._fresh)
         self._secret = secrets.SystemRandom()
         self._account = Account(meter.allowance_ns)

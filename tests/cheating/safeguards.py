@@ -21,9 +21,9 @@ class Open(Unguarded):
     def confine(self, target: str) -> None:
         """Nothing."""
 
-    def go(self) -> tuple[dict[str, Any], int]:
+    def go(self, words: bytes = b"") -> tuple[dict[str, Any], int]:
         """As a warden does, but for the outside."""
-        answer = self.ask("go")
+        answer = self.ask("go", words=words.decode())
         return answer, int(answer.get("ns", 0)) + 1
 
     def charged_ns(self) -> int:

@@ -17,6 +17,7 @@ from expctl.adapters import (
     git_workspace,
     interruption,
     journal,
+    library,
     repository_lock,
     step_runner,
 )
@@ -162,6 +163,7 @@ def _() -> None:
         return self.must(["rev-parse", f"{base}^{{tree}}"]) if isinstance(made, Failed) else made
 
     GitWorkspace.candidate_tree = forgiving  # type: ignore[method-assign]
+    library.no_diff = lambda _: ""
     preflight.tree_faults = lambda *_: []  # type: ignore[assignment]
 
 

@@ -79,7 +79,10 @@ PATCHES = (
         share=0.6,
     ),
     FaultClass(
-        name="patch is empty", play=_refused("empty", "BLOCKED"), planted="a patch that fails is taken for none", share=0.6
+        name="patch is empty",
+        play=_refused("empty", "no change to measure"),
+        planted="a patch that fails is taken for none",
+        share=0.6,
     ),
     FaultClass(
         name="patch is binary", play=_rejected("binary", BINARY, "src/table"), planted="patches pass as text", share=0.6
