@@ -1,4 +1,5 @@
-"""The doctor's look at files below the git folder: journals, refs, worktrees, locks and publications. Changes nothing."""
+"""The doctor's look at files below the git folder: journals, refs, worktrees, locks and publications, and at the
+machine's lock. Changes nothing."""
 
 import os
 import shlex
@@ -9,6 +10,7 @@ from pathlib import Path
 from expctl.adapters.git_reader import GitReader
 from expctl.adapters.holder import read_holder
 from expctl.adapters.journal import FileJournal
+from expctl.adapters.machine_lock import MachineLock
 from expctl.domain.checkup import Finding, note, ok, wrong
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN
@@ -71,6 +73,10 @@ class StateCheckup:
             yield wrong("worktrees", f"{_shown(path)} is left of a dead run", CLEAR)
 
     def _locks(self) -> Iterator[Finding]:
+        try:
+            MachineLock().look()
+        except Refused as refusal:
+            yield wrong("locks", f"{refusal.message}: {refusal.where}: {refusal.found}", refusal.hint)
         if self._runner is not None:
             return
         if (self._state / "publication.json").exists():

@@ -83,6 +83,12 @@ def read_holder(lock: Path) -> HolderFacts | None:
         os.close(descriptor)
 
 
+def is_mark(descriptor: int) -> bool:
+    """Is it the lock file of a holder, or an empty one? A user's file must not be written."""
+    text = os.pread(descriptor, BYTES_MOST + 1, 0)
+    return not text or (len(text) <= BYTES_MOST and parse_holder(text) is not None)
+
+
 def parse_holder(text: bytes) -> HolderFacts | None:
     """What a lock file says, where anybody may write; None when that is nothing that a holder writes."""
     try:
