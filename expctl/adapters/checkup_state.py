@@ -16,6 +16,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN
 
 LOCKS = ("index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "shallow.lock")
+FOLDERS = ("journal", "scratch", "artifacts", "checkouts", "profiles", "gate")
 CLEAR = "expctl doctor --clear"
 
 
@@ -30,6 +31,7 @@ class StateCheckup:
 
     def findings(self) -> Iterator[Finding]:
         """Everything that was seen, part by part."""
+        yield from self._kinds()
         for part, look in (
             ("journal", self._journals),
             ("refs", self._refs),
@@ -38,6 +40,15 @@ class StateCheckup:
         ):
             seen = list(look())
             yield from seen or [ok(part, "nothing is left of a dead run")]
+
+    def _kinds(self) -> Iterator[Finding]:
+        """What is a folder where a file belongs, or the other way round."""
+        for path in (self._state, *(self._state / name for name in FOLDERS)):
+            if path.exists() and not path.is_dir():
+                yield wrong("state", f"{_shown(path)} is no folder", f"mv {_typed(path)} {_typed(path)}.aside")
+        lock = self._state / "lock"
+        if lock.exists() and not lock.is_file():
+            yield wrong("state", f"{_shown(lock)} is no plain file", f"mv {_typed(lock)} {_typed(lock)}.aside")
 
     def _journals(self) -> Iterator[Finding]:
         journal = FileJournal(self._state / "journal", heals=False)

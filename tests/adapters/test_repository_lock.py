@@ -12,7 +12,7 @@ import pytest
 
 from expctl.adapters.holder import describe_holder, mark_holder, read_holder, start_ticks
 from expctl.adapters.repository_lock import RepositoryLock
-from expctl.domain.errors import Busy, ExitStatus
+from expctl.domain.errors import Busy, ExitStatus, Refused
 
 HOLDER = """
 import sys, time
@@ -128,3 +128,10 @@ def test_a_mark_is_never_seen_torn(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         assert holder is not None
         assert holder.experiment == experiment
     os.close(descriptor)
+
+
+def test_a_pipe_in_its_place_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lock")
+    with pytest.raises(Refused) as caught, RepositoryLock(tmp_path).repository(experiment="P1"):
+        pytest.fail("took it")
+    assert caught.value.where == str(tmp_path / "lock")
