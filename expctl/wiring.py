@@ -143,7 +143,7 @@ def findings_pen() -> "FindingsPen":
 
 def mark_of(place: Place) -> str:
     """What our children carry, so that a later run of the same repository finds survivors."""
-    return hashlib.sha256(str(place.state).encode()).hexdigest()[:16]
+    return hashlib.sha256(str(place.state).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
 def running(place: Place) -> "tuple[Running, ...]":

@@ -1,4 +1,5 @@
-"""The doctor's look at files below the git folder: journals, refs, worktrees, locks and publications. Changes nothing."""
+"""The doctor's look at files below the git folder: journals, refs, worktrees, locks and publications, and at the
+machine's lock. Changes nothing."""
 
 import os
 import shlex
@@ -9,11 +10,13 @@ from pathlib import Path
 from expctl.adapters.git_reader import GitReader
 from expctl.adapters.holder import read_holder
 from expctl.adapters.journal import FileJournal
+from expctl.adapters.machine_lock import MachineLock
 from expctl.domain.checkup import Finding, note, ok, wrong
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import ID_PATTERN
 
 LOCKS = ("index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "shallow.lock")
+FOLDERS = ("journal", "scratch", "artifacts", "checkouts", "profiles", "gate")
 CLEAR = "expctl doctor --clear"
 
 
@@ -28,6 +31,7 @@ class StateCheckup:
 
     def findings(self) -> Iterator[Finding]:
         """Everything that was seen, part by part."""
+        yield from self._kinds()
         for part, look in (
             ("journal", self._journals),
             ("refs", self._refs),
@@ -36,6 +40,15 @@ class StateCheckup:
         ):
             seen = list(look())
             yield from seen or [ok(part, "nothing is left of a dead run")]
+
+    def _kinds(self) -> Iterator[Finding]:
+        """What is a folder where a file belongs, or the other way round."""
+        for path in (self._state, *(self._state / name for name in FOLDERS)):
+            if path.exists() and not path.is_dir():
+                yield wrong("state", f"{_shown(path)} is no folder", f"mv {_typed(path)} {_typed(path)}.aside")
+        lock = self._state / "lock"
+        if lock.exists() and not lock.is_file():
+            yield wrong("state", f"{_shown(lock)} is no plain file", f"mv {_typed(lock)} {_typed(lock)}.aside")
 
     def _journals(self) -> Iterator[Finding]:
         journal = FileJournal(self._state / "journal", heals=False)
@@ -71,6 +84,10 @@ class StateCheckup:
             yield wrong("worktrees", f"{_shown(path)} is left of a dead run", CLEAR)
 
     def _locks(self) -> Iterator[Finding]:
+        try:
+            MachineLock().look()
+        except Refused as refusal:
+            yield wrong("locks", f"{refusal.message}: {refusal.where}: {refusal.found}", refusal.hint)
         if self._runner is not None:
             return
         if (self._state / "publication.json").exists():

@@ -16,8 +16,9 @@ from typing import IO
 
 from expctl.adapters.redaction import redact_file, redacted
 from expctl.domain.text import plain_text
-from expctl.launcher.disk_use import LOOK_EVERY_S, DiskWatch, empty
+from expctl.launcher.disk_use import LOOK_EVERY_S, DiskWatch
 from expctl.launcher.launch import LOG_BYTES_MAX, MARK, Launch, Walls
+from expctl.launcher.removal import empty
 from expctl.launcher.running import Running, Unkillable, become_subreaper
 from expctl.launcher.survivors import end_survivors
 

@@ -1,6 +1,7 @@
 """The argv and the environment that a child is given."""
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -9,13 +10,9 @@ from expctl.domain.protocol import Environment
 
 
 def fill(argv: Sequence[str], words: Mapping[str, str]) -> list[str]:
-    """Replace the known words of an argv, also inside a longer word."""
-    filled = []
-    for word in argv:
-        for name, value in words.items():
-            word = word.replace(name, value)  # noqa: PLW2901  folding the replacements
-        filled.append(word)
-    return filled
+    """Replace the known words of an argv, also inside a longer word; what was filled in is not looked at again."""
+    known = re.compile("|".join(map(re.escape, words)))
+    return [known.sub(lambda found: words[found[0]], word) for word in argv]
 
 
 def child_environment(environment: Environment, scratch: Path, mark: str) -> dict[str, str]:

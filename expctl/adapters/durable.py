@@ -2,10 +2,11 @@
 
 import errno
 import os
-import shutil
 from pathlib import Path
 
-from expctl.domain.machine_trouble import is_trouble
+from expctl.launcher.removal import remove_tree
+
+__all__ = ["flush_folder", "forget_half_written", "move", "remove_tree", "replace"]
 
 
 def replace(path: Path, contents: bytes) -> None:
@@ -39,19 +40,6 @@ def move(source: Path, target: Path) -> None:
         target.chmod(mode)
         source.unlink()
     flush_folder(target.parent)
-
-
-def remove_tree(folder: Path) -> None:
-    """Remove a folder and what is below it, as far as that goes; one that is gone is fine.
-
-    Raises OSError when the disk is broken or can't be written: what comes next would stumble over what stayed.
-    """
-    try:
-        shutil.rmtree(folder)
-    except OSError as error:
-        if is_trouble(error):
-            raise
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def forget_half_written(folder: Path) -> None:

@@ -9,9 +9,13 @@ import sys
 import time
 from pathlib import Path
 
+from expctl.domain.text import one_line
 from expctl.domain.values import dataclass
 
 BYTES_MOST = 4096
+WORD_MOST = 100
+PID_MOST = 1 << 22  # the kernel's PID_MAX_LIMIT
+TICKS_MOST = 1 << 63
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,18 +54,18 @@ def start_ticks(pid: int) -> int:
 
 
 def mark_holder(descriptor: int, *, experiment: str, step: str) -> None:
-    """Write who we are into the open lock file."""
+    """Write who we are into the open lock file: padded over what was there, so that no reader sees it torn."""
     facts = {
         "pid": os.getpid(),
         "start_ticks": start_ticks(os.getpid()),
         "boot_id": boot_id(),
-        "executable": Path(sys.argv[0]).name or "python",
-        "experiment": experiment,
+        "executable": one_line(Path(sys.argv[0]).name, WORD_MOST) or "python",
+        "experiment": one_line(experiment, WORD_MOST),
         "step": step,
         "since": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
     text = json.dumps(facts).encode()
-    os.pwrite(descriptor, text, 0)
+    os.pwrite(descriptor, text.ljust(min(os.fstat(descriptor).st_size, BYTES_MOST)), 0)
     os.ftruncate(descriptor, len(text))
 
 
@@ -79,21 +83,40 @@ def read_holder(lock: Path) -> HolderFacts | None:
         os.close(descriptor)
 
 
+def is_mark(descriptor: int) -> bool:
+    """Is it the lock file of a holder, or an empty one? A user's file must not be written."""
+    text = os.pread(descriptor, BYTES_MOST + 1, 0)
+    return not text or (len(text) <= BYTES_MOST and parse_holder(text) is not None)
+
+
 def parse_holder(text: bytes) -> HolderFacts | None:
-    """What a lock file says; None when it says nothing."""
+    """What a lock file says, where anybody may write; None when that is nothing that a holder writes."""
     try:
         facts = json.loads(text)
         return HolderFacts(
-            pid=int(facts["pid"]),
-            start_ticks=int(facts["start_ticks"]),
-            executable=str(facts["executable"]),
-            experiment=str(facts["experiment"]),
-            step=str(facts["step"]),
-            boot_id=str(facts.get("boot_id", "")),
-            since=str(facts.get("since", "")),
+            pid=_number(facts["pid"], 1, PID_MOST),
+            start_ticks=_number(facts["start_ticks"], -1, TICKS_MOST),
+            executable=_word(facts["executable"]),
+            experiment=_word(facts["experiment"]),
+            step=_word(facts["step"]),
+            boot_id=_word(facts.get("boot_id", "")),
+            since=_word(facts.get("since", "")),
         )
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
+
+
+def _number(found: object, least: int, most: int) -> int:
+    if type(found) is not int or not least <= found <= most:
+        raise ValueError
+    return found
+
+
+def _word(found: object) -> str:
+    """For a terminal."""
+    if type(found) is not str:
+        raise ValueError
+    return one_line(found, WORD_MOST)
 
 
 def describe_holder(lock: Path | HolderFacts) -> str:

@@ -74,6 +74,8 @@ class FileJournal:
         path = self._path(experiment)
         if not path.exists():
             return []
+        if not path.is_file():
+            raise _damaged("it is no plain file", path)
         raw = path.read_bytes()
         whole, torn = raw.rsplit(b"\n", 1) if b"\n" in raw else (b"", raw)
         if torn and self._heals:
@@ -106,15 +108,19 @@ def _checked(text: bytes, path: Path, number: int, previous: str) -> dict[str, A
         given = line.pop("sum")
         if given != _checksum(line) or line["prev"] != previous or line["seq"] != number - 1:
             raise ValueError("checksum or order")
-    except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise Refused(
-            "the journal is damaged",
-            expected="a chain of checksummed lines",
-            found=f"line {number} does not fit: {error}",
-            where=str(path),
-            hint="expctl doctor has the command that moves it aside: the experiment then starts over, records stay",
-        ) from error
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise _damaged(f"line {number} does not fit: {error}", path) from error
     return {**line, "sum": given}
+
+
+def _damaged(found: str, path: Path) -> Refused:
+    return Refused(
+        "the journal is damaged",
+        expected="a chain of checksummed lines",
+        found=found,
+        where=str(path),
+        hint="expctl doctor has the command that moves it aside: the experiment then starts over, records stay",
+    )
 
 
 def _event(line: dict[str, Any], path: Path) -> Event:

@@ -61,7 +61,8 @@ class MachineGate:
         return self._wait_until_quiet(self._rule.wait_s)
 
     def blocking(self, target: Target | None) -> tuple[Foreign, ...]:
-        """What would block a measurement of `target` now, locks included; takes no lock."""
+        """What would block a measurement of `target` now, locks included; takes no lock. Raises Refused when a run couldn't."""
+        self._lock.look()
         window_s = max((sensor.window_s for sensor in self._asked(target)), default=0.0)
         if window_s:  # a sensor that compares two moments
             self._foreign(target)

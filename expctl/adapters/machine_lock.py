@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from expctl.adapters.holder import HolderFacts, describe_holder, mark_holder, read_holder
+from expctl.adapters.holder import HolderFacts, describe_holder, is_mark, mark_holder, read_holder
 from expctl.domain.errors import Busy, Refused
 
 FOLDER = "EXPCTL_LOCK_DIR"
@@ -76,6 +76,24 @@ class MachineLock:
         """Raises Refused when it could not be taken: better now than after the build."""
         os.close(self._open())
 
+    def look(self) -> None:
+        """As `check`, but nothing is made."""
+        try:
+            os.lstat(self.path)
+        except FileNotFoundError:
+            self._look_at_folder()
+        except OSError as error:
+            raise self._refused(error.strerror or str(error)) from error
+        else:
+            os.close(self._open())
+
+    def _look_at_folder(self) -> None:
+        folder = self.path.parent
+        if not os.path.isdir(folder):
+            raise self._refused("no such folder")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise self._refused("a folder that can't be written")
+
     def holders(self) -> tuple[LockHolder, ...]:
         """Who holds it now, without locking: what the kernel lists, and who wrote the file and is still there."""
         try:
@@ -125,7 +143,7 @@ class MachineLock:
                 continue  # removed in between
             except OSError as error:
                 raise self._refused(error.strerror or str(error)) from error
-            if stat.S_ISREG(os.fstat(descriptor).st_mode) and os.pread(descriptor, 2, 0) in (b"", b'{"'):
+            if stat.S_ISREG(os.fstat(descriptor).st_mode) and is_mark(descriptor):
                 return descriptor
             os.close(descriptor)
             raise self._refused("a file with something else in it")

@@ -3,11 +3,12 @@
 import contextlib
 import fcntl
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from expctl.adapters.holder import describe_holder, mark_holder
-from expctl.domain.errors import Busy
+from expctl.domain.errors import Busy, Refused
 
 
 class HeldLock:
@@ -34,6 +35,14 @@ class RepositoryLock:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise Refused(
+                    "the repository's lock cannot be held",
+                    expected="a plain file",
+                    found="something else",
+                    where=str(self.path),
+                    hint="move it aside, then run the same command again",
+                )
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:

@@ -80,8 +80,10 @@ class StepRunner:
                     said = channel.understood(line)
                     if said.get("event") == "end":
                         report = _test_end(said, cases, failed, worst)
-                        _hear_out(child)
-                        status = child.wait(time.monotonic() + END_WAIT_S)
+                        try:
+                            status = _ended(child)
+                        except TimedOut:
+                            return Failed(reason=_held_open(child), died=True)
                         if isinstance(report, TestReport) and status:
                             return Failed(reason=f"the test said it passed and then {child.fate()}", died=True)
                         return report
@@ -116,9 +118,8 @@ class StepRunner:
         facts: list[Fact] = []
         log, channel = self._fresh_log("profile"), Channel()
         out.mkdir(parents=True, exist_ok=True)
-        argv = fill(step.argv, {"{tree}": str(tree), "{out}": str(out)})
         try:
-            with self._start(argv, cwd, artifact, log, out=out) as child:
+            with self._start(step.argv, cwd, artifact, log, tree=tree, out=out) as child:
                 child.close_input()
                 for line in child.lines(time.monotonic() + step.timeout_s):
                     said = channel.understood(line)
@@ -156,14 +157,23 @@ class StepRunner:
     # ------------------------------------------------------------------ starting
 
     def _start(
-        self, argv: Sequence[str], cwd: Path, artifact: Path, log: Path, core: int | None = None, *, out: Path | None = None
+        self,
+        argv: Sequence[str],
+        cwd: Path,
+        artifact: Path,
+        log: Path,
+        core: int | None = None,
+        *,
+        tree: Path | None = None,
+        out: Path | None = None,
     ) -> Child:
-        """`out` is a profiler's folder, and says that it is one."""
+        """`tree` and `out` are a profiler's sources and folder, and say that it is one."""
         if broken := self._broken(cwd):
             listed = ", ".join(one_line(name, 80) for name in broken[:3])
             raise StepFailed(Failed(reason=f"the harness was changed since it was checked out: {listed}", fault=True))
         room = self._room(artifact)
-        words = {"{python}": sys.executable, "{artifact}": str(artifact), "{out}": str(room), "{id}": self._experiment}
+        words = {"{python}": sys.executable, "{artifact}": str(artifact), "{id}": self._experiment, "{out}": str(out or room)}
+        words |= {"{tree}": str(tree)} if tree is not None else {}
         own = (room,) if out is None else (room, out)
         try:
             return Child(
@@ -210,10 +220,20 @@ class StepRunner:
         return self._scratch / f"{step}.log"
 
 
-def _hear_out(child: Child) -> None:
-    """After an `end` comes nothing. Raises Unasked."""
+def _ended(child: Child) -> int:
+    """The exit status. After an `end` comes nothing. Raises Unasked, and TimedOut when the channel stays open."""
     for line in child.lines(time.monotonic() + END_WAIT_S):
         raise Unasked(one_line(line, 60))
+    return child.wait(time.monotonic() + END_WAIT_S)
+
+
+def _held_open(child: Child) -> str:
+    """Why a step that has said its end goes on."""
+    try:
+        child.wait(time.monotonic())
+    except TimedOut:
+        return f"the test said its end and did not exit within {END_WAIT_S:g} s"
+    return f"the test ended, but something that it started kept the result channel open for {END_WAIT_S:g} s"
 
 
 def _fact(said: Mapping[str, Any]) -> Fact:

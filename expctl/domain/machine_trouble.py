@@ -4,6 +4,7 @@ import errno
 
 from expctl.domain.errors import MachineTrouble
 
+ASIDE = "move it aside"
 RIGHT = "run it as a user who may write there"
 WAYS_OUT = {
     errno.ENOSPC: ("the disk is full", "make room (`df` shows where it went)"),
@@ -16,8 +17,12 @@ WAYS_OUT = {
     errno.EAGAIN: ("no process can be started", "end programs, or raise the limit of processes (`ulimit -u`)"),
     errno.EACCES: ("permission is denied", RIGHT),
     errno.EPERM: ("permission is denied", RIGHT),
+    errno.EISDIR: ("a folder is in the way of a file", ASIDE),
+    errno.ENOTDIR: ("something else is in the way of a folder", ASIDE),
+    errno.EEXIST: ("something else is in the way", ASIDE),
+    errno.ELOOP: ("a link is in the way", ASIDE),
 }
-OF_ONE_FILE = {errno.EACCES, errno.EPERM}
+OF_ONE_FILE = {errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ELOOP}
 AGAIN = "run the same command again: nothing measured is lost"
 
 

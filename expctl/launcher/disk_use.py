@@ -1,7 +1,7 @@
 """How much a child has written, looked at while it runs: in folders that it may fill, in its log, in unlinked files."""
 
+import errno
 import os
-import shutil
 import stat
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -24,6 +24,7 @@ class DiskWatch:
         self._log, self._log_at_most = log, log_cap // 2
         self._at_most = cap // 2
         self._next_s = 0.0
+        self._is_deep = False
         self._before = self._used()
         self._free_before = self._free()
 
@@ -37,6 +38,8 @@ class DiskWatch:
             used += sum(_unlinked(pid) for pid in pids())
         ended = time.monotonic()
         self._next_s = ended + max(LOOK_EVERY_S, (ended - began) / SHARE_OF_TIME)
+        if self._is_deep:
+            return "nested folders too deep to be looked at"
         if used > self._at_most:
             return f"wrote more than {self._at_most >> 20} MiB to the disk"
         if _size(self._log) > self._log_at_most:
@@ -55,8 +58,9 @@ class DiskWatch:
                         total += facts.st_blocks * BLOCK_BYTES
                         if stat.S_ISDIR(facts.st_mode):
                             left.append(entry.path)
-            except OSError:
-                continue  # gone meanwhile
+            except OSError as error:
+                self._is_deep |= error.errno == errno.ENAMETOOLONG
+                continue  # else gone meanwhile
             if entries > ENTRIES_MAX:
                 return total + self._at_most + 1
         return total + _size(self._log)
@@ -66,15 +70,6 @@ class DiskWatch:
             facts = os.statvfs(folder)
             return facts.f_bfree * facts.f_frsize
         return 0
-
-
-def empty(folder: Path) -> None:
-    """Give back what is below it. The folder itself stays: a child's walls name it."""
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink(missing_ok=True)
 
 
 def _unlinked(pid: int) -> int:

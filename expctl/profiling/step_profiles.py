@@ -1,6 +1,5 @@
 """What profilers leave behind in the profile step of one run, read as `profile show` reads it."""
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from expctl.domain.profile import Kernel
 from expctl.domain.profile_change import compare_runs
 from expctl.domain.record import Fact
 from expctl.domain.text import one_line
+from expctl.launcher.removal import remove_tree
 from expctl.profiling.analysis import with_occupancy
 from expctl.profiling.reader import read_profile
 from expctl.profiling.step_facts import facts_of
@@ -25,7 +25,7 @@ class StepProfiles:
     def fresh(self, target: str, side: Side) -> Path:
         """An empty folder for the passes of one side."""
         folder = self._folder / target / side
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)
         folder.mkdir(parents=True)
         return folder
 
@@ -41,7 +41,7 @@ class StepProfiles:
 
     def drop(self, target: str, side: Side, number: int) -> None:
         """Forget what a pass wrote before it failed."""
-        shutil.rmtree(self._pass(target, side, number), ignore_errors=True)
+        remove_tree(self._pass(target, side, number))
 
     def facts(self, target: str, side: Side, arch: str) -> tuple[Fact, ...]:
         """Facts of what was written; none where nothing was. Raises Refused for what `unreadable` names."""
@@ -55,7 +55,7 @@ class StepProfiles:
 
     def forget(self, target: str) -> None:
         """Databases are large, and what they say stands in the record."""
-        shutil.rmtree(self._folder / target, ignore_errors=True)
+        remove_tree(self._folder / target)
 
     def _pass(self, target: str, side: Side, number: int) -> Path:
         return self._folder / target / side / str(number)

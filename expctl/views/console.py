@@ -19,10 +19,15 @@ class ConsoleProgress:
         self._stream = stream if stream is not None else sys.stdout
         self._moves = self._stream.isatty()
         self._open = False
+        self._title = ""
+        self._waits = False
 
     def title(self, experiment: str, title: str, *, base: str, target: str, protocol: str) -> None:
-        """The first line of a run."""
-        self._line(f"{experiment}  {one_line(title, 60)}   base {base[:7]}  target {target}  protocol {protocol[:4]}")
+        """The first line of a run; once for a run that is tried again and again because it waits."""
+        text = f"{experiment}  {one_line(title, 60)}   base {base[:7]}  target {target}  protocol {protocol[:4]}"
+        if not self._waits or text != self._title:
+            self._line(text)
+        self._title = text
 
     def working(self, name: str, text: str) -> None:
         """What is being done now; only a terminal shows it."""
@@ -30,6 +35,7 @@ class ConsoleProgress:
 
     def step(self, name: str, text: str, duration_s: float = 0.0) -> None:
         """A step has ended."""
+        self._waits = name == "waiting"
         took = f"   {duration_s:.1f} s" if duration_s >= 0.05 else ""
         self._line(f"  {name:<10} {one_line(text, 220)}{took}")
 

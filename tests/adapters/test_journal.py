@@ -154,3 +154,13 @@ def test_every_event_comes_back_from_json(name: str) -> None:
         assert problems.found == []
 
     comes_back()
+
+
+def test_a_folder_and_a_line_nested_without_end_are_damage(tmp_path: Path) -> None:
+    journal = FileJournal(tmp_path / "journal")
+    (tmp_path / "journal" / "P1.jsonl").mkdir(parents=True)
+    (tmp_path / "journal" / "P2.jsonl").write_text("[" * 100_000 + "\n")
+    for name in ("P1", "P2"):
+        with pytest.raises(Refused, match="journal is damaged") as caught:
+            journal.read(name)
+        assert caught.value.where.endswith(f"{name}.jsonl")

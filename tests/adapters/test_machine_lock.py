@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.holder import boot_id, mark_holder, read_holder
+from expctl.adapters.holder import boot_id, read_holder
 from expctl.adapters.machine_lock import FOLDER, NAME, SHARED_FOLDERS, MachineLock, lock_folder
 from expctl.domain.errors import Busy, ExitStatus, Refused
 
@@ -175,6 +175,7 @@ HOSTILE: dict[str, tuple[Callable[[Path], object], str]] = {
     "a folder": (lambda path: path.mkdir(), "a folder"),
     "a pipe": (lambda path: os.mkfifo(path), "a pipe"),
     "a stranger's file": (lambda path: path.write_text("precious"), "a file with something else in it"),
+    "a user's JSON": (lambda path: path.write_text('{"pid": 1, "name": "precious"}'), "a file with something else in it"),
     "a hard link to one": (hard_link, "a file with something else in it"),
 }
 
@@ -187,6 +188,8 @@ def test_what_is_no_lock_is_refused_and_left_alone(path: Path, name: str) -> Non
     victim.unlink() if "hard" in name else None
     make(path)
     before = path.lstat()
+    with pytest.raises(Refused, match="lock cannot be opened"):
+        MachineLock().look()
     with pytest.raises(Refused, match="lock cannot be opened") as caught, MachineLock().alone(wait_s=0):
         pytest.fail("took it")
     assert caught.value.found == found
@@ -221,16 +224,26 @@ def test_a_file_that_is_replaced_before_it_is_locked_is_not_the_lock(path: Path,
             pytest.fail("both hold it")
 
 
-def test_a_torn_mark_is_still_ours(path: Path) -> None:
-    lock = MachineLock(experiment="P1" * 40)
-    lock.check()
-    descriptor = os.open(path, os.O_RDWR)
-    mark_holder(descriptor, experiment="P1" * 40, step="measuring")
-    os.pwrite(descriptor, b'{"pid": 1}', 0)
-    os.close(descriptor)
-    assert lock.holders() == ()
-    with lock.alone(wait_s=0):
-        assert len(lock.holders()) == 1
+FOLDERS: dict[str, Callable[[Path], object]] = {
+    "nothing": lambda path: path,
+    "a file": lambda path: path.touch(),
+    "a loop": lambda path: path.symlink_to(path),
+}
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_a_look_tells_what_a_run_would_refuse_and_makes_nothing(tmp_path: Path, name: str) -> None:
+    folder = tmp_path / "folder"
+    FOLDERS[name](folder)
+    for lock in (MachineLock(folder), MachineLock(folder / ("x" * 300))):
+        with pytest.raises(Refused) as looked:
+            lock.look()
+        with pytest.raises(Refused) as checked:
+            lock.check()
+        assert (looked.value.where, looked.value.hint) == (checked.value.where, checked.value.hint)
+    (tmp_path / "sound").mkdir()
+    MachineLock(tmp_path / "sound").look()
+    assert list((tmp_path / "sound").iterdir()) == []
 
 
 def test_the_place_depends_on_the_machine_and_not_on_who_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

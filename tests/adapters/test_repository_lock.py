@@ -12,7 +12,7 @@ import pytest
 
 from expctl.adapters.holder import describe_holder, mark_holder, read_holder, start_ticks
 from expctl.adapters.repository_lock import RepositoryLock
-from expctl.domain.errors import Busy, ExitStatus
+from expctl.domain.errors import Busy, ExitStatus, Refused
 
 HOLDER = """
 import sys, time
@@ -72,7 +72,18 @@ def test_nobody_is_shown_after_the_run_however_it_ended(tmp_path: Path, error: t
         assert read_holder(lock.path) is not None
 
 
-@pytest.mark.parametrize("contents", [b"", b"{", b"[]", b'{"pid": 1}', b'{"pid": "x"}', b"\xff"])
+SAID = {"pid": 1, "start_ticks": 2, "executable": "expctl", "experiment": "P1", "step": "build"}
+NO_HOLDERS = [
+    *(b"", b"{", b"[]", b'{"pid": 1}', b'{"pid": "x"}', b"\xff", b"[" * 4000, b"null"),
+    *(
+        json.dumps(SAID).encode().replace(b'"pid": 1,', b'"pid": %s,' % each)
+        for each in (b"1e999", b"1.0", b"-1", b"0", b"true")
+    ),
+    *(json.dumps({**SAID, key: value}).encode() for key, value in (("pid", 10**30), ("start_ticks", "2"), ("step", ["x"]))),
+]
+
+
+@pytest.mark.parametrize("contents", NO_HOLDERS)
 def test_a_lock_file_that_says_nothing_has_no_holder(tmp_path: Path, contents: bytes) -> None:
     lock = tmp_path / "lock"
     lock.write_bytes(contents)
@@ -98,3 +109,29 @@ def test_a_process_is_known_by_its_start_and_not_by_its_number() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as process:
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         assert start_ticks(process.pid) == -1, "a zombie holds nothing"
+
+
+def test_what_a_stranger_wrote_is_harmless_on_a_terminal(tmp_path: Path) -> None:
+    lock = tmp_path / "lock"
+    lock.write_text(json.dumps(dict.fromkeys(SAID, "\x1b[2Ja\n\ud800b" + "c" * 300) | {"pid": 1, "start_ticks": 2}))
+    shown = "a b" + "c" * 96 + "…"
+    assert describe_holder(lock) == f"{shown} (pid 1, running {shown}, step {shown})"
+
+
+def test_a_mark_is_never_seen_torn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed between the write and the cut."""
+    monkeypatch.setattr("expctl.adapters.holder.os.ftruncate", lambda *_: None)
+    descriptor = os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT)
+    for experiment in ("P" * 90, "P1"):
+        mark_holder(descriptor, experiment=experiment, step="build")
+        holder = read_holder(tmp_path / "lock")
+        assert holder is not None
+        assert holder.experiment == experiment
+    os.close(descriptor)
+
+
+def test_a_pipe_in_its_place_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lock")
+    with pytest.raises(Refused) as caught, RepositoryLock(tmp_path).repository(experiment="P1"):
+        pytest.fail("took it")
+    assert caught.value.where == str(tmp_path / "lock")

@@ -110,6 +110,15 @@ def test_a_test_step_that_hangs_is_ended(runner: StepRunner, tmp_path: Path) -> 
     assert outcome == Failed(reason="the test did not end within 1 s (1 cases done)", died=True)
 
 
+def test_a_daemon_that_keeps_the_channel_open_is_told(
+    runner: StepRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("expctl.adapters.step_runner.END_WAIT_S", 0.5)
+    outcome = try_out(runner, CASE + "if os.fork() == 0: time.sleep(60)\n" + OK, tmp_path)
+    reason = "the test ended, but something that it started kept the result channel open for 0.5 s"
+    assert outcome == Failed(reason=reason, died=True)
+
+
 @pytest.mark.parametrize("what", ["test", "profile"])
 def test_a_program_that_is_not_there_is_a_fault(runner: StepRunner, tmp_path: Path, what: str) -> None:
     absent = Step(argv=("/no/such/program",), timeout_s=1)

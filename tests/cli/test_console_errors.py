@@ -26,6 +26,9 @@ def raising(error: Exception) -> int:
         (errno.ENOSPC, "the disk is full"),
         (errno.EDQUOT, "quota"),
         (errno.EACCES, "permission is denied"),
+        (errno.EISDIR, "a folder is in the way"),
+        (errno.ENOTDIR, "move it aside"),
+        (errno.EEXIST, "move it aside"),
     ],
 )
 def test_a_disk_that_gives_way_is_no_bug_of_ours(number: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:

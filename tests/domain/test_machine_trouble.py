@@ -19,7 +19,7 @@ def test_trouble_says_what_it_is_and_what_to_do(number: int) -> None:
     assert refusal.hint == f"{WAYS_OUT[number][1]}, then run the same command again: nothing measured is lost"
 
 
-@pytest.mark.parametrize("number", [errno.ENOENT, errno.EEXIST, errno.EINVAL])
+@pytest.mark.parametrize("number", [errno.ENOENT, errno.EBADF, errno.EINVAL])
 def test_a_missing_file_is_no_trouble_of_the_machine(number: int) -> None:
     assert not is_trouble(OSError(number, "x"))
     assert explained(OSError(number, "x")) is None

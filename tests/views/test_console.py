@@ -35,3 +35,13 @@ def test_a_terminal_sees_a_bar_that_is_wiped_before_the_next_line() -> None:
     assert "\r\x1b[K  benchmark  [############............] 5/10" in shown
     assert "\r\x1b[K  test       7" in shown
     assert shown.endswith("\r\x1b[K  test       pass\n")
+
+
+def test_a_run_that_waits_is_titled_once() -> None:
+    stream = StringIO()
+    progress = ConsoleProgress(stream)
+    for name in ("build", "waiting", "", "", "verdict", ""):
+        progress.title("P15", "stage B", base="4f2c91a55", target="cpu", protocol="9ab3ffff")
+        if name:
+            progress.step(name, "x")
+    assert [line.split()[0] for line in stream.getvalue().splitlines()] == ["P15", "build", "P15", "waiting", "verdict", "P15"]

@@ -1,0 +1,82 @@
+"""Removing what a child left: folders of any depth, without rights or with links in them.
+
+Folders are walked by descriptors, at most DEEPEST below the root; what lies deeper is lifted to the root, pass by pass.
+"""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from expctl.domain.machine_trouble import is_trouble
+
+DEEPEST = 50
+FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+RIGHTS = 0o700
+
+
+def remove_tree(folder: Path) -> None:
+    """Remove a folder and what is below it, as far as that goes; one that is gone is fine, a link stays.
+
+    Raises OSError when the disk is broken or can't be written: what comes next would stumble over what stayed.
+    """
+    empty(folder)
+    with _going_on():
+        os.rmdir(folder)
+
+
+def empty(folder: Path) -> None:
+    """As `remove_tree`, but for the folder itself."""
+    with _going_on(), _opened(folder, None) as root:
+        while _clear(root, root, 1):
+            pass
+
+
+def _clear(folder: int, root: int, depth: int) -> bool:
+    """Remove what is in the open folder; was anything lifted to the root instead?"""
+    was_lifted = False
+    with os.scandir(folder) as found:
+        entries = [(each.name, each.is_dir(follow_symlinks=False)) for each in found]
+    for name, is_folder in entries:
+        with _going_on():
+            if not is_folder:
+                os.unlink(name, dir_fd=folder)
+            elif depth < DEEPEST:
+                with _going_on(), _opened(name, folder) as below:
+                    was_lifted |= _clear(below, root, depth + 1)
+                os.rmdir(name, dir_fd=folder)
+            else:
+                with _going_on(), _opened(name, folder):
+                    pass  # a folder without rights can't be moved either
+                os.rename(name, f".lifted.{secrets.token_hex(8)}", src_dir_fd=folder, dst_dir_fd=root)
+                was_lifted = True
+    return was_lifted
+
+
+@contextlib.contextmanager
+def _opened(name: str | Path, folder: int | None) -> Iterator[int]:
+    """A descriptor to read the folder by, which is given the rights that this takes."""
+    place = os.open(name, os.O_PATH | FOLDER, dir_fd=folder)
+    try:
+        mode = os.fstat(place).st_mode
+        if mode & RIGHTS != RIGHTS:
+            with _going_on():
+                os.chmod(f"/proc/self/fd/{place}", mode & 0o7777 | RIGHTS)
+        descriptor = os.open(".", os.O_RDONLY | FOLDER, dir_fd=place)
+    finally:
+        os.close(place)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _going_on() -> Iterator[None]:
+    """What can't be removed stays. Raises OSError when it is about the machine."""
+    try:
+        yield
+    except OSError as error:
+        if is_trouble(error):
+            raise
