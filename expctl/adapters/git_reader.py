@@ -110,6 +110,7 @@ class Place:
 
 WHERE = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--revs-only")
 HEAD = "HEAD^{commit}"
+HEADS = "refs/heads/"
 EXPERIMENTS = "experiments"
 
 
@@ -178,8 +179,12 @@ class GitReader:
         return answer.stdout.decode().strip()
 
     def branch(self) -> str:
-        """The name of the branch that is checked out; empty when HEAD is detached."""
-        return self._ask(["symbolic-ref", "-q", "--short", "HEAD"], ends=(0, 1)).stdout.decode().strip()
+        """The name of the branch that is checked out, without `refs/heads/`; empty when HEAD is detached.
+
+        git's own short form is another where a tag has the same name.
+        """
+        full = self._ask(["symbolic-ref", "-q", "HEAD"], ends=(0, 1)).stdout.decode().strip()
+        return full.removeprefix(HEADS) if full.startswith(HEADS) else ""
 
     def blob_on_disk(self, path: str) -> str:
         """The blob id that a file of the work tree would have if it were added now, after git's own filters."""

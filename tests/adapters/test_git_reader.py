@@ -8,6 +8,7 @@ from user_repository import KERNEL, Repository
 
 from expctl.adapters import git_reader
 from expctl.adapters.git_reader import GitReader, hermetic_environment, locate
+from expctl.adapters.git_workspace import GitWorkspace
 from expctl.domain.errors import Refused
 
 
@@ -53,6 +54,15 @@ def test_head_and_branch(repository: Repository) -> None:
     assert (reader.head(), reader.branch()) == (repository.head(), "main")
     repository.git("checkout", "-q", "--detach")
     assert (reader.head(), reader.branch()) == (repository.head(), "")
+
+
+@pytest.mark.parametrize("name", ["main", "HEAD", "refs/heads/main", "heads/main"])
+def test_a_branch_has_its_own_name_whatever_else_has_it_too(repository: Repository, name: str) -> None:
+    repository.git("tag", "main")
+    repository.git("symbolic-ref", "HEAD", f"refs/heads/{name}")
+    repository.git("update-ref", f"refs/heads/{name}", "refs/heads/main")
+    assert GitReader(locate(repository.root)).branch() == name
+    assert GitWorkspace(locate(repository.root)).branch_head(name) == repository.git("rev-parse", "refs/heads/main").strip()
 
 
 def test_what_head_was_is_known_from_the_start_and_never_taken_for_what_it_is(repository: Repository) -> None:
