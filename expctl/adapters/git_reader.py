@@ -6,6 +6,7 @@ Also the one place that says what "hermetic" means for every git call of ours, r
 import contextlib
 import functools
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -111,6 +112,7 @@ class Place:
 WHERE = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--revs-only")
 HEAD = "HEAD^{commit}"
 HEADS = "refs/heads/"
+OBJECT = re.compile("[0-9a-f]{40,}")
 EXPERIMENTS = "experiments"
 
 
@@ -121,8 +123,10 @@ def locate(start: Path) -> Place:
     answer, foreign = _git(start, asked, ends=(0, 128)), False
     if answer.returncode and b"dubious ownership" in answer.stderr:
         answer, foreign = _git(start, asked, ends=(0, 128), users=True), True
-    lines = answer.stdout.decode(errors="surrogateescape").splitlines()
+    lines = answer.stdout.decode(errors="surrogateescape").removesuffix("\n").split("\n")
     where, revisions = lines[:3], lines[3:]
+    if not all(OBJECT.fullmatch(each) for each in revisions):
+        raise _line_end(start)
     if answer.returncode or len(where) != 3:
         raise _nowhere(start, answer.stderr.decode(errors="replace").strip())
     still = len(revisions) == 3 and revisions[0] == revisions[2]
@@ -133,6 +137,15 @@ def locate(start: Path) -> Place:
         foreign=foreign,
         head=revisions[-1] if revisions else "",
         experiments=revisions[1] if still else None,
+    )
+
+
+def _line_end(start: Path) -> Refused:
+    return Refused(
+        "the path of this repository has a line end in it",
+        expected="a path of one line: git tells paths by lines",
+        found=repr(str(start)),
+        hint="rename that folder, or clone the repository elsewhere",
     )
 
 

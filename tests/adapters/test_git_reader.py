@@ -43,6 +43,26 @@ def test_a_bare_repository_is_refused(tmp_path: Path) -> None:
         locate(tmp_path / "bare.git")
 
 
+@pytest.mark.parametrize("commits", [0, 1])
+def test_a_path_with_a_line_end_is_refused_by_name(tmp_path: Path, commits: int) -> None:
+    made = Repository(tmp_path / "two\nlines")
+    made.root.mkdir()
+    made.git("init", "-q")
+    for _ in range(commits):
+        made.commit()
+    with pytest.raises(Refused, match="line end"):
+        locate(made.root)
+
+
+@pytest.mark.parametrize("name", ["car\rriage", "next\x85line", "spa ce"])
+def test_other_signs_in_a_path_are_no_line_ends(tmp_path: Path, name: str) -> None:
+    made = Repository(tmp_path / name)
+    made.root.mkdir()
+    made.git("init", "-q")
+    made.commit()
+    assert locate(made.root).root == made.root
+
+
 def test_a_repository_without_a_commit_is_refused(tmp_path: Path) -> None:
     Repository(tmp_path).git("init", "-q")
     with pytest.raises(Refused, match="no commit yet"):
