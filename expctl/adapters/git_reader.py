@@ -287,6 +287,12 @@ class GitReader:
         """It and every commit before it, as far as this clone has them."""
         return frozenset(self._ask(["rev-list", commit]).stdout.decode().split())
 
+    def last_with(self, commit: str, path: str) -> str:
+        """The last commit before `commit` that had a file which `commit` has no more; empty where none is known."""
+        asked = ["log", "-1", "--no-renames", "--diff-filter=D", "--format=%P", commit, "--", path]
+        parents = self._ask(asked, ends=(0, 128)).stdout.decode().split()
+        return parents[0] if parents and not self.list_files(commit, path) else ""
+
     def patch_identity(self, patch: bytes) -> str:
         """git's stable patch id: the same for the same change, whatever its line numbers and white space."""
         words = self._ask(["patch-id", "--stable"], stdin=with_headers(patch)).stdout.decode().split()

@@ -156,3 +156,16 @@ def test_the_users_environment_does_not_reach_git(repository: Repository, monkey
     assert environment["GIT_INDEX_FILE"] == "ours"
     assert environment["GIT_CONFIG_GLOBAL"] == os.devnull
     assert locate(repository.root).root == repository.root
+
+
+def test_the_last_commit_that_had_a_file_which_is_gone(repository: Repository) -> None:
+    path = "experiments/P1/record.json"
+    reader = GitReader(locate(repository.root))
+    assert reader.last_with(repository.head(), path) == ""
+    for text in ("old", "new"):
+        repository.write(path, text)
+        had = repository.commit()
+    assert reader.last_with(had, path) == ""
+    (repository.root / path).unlink()
+    repository.commit("gone")
+    assert reader.last_with(repository.commit("later"), path) == had
