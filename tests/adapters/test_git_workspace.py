@@ -503,3 +503,14 @@ def test_a_publication_leaves_a_sparse_work_tree_sparse(sparse: Repository, work
     sparse.git("sparse-checkout", "disable")
     assert {path: (sparse.root / path).read_bytes() for path in files} == files
     assert sparse.status() == ""
+
+
+def test_a_capture_does_not_take_what_is_not_on_disk_for_deleted(repository: Repository, workspace: GitWorkspace) -> None:
+    repository.write("src/deep/util.txt", "util\n")
+    repository.commit()
+    repository.git("sparse-checkout", "set", "--no-cone", "/src/*.txt")
+    assert not (repository.root / "src/deep").exists()
+    repository.write("src/kernel.txt", EDITED)
+    patch = workspace.capture(["src"])
+    assert b"a/src/kernel.txt" in patch
+    assert b"deep" not in patch
