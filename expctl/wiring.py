@@ -211,6 +211,7 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     """What the doctor finds. Raises Refused where there is no commit yet."""
     from expctl.adapters.checkup_machine import machine_findings
     from expctl.adapters.checkup_state import StateCheckup
+    from expctl.adapters.ledger_file import ledger_mend
     from expctl.adapters.replays import Replays
     from expctl.domain.errors import Refused
     from expctl.domain.ledger import Ledger
@@ -223,12 +224,23 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     def contradicted() -> tuple[tuple[str, str], ...]:
         return tuple((each.id, each.text) for each in Replays(records, head).all() if each.differs)
 
+    def record_was(name: str) -> str:
+        return git.last_with(head, f"experiments/{name}/record.json")
+
     def ledger_is(view: Ledger) -> bool:
         return git.blob_on_disk("ledger.md") == git.blob_of(render(view).encode())
 
     known = frozenset(path.split("/")[1] for path in git.list_files(head, "experiments") if path.count("/") > 1)
     found = [*machine_findings(place.state), *StateCheckup(git, known).findings()]
-    found += committed_findings(records, head, history=git.history(head), contradicted=contradicted, ledger_is=ledger_is)
+    found += committed_findings(
+        records,
+        head,
+        history=git.history(head),
+        contradicted=contradicted,
+        record_was=record_was,
+        ledger_is=ledger_is,
+        ledger_mend=ledger_mend(place.root / "ledger.md"),
+    )
     with contextlib.suppress(Refused):  # said above
         protocol = records.protocol(head)
         found += target_findings(protocol, _equip(place, lambda _: (), machine()["machine"], protocol, "").toolchains)

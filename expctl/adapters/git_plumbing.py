@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import git
 
 from expctl.adapters.git_reader import GitReader, Place, hermetic_arguments, hermetic_environment, without_gits_own
-from expctl.adapters.git_trouble import FATAL, gave_up, git_trouble
+from expctl.adapters.git_trouble import USAGE, gave_up, git_trouble
 from expctl.domain.errors import Refused
 
 LOST = re.compile("not a valid object|bad object|unable to read|invalid object|missing blob|not a valid .* name")
@@ -54,7 +54,7 @@ class GitPlumbing(GitReader):
         return int(status), out if isinstance(out, bytes) else str(out).encode(), said
 
     def must(self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> str:
-        """As `call`, for what cannot fail in a sound repository."""
+        """As `call`, for what cannot fail in a sound repository. Raises RuntimeError when git does not know a word of ours."""
         status, out, said = self.call(arguments, stdin=stdin, env=env)
         if status and LOST.search(said):
             raise Refused(
@@ -64,7 +64,7 @@ class GitPlumbing(GitReader):
                 where=str(self.root),
                 hint="if a `git gc --prune=now` ran meanwhile, run the same command again; otherwise git fsck",
             )
-        if status == FATAL:
+        if status and status != USAGE:
             raise gave_up(arguments[0], said, str(self.root))
         if status:
             raise RuntimeError(f"git {' '.join(arguments[:3])} failed with {status}: {said}")

@@ -6,6 +6,7 @@ Also the one place that says what "hermetic" means for every git call of ours, r
 import contextlib
 import functools
 import os
+import re
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -110,6 +111,8 @@ class Place:
 
 WHERE = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--revs-only")
 HEAD = "HEAD^{commit}"
+HEADS = "refs/heads/"
+OBJECT = re.compile("[0-9a-f]{40,}")
 EXPERIMENTS = "experiments"
 
 
@@ -120,8 +123,10 @@ def locate(start: Path) -> Place:
     answer, foreign = _git(start, asked, ends=(0, 128)), False
     if answer.returncode and b"dubious ownership" in answer.stderr:
         answer, foreign = _git(start, asked, ends=(0, 128), users=True), True
-    lines = answer.stdout.decode(errors="surrogateescape").splitlines()
+    lines = answer.stdout.decode(errors="surrogateescape").removesuffix("\n").split("\n")
     where, revisions = lines[:3], lines[3:]
+    if not all(OBJECT.fullmatch(each) for each in revisions):
+        raise _line_end(start)
     if answer.returncode or len(where) != 3:
         raise _nowhere(start, answer.stderr.decode(errors="replace").strip())
     still = len(revisions) == 3 and revisions[0] == revisions[2]
@@ -132,6 +137,15 @@ def locate(start: Path) -> Place:
         foreign=foreign,
         head=revisions[-1] if revisions else "",
         experiments=revisions[1] if still else None,
+    )
+
+
+def _line_end(start: Path) -> Refused:
+    return Refused(
+        "the path of this repository has a line end in it",
+        expected="a path of one line: git tells paths by lines",
+        found=repr(str(start)),
+        hint="rename that folder, or clone the repository elsewhere",
     )
 
 
@@ -178,8 +192,12 @@ class GitReader:
         return answer.stdout.decode().strip()
 
     def branch(self) -> str:
-        """The name of the branch that is checked out; empty when HEAD is detached."""
-        return self._ask(["symbolic-ref", "-q", "--short", "HEAD"], ends=(0, 1)).stdout.decode().strip()
+        """The name of the branch that is checked out, without `refs/heads/`; empty when HEAD is detached.
+
+        git's own short form is another where a tag has the same name.
+        """
+        full = self._ask(["symbolic-ref", "-q", "HEAD"], ends=(0, 1)).stdout.decode().strip()
+        return full.removeprefix(HEADS) if full.startswith(HEADS) else ""
 
     def blob_on_disk(self, path: str) -> str:
         """The blob id that a file of the work tree would have if it were added now, after git's own filters."""
@@ -268,6 +286,12 @@ class GitReader:
     def history(self, commit: str) -> frozenset[str]:
         """It and every commit before it, as far as this clone has them."""
         return frozenset(self._ask(["rev-list", commit]).stdout.decode().split())
+
+    def last_with(self, commit: str, path: str) -> str:
+        """The last commit before `commit` that had a file which `commit` has no more; empty where none is known."""
+        asked = ["log", "-1", "--no-renames", "--diff-filter=D", "--format=%P", commit, "--", path]
+        parents = self._ask(asked, ends=(0, 128)).stdout.decode().split()
+        return parents[0] if parents and not self.list_files(commit, path) else ""
 
     def patch_identity(self, patch: bytes) -> str:
         """git's stable patch id: the same for the same change, whatever its line numbers and white space."""

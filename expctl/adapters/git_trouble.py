@@ -1,6 +1,7 @@
 """What kept git from its work, by its exit status and its messages: the machine, somebody's KILL, another git."""
 
 import errno
+import math
 import os
 import re
 
@@ -11,8 +12,11 @@ CHILD_DIED = re.compile(r"\bdied of signal (\d+)")
 """What git says of a git that it had started."""
 OWN_WORDS = {"Out of diskspace": errno.ENOSPC}
 """Where git doesn't quote the system."""
-FATAL = 128
-"""The exit status of a git that could not go on; 1 is an answer, 129 a word that it doesn't know."""
+USAGE = 129
+"""The exit status of a git that was given a word which it doesn't know."""
+NO_FILE = re.compile("unable to (write|create)", re.IGNORECASE)
+"""What git says where it doesn't quote the system: nearly always a full disk."""
+ROOM_MIN = 1 << 20
 
 
 def git_trouble(command: str, status: int, said: str) -> MachineTrouble | None:
@@ -38,10 +42,21 @@ def git_trouble(command: str, status: int, said: str) -> MachineTrouble | None:
 
 def gave_up(command: str, said: str, where: str) -> MachineTrouble:
     """Of a command that can't fail in a sound repository on a sound disk, and did: git's own words don't say which is not."""
+    is_full = NO_FILE.search(said) is not None or _room(where) < ROOM_MIN
     return MachineTrouble(
-        "git could not do its work",
+        f"git could not do its work{': the disk may be full' if is_full else ''}",
         expected=f"git {command} to end well",
         found=said.splitlines()[0] if said else "no message",
         where=where,
-        hint=f"see `expctl doctor`, and `git fsck` if it finds nothing; then {AGAIN}",
+        hint=f"{'make room where `df` shows none; else ' if is_full else ''}"
+        f"see `expctl doctor`, and `git fsck` if it finds nothing; then {AGAIN}",
     )
+
+
+def _room(folder: str) -> float:
+    """The bytes that are free there for everybody."""
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return math.inf
+    return found.f_bavail * found.f_frsize

@@ -20,6 +20,7 @@ from expctl.domain.unified_diff import no_diff
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"
 OURS = "expctl-"  # how the names of our worktrees begin
+WHOLE = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.sparseCheckout", "GIT_CONFIG_VALUE_0": "false"}
 # Whatever the repository's configuration says, a patch that git can apply again.
 PLAIN_DIFF = (
     *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary", "-U3", "--submodule=short"),
@@ -28,7 +29,7 @@ PLAIN_DIFF = (
 
 
 class GitWorkspace(GitPlumbing):
-    """One repository. Raises RuntimeError (a bug of ours) when plumbing that cannot fail does."""
+    """One repository. Raises MachineTrouble when plumbing that cannot fail in a sound one does."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
@@ -237,7 +238,7 @@ class GitWorkspace(GitPlumbing):
                 file.unlink(missing_ok=True)
 
     def apply(self, patch: bytes) -> None:
-        """Apply a patch to the user's files. Raises RuntimeError when git refuses: callers checked it before."""
+        """Apply a patch to the user's files. Raises MachineTrouble when git refuses: callers checked it before."""
         self.must(["apply", "--whitespace=nowarn", "-"], stdin=patch)
 
     # ------------------------------------------------------------------ check-outs
@@ -245,20 +246,22 @@ class GitWorkspace(GitPlumbing):
     def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
         """A detached worktree of `commit` below the state folder. Names of equal length give paths of equal length.
 
+        It is whole, even where the user's own tree is sparse.
         What lies at or below `sealed` is to stay as it is; where it didn't, the worktree is kept as evidence (`broken`).
         git names its own folder for it after the last part of the path: ours is known even when what it says is lost.
         """
         path = self.state / "checkouts" / f"{OURS}{name}"
         if self.seals.broken(path):
             return path
-        if path.exists() and (path / ".git").exists():
+        if path.exists() and (path / ".git").exists() and not _patterns(path).exists():
             status, out, _ = self.call(["-C", str(path), "rev-parse", "HEAD"])
             clean = self.call(["-C", str(path), "status", "--porcelain"])[1] == b""
             if status == 0 and out.decode().strip() == commit and clean:
                 return path
         self._remove_check_out(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.must(["worktree", "add", "-q", "--detach", "--force", str(path), commit])
+        self.must(["worktree", "add", "-q", "--detach", "--force", str(path), commit], env=WHOLE)
+        _patterns(path).unlink(missing_ok=True)
         self.seals.seal(path, sealed)
         return path
 
@@ -292,6 +295,12 @@ class GitWorkspace(GitPlumbing):
             elif admin.name.startswith(OURS) and f"{usual}/.git".startswith(text):
                 found[admin] = usual
         return found
+
+
+def _patterns(path: Path) -> Path:
+    """Where git keeps, or has copied, what a sparse worktree is to hold."""
+    admin = (path / ".git").read_text(errors="replace").removeprefix("gitdir: ").strip("\0\n")
+    return Path(admin or path) / "info" / "sparse-checkout"
 
 
 def _conflict(said: str) -> str:

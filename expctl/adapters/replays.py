@@ -42,9 +42,9 @@ class Replays:
                 what = (
                     "there are samples and no record"
                     if record is None
-                    else f"there are samples, and the origin is {record.origin}"
+                    else f"there are samples, but the origin is {record.origin}"
                 )
-                outcomes.append(Outcome(id=name, number=0, rule="", differs=True, text=f"there are samples, but {what}"))
+                outcomes.append(Outcome(id=name, number=0, rule="", differs=True, text=what))
         return tuple(outcomes)
 
     def of(self, experiment: str) -> tuple[Outcome, ...]:

@@ -17,6 +17,7 @@ def ledger(
 
     from expctl import wiring
     from expctl.adapters import durable
+    from expctl.adapters.ledger_file import ledger_mend
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.books import Books, ledger_in_pieces
     from expctl.domain.errors import Refused
@@ -45,16 +46,14 @@ def ledger(
                 expected="the bytes that `expctl ledger` writes",
                 found="no file" if on_disk is None else f"a difference in line {_first_difference(on_disk, text)}",
                 where="ledger.md",
-                hint="expctl ledger",
+                hint=ledger_mend(file),
             )
         if not as_json:
             print_lines(["ledger.md is the rendering of the records"])
     elif not as_json:
         if not same:
             if file.is_dir() or file.is_symlink():
-                raise Refused(
-                    "ledger.md is not a file", expected="a file", found=str(file), hint="move it aside, then expctl ledger"
-                )
+                raise Refused("ledger.md is not a file", expected="a file", found=str(file), hint=ledger_mend(file))
             durable.replace(file, text)
         print_lines([f"ledger.md {'is up to date' if same else 'written'}"])
     if as_json:

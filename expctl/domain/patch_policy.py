@@ -13,12 +13,24 @@ from expctl.domain.protocol import PatchLimits, inside
 
 REGULAR, FOLDER, DELETED = "100644", "040000", "000000"
 PATCH_BYTES_MAX = 16_000_000
+NAME_BYTES_MAX, PATH_BYTES_MAX = 255, 1_000  # no file system here takes longer names; the path goes on below our check-outs
 
 # Names that decide what is built and how, or that test runners and Python read unasked. All in small letters.
 JUDGES = (
     *("conftest.py", "test_*", "*_test.*", "*.test.*", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py"),
-    *("sitecustomize.py", "usercustomize.py", "*.pth", "protocol.yaml", "ledger.md", "experiment.yaml", "record.json"),
+    *(
+        "sitecustomize.py",
+        "usercustomize.py",
+        "*.pth",
+        "*.pyc",
+        "*.pyo",
+        "protocol.yaml",
+        "ledger.md",
+        "experiment.yaml",
+        "record.json",
+    ),
 )
+PYTHONS = "__pycache__"  # what lies in a folder of this name is run instead of the source beside it
 BUILDS = (
     *("makefile*", "gnumakefile", "*.mk", "cmakelists.txt", "cmakepresets.json", "*.cmake", "meson.build", "meson_options.txt"),
     *("build.zig*", "build.rs", "cargo.toml", "*.bazel", "*.bzl", "build", "workspace", "sconstruct", "sconscript"),
@@ -26,6 +38,8 @@ BUILDS = (
 )
 UNFIT = re.compile(r"[\\:*?\"<>|]|^[-~ ]|[ .]$|~\d")
 """Signs that other systems, shells or globs take for something else; a leading dash is an option to every tool."""
+DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])\s*(\..*)?", re.IGNORECASE)
+"""Names of devices on Windows, with any ending."""
 GIT_BINARY = re.compile(rb"^(literal|delta) (\d{1,18})\n((?:[A-Za-z][^\n]*\n)*)", re.MULTILINE)
 
 
@@ -63,12 +77,24 @@ def _file_faults(file: ChangedFile, scope: tuple[str, ...]) -> Iterator[str]:
         yield f"{file.path} is outside the scope"
     elif file.mode not in (REGULAR, DELETED):
         yield f"{file.path} has mode {file.mode}, expected a regular file ({REGULAR})"
-    elif not file.path.isprintable() or any(part.startswith(".") or UNFIT.search(part) for part in below):
+    elif len(_bytes(file.path)) > PATH_BYTES_MAX:
+        yield f"{file.path[:60]!r}... is a path of {len(_bytes(file.path))} bytes, expected at most {PATH_BYTES_MAX}"
+    elif long := next((part for part in file.path.split("/") if len(_bytes(part)) > NAME_BYTES_MAX), ""):
+        yield f"{long[:60]!r}... is a name of {len(_bytes(long))} bytes, expected at most {NAME_BYTES_MAX}"
+    elif not file.path.isprintable() or any(_unfit(part) for part in below):
         yield f"{file.path!r} is not a name that an experiment may use"
-    elif any(fnmatchcase(name, pattern) for pattern in JUDGES):
+    elif any(fnmatchcase(name, pattern) for pattern in JUDGES) or any(part.casefold() == PYTHONS for part in below):
         yield f"{file.path} has the name of something that judges"
     elif any(fnmatchcase(name, pattern) for pattern in BUILDS):
         yield f"{file.path} has the name of a build file"
+
+
+def _unfit(part: str) -> bool:
+    return part.startswith(".") or UNFIT.search(part) is not None or DEVICE.fullmatch(part) is not None
+
+
+def _bytes(name: str) -> bytes:
+    return name.encode(errors="surrogateescape")
 
 
 def _below(path: str, scope: tuple[str, ...]) -> list[str]:

@@ -19,10 +19,13 @@ def committed_findings(
     *,
     history: frozenset[str],
     contradicted: Callable[[], tuple[tuple[str, str], ...]],
+    record_was: Callable[[str], str],
     ledger_is: Callable[[Ledger], bool],
+    ledger_mend: str,
 ) -> Iterator[Finding]:
     """`history` is that of `head`; `contradicted`: experiments whose samples say otherwise, with why;
-    `ledger_is`: does the file on disk say this.
+    `record_was`: the commit that last had the record of an experiment that has none now, or nothing; `ledger_is`: does the file
+    on disk say this, and `ledger_mend` makes it so.
     """
     try:
         books = Books.open(library, head)
@@ -38,15 +41,20 @@ def committed_findings(
             yield wrong("proposals", entry.why, mend)
     records = library.records(head)
     faults = list(_lost(records, history))
-    faults += [
-        wrong("records", f"{name}: {why}", f"git log -- experiments/{name} has the commits; restore the right one")
-        for name, why in contradicted()
-    ]
+    faults += [wrong("records", f"{name}: {why}", _restore(name, record_was(name))) for name, why in contradicted()]
     yield from faults or [ok("records", f"{len(records)} records; those that were measured follow from their samples")]
     if ledger_is(books.ledger()):
         yield ok("ledger", "ledger.md is the rendering of the records")
     else:
-        yield wrong("ledger", "ledger.md is not the rendering of the records", "expctl ledger")
+        yield wrong("ledger", "ledger.md is not the rendering of the records", ledger_mend)
+
+
+def _restore(name: str, commit: str) -> str:
+    """What brings a record back: from `commit` where one is known."""
+    folder = f"experiments/{name}"
+    if not commit:
+        return f"git log -- {folder} has the commits; git checkout COMMIT -- {folder} restores one, then commit it"
+    return f"git checkout {commit[:12]} -- {folder} && git commit -m 'Restore {name}' -- {folder}"
 
 
 def _lost(records: Iterable[Record], history: frozenset[str]) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from user_repository import KERNEL, Repository
 
 from expctl.adapters import git_reader
 from expctl.adapters.git_reader import GitReader, hermetic_environment, locate
+from expctl.adapters.git_workspace import GitWorkspace
 from expctl.domain.errors import Refused
 
 
@@ -42,6 +43,26 @@ def test_a_bare_repository_is_refused(tmp_path: Path) -> None:
         locate(tmp_path / "bare.git")
 
 
+@pytest.mark.parametrize("commits", [0, 1])
+def test_a_path_with_a_line_end_is_refused_by_name(tmp_path: Path, commits: int) -> None:
+    made = Repository(tmp_path / "two\nlines")
+    made.root.mkdir()
+    made.git("init", "-q")
+    for _ in range(commits):
+        made.commit()
+    with pytest.raises(Refused, match="line end"):
+        locate(made.root)
+
+
+@pytest.mark.parametrize("name", ["car\rriage", "next\x85line", "spa ce"])
+def test_other_signs_in_a_path_are_no_line_ends(tmp_path: Path, name: str) -> None:
+    made = Repository(tmp_path / name)
+    made.root.mkdir()
+    made.git("init", "-q")
+    made.commit()
+    assert locate(made.root).root == made.root
+
+
 def test_a_repository_without_a_commit_is_refused(tmp_path: Path) -> None:
     Repository(tmp_path).git("init", "-q")
     with pytest.raises(Refused, match="no commit yet"):
@@ -53,6 +74,15 @@ def test_head_and_branch(repository: Repository) -> None:
     assert (reader.head(), reader.branch()) == (repository.head(), "main")
     repository.git("checkout", "-q", "--detach")
     assert (reader.head(), reader.branch()) == (repository.head(), "")
+
+
+@pytest.mark.parametrize("name", ["main", "HEAD", "refs/heads/main", "heads/main"])
+def test_a_branch_has_its_own_name_whatever_else_has_it_too(repository: Repository, name: str) -> None:
+    repository.git("tag", "main")
+    repository.git("symbolic-ref", "HEAD", f"refs/heads/{name}")
+    repository.git("update-ref", f"refs/heads/{name}", "refs/heads/main")
+    assert GitReader(locate(repository.root)).branch() == name
+    assert GitWorkspace(locate(repository.root)).branch_head(name) == repository.git("rev-parse", "refs/heads/main").strip()
 
 
 def test_what_head_was_is_known_from_the_start_and_never_taken_for_what_it_is(repository: Repository) -> None:
@@ -126,3 +156,16 @@ def test_the_users_environment_does_not_reach_git(repository: Repository, monkey
     assert environment["GIT_INDEX_FILE"] == "ours"
     assert environment["GIT_CONFIG_GLOBAL"] == os.devnull
     assert locate(repository.root).root == repository.root
+
+
+def test_the_last_commit_that_had_a_file_which_is_gone(repository: Repository) -> None:
+    path = "experiments/P1/record.json"
+    reader = GitReader(locate(repository.root))
+    assert reader.last_with(repository.head(), path) == ""
+    for text in ("old", "new"):
+        repository.write(path, text)
+        had = repository.commit()
+    assert reader.last_with(had, path) == ""
+    (repository.root / path).unlink()
+    repository.commit("gone")
+    assert reader.last_with(repository.commit("later"), path) == had

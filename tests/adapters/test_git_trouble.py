@@ -1,8 +1,11 @@
 """Git that could not do its work is told apart from git that has answered."""
 
+from pathlib import Path
+
 import pytest
 
-from expctl.adapters.git_trouble import git_trouble
+from expctl.adapters import git_trouble as module
+from expctl.adapters.git_trouble import gave_up, git_trouble
 
 
 @pytest.mark.parametrize(
@@ -29,3 +32,16 @@ def test_git_that_could_not_do_its_work(status: int, said: str, found: str) -> N
 @pytest.mark.parametrize(("status", "said"), [(0, ""), (1, ""), (1, "error: patch failed: a:1"), (128, "fatal: bad object x")])
 def test_what_git_answers_is_no_trouble(status: int, said: str) -> None:
     assert git_trouble("apply", status, said) is None
+
+
+def test_a_file_that_git_cannot_write_hints_at_a_full_disk_first(tmp_path: Path) -> None:
+    trouble = gave_up("checkout-index", "error: unable to write file a/b", str(tmp_path))
+    assert "the disk may be full" in trouble.message
+    assert "`df`" in trouble.hint.split(";")[0]
+
+
+def test_a_disk_without_room_is_named_whatever_git_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "full" not in gave_up("write-tree", "fatal: no", str(tmp_path)).message
+    monkeypatch.setattr(module, "ROOM_MIN", 1 << 80)
+    assert "full" in gave_up("write-tree", "fatal: no", str(tmp_path)).message
+    assert "full" not in gave_up("write-tree", "fatal: no", str(tmp_path / "gone")).message

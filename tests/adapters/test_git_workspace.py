@@ -8,6 +8,7 @@ from user_repository import KERNEL, Repository
 
 from expctl.adapters.git_reader import locate
 from expctl.adapters.git_workspace import GitWorkspace
+from expctl.domain.errors import MachineTrouble
 from expctl.domain.patch_policy import tree_faults
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import PatchLimits
@@ -352,11 +353,17 @@ def test_what_was_captured_can_be_applied_again(repository: Repository, workspac
     assert repository.files() == changed
 
 
-def test_to_apply_what_does_not_fit_is_a_bug_of_ours(repository: Repository, workspace: GitWorkspace) -> None:
+def test_to_apply_what_does_not_fit_is_refused_in_gits_words(repository: Repository, workspace: GitWorkspace) -> None:
     patch = repository.patch("src/kernel.txt", EDITED)
     repository.write("src/kernel.txt", "something else\n")
-    with pytest.raises(RuntimeError, match="git apply"):
+    with pytest.raises(MachineTrouble) as caught:
         workspace.apply(patch)
+    assert (caught.value.expected, "patch failed" in caught.value.found) == ("git apply to end well", True)
+
+
+def test_a_word_that_git_does_not_know_is_a_bug_of_ours(workspace: GitWorkspace) -> None:
+    with pytest.raises(RuntimeError, match="git write-tree"):
+        workspace.must(["write-tree", "--no-such-word"])
 
 
 # ------------------------------------------------------------------ check-outs
@@ -455,3 +462,55 @@ def test_a_file_that_is_gone_is_named(repository: Repository, workspace: GitWork
     failed = workspace.rebased_tree(head, patch, origin=origin)
     assert isinstance(failed, Failed)
     assert "src/kernel.txt" in failed.reason
+
+
+# ------------------------------------------------------------------ sparse work trees
+
+
+@pytest.fixture
+def sparse(repository: Repository) -> Repository:
+    """bench and experiments lie outside of what the user has on disk."""
+    repository.write("bench/judge.py", "judge\n")
+    repository.write("experiments/P1/experiment.yaml", "id: P1\n")
+    repository.commit()
+    repository.git("sparse-checkout", "set", "src")
+    assert not (repository.root / "bench").exists()
+    return repository
+
+
+def test_a_check_out_of_ours_is_whole_where_the_users_is_sparse(sparse: Repository, workspace: GitWorkspace) -> None:
+    for _ in range(2):
+        path = workspace.check_out(sparse.head(), "baseline")
+        assert (path / "bench/judge.py").read_text() == "judge\n"
+        assert workspace.call(["-C", str(path), "status", "--porcelain"])[1] == b""
+        (path / "mark.o").touch()  # ignored: still there when the check-out is taken as it is
+    assert (path / "mark.o").exists()
+    assert not (sparse.root / "bench").exists()
+    assert sparse.git("sparse-checkout", "list") == "src\n"
+
+
+def test_a_publication_leaves_a_sparse_work_tree_sparse(sparse: Repository, workspace: GitWorkspace) -> None:
+    old = sparse.head()
+    files = {"src/kernel.txt": EDITED, "bench/judge.py": b"other\n", "experiments/P1/experiment.yaml": b"id: P1 \n"}
+    files |= {"experiments/P1/record.json": b"{}\n", "ledger.md": b"P1\n"}
+    new = workspace.commit_files(parent=old, files=files, message="P1", date="1700000000 +0000")
+    assert workspace.publish(branch="main", old=old, new=new)
+    assert (sparse.head(), sparse.status()) == (new, "")
+    assert (sparse.root / "src/kernel.txt").read_bytes() == EDITED
+    assert (sparse.root / "ledger.md").exists()
+    assert not (sparse.root / "bench").exists()
+    sparse.git("checkout", "-q", "-b", "other")
+    sparse.git("sparse-checkout", "disable")
+    assert {path: (sparse.root / path).read_bytes() for path in files} == files
+    assert sparse.status() == ""
+
+
+def test_a_capture_does_not_take_what_is_not_on_disk_for_deleted(repository: Repository, workspace: GitWorkspace) -> None:
+    repository.write("src/deep/util.txt", "util\n")
+    repository.commit()
+    repository.git("sparse-checkout", "set", "--no-cone", "/src/*.txt")
+    assert not (repository.root / "src/deep").exists()
+    repository.write("src/kernel.txt", EDITED)
+    patch = workspace.capture(["src"])
+    assert b"a/src/kernel.txt" in patch
+    assert b"deep" not in patch

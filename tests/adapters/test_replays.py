@@ -157,3 +157,8 @@ def test_an_imported_origin_does_not_hide_samples() -> None:
 def test_one_unreadable_file_does_not_hide_the_others() -> None:
     two = {**committed(), "experiments/P2/samples.jsonl": b"garbage"}
     assert [differs for differs, _ in all_of(two)] == [False, True]
+
+
+def test_samples_without_a_record_are_told_in_one_sentence() -> None:
+    ((_, text),) = all_of(TAMPERED["no record"]())
+    assert text == "there are samples and no record"

@@ -1,0 +1,37 @@
+"""What the doctor says of records that are gone is a command."""
+
+import pytest
+from fakes import Stage
+
+from expctl.domain.checkup import Finding
+from expctl.flow.doctor import committed_findings
+
+
+@pytest.mark.parametrize(
+    ("commit", "mend"),
+    [
+        ("1" * 40, "git checkout 111111111111 -- experiments/P1 && git commit -m 'Restore P1' -- experiments/P1"),
+        ("", "git log -- experiments/P1 has the commits; git checkout COMMIT -- experiments/P1 restores one, then commit it"),
+    ],
+)
+def test_a_record_that_is_gone_is_restored_from_the_commit_that_had_it(commit: str, mend: str) -> None:
+    assert [each.mend for each in findings(commit) if each.part == "records"] == [mend]
+
+
+def test_what_writes_the_ledger_is_said_as_it_is_given() -> None:
+    assert [each.mend for each in findings("") if each.part == "ledger"] == ["rm it"]
+
+
+def findings(commit: str) -> list[Finding]:
+    stage = Stage()
+    world = stage.world()
+    found = committed_findings(
+        world.library,
+        stage.workspace.head(),
+        history=frozenset(),
+        contradicted=lambda: (("P1", "there are samples and no record"),),
+        record_was=lambda _: commit,
+        ledger_is=lambda _: False,
+        ledger_mend="rm it",
+    )
+    return list(found)
