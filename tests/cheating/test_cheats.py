@@ -17,7 +17,7 @@ SOME_HONEST = (
     "sleeping-helper",
 )
 PASSED = {"test": True, "benchmark": True}
-TRIES = 5  # of what is refused by chance
+TRIES = 10  # of what is refused by chance
 
 
 @pytest.fixture(scope="module")

@@ -67,7 +67,7 @@ def test_a_lost_gain_is_found_where_it_was_lost_and_kept_on_request(stacked: For
     stacked.write("src/total.py", kernel(10, 10, 20))
     stacked.commit("by hand")
     culprit = stacked.head()
-    stacked.propose("P3", kernel(6, 10, 20))
+    stacked.propose("P3", kernel(1, 10, 20))
     assert "KEEP" in stacked.concluded("run", "P3").out
     found = stacked.concluded("audit", "--bisect", "--record", "--json").json()
     assert found["layers"] == ["P1", "P2", f"{culprit[:7]} by hand", "P3"]
