@@ -1,13 +1,15 @@
 """What others take of the CPU: where wall times are measured.
 
 During a launch the kernel itself says how long our workers were ready and had to wait for their core (schedstat: time on
-the CPU and time in the run queue, in ns), and how much of it the host of a virtual machine kept (steal). Work on another
-core is not counted. Before a launch there are no workers; then it is the share of the cores that is still free.
+the CPU and time in the run queue, in ns), and how much of it the host of a virtual machine kept (steal). A worker is a group
+of processes that share its core: what the busiest thread waited while the others of its group ran is nobody else's doing.
+Work on another core is not counted. Before a launch there are no workers; then it is the share of the cores that is still free.
 """
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from expctl.adapters.sensors.process_table import PROC, ProcessTable
@@ -18,6 +20,33 @@ from expctl.domain.protocol import Target
 WINDOW_S = 0.2  # ticks are 10 ms: a shorter look says nothing
 RUN_LEAST_NS = 20_000_000
 IDLE, IOWAIT, STEAL, GUEST = 3, 4, 7, 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schedule:
+    """What the kernel's scheduler did with one thread, and the process group that it belongs to."""
+
+    group: str
+    ran_ns: int
+    waited_ns: int
+
+
+def since(before: Schedule | None, now: Schedule) -> Schedule:
+    """What has come since then."""
+    if before is None:
+        return now
+    return replace(now, ran_ns=now.ran_ns - before.ran_ns, waited_ns=now.waited_ns - before.waited_ns)
+
+
+def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
+    """(ns that the busiest thread of each group ran, ns that others kept it waiting), added up over groups."""
+    ran_ns = waited_ns = 0
+    for group in {thread.group for thread in threads}:
+        own = [thread for thread in threads if thread.group == group]
+        busiest = max(own, key=lambda thread: thread.ran_ns)
+        ran_ns += busiest.ran_ns
+        waited_ns += max(0, busiest.waited_ns - (sum(thread.ran_ns for thread in own) - busiest.ran_ns))
+    return ran_ns, waited_ns
 
 
 class CpuLoad(Sensor):
@@ -41,7 +70,7 @@ class CpuLoad(Sensor):
         self._tick_s = 1 / os.sysconf("SC_CLK_TCK")
         self._looked: tuple[float, float] | None = None
         self._launch = Launch(side="")
-        self._waits: dict[str, tuple[int, int]] = {}
+        self._waits: dict[str, Schedule] = {}
         self._steal, self._started_s, self._said = 0, 0.0, ""
 
     def absent(self) -> str:
@@ -84,7 +113,7 @@ class CpuLoad(Sensor):
         if not self._launch.timed:
             return ()
         now = self._workers()
-        ran, waited = (sum(now[task][i] - self._waits.get(task, (0, 0))[i] for task in now) for i in (0, 1))
+        ran, waited = kept_waiting([since(self._waits.get(task), now[task]) for task in now])
         stolen = 100 * (self._stolen() - self._steal) * self._tick_s / max(self._clock_s() - self._started_s, WINDOW_S)
         share = 100 * waited / (ran + waited) if ran + waited >= RUN_LEAST_NS else 0.0
         return self._judged(share, f"the workers waited {share:.0f} % of their time for a core") or self._judged(
@@ -96,21 +125,22 @@ class CpuLoad(Sensor):
             return ()
         return (Foreign(sensor=self.name, what="others use the CPU", detail=f"{detail} (limit {self._limit:g} %)"),)
 
-    def _workers(self) -> dict[str, tuple[int, int]]:
-        """(ns on the CPU, ns waiting) of every thread that we started and that lives."""
-        found: dict[str, tuple[int, int]] = {}
+    def _workers(self) -> dict[str, Schedule]:
+        """Of every thread that we started and that lives."""
+        found: dict[str, Schedule] = {}
         for pid in self._table.ours_below():
             found |= self._waited(pid, self._root)
         return found
 
     @staticmethod
-    def _waited(pid: int, root: Path) -> dict[str, tuple[int, int]]:
+    def _waited(pid: int, root: Path) -> dict[str, Schedule]:
         found = {}
         try:
+            group = (root / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()[2]
             for task in os.listdir(root / str(pid) / "task"):
                 ran, waited, _ = (root / str(pid) / "task" / task / "schedstat").read_bytes().split()
-                found[f"{pid} {task}"] = (int(ran), int(waited))
-        except (OSError, ValueError):
+                found[f"{pid} {task}"] = Schedule(group=group, ran_ns=int(ran), waited_ns=int(waited))
+        except (OSError, ValueError, IndexError):
             return found
         return found
 

@@ -7,7 +7,7 @@ from fakes import FakeProc
 
 from expctl.adapters.sensors.clock_history import LAUNCHES_LEAST
 from expctl.adapters.sensors.cpu_clock import CpuClock
-from expctl.adapters.sensors.cpu_load import CpuLoad
+from expctl.adapters.sensors.cpu_load import CpuLoad, Schedule, kept_waiting
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.adapters.sensors.sensor import Launch
 from expctl.adapters.sensors.suspend import Suspend, asleep_s
@@ -59,6 +59,20 @@ def test_workers_that_wait_for_their_core(proc: FakeProc, clock: Time, name: str
     found = sensor.stop()
     assert [each.what for each in found] == expected
     assert not found or "waited 50 % of their time" in found[0].detail
+
+
+# Of a group: (ran, waited) of its threads. A warden works for 1 ms, its cell for 3, and each is ready while the other runs.
+GROUPS = {
+    "alone": ([("1", 1, 3), ("1", 3, 1)], (3, 0)),
+    "beside a stranger": ([("1", 1, 4), ("1", 3, 4)], (3, 3)),
+    "one that is stopped meanwhile": ([("1", 1, 0), ("1", 3, 1), ("2", 4, 4)], (7, 4)),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_a_worker_does_not_keep_itself_waiting(name: str) -> None:
+    threads, expected = GROUPS[name]
+    assert kept_waiting([Schedule(group=group, ran_ns=ran, waited_ns=waited) for group, ran, waited in threads]) == expected
 
 
 def test_a_host_that_keeps_the_core_and_one_that_keeps_another(proc: FakeProc, clock: Time) -> None:
