@@ -15,7 +15,7 @@ from kernel.harness.warden import Warden
 
 AGREEMENT = 0.01
 EMPTY_BATCHES = 15
-ALLOWED_TIMES = 8
+ALLOWED_TIMES, MANY_VISITS = 8, 10
 LEAST_ALLOWANCE_NS = {True: 400_000, False: 1_000_000}
 """By processor time: beside a busy neighbour, whose work takes the caches, asking was charged .3 ms. And by our own clock: a
 GPU's runtime needs up to .3 ms to notice that an H200 is done."""
@@ -67,12 +67,12 @@ class Account:
     def settle(self) -> None:
         """Raises BuildFailed when a visit took more than the build said, on average by more than 1 % and the allowance.
 
-        A visit that the build calls longer than it was seen hides nothing: another process came in between. The one that
-        hides the most doesn't count: the kernel charges interrupts to whom they meet, and a lie told once gains nothing.
+        A visit that the build calls longer than it was seen hides nothing: another process came in between. Of many, the one
+        that hides the most doesn't count: interrupts are charged to whom they meet, and a lie told once gains nothing.
         """
         if self._visits:
             each_hid = sorted(max(0, seen - said) for said, seen, _ in self._visits)
-            hidden_ns = statistics.fmean(each_hid[:-1] or each_hid)
+            hidden_ns = statistics.fmean(each_hid[:-1] if len(each_hid) >= MANY_VISITS else each_hid)
             said_ns, batches = (statistics.median(each) for each in (list(zip(*self._visits, strict=True))[i] for i in (0, 2)))
             allowed_ns = AGREEMENT * said_ns + batches * self._allowance_ns
             if hidden_ns > allowed_ns:
