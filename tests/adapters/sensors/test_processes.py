@@ -67,9 +67,14 @@ def test_what_does_not_block(proc: FakeProc, name: str) -> None:
 def test_another_repositorys_children_block() -> None:
     """Ten runners in ten repositories: only one measures, and its children are strangers to the others."""
     with subprocess.Popen(
-        [sys.executable, "-c", "import time; time.sleep(60)", "x"], env={**os.environ, MARK: "other"}, start_new_session=True
+        [sys.executable, "-c", "import time; print(flush=True); time.sleep(60)", "x"],
+        env={**os.environ, MARK: "other"},
+        start_new_session=True,
+        stdout=subprocess.PIPE,
     ) as process:
         try:
+            assert process.stdout is not None
+            process.stdout.readline()  # a moment after exec, the kernel doesn't know its environment yet
             here = ProcessTable(mark="m")
             assert here.is_ours(process.pid), "it descends from this very process"
             assert not ProcessTable(mark="m", me=1 << 22).is_ours(process.pid)
