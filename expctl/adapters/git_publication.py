@@ -2,8 +2,8 @@
 
     1  our copy of the index becomes git's own index.lock (a hard link, so the dead can be told from the living by inode)
     2  the merged index is worked out beside it; git refuses when a local change would be lost
-    3  compare-and-swap of the branch                     <- before this: undo; after this: complete
-    4  the files that changed are written, unless somebody edited them meanwhile
+    3  compare-and-swap of the branch                     <- before this: undo; after this: complete, if HEAD came along
+    4  the files that changed are exchanged for the new ones, unless somebody edited them meanwhile (git_files.py)
     5  the merged index is renamed into place
 
 Without the lock, a kill between ref and index would make the user's next commit revert the experiment.
@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from expctl.adapters import durable, stale_locks
+from expctl.adapters.git_files import WorkTreeFiles
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.interruption import uninterrupted
 from expctl.domain.errors import Busy, Refused
@@ -35,6 +36,7 @@ class Publication:
         self._ours = workspace.state / "publication.index"
         self._merged = workspace.state / "publication.merged"
         self._intent = workspace.state / "publication.json"
+        self._files = WorkTreeFiles(workspace)
 
     def publish(self, *, branch: str, old: str, new: str) -> bool:
         """Move `branch` from `old` to `new`. False when the branch is no longer at `old`; nothing has changed then.
@@ -61,9 +63,10 @@ class Publication:
             self._refuse_elsewhere(branch)
             return self._swap(branch, old, new)
         self._merge(old, new)
-        if not self._swap(branch, old, new):
+        moved = self._swap(branch, old, new)
+        if not moved or self._stays(old):
             self._release()
-            return False
+            return moved
         self._complete(old, new)
         return True
 
@@ -79,8 +82,9 @@ class Publication:
 
     def recover(self, *, branch: str, old: str, new: str) -> None:
         """Complete (when the branch has moved) or undo (when it has not) what a dead run began."""
+        self._files.give_back(old, new)
         if self._lock_is_ours():
-            if self._ws.ref(f"refs/heads/{branch}") == old:
+            if self._ws.ref(f"refs/heads/{branch}") == old or self._stays(old):
                 self._release()
                 return
             self._copy_to_merge()
@@ -158,11 +162,7 @@ class Publication:
 
     def _complete(self, old: str, new: str) -> None:
         """Files, then index. Everything here may be done twice."""
-        raw = self._ws.must(["diff-tree", "-r", "-z", "--no-renames", "--raw", old, new]).split("\0")
-        for head, path in zip(raw[::2], raw[1::2], strict=False):
-            _, _, old_blob, new_blob, _ = head.split()
-            if self._blob_on_disk(path) == _present(old_blob) != _present(new_blob):
-                self._write(path, _present(new_blob))
+        self._files.follow(old, new, index=self._merged)
         self._ws.call(["update-index", "-q", "--refresh"], env={"GIT_INDEX_FILE": str(self._merged)})
         self._copy_durably(self._merged, self._ours)
         os.rename(self._lock, self._index)
@@ -170,24 +170,12 @@ class Publication:
         self._forget_copies()
         self._intent.unlink(missing_ok=True)
 
-    def _blob_on_disk(self, path: str) -> str:
-        """The blob id that the file would have if it were added now; empty when there is none, `?` when it is no file."""
-        return self._ws.blob_on_disk(path) or ("?" if os.path.lexists(self._ws.root / path) else "")
+    def _stays(self, old: str) -> bool:
+        """Is what is checked out still `old`, though the branch has moved? Then the user went elsewhere just before it did.
 
-    def _write(self, path: str, blob: str) -> None:
-        file = self._ws.root / path
-        if blob:
-            # Written elsewhere and renamed: a kill leaves the old file or the new, never half of one.
-            env = {"GIT_INDEX_FILE": str(self._merged)}
-            staging = self._ws.state / "publication.files"
-            self._ws.must(["checkout-index", "-f", "-q", f"--prefix={staging}/", "--", path], env=env)
-            durable.move(staging / path, file)
-            return
-        file.unlink(missing_ok=True)
-        for folder in file.relative_to(self._ws.root).parents:
-            if folder == Path() or any((self._ws.root / folder).iterdir()):
-                break
-            (self._ws.root / folder).rmdir()
+        Nobody else can move HEAD to another commit while the index is locked: a new branch starts where HEAD is.
+        """
+        return self._ws.ref("HEAD") == old
 
     def _lock_is_ours(self) -> bool:
         try:
@@ -208,7 +196,7 @@ class Publication:
     def _forget_copies(self) -> None:
         for copy in (self._ours, self._merged, self._merged.with_name(f"{self._merged.name}.lock")):
             copy.unlink(missing_ok=True)
-        durable.remove_tree(self._ws.state / "publication.files")
+        self._files.forget_staged()
 
     @staticmethod
     def _copy_durably(source: Path, target: Path) -> None:
@@ -219,8 +207,3 @@ class Publication:
             dst.truncate()
             dst.flush()
             os.fsync(dst.fileno())
-
-
-def _present(blob: str) -> str:
-    """git writes an id of zeros (40 or 64) for a file that isn't there."""
-    return blob if blob.strip("0") else ""

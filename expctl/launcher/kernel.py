@@ -1,9 +1,12 @@
 """Calls of the Linux kernel that Python has no name for. Each raises OSError with the kernel's own reason."""
 
 import ctypes
+import errno
 import os
+from pathlib import Path
 
 AT_FDCWD = -100
+RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2  # linux/fs.h
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -41,3 +44,11 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
     """See mount(2)."""
     words = [os.fsencode(each) if each else None for each in (source, target, kind)]
     checked(_libc.mount(*words, ctypes.c_ulong(flags), data.encode() if data else None), f"mount {target}")
+
+
+def renameat2(one: Path, two: Path, flags: int) -> None:
+    """See renameat2(2). ENOSYS where the C library has none; not every file system knows every flag (EINVAL)."""
+    call = getattr(_libc, "renameat2", None)
+    if call is None:
+        raise OSError(errno.ENOSYS, "renameat2: not in this C library")
+    checked(call(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(two), ctypes.c_uint(flags)), f"rename {one} to {two}")

@@ -1,5 +1,6 @@
 """Moving the branch under a user who is at work, with a kill at every line."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -10,17 +11,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from user_repository import KERNEL, Repository
 
-from expctl.adapters import git_publication
+from expctl.adapters import git_files, git_publication
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import locate
 from expctl.adapters.git_workspace import GitWorkspace
 from expctl.domain.errors import Refused
 
+SOURCES = (git_publication.__file__, git_files.__file__)
 EDITED = KERNEL.replace(b"three", b"3")
 
 
@@ -176,53 +178,25 @@ def test_to_recover_where_nothing_died_changes_nothing(desk: Desk) -> None:
 # ------------------------------------------------------------------ kills
 
 
-def killed_at(act: Callable[[], object], line: int, seen_before: int = 0) -> bool:
-    """Run `act` in a forked process that is killed before it runs `line` of git_publication.py for the
-    (`seen_before` + 1)-th time. Returns whether it got there.
-    """
-    child = os.fork()
-    if child == 0:
-        left = seen_before
+class Moment(NamedTuple):
+    """Just before a line of one of SOURCES runs for the (`seen_before` + 1)-th time."""
 
-        def trace(frame: FrameType, event: str, _argument: Any) -> Any:
-            nonlocal left
-            if frame.f_code.co_filename != git_publication.__file__:
-                return None
-            if event == "line" and frame.f_lineno == line:
-                if left == 0:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                left -= 1
-            return trace
-
-        sys.settrace(trace)
-        try:
-            act()
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status)
+    source: str
+    line: int
+    seen_before: int = 0
 
 
-def moments_of(act: Callable[[], object], root: Path, *, every: bool) -> list[tuple[int, int]]:
-    """Where a kill of `act` is worth a trial: (line of git_publication.py, how often it ran before), in order.
-
-    Unless `every` is asked for, lines that find the disk as the line before them did are left out: the dead leave nothing but
-    the disk.
-    """
-    seen: Counter[int] = Counter()
-    found: list[tuple[int, int]] = []
-    before: object = None
+def at_each_line(act: Callable[[], object], look: Callable[[Moment], None]) -> None:
+    """Run `act`; `look` is called before each of the lines of SOURCES."""
+    seen: Counter[tuple[str, int]] = Counter()
 
     def trace(frame: FrameType, event: str, _argument: Any) -> Any:
-        nonlocal before
-        if frame.f_code.co_filename != git_publication.__file__:
+        source = frame.f_code.co_filename
+        if source not in SOURCES:
             return None
         if event == "line":
-            now = disk(root)
-            if (every and seen[frame.f_lineno] < 2) or now != before:
-                found.append((frame.f_lineno, seen[frame.f_lineno]))
-            before = now
-            seen[frame.f_lineno] += 1
+            look(Moment(source, frame.f_lineno, seen[source, frame.f_lineno]))
+            seen[source, frame.f_lineno] += 1
         return trace
 
     outer = sys.gettrace()
@@ -231,6 +205,51 @@ def moments_of(act: Callable[[], object], root: Path, *, every: bool) -> list[tu
         act()
     finally:
         sys.settrace(outer)
+
+
+def killed_at(act: Callable[[], object], moment: Moment, first: Callable[[], object] = lambda: None) -> bool:
+    """Run `act` in a forked process that is killed at the moment, after it has done `first`. Returns whether it got there."""
+
+    def die(now: Moment) -> None:
+        if now == moment:
+            first()
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    return in_a_child(lambda: at_each_line(act, die))
+
+
+def in_a_child(act: Callable[[], object]) -> bool:
+    """Run `act` in a forked process. Did a signal end it?"""
+    child = os.fork()
+    if child == 0:
+        try:
+            act()
+        finally:
+            os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return os.WIFSIGNALED(status)
+
+
+def moments_of(
+    act: Callable[[], object], root: Path, *, every: bool, disturb: Callable[[Moment], None] = lambda _: None
+) -> list[Moment]:
+    """Where to disturb `act` is worth a trial, in order; `disturb` is called at each of them already now.
+
+    Unless `every` is asked for, lines that find the disk as the line before them did are left out: the dead leave nothing but
+    the disk.
+    """
+    found: list[Moment] = []
+    before: object = None
+
+    def look(moment: Moment) -> None:
+        nonlocal before
+        now = disk(root)
+        if (every and moment.seen_before < 2) or now != before:
+            found.append(moment)
+        disturb(moment)
+        before = now
+
+    at_each_line(act, look)
     return found
 
 
@@ -266,31 +285,190 @@ def settle_again(desk: Desk) -> None:
 def test_a_kill_at_any_moment_of_publishing_harms_nothing(desk: Desk, tmp_path: Path, long: bool) -> None:
     fresh = copies(desk, tmp_path)
     trials = 0
-    for line, seen_before in moments_of(lambda: fresh().publish(), desk.repository.root, every=long):
+    for moment in moments_of(lambda: fresh().publish(), desk.repository.root, every=long):
         trial = fresh()
-        if killed_at(trial.publish, line, seen_before):
+        if killed_at(trial.publish, moment):
             trials += 1
             settle_again(trial)
-    assert trials >= (65 if long else 20)
+    assert trials >= (100 if long else 30)
 
 
 def test_a_kill_at_any_moment_of_recovering_harms_nothing(desk: Desk, tmp_path: Path, long: bool) -> None:
     fresh = copies(desk, tmp_path)
-    lines = [line for line, _ in moments_of(lambda: fresh().publish(), desk.repository.root, every=True)]
-    source = Path(git_publication.__file__).read_text().splitlines()
-    half_done = next(line for line in lines if "rename(self._lock" in source[line - 1])
-    first_write = next(line for line in lines if "self._write(path" in source[line - 1])
-    for died_at in (first_write, half_done):
+    moments = moments_of(lambda: fresh().publish(), desk.repository.root, every=True)
+    for words in ("self._write(change", "os.rename(file, aside)", "rename(self._lock"):
+        died_at = next(each for each in moments if is_line(each, words))
         trial = fresh()
         assert killed_at(trial.publish, died_at)
         trials = 0
-        for line, seen_before in moments_of(trial.recover, desk.repository.root, every=long):
+        for moment in moments_of(trial.recover, desk.repository.root, every=long):
             trial = fresh()
             assert killed_at(trial.publish, died_at)
-            if killed_at(trial.recover, line, seen_before):
+            if killed_at(trial.recover, moment):
                 trials += 1
                 settle_again(trial)
         assert trials >= 10
+
+
+def is_line(moment: Moment, words: str) -> bool:
+    """Does the line have these words?"""
+    return words in Path(moment.source).read_text().splitlines()[moment.line - 1]
+
+
+# ------------------------------------------------------------------ a user at work meanwhile
+
+MEANWHILE: dict[str, tuple[str, Callable[[Path], object]]] = {
+    "an edit": ("src/kernel.txt", lambda file: file.write_text("mine\n")),
+    "an edit by rename": ("src/kernel.txt", lambda file: _written_beside(file).rename(file)),
+    "an edit of what goes away": ("src/other.txt", lambda file: file.write_text("mine\n")),
+    "a removal": ("src/kernel.txt", lambda file: file.unlink()),
+    "a link": ("src/kernel.txt", lambda file: _written_beside(file).unlink() or file.unlink() or file.symlink_to("notes.txt")),
+    "a new file": ("experiments/P1/record.json", lambda file: _folder_of(file).write_text("mine\n")),
+    "a file for a folder": ("src/deep/er", lambda file: None if file.exists() else _folder_of(file).write_text("mine\n")),
+}
+
+
+def _written_beside(file: Path) -> Path:
+    beside = file.with_name("beside")
+    beside.write_text("mine\n")
+    return beside
+
+
+def _folder_of(file: Path) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    return file
+
+
+def facts(file: Path) -> tuple[str, str]:
+    """What is there: the kind, and the contents."""
+    if file.is_symlink():
+        return "link", os.readlink(file)
+    return ("file", file.read_text()) if file.is_file() else ("folder" if file.is_dir() else "nothing", "")
+
+
+@pytest.mark.parametrize("killed", [False, True], ids=["goes on", "killed then"])
+@pytest.mark.parametrize("name", MEANWHILE)
+def test_what_the_user_does_at_any_moment_stays(desk: Desk, tmp_path: Path, name: str, killed: bool, long: bool) -> None:
+    """Done at any moment of a publication, it is there afterwards, or the publication refused."""
+    fresh = copies(desk, tmp_path)
+    path, act = MEANWHILE[name]
+    trials = 0
+    for moment in moments_of(lambda: fresh().publish(), desk.repository.root, every=long):
+        trial = fresh()
+        file = trial.repository.root / path
+        done: list[tuple[str, str]] = []
+
+        def do(now: Moment, moment: Moment = moment, file: Path = file, done: list[tuple[str, str]] = done) -> None:
+            if now == moment:
+                act(file)
+                done.append(facts(file))
+
+        with contextlib.suppress(Refused):
+            if killed:
+                killed_at(trial.publish, moment, lambda file=file: act(file))  # type: ignore[misc]
+                done.append(facts(file))
+                trial.recover()
+            else:
+                at_each_line(trial.publish, do)
+        assert done == [facts(file)], moment
+        assert not (trial.repository.root / ".git/index.lock").exists()
+        assert not (trial.repository.root / ".git/expctl/publication.aside").exists()
+        trials += 1
+    assert trials >= (100 if long else 30)
+
+
+def exchange_of(desk: Desk, path: str) -> Moment:
+    """Just before a publication takes that file: the last exchange that still finds the old one."""
+    file, found = desk.repository.root / path, list[Moment]()
+    old = facts(file)
+
+    def look(now: Moment) -> None:
+        if is_line(now, EXCHANGES[path]) and facts(file) == old:
+            found.append(now)
+
+    at_each_line(desk.publish, look)
+    return found[-1]
+
+
+EXCHANGES = {"src/kernel.txt": "renameat2(aside, file, RENAME_EXCHANGE if", "src/other.txt": "os.rename(file, aside)"}
+
+
+@pytest.mark.parametrize("path", EXCHANGES)
+def test_an_edit_just_before_the_exchange_survives_a_kill_at_any_moment_after_it(
+    desk: Desk, tmp_path: Path, path: str, long: bool
+) -> None:
+    fresh = copies(desk, tmp_path)
+    exchange = exchange_of(fresh(), path)
+
+    order: list[Moment] = []
+
+    def edit(now: Moment) -> None:
+        order.append(now)
+        if now == exchange:
+            desk.repository.write(path, "mine\n")
+
+    def killed(moment: Moment) -> Path:
+        def disturb(now: Moment) -> None:
+            edit(now)
+            if now == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        trial = fresh()
+        assert in_a_child(lambda: at_each_line(trial.publish, disturb))
+        return desk.repository.root / path
+
+    moments = moments_of(fresh().publish, desk.repository.root, every=long, disturb=edit)
+    later = set(order[order.index(exchange) + 1 :])
+    lost_sight_of = 0
+    for moment in filter(later.__contains__, moments):
+        file = killed(moment)
+        lost_sight_of += facts(file) != ("file", "mine\n")
+        desk.recover()
+        assert facts(file) == ("file", "mine\n"), moment
+        assert facts(file.with_name(f"{file.name}.edit1"))[0] == "nothing"
+
+        file = killed(moment)
+        first = facts(file)
+        file.write_text("mine again\n")  # whether or not the first edit is to be seen
+        desk.recover()
+        assert facts(file) == ("file", "mine again\n"), moment
+        if first != ("file", "mine\n"):
+            assert facts(file.with_name(f"{file.name}.edit1")) == ("file", "mine\n"), moment
+    assert lost_sight_of, "no kill came between the exchange and the look at what came out"
+
+
+@pytest.mark.parametrize("number", git_files.NOT_HERE)
+def test_a_file_system_that_cannot_exchange_gets_files_by_rename(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(git_files, "renameat2", refuse)
+    assert desk.publish()
+    desk.check(desk.new)
+
+
+@pytest.mark.parametrize("how", ["switch -q -c other", "switch -q --detach"])
+def test_a_user_who_leaves_the_branch_at_any_moment_finds_index_and_files_as_head_has_them(
+    desk: Desk, tmp_path: Path, how: str, long: bool
+) -> None:
+    fresh = copies(desk, tmp_path)
+    for moment in moments_of(lambda: fresh().publish(), desk.repository.root, every=long):
+        trial = fresh()
+
+        def leave(now: Moment, moment: Moment = moment, trial: Desk = trial) -> None:
+            if now == moment:
+                trial.repository.git(*how.split())
+
+        at_each_line(trial.publish, leave)
+        trial.check(trial.repository.head())
+        assert trial.repository.git("rev-parse", "main").strip() == trial.new
+
+        trial = fresh()
+        if killed_at(trial.publish, moment, lambda trial=trial: trial.repository.git(*how.split())):  # type: ignore[misc]
+            trial.recover()
+            trial.check(trial.repository.head())
 
 
 class Dying(GitWorkspace):
@@ -315,12 +493,6 @@ class Dying(GitWorkspace):
 def test_a_kill_while_git_writes_a_file_leaves_a_whole_file(desk: Desk, left: bytes) -> None:
     workspace = Dying(locate(desk.repository.root))
     workspace.left = left
-    child = os.fork()
-    if child == 0:
-        try:
-            Publication(workspace).publish(branch="main", old=desk.old, new=desk.new)
-        finally:
-            os._exit(0)
-    _, status = os.waitpid(child, 0)
-    assert os.WIFSIGNALED(status) or desk.repository.head() == desk.new  # whole files are renamed: nothing to die in
+    died = in_a_child(lambda: Publication(workspace).publish(branch="main", old=desk.old, new=desk.new))
+    assert died or desk.repository.head() == desk.new  # whole files are renamed: nothing to die in
     settle_again(desk)

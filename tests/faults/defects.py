@@ -22,6 +22,7 @@ from expctl.adapters import (
     step_runner,
 )
 from expctl.adapters.clock import SystemClock
+from expctl.adapters.git_files import WorkTreeFiles
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_workspace import GitWorkspace
 from expctl.domain import machine_trouble
@@ -128,6 +129,7 @@ def _() -> None:
 @defect("the branch that is checked out is not looked at")
 def _() -> None:
     git_plumbing.GitPlumbing.branch = lambda _: "main"  # type: ignore[method-assign]
+    Publication._stays = _no  # type: ignore[method-assign]
 
 
 @defect("objects that vanish are bugs")
@@ -139,7 +141,7 @@ def _() -> None:
 @defect("local changes are not looked at")
 def _() -> None:
     GitWorkspace.dirty = lambda *_: ()  # type: ignore[method-assign]
-    Publication._blob_on_disk = lambda self, path: self._ws.must(["rev-parse", f"HEAD~1:{path}"])  # type: ignore[method-assign]
+    WorkTreeFiles._blob = lambda self, path, *_: self._ws.must(["rev-parse", f"HEAD~1:{path}"])  # type: ignore[method-assign]
 
 
 # ------------------------------------------------------------------ what is refused

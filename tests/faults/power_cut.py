@@ -96,6 +96,9 @@ class Disk:
                     self.names[two] = self.inodes[change.inode]
             case "r":
                 self.rename(one, two)
+            case "x":
+                if one in self.names and two in self.names:
+                    self.names[one], self.names[two] = self.names[two], self.names[one]
             case "l":
                 if one in self.names and os.path.dirname(two) in self.folders:
                     self.names[two] = self.names[one]

@@ -367,6 +367,15 @@ static int do_mkdir(int a, const char *one, int b, const char *two) { (void)b; (
 
 int rename(const char *one, const char *two) { return named('r', AT_FDCWD, one, AT_FDCWD, two, 0, do_rename); }
 int renameat(int a, const char *one, int b, const char *two) { return named('r', a, one, b, two, 0, do_rename); }
+static int do_exchange(int a, const char *one, int b, const char *two) { return REAL(renameat2)(a, one, b, two, RENAME_EXCHANGE); }
+static int do_rename_new(int a, const char *one, int b, const char *two) { return REAL(renameat2)(a, one, b, two, RENAME_NOREPLACE); }
+int renameat2(int a, const char *one, int b, const char *two, unsigned flags)
+{
+	if (flags & ~(unsigned)(RENAME_EXCHANGE | RENAME_NOREPLACE))
+		return REAL(renameat2)(a, one, b, two, flags); /* nobody here does */
+	int exchanges = flags & RENAME_EXCHANGE;
+	return named(exchanges ? 'x' : 'r', a, one, b, two, 0, exchanges ? do_exchange : flags ? do_rename_new : do_rename);
+}
 int link(const char *one, const char *two) { return named('l', AT_FDCWD, one, AT_FDCWD, two, 4096, do_link); }
 int linkat(int a, const char *one, int b, const char *two, int flags) { (void)flags; return named('l', a, one, b, two, 4096, do_link); }
 int unlink(const char *one) { return named('u', AT_FDCWD, one, 0, NULL, REMOVES, do_unlink); }

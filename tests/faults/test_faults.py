@@ -197,7 +197,7 @@ def test_a_cut_that_loses_nothing_gives_the_disk_of_the_command(lab: Lab) -> Non
     assert running.wait().status == 0
     assert running.plan is not None
     changes = list(read_log(running.plan.log))
-    assert {change.kind for change in changes} >= set("cwfrlumd")
+    assert {change.kind for change in changes} >= set("cwfrxlumd")
     refs = story.scene.git("for-each-ref")
 
     def whole(root, log):  # type: ignore[no-untyped-def]
