@@ -303,7 +303,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         progress=progress,
         calibrations=FileCalibrations(state_folder(), noise_fingerprint(machine)),
         machine=machine,
-        equip=partial(_equip, place, workspace.seals.broken, machine["machine"]),
+        equip=partial(_equip, place, workspace.check_outs.seals.broken, machine["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,

@@ -8,6 +8,7 @@ leaves it in `publication.aside`, where the next run finds it.
 import errno
 import itertools
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -35,9 +36,13 @@ class WorkTreeFiles:
         self._staged = workspace.state / "publication.files"
         self._aside = workspace.state / "publication.aside"
 
-    def follow(self, old: str, new: str, *, index: Path) -> None:
-        """Make what differs between two commits as in `new`, where it is as in `old`. `index` holds `new`."""
+    def follow(self, old: str, new: str, *, index: Path, only: Collection[str] | None = None) -> None:
+        """Make what differs between two trees as in `new`, where it is as in `old`; `only` these paths, or all. May be done
+        twice. `index` holds `new`.
+        """
         for change in self._changes(old, new):
+            if only is not None and change.path not in only:
+                continue
             if self._blob(change.path) == change.old != change.new:
                 if change.new:
                     self._write(change, index)

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import git
 
-from expctl.adapters.git_reader import GitReader, Place, hermetic_arguments, hermetic_environment, without_gits_own
+from expctl.adapters.git_call import hermetic_arguments, hermetic_environment, without_gits_own
+from expctl.adapters.git_reader import GitReader, Place
 from expctl.adapters.git_trouble import USAGE, gave_up, git_trouble
 from expctl.domain.errors import Refused
 

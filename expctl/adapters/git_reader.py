@@ -1,95 +1,14 @@
-"""Reading a git repository by plain subprocesses: what `status` needs, without loading GitPython (about 60 ms).
+"""Reading a git repository by plain subprocesses: what `status` needs, without loading GitPython (about 60 ms)."""
 
-Also the one place that says what "hermetic" means for every git call of ours, reading or writing.
-"""
-
-import contextlib
-import functools
 import os
 import re
-import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
-from expctl.adapters.git_trouble import git_trouble
+from expctl.adapters.git_call import Answer, run_git
 from expctl.adapters.patch_header import with_headers
 from expctl.domain.errors import Refused
 from expctl.domain.values import dataclass
-
-# Hooks, monitors, external diffs, signature checks and user configuration can run code or change bytes; none of them may.
-SETTINGS = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.quotePath=false",
-    "core.fsync=all",
-    "core.protectHFS=true",
-    "core.protectNTFS=true",
-    "apply.ignoreWhitespace=no",
-    "diff.external=",
-    "diff.orderFile=/dev/null",
-    "log.showSignature=false",
-    "log.follow=false",
-    "submodule.recurse=false",
-    "i18n.commitEncoding=UTF-8",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "advice.detachedHead=false",
-)
-
-
-# What the user's own configuration may say, because it changes what their files mean, not what runs.
-USERS = r"^(core\.(excludesfile|attributesfile|autocrlf|eol|safecrlf)|safe\.directory)$"
-
-
-@functools.cache
-def user_settings() -> tuple[str, ...]:
-    """`key=value` of the few settings that are taken over from the user's and the system's configuration."""
-    answer = subprocess.run(
-        ["git", "config", "--null", "--includes", "--get-regexp", USERS],
-        cwd="/",
-        env={name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG") or not _is_gits(name)},
-        capture_output=True,
-        check=False,
-    )
-    entries = answer.stdout.decode(errors="surrogateescape").split("\0")
-    return tuple(entry.replace("\n", "=", 1) for entry in entries if entry)
-
-
-def hermetic_arguments(*, users: bool = True) -> list[str]:
-    """`git` and the settings of every call; without the `users` own, which cost a process, for what only looks up objects."""
-    settings = (*SETTINGS, *user_settings()) if users else SETTINGS
-    return ["git", *(word for setting in settings for word in ("-c", setting))]
-
-
-def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of every call: GIT_* scrubbed, no system or global configuration, English messages."""
-    kept = {name: value for name, value in os.environ.items() if not _is_gits(name)}
-    fixed = {
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_NO_REPLACE_OBJECTS": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_LITERAL_PATHSPECS": "1",
-        "LC_ALL": "C",
-    }
-    return {**kept, **fixed, **(extra or {})}
-
-
-@contextlib.contextmanager
-def without_gits_own() -> Iterator[None]:
-    """Our own environment without GIT_*, for a library that adds what it is given to that. Restored afterwards."""
-    taken = {name: os.environ.pop(name) for name in list(os.environ) if _is_gits(name)}
-    try:
-        yield
-    finally:
-        os.environ.update(taken)
-
-
-def _is_gits(name: str) -> bool:
-    return name.startswith("GIT_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +39,9 @@ def locate(start: Path) -> Place:
     """Find the repository around `start`. Raises Refused when there is none, or no work tree."""
     # HEAD is asked for twice, lest it moves on while its folder is looked up.
     asked = ["rev-parse", *WHERE, HEAD, f"HEAD:{EXPERIMENTS}", HEAD]
-    answer, foreign = _git(start, asked, ends=(0, 128)), False
+    answer, foreign = run_git(start, asked, ends=(0, 128)), False
     if answer.returncode and b"dubious ownership" in answer.stderr:
-        answer, foreign = _git(start, asked, ends=(0, 128), users=True), True
+        answer, foreign = run_git(start, asked, ends=(0, 128), users=True), True
     lines = answer.stdout.decode(errors="surrogateescape").removesuffix("\n").split("\n")
     where, revisions = lines[:3], lines[3:]
     if not all(OBJECT.fullmatch(each) for each in revisions):
@@ -249,18 +168,10 @@ class GitReader:
         self._ahead |= self.read_blobs(blobs)
 
     def _read(self, names: Sequence[str]) -> dict[str, bytes]:
-        # From a file in memory into one pipe: to feed and to drain three costs more than all the rest.
         with open(os.memfd_create("names"), "w+b") as wanted:
             wanted.write("".join(f"{name}\n" for name in names).encode())
             wanted.seek(0)
-            answer = _run(
-                self.place.root,
-                ["cat-file", "--batch", "--buffer"],
-                (0,),
-                users=self.place.foreign,
-                stdin=wanted,
-                stderr=subprocess.DEVNULL,
-            )
+            answer = run_git(self.place.root, ["cat-file", "--batch", "--buffer"], wanted, users=self.place.foreign)
         return dict(_batch(answer.stdout, names))
 
     def read_file(self, commit: str, path: str) -> bytes | None:
@@ -300,10 +211,8 @@ class GitReader:
         words = self._ask(["patch-id", "--stable"], stdin=with_headers(patch)).stdout.decode().split()
         return words[0] if words else ""
 
-    def _ask(
-        self, arguments: Sequence[str], stdin: bytes = b"", *, ends: Sequence[int] = (0,), users: bool = False
-    ) -> "subprocess.CompletedProcess[bytes]":
-        return _git(self.place.root, arguments, stdin, ends=ends, users=users or self.place.foreign)
+    def _ask(self, arguments: Sequence[str], stdin: bytes = b"", *, ends: Sequence[int] = (0,), users: bool = False) -> Answer:
+        return run_git(self.place.root, arguments, stdin, ends=ends, users=users or self.place.foreign)
 
 
 def _batch(output: bytes, names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
@@ -319,43 +228,3 @@ def _batch(output: bytes, names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
         if words[-2] == b"blob":
             yield name, output[position : position + size]
         position += size + 1
-
-
-def _git(
-    cwd: Path, arguments: Sequence[str], stdin: bytes = b"", *, ends: Sequence[int] = (0,), users: bool = False
-) -> "subprocess.CompletedProcess[bytes]":
-    return _run(cwd, arguments, ends, users=users, input=stdin, stderr=subprocess.PIPE)
-
-
-def _run(
-    cwd: Path, arguments: Sequence[str], ends: Sequence[int], *, users: bool, **streams: Any
-) -> "subprocess.CompletedProcess[bytes]":
-    """Run git. Raises Refused when it ends with another status than those that are answers: silence would look like one."""
-    try:
-        answer = subprocess.run(
-            [*hermetic_arguments(users=users), *arguments],
-            cwd=cwd,
-            env=hermetic_environment(),
-            stdout=subprocess.PIPE,
-            check=False,
-            **streams,
-        )
-    except FileNotFoundError as error:
-        raise Refused(
-            "git is not installed", expected="git on PATH", found="none", hint="install git, then try again"
-        ) from error
-    if answer.returncode in ends and not answer.stderr:
-        return answer
-    said = (answer.stderr or b"").decode(errors="replace").strip()
-    trouble = git_trouble(arguments[0], answer.returncode, said)
-    if trouble is not None:
-        raise trouble
-    if answer.returncode not in ends:
-        raise Refused(
-            "git can't read this repository",
-            expected=f"git {arguments[0]} to answer",
-            found=said.splitlines()[0] if said else f"exit status {answer.returncode}",
-            where=str(cwd),
-            hint="git fsck says what is damaged; expctl doctor says what of it is expctl's",
-        )
-    return answer

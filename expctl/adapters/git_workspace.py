@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from expctl.adapters import durable
+from expctl.adapters.git_check_outs import CheckOuts
+from expctl.adapters.git_files import WorkTreeFiles
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import Place
 from expctl.adapters.git_trouble import gave_up
-from expctl.adapters.seals import Seals
 from expctl.adapters.stale_locks import remove_below
 from expctl.domain.errors import Refused
 from expctl.domain.ports import ChangedFile, Failed
@@ -19,8 +20,6 @@ from expctl.domain.unified_diff import no_diff
 
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"
-OURS = "expctl-"  # how the names of our worktrees begin
-WHOLE = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.sparseCheckout", "GIT_CONFIG_VALUE_0": "false"}
 # Whatever the repository's configuration says, a patch that git can apply again.
 PLAIN_DIFF = (
     *("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--full-index", "--binary", "-U3", "--submodule=short"),
@@ -34,7 +33,7 @@ class GitWorkspace(GitPlumbing):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self._scratch_index = str(place.state / "scratch.index")
-        self.seals = Seals()
+        self.check_outs = CheckOuts(self)
 
     # ------------------------------------------------------------------ looking
 
@@ -227,15 +226,12 @@ class GitWorkspace(GitPlumbing):
 
     def restore(self, paths: Sequence[str], *, tree: str) -> None:
         """Bring `paths` back to HEAD, but only those that still are what `tree` holds: a later edit stays."""
-        for path in paths:
-            captured = self.call(["rev-parse", "--verify", "-q", f"{tree}:{path}"])[1].decode().strip()
-            file = self.root / path
-            on_disk = self.must(["hash-object", f"--path={path}", "--", str(file)]) if file.is_file() else ""
-            if captured != on_disk:
-                continue
-            self.call(["rm", "--cached", "-q", "-f", "--ignore-unmatch", "--", path])
-            if self.call(["checkout", "-q", "HEAD", "--", path])[0]:
-                file.unlink(missing_ok=True)
+        self._fresh_index("HEAD")
+        WorkTreeFiles(self).follow(tree, "HEAD", index=Path(self._scratch_index), only=paths)
+        head = {path: blob for each in paths for path, blob in self.list_files("HEAD", each).items()}
+        back = [path for path in paths if self.blob_on_disk(path) == head.get(path, "")]
+        if back:
+            self.call(["reset", "-q", "HEAD", "--", *back])
 
     def apply(self, patch: bytes) -> None:
         """Apply a patch to the user's files. Raises MachineTrouble when git refuses: callers checked it before."""
@@ -244,63 +240,12 @@ class GitWorkspace(GitPlumbing):
     # ------------------------------------------------------------------ check-outs
 
     def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
-        """A detached worktree of `commit` below the state folder. Names of equal length give paths of equal length.
-
-        It is whole, even where the user's own tree is sparse.
-        What lies at or below `sealed` is to stay as it is; where it didn't, the worktree is kept as evidence (`broken`).
-        git names its own folder for it after the last part of the path: ours is known even when what it says is lost.
-        """
-        path = self.state / "checkouts" / f"{OURS}{name}"
-        if self.seals.broken(path):
-            return path
-        if path.exists() and (path / ".git").exists() and not _patterns(path).exists():
-            status, out, _ = self.call(["-C", str(path), "rev-parse", "HEAD"])
-            clean = self.call(["-C", str(path), "status", "--porcelain"])[1] == b""
-            if status == 0 and out.decode().strip() == commit and clean:
-                return path
-        self._remove_check_out(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self.must(["worktree", "add", "-q", "--detach", "--force", str(path), commit], env=WHOLE)
-        _patterns(path).unlink(missing_ok=True)
-        self.seals.seal(path, sealed)
-        return path
+        """See `CheckOuts.make`."""
+        return self.check_outs.make(commit, name, sealed=sealed)
 
     def remove_check_outs(self) -> None:
-        """Remove every worktree of ours, and only ours."""
-        folder = self.state / "checkouts"
-        registered = self._registered_check_outs()
-        for path in {*(folder.iterdir() if folder.is_dir() else ()), *registered.values()}:
-            self._remove_check_out(path)
-
-    def _remove_check_out(self, path: Path) -> None:
-        self.seals.lift(path)
-        admins = [admin for admin, worktree in self._registered_check_outs().items() if worktree == path]
-        durable.remove_tree(path)
-        for admin in admins:
-            durable.remove_tree(admin)
-            if admin.parent.is_dir() and not any(admin.parent.iterdir()):
-                admin.parent.rmdir()
-
-    def _registered_check_outs(self) -> dict[Path, Path]:
-        """git's own folder -> its worktree, of those below our state folder. A crash may have left a part of that path, or
-        nothing: then the name tells.
-        """
-        folder = self.state / "checkouts"
-        found: dict[Path, Path] = {}
-        for admin in (self.state.parent / "worktrees").glob("*"):
-            mark, usual = admin / "gitdir", folder / admin.name
-            text = mark.read_text(errors="replace").strip("\0\n") if mark.is_file() else ""
-            if Path(text).parent.parent == folder:
-                found[admin] = Path(text).parent
-            elif admin.name.startswith(OURS) and f"{usual}/.git".startswith(text):
-                found[admin] = usual
-        return found
-
-
-def _patterns(path: Path) -> Path:
-    """Where git keeps, or has copied, what a sparse worktree is to hold."""
-    admin = (path / ".git").read_text(errors="replace").removeprefix("gitdir: ").strip("\0\n")
-    return Path(admin or path) / "info" / "sparse-checkout"
+        """See `CheckOuts.remove_all`."""
+        self.check_outs.remove_all()
 
 
 def _conflict(said: str) -> str:

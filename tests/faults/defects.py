@@ -11,9 +11,9 @@ from typing import Any
 from expctl.adapters import (
     builder,
     child,
+    git_call,
     git_plumbing,
     git_publication,
-    git_reader,
     git_workspace,
     interruption,
     journal,
@@ -218,13 +218,13 @@ def _() -> None:
 def _() -> None:
     builder.is_trouble = step_runner.is_trouble = _no  # type: ignore[assignment]
     machine_trouble.explained = footing.explained = _nothing
-    for module in (git_plumbing, git_reader):
+    for module in (git_plumbing, git_call):
         module.git_trouble = lambda *_: None  # type: ignore[assignment]
 
 
 @defect("git's status is not looked at")
 def _() -> None:
-    for module in (git_plumbing, git_reader):
+    for module in (git_plumbing, git_call):
         module.git_trouble = lambda *_: None  # type: ignore[assignment]
     must = git_plumbing.GitPlumbing.must
 
@@ -283,7 +283,7 @@ def _() -> None:
 @defect("nothing is flushed")
 def _() -> None:
     os.fsync = _nothing  # type: ignore[assignment]
-    git_reader.SETTINGS = tuple("core.fsync=none" if each.startswith("core.fsync=") else each for each in git_reader.SETTINGS)
+    git_call.SETTINGS = tuple("core.fsync=none" if each.startswith("core.fsync=") else each for each in git_call.SETTINGS)
 
 
 @defect("checksums are not looked at")
