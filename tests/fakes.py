@@ -349,6 +349,9 @@ class FakeLibrary:
         files = self.workspace.commits[commit].files
         return tuple(record_of(files[path], where=path) for path in sorted(files) if path.endswith("/record.json"))
 
+    def damaged(self, commit: str) -> tuple[Refused, ...]:  # noqa: ARG002
+        return ()
+
     def filings(self, commit: str, experiments: Iterable[str]) -> dict[str, Filing]:
         files, found = self.workspace.commits[commit].files, {}
         for name in experiments:

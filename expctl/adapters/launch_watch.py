@@ -29,11 +29,9 @@ class Watch(Protocol):
 
     def looking(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:
         """Look while this is entered; start no process in it."""
-        raise NotImplementedError
 
     def taken(self) -> tuple[str, ...]:
         """What was seen since the last call, as taints."""
-        raise NotImplementedError
 
 
 class Unwatched:

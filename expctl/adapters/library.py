@@ -161,12 +161,16 @@ class GitLibrary:
 
     def records(self, commit: str) -> tuple[Record, ...]:
         """Every record, in order of id."""
+        return tuple(_record_in(folder, text) for folder, text in self._read_all(commit, "record.json"))
+
+    def damaged(self, commit: str) -> tuple[Refused, ...]:
+        """Why not, of each record that can't be read."""
         found = []
         for folder, text in self._read_all(commit, "record.json"):
-            record = record_of(text, where=f"{folder}/record.json")
-            if record.id != PurePosixPath(folder).name:
-                raise Refused(f"{folder}/record.json names {record.id}", where=folder, hint="restore it from git")
-            found.append(record)
+            try:
+                _record_in(folder, text)
+            except Refused as refusal:
+                found.append(refusal)
         return tuple(found)
 
     def some_records(self, commit: str, ids: Iterable[str]) -> Mapping[str, Record]:
@@ -247,6 +251,13 @@ class GitLibrary:
                 hint=f"git add {path} and commit it",
             )
         return replace(proposal, probe=replace(probe, source=text.decode(errors="replace")))
+
+
+def _record_in(folder: str, text: bytes) -> Record:
+    record = record_of(text, where=f"{folder}/record.json")
+    if record.id != PurePosixPath(folder).name:
+        raise Refused(f"{folder}/record.json names {record.id}", where=folder, hint="restore it from git")
+    return record
 
 
 def _protocol_of(where: str, text: bytes) -> Protocol:

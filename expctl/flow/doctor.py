@@ -29,10 +29,13 @@ def committed_findings(
     """
     try:
         books = Books.open(library, head)
-    except Refused as refusal:
-        where = "" if refusal.where in refusal.message else refusal.where
-        what = ": ".join(filter(None, (where, refusal.message, "; ".join(refusal.found.splitlines()))))
-        yield wrong("records", what, refusal.hint or "restore it from git (git log -- FILE has the commits)")
+    except Refused as first:
+        damaged = library.damaged(head)
+        is_one_of_them = any((first.where, first.found) == (each.where, each.found) for each in damaged)
+        for refusal in damaged if is_one_of_them else (first, *damaged):
+            where = "" if refusal.where in refusal.message else refusal.where
+            what = ": ".join(filter(None, (where, refusal.message, "; ".join(refusal.found.splitlines()))))
+            yield wrong("records", what, refusal.hint or "restore it from git (git log -- FILE has the commits)")
         return
     yield ok("protocol", f"{books.protocol.name}: {', '.join(books.protocol.decides)} decide")
     for entry in books.queue():

@@ -104,6 +104,15 @@ def test_what_is_damaged_is_named_once(repository: Foreign) -> None:
     assert "protocol.yaml: protocol.yaml" not in said
 
 
+def test_every_damaged_record_is_named(repository: Foreign) -> None:
+    for name in ("P1", "P2"):
+        repository.write(f"experiments/{name}/record.json", "half a rec")
+    repository.git("add", "-A")
+    repository.git("commit", "-q", "-m", "damage")
+    said = [line for line in repository.expctl("doctor").out.splitlines() if line.startswith("wrong   records")]
+    assert [name for line in said for name in ("P1", "P2") if f"experiments/{name}/record.json" in line] == ["P1", "P2"]
+
+
 def test_a_damaged_journal(repository: Foreign) -> None:
     repository.propose("P1", FASTER)
     journal = repository.root / ".git/expctl/journal/P1.jsonl"

@@ -28,15 +28,12 @@ class GpuSource(Protocol):
 
     def absent(self) -> str:
         """Why it can't tell anything; empty when it can."""
-        raise NotImplementedError
 
     def session(self) -> AbstractContextManager[object]:
         """Entered while cards are read again and again."""
-        raise NotImplementedError
 
     def read(self) -> tuple[GpuReading, ...] | None:
         """Every card; None when nobody answers."""
-        raise NotImplementedError
 
 
 def visible(names: str, index: int, uuid: str = "") -> bool:

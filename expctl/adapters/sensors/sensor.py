@@ -35,11 +35,9 @@ class Sensor(Protocol):
 
     def absent(self) -> str:
         """Why it sees nothing on this machine; empty when it sees."""
-        raise NotImplementedError
 
     def blocking(self) -> tuple[Foreign, ...]:
         """What would disturb a launch that began now. Nothing of ours is being timed."""
-        raise NotImplementedError
 
     def says(self) -> str:
         """What it looked at last, in a few words for a person."""
