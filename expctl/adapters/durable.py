@@ -1,12 +1,11 @@
 """Writing files so that a crash leaves the old contents or the new, never half; and removing them so that a refusal is seen."""
 
-import errno
 import os
 from pathlib import Path
 
 from expctl.launcher.removal import remove_tree
 
-__all__ = ["flush_folder", "forget_half_written", "move", "remove_tree", "replace"]
+__all__ = ["flush", "flush_folder", "forget_half_written", "remove_tree", "replace"]
 
 
 def replace(path: Path, contents: bytes) -> None:
@@ -25,21 +24,10 @@ def replace(path: Path, contents: bytes) -> None:
     flush_folder(path.parent)
 
 
-def move(source: Path, target: Path) -> None:
-    """Flush `source` and rename it over `target`, on the same file system or by a copy beside it."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with open(source, "rb") as file:
-            os.fsync(file.fileno())
-        os.rename(source, target)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        mode = source.stat().st_mode
-        replace(target, source.read_bytes())
-        target.chmod(mode)
-        source.unlink()
-    flush_folder(target.parent)
+def flush(file: Path) -> None:
+    """Make the contents of a file durable."""
+    with open(file, "rb") as opened:
+        os.fsync(opened.fileno())
 
 
 def forget_half_written(folder: Path) -> None:

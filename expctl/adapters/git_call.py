@@ -33,6 +33,8 @@ SETTINGS = (
     "advice.detachedHead=false",
 )
 
+WHOLE = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.sparseCheckout", "GIT_CONFIG_VALUE_0": "false"}
+"""Environment of a call for which the user's tree isn't sparse."""
 
 # What the user's own configuration may say, because it changes what their files mean, not what runs.
 USERS = r"^(core\.(excludesfile|attributesfile|autocrlf|eol|safecrlf)|safe\.directory)$"

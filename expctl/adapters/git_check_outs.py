@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from expctl.adapters import durable
+from expctl.adapters.git_call import WHOLE
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.seals import Seals
 
 OURS = "expctl-"  # how their names begin
-WHOLE = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.sparseCheckout", "GIT_CONFIG_VALUE_0": "false"}
 
 
 class CheckOuts:

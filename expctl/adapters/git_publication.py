@@ -1,9 +1,9 @@
 """Publication: the one act that moves the user's branch, index and files. A kill at any point harms nothing.
 
     1  our copy of the index becomes git's own index.lock (a hard link, so the dead can be told from the living by inode)
-    2  the merged index is worked out beside it; git refuses when a local change would be lost
-    3  compare-and-swap of the branch                     <- before this: undo; after this: complete, if HEAD came along
-    4  the files that changed are exchanged for the new ones, unless somebody edited them meanwhile (git_files.py)
+    2  the merged index is worked out beside it; git refuses when a local change would be lost; the new files are staged
+    3  compare-and-swap of the branch                 <- HEAD doesn't have the result yet: undo; it has: complete
+    4  the files that changed are exchanged for the staged ones, unless somebody edited them meanwhile (git_files.py)
     5  the merged index is renamed into place
 
 Without the lock, a kill between ref and index would make the user's next commit revert the experiment.
@@ -19,6 +19,7 @@ from pathlib import Path
 from expctl.adapters import durable, stale_locks
 from expctl.adapters.git_files import WorkTreeFiles
 from expctl.adapters.git_plumbing import GitPlumbing
+from expctl.adapters.git_reader import locate
 from expctl.adapters.interruption import uninterrupted
 from expctl.domain.errors import Busy, Refused
 
@@ -43,57 +44,59 @@ class Publication:
 
         Raises Refused when a local change would be overwritten, Busy when somebody else holds git's index lock.
         """
-        if self._ws.branch() != branch:  # not checked out here: there are no files to follow
-            self._refuse_elsewhere(branch)
-            return self._swap(branch, old, new)
         with uninterrupted():
-            durable.replace(self._intent, json.dumps([branch, old, new]).encode())
+            durable.replace(self._intent, json.dumps([branch, old, new, str(self._ws.root)]).encode())
             try:
-                return self._publish_here(branch, old, new)
+                return self._publish(branch, old, new)
             except (Refused, OSError, RuntimeError):
                 # What failed may have done its work first: only the branch itself says whether it has moved.
                 with contextlib.suppress(Refused, OSError, RuntimeError):
                     self.recover_intended()
                 raise
 
-    def _publish_here(self, branch: str, old: str, new: str) -> bool:
-        self._take_lock()
-        if self._ws.branch() != branch:  # the user went elsewhere before the lock was ours
-            self._release()
+    def _publish(self, branch: str, old: str, new: str) -> bool:
+        self._take_lock()  # also where the branch isn't checked out: nobody can check it out meanwhile
+        is_here = self._ws.branch() == branch
+        if is_here:
+            self._merge(old, new)
+            self._files.stage(old, new)
+        else:
             self._refuse_elsewhere(branch)
-            return self._swap(branch, old, new)
-        self._merge(old, new)
         moved = self._swap(branch, old, new)
-        if not moved or self._stays(old):
+        if moved and is_here and self._came_along(new):
+            self._complete(old, new)
+        else:
             self._release()
-            return moved
-        self._complete(old, new)
-        return True
+        return moved
 
     def recover_intended(self) -> None:
         """Recover whatever publication the intent on disk names; nothing when there is none."""
         try:
-            branch, old, new = json.loads(self._intent.read_bytes())
+            branch, old, new, *root = json.loads(self._intent.read_bytes())
         except FileNotFoundError:
             return
+        if root and root != [str(self._ws.root)] and Path(root[0], ".git").exists():  # another work tree of this repository
+            Publication(GitPlumbing(locate(Path(root[0])))).recover_intended()
+            return
         stale_locks.remove_own(self._ws.place.git_dir, self._ws.state.parent, branch, new)
-        self.recover(branch=branch, old=old, new=new)
+        self.recover(old=old, new=new)
         self._intent.unlink(missing_ok=True)
 
-    def recover(self, *, branch: str, old: str, new: str) -> None:
-        """Complete (when the branch has moved) or undo (when it has not) what a dead run began."""
-        self._files.give_back(old, new)
-        if self._lock_is_ours():
-            if self._ws.ref(f"refs/heads/{branch}") == old or self._stays(old):
-                self._release()
+    def recover(self, *, old: str, new: str) -> None:
+        """Complete (when HEAD has come along) or undo (when it has not) what a dead run began."""
+        files_moved = self._files.settle()
+        if self._lock_is_ours() or self._lock_again(new):
+            if self._came_along(new) and self._merges(old, new):
+                self._files.stage(old, new)
+                self._complete(old, new)
                 return
-            self._copy_to_merge()
-            self._read_tree(["-i", "-m"], old, new)
-            self._complete(old, new)
+            if files_moved and not self._came_along(new):
+                self._undo_files(old, new)
+            self._release()
         self._forget_copies()
 
     def _refuse_elsewhere(self, branch: str) -> None:
-        """Moving a branch under somebody's check-out would make their next commit undo it."""
+        """Moving a branch under somebody's check-out would make their next commit undo it, and so would the end of a rebase."""
         listing = self._ws.must(["worktree", "list", "--porcelain", "-z"]).split("\0")
         folders = [line.removeprefix("worktree ") for line in listing if line.startswith("worktree ")]
         branches = [line.removeprefix("branch ") for line in listing if line.startswith(("branch ", "detached", "bare"))]
@@ -103,8 +106,19 @@ class Publication:
                 f"{branch} is checked out in another worktree",
                 expected="to be run where the branch is checked out",
                 found=where,
-                hint=f"cd {where} and run the same command again",
+                hint=f"cd {where} and run the same command again" if Path(where).exists() else "git worktree prune",
             )
+        common = self._ws.state.parent
+        for admin in (common, *common.glob("worktrees/*")):
+            for name in ("rebase-merge", "rebase-apply"):
+                with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+                    if (admin / name / "head-name").read_text().strip() == f"refs/heads/{branch}":
+                        raise Refused(
+                            f"a rebase of {branch} is under way",
+                            expected="a branch that stays where it is moved to",
+                            found=str(admin / name),
+                            hint="finish or abort it, then run the same command again: nothing measured is lost",
+                        )
 
     def _swap(self, branch: str, old: str, new: str) -> bool:
         name = f"refs/heads/{branch}"
@@ -122,7 +136,16 @@ class Publication:
     def _take_lock(self) -> None:
         # A leftover may be a second name of the live index: never write into it.
         self._ours.unlink(missing_ok=True)
+        if not self._index.exists():
+            raise Refused(
+                "this work tree has no index",
+                expected=str(self._index),
+                found="no such file",
+                where=str(self._ws.root),
+                hint="git reset makes one; then run the same command again: nothing measured is lost",
+            )
         self._copy_durably(self._index, self._ours)
+        shutil.copymode(self._index, self._ours)
         deadline = time.monotonic() + self._lock_wait_s
         while True:
             try:
@@ -154,28 +177,42 @@ class Publication:
                 where=str(self._ws.root),
                 hint="commit or move the file aside, then run the same command again: nothing measured is lost",
             )
-        self._read_tree(["-i", "-m"], old, new)
+        self._ws.must(["read-tree", "-i", "-m", old, new], env=env)
         self._copy_durably(self._merged, self._ours)
 
-    def _read_tree(self, flags: list[str], old: str, new: str) -> None:
-        self._ws.must(["read-tree", *flags, old, new], env={"GIT_INDEX_FILE": str(self._merged)})
+    def _merges(self, old: str, new: str) -> bool:
+        """The merged index anew, for a recovery. False when the user has staged something else meanwhile."""
+        self._copy_to_merge()
+        return self._ws.call(["read-tree", "-i", "-m", old, new], env={"GIT_INDEX_FILE": str(self._merged)})[0] == 0
 
     def _complete(self, old: str, new: str) -> None:
         """Files, then index. Everything here may be done twice."""
-        self._files.follow(old, new, index=self._merged)
+        self._files.follow(old, new)
+        if not self._came_along(new):  # a `git switch -c` was under way when the branch moved
+            self._undo_files(old, new)
+            self._release()
+            return
         self._ws.call(["update-index", "-q", "--refresh"], env={"GIT_INDEX_FILE": str(self._merged)})
         self._copy_durably(self._merged, self._ours)
+        if not self._lock_is_ours():
+            raise Busy(
+                "somebody removed the index.lock of this run",
+                expected=f"{self._lock} to stay until the files have followed the branch",
+                found="another one" if self._lock.exists() else "none",
+                hint="run the same command again: it goes on from there, and nothing measured is lost",
+            )
         os.rename(self._lock, self._index)
         durable.flush_folder(self._index.parent)
         self._forget_copies()
         self._intent.unlink(missing_ok=True)
 
-    def _stays(self, old: str) -> bool:
-        """Is what is checked out still `old`, though the branch has moved? Then the user went elsewhere just before it did.
+    def _undo_files(self, old: str, new: str) -> None:
+        self._files.stage(new, old)
+        self._files.follow(new, old)
 
-        Nobody else can move HEAD to another commit while the index is locked: a new branch starts where HEAD is.
-        """
-        return self._ws.ref("HEAD") == old
+    def _came_along(self, new: str) -> bool:
+        """Does HEAD have `new`? Otherwise the branch has not moved, or the user went elsewhere just before it did."""
+        return self._ws.call(["merge-base", "--is-ancestor", new, "HEAD"])[0] == 0
 
     def _lock_is_ours(self) -> bool:
         try:
@@ -183,8 +220,16 @@ class Publication:
         except FileNotFoundError:
             return False
 
+    def _lock_again(self, new: str) -> bool:
+        """Take the lock that somebody removed after the branch had moved: index and files are still to follow."""
+        if not self._ours.exists() or self._ours.samefile(self._index) or self._ws.ref("HEAD") != new:
+            return False
+        self._take_lock()
+        return True
+
     def _release(self) -> None:
-        self._lock.unlink(missing_ok=True)
+        if self._lock_is_ours():
+            self._lock.unlink(missing_ok=True)
         self._forget_copies()
         self._intent.unlink(missing_ok=True)
 
@@ -196,7 +241,7 @@ class Publication:
     def _forget_copies(self) -> None:
         for copy in (self._ours, self._merged, self._merged.with_name(f"{self._merged.name}.lock")):
             copy.unlink(missing_ok=True)
-        self._files.forget_staged()
+        self._files.forget()
 
     @staticmethod
     def _copy_durably(source: Path, target: Path) -> None:

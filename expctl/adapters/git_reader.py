@@ -118,18 +118,17 @@ class GitReader:
         full = self._ask(["symbolic-ref", "-q", "HEAD"], ends=(0, 1)).stdout.decode().strip()
         return full.removeprefix(HEADS) if full.startswith(HEADS) else ""
 
-    def blob_on_disk(self, path: str, at: Path | None = None) -> str:
-        """The blob id that a file of the work tree would have if it were added now, after git's own filters; of the file `at`
-        another place, as if it lay at `path`. Empty where there is no file.
-        """
-        file = at or self.place.root / path
+    def blob_on_disk(self, path: str) -> str:
+        """The blob id that a file of the work tree would have if it were added now, after git's own filters."""
+        file = self.place.root / path
         if file.is_symlink() or not file.is_file():
             return ""
         return self._ask(["hash-object", f"--path={path}", "--", str(file)], users=True).stdout.decode().strip()
 
-    def blob_of(self, contents: bytes) -> str:
-        """The blob id of `contents` as they are."""
-        return self._ask(["hash-object", "--stdin"], stdin=contents).stdout.decode().strip()
+    def blob_of(self, contents: bytes, path: str = "") -> str:
+        """The blob id of `contents` as they are; or after git's own filters, as if they lay at `path`."""
+        words = [f"--path={path}"] if path else []
+        return self._ask(["hash-object", "--stdin", *words], stdin=contents, users=bool(path)).stdout.decode().strip()
 
     def list_files(self, commit: str, folder: str) -> dict[str, str]:
         """Path -> blob id of every file below `folder` in `commit`."""

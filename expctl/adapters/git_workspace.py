@@ -195,6 +195,9 @@ class GitWorkspace(GitPlumbing):
     def finish_publication(self) -> None:
         """Complete or undo what a dead run left of a publication; remove its half-written files and the locks on our refs."""
         Publication(self).recover_intended()
+        files = WorkTreeFiles(self)
+        files.settle()
+        files.forget()
         remove_below(self.state.parent / "refs" / "expctl")
         for folder in (self.state, self.state / "builds"):
             durable.forget_half_written(folder)
@@ -226,8 +229,10 @@ class GitWorkspace(GitPlumbing):
 
     def restore(self, paths: Sequence[str], *, tree: str) -> None:
         """Bring `paths` back to HEAD, but only those that still are what `tree` holds: a later edit stays."""
-        self._fresh_index("HEAD")
-        WorkTreeFiles(self).follow(tree, "HEAD", index=Path(self._scratch_index), only=paths)
+        files, now = WorkTreeFiles(self), self.ref("HEAD")
+        files.stage(tree, now)
+        files.follow(tree, now, only=paths)
+        files.forget()
         head = {path: blob for each in paths for path, blob in self.list_files("HEAD", each).items()}
         back = [path for path in paths if self.blob_on_disk(path) == head.get(path, "")]
         if back:

@@ -3,7 +3,6 @@
 import ctypes
 import errno
 import os
-from pathlib import Path
 
 AT_FDCWD = -100
 RENAME_NOREPLACE, RENAME_EXCHANGE = 1, 2  # linux/fs.h
@@ -46,9 +45,14 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
     checked(_libc.mount(*words, ctypes.c_ulong(flags), data.encode() if data else None), f"mount {target}")
 
 
-def renameat2(one: Path, two: Path, flags: int) -> None:
-    """See renameat2(2). ENOSYS where the C library has none; not every file system knows every flag (EINVAL)."""
+def renameat2(one: tuple[int, str], two: tuple[int, str], flags: int) -> None:
+    """See renameat2(2); both are a descriptor of a folder and a name in it. ENOSYS where the C library has no such call; not
+    every file system knows every flag (EINVAL).
+    """
     call = getattr(_libc, "renameat2", None)
     if call is None:
         raise OSError(errno.ENOSYS, "renameat2: not in this C library")
-    checked(call(AT_FDCWD, os.fsencode(one), AT_FDCWD, os.fsencode(two), ctypes.c_uint(flags)), f"rename {one} to {two}")
+    status = call(one[0], os.fsencode(one[1]), two[0], os.fsencode(two[1]), ctypes.c_uint(flags))
+    if status < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number), one[1], None, two[1])

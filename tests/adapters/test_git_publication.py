@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 import pytest
 from user_repository import KERNEL, Repository
 
-from expctl.adapters import git_files, git_publication
+from expctl.adapters import git_files, git_publication, spots
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import locate
 from expctl.adapters.git_workspace import GitWorkspace
 from expctl.domain.errors import Refused
 
-SOURCES = (git_publication.__file__, git_files.__file__)
+SOURCES = (git_publication.__file__, git_files.__file__, spots.__file__)
 EDITED = KERNEL.replace(b"three", b"3")
 
 
@@ -44,7 +44,7 @@ class Desk:
         return Publication(self.workspace()).publish(branch="main", old=self.old, new=self.new)
 
     def recover(self) -> None:
-        Publication(self.workspace()).recover(branch="main", old=self.old, new=self.new)
+        Publication(self.workspace()).recover(old=self.old, new=self.new)
 
     def wanted_files(self) -> dict[str, bytes]:
         """What is on the disk after the publication: the experiment's files as in `new`, the user's as before."""
@@ -296,7 +296,7 @@ def test_a_kill_at_any_moment_of_publishing_harms_nothing(desk: Desk, tmp_path: 
 def test_a_kill_at_any_moment_of_recovering_harms_nothing(desk: Desk, tmp_path: Path, long: bool) -> None:
     fresh = copies(desk, tmp_path)
     moments = moments_of(lambda: fresh().publish(), desk.repository.root, every=True)
-    for words in ("self._write(change", "os.rename(file, aside)", "rename(self._lock"):
+    for words in ("self._take(change", "os.rename(file.name, out.name", "rename(self._lock"):
         died_at = next(each for each in moments if is_line(each, words))
         trial = fresh()
         assert killed_at(trial.publish, died_at)
@@ -390,7 +390,7 @@ def exchange_of(desk: Desk, path: str) -> Moment:
     return found[-1]
 
 
-EXCHANGES = {"src/kernel.txt": "renameat2(aside, file, RENAME_EXCHANGE if", "src/other.txt": "os.rename(file, aside)"}
+EXCHANGES = {"src/kernel.txt": "renameat2(new, file, RENAME_EXCHANGE)", "src/other.txt": "os.rename(file.name, out.name"}
 
 
 @pytest.mark.parametrize("path", EXCHANGES)
@@ -437,14 +437,14 @@ def test_an_edit_just_before_the_exchange_survives_a_kill_at_any_moment_after_it
     assert lost_sight_of, "no kill came between the exchange and the look at what came out"
 
 
-@pytest.mark.parametrize("number", git_files.NOT_HERE)
+@pytest.mark.parametrize("number", spots.NO_EXCHANGE)
 def test_a_file_system_that_cannot_exchange_gets_files_by_rename(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     def refuse(*_: object) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(git_files, "renameat2", refuse)
+    monkeypatch.setattr(spots, "renameat2", refuse)
     assert desk.publish()
     desk.check(desk.new)
 

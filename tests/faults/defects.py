@@ -12,6 +12,7 @@ from expctl.adapters import (
     builder,
     child,
     git_call,
+    git_files,
     git_plumbing,
     git_publication,
     git_workspace,
@@ -107,8 +108,8 @@ def _() -> None:
     swap, complete = Publication._swap, Publication._complete
 
     def follow_first(self: Publication, branch: str, old: str, new: str) -> bool:
-        self._copy_to_merge()
-        self._read_tree(["-i", "-m"], old, new)
+        self._merge(old, new)
+        self._files.stage(old, new)
         lock = self._lock.read_bytes()
         complete(self, old, new)
         self._lock.write_bytes(lock)
@@ -129,7 +130,7 @@ def _() -> None:
 @defect("the branch that is checked out is not looked at")
 def _() -> None:
     git_plumbing.GitPlumbing.branch = lambda _: "main"  # type: ignore[method-assign]
-    Publication._stays = _no  # type: ignore[method-assign]
+    Publication._came_along = lambda *_: True  # type: ignore[method-assign]
 
 
 @defect("objects that vanish are bugs")
@@ -141,7 +142,7 @@ def _() -> None:
 @defect("local changes are not looked at")
 def _() -> None:
     GitWorkspace.dirty = lambda *_: ()  # type: ignore[method-assign]
-    WorkTreeFiles._blob = lambda self, path, *_: self._ws.must(["rev-parse", f"HEAD~1:{path}"])  # type: ignore[method-assign]
+    WorkTreeFiles._state = lambda *_: git_files._State.OLD  # type: ignore[method-assign]
 
 
 # ------------------------------------------------------------------ what is refused

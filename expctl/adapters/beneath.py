@@ -1,0 +1,38 @@
+"""Folders below a root, opened name by name, so that no link leads out of it."""
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+@contextlib.contextmanager
+def opened(folder: Path) -> Iterator[int]:
+    """A descriptor of a folder."""
+    descriptor = os.open(folder, FOLDER)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def folder_beneath(root: Path, parts: Sequence[str], *, make: bool = False) -> Iterator[int | None]:
+    """A descriptor of the folder `parts` below `root`, which is made if asked for; None where there is none, or where a link or
+    anything else is in its place.
+    """
+    with contextlib.ExitStack() as stack:
+        folder: int | None = stack.enter_context(opened(root))
+        for part in parts:
+            try:
+                if make:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(part, dir_fd=folder)
+                folder = os.open(part, FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+            except (FileNotFoundError, NotADirectoryError):
+                folder = None
+                break
+            stack.callback(os.close, folder)
+        yield folder

@@ -1,0 +1,136 @@
+"""Names in open folders: what is there, and how it is exchanged for something else without a moment of nothing or of both."""
+
+import contextlib
+import errno
+import fcntl
+import itertools
+import os
+import signal
+import stat
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+from expctl.launcher.kernel import RENAME_EXCHANGE, RENAME_NOREPLACE, renameat2
+
+NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL)
+"""What a C library or a file system says that can't exchange files."""
+LINK, EXECUTABLE, PLAIN, NO_FILE = "120000", "100755", "100644", "?"
+"""Modes as git has them, and one for what it can't hold."""
+TAKEN = ".taken"
+
+
+class Found(NamedTuple):
+    """What lies in a folder under a name. A mode of NO_FILE: something that git can't hold, or that can't be read."""
+
+    mode: str
+    contents: bytes
+
+
+class Spot(NamedTuple):
+    """A name in an open folder."""
+
+    folder: int
+    name: str
+
+
+def taken(spot: Spot) -> Spot:
+    """Where the second way of `swap` puts what it replaces."""
+    return Spot(spot.folder, f"{spot.name}{TAKEN}")
+
+
+def swap(new: Spot | None, file: Spot, out: Spot, *, exists: bool) -> None:
+    """Put `new` where `file` is, and what was there (`exists`) where `out` is. `new` and `out` may be the same."""
+    if new is None:
+        os.rename(file.name, out.name, src_dir_fd=file.folder, dst_dir_fd=out.folder)
+        return
+    if not exists:
+        rename_to_free(new, file)
+        return
+    try:
+        renameat2(new, file, RENAME_EXCHANGE)
+    except OSError as error:
+        if error.errno not in NO_EXCHANGE:
+            raise
+        os.rename(file.name, taken(out).name, src_dir_fd=file.folder, dst_dir_fd=out.folder)
+        rename_to_free(new, file)
+
+
+def rename_to_free(one: Spot, two: Spot) -> None:
+    """Raises FileExistsError where something is at `two`."""
+    try:
+        renameat2(one, two, RENAME_NOREPLACE)
+    except OSError as error:
+        if error.errno not in NO_EXCHANGE:
+            raise
+        # The same in two steps; a kill between them leaves both names, of one file.
+        os.link(one.name, two.name, src_dir_fd=one.folder, dst_dir_fd=two.folder, follow_symlinks=False)
+        os.unlink(one.name, dir_fd=one.folder)
+
+
+def to_free_name(spot: Spot, folder: int, name: str) -> None:
+    """To `name`, or the first of NAME.edit1, NAME.edit2, ... that is free."""
+    for each in itertools.chain((name,), (f"{name[:240]}.edit{n}" for n in itertools.count(1))):
+        try:
+            rename_to_free(spot, Spot(folder, each))
+        except FileExistsError:
+            continue
+        os.fsync(folder)
+        return
+
+
+def copy(one: Spot, two: Spot) -> None:
+    """Contents and rights of a file, or a link, flushed; over what a dead run left of that."""
+    found = look(one)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(two.name, dir_fd=two.folder)
+    if found is None or found.mode == LINK:
+        os.symlink(found.contents if found else b"", os.fsencode(two.name), dir_fd=two.folder)
+        return
+    rights = stat.S_IMODE(os.stat(one.name, dir_fd=one.folder).st_mode)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    with open(os.open(two.name, flags, 0o600, dir_fd=two.folder), "wb") as file:
+        file.write(found.contents)
+        file.flush()
+        os.fchmod(file.fileno(), rights)
+        os.fsync(file.fileno())
+
+
+def look(spot: Spot) -> Found | None:
+    """What is there; None: nothing."""
+    try:
+        facts = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
+        if stat.S_ISLNK(facts.st_mode):
+            return Found(LINK, os.fsencode(os.readlink(spot.name, dir_fd=spot.folder)))
+        if not stat.S_ISREG(facts.st_mode):
+            return Found(NO_FILE, b"")
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with open(os.open(spot.name, flags, dir_fd=spot.folder), "rb") as file:
+            return Found(EXECUTABLE if facts.st_mode & stat.S_IXUSR else PLAIN, file.read())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except PermissionError:
+        return Found(NO_FILE, b"")
+
+
+def has_a_writer(spot: Spot) -> bool:
+    """Does somebody have it open to write? The kernel gives no read lease then; where it gives none at all, we don't know."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(spot.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=spot.folder)
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # for whoever opens it right now: nobody heeds it
+            fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        except OSError as error:
+            return error.errno == errno.EAGAIN
+        finally:
+            os.close(descriptor)  # and with it the lease
+    return False
+
+
+@contextlib.contextmanager
+def unless(numbers: Collection[int]) -> Iterator[None]:
+    """Errors with these numbers end the block and are no errors."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in numbers:
+            raise
