@@ -30,6 +30,8 @@ from expctl.adapters.spots import (
     copy,
     has_a_writer,
     look,
+    part,
+    remove,
     rename_to_free,
     swap,
     taken,
@@ -160,6 +162,7 @@ class WorkTreeFiles:
         with self._folder_of(change) as folder:
             spots = [Spot(aside, str(change.number)), *([_beside(folder, change)] if folder is not None else [])]
             for spot in spots:
+                remove(part(spot))
                 for each in (spot, taken(spot)):
                     self._settle_spot(change, each, folder)
 
@@ -172,8 +175,7 @@ class WorkTreeFiles:
             return
         if self._state(change, found) is _State.THEIRS or has_a_writer(spot):
             self._hand_back(change, spot, folder)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(spot.name, dir_fd=spot.folder)
+        remove(spot)
 
     def _hand_back(self, change: _Change, spot: Spot, folder: int | None) -> None:
         """An edit goes back to its place; beside it, as NAME.edit1, where somebody has written there again meanwhile; where the

@@ -79,20 +79,31 @@ def to_free_name(spot: Spot, folder: int, name: str) -> None:
 
 
 def copy(one: Spot, two: Spot) -> None:
-    """Contents and rights of a file, or a link, flushed; over what a dead run left of that."""
-    found = look(one)
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(two.name, dir_fd=two.folder)
+    """Contents and rights of a file, or a link, flushed. `two` has it whole or not at all; a kill leaves `part(two)`."""
+    found, half = look(one), part(two)
+    remove(half)
     if found is None or found.mode == LINK:
-        os.symlink(found.contents if found else b"", os.fsencode(two.name), dir_fd=two.folder)
-        return
-    rights = stat.S_IMODE(os.stat(one.name, dir_fd=one.folder).st_mode)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    with open(os.open(two.name, flags, 0o600, dir_fd=two.folder), "wb") as file:
-        file.write(found.contents)
-        file.flush()
-        os.fchmod(file.fileno(), rights)
-        os.fsync(file.fileno())
+        os.symlink(found.contents if found else b"", os.fsencode(half.name), dir_fd=half.folder)
+    else:
+        rights = stat.S_IMODE(os.stat(one.name, dir_fd=one.folder).st_mode)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        with open(os.open(half.name, flags, 0o600, dir_fd=half.folder), "wb") as file:
+            file.write(found.contents)
+            file.flush()
+            os.fchmod(file.fileno(), rights)
+            os.fsync(file.fileno())
+    os.rename(half.name, two.name, src_dir_fd=half.folder, dst_dir_fd=two.folder)
+
+
+def part(spot: Spot) -> Spot:
+    """Where a copy is written."""
+    return Spot(spot.folder, f"{spot.name}.part")
+
+
+def remove(spot: Spot) -> None:
+    """What is gone is fine."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(spot.name, dir_fd=spot.folder)
 
 
 def look(spot: Spot) -> Found | None:

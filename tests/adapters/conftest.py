@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from desk import Desk, desk_of
 from hypothesis import settings
 from user_repository import KERNEL, Repository
 
@@ -50,3 +51,9 @@ def repository(tmp_path: Path) -> Repository:
     made.write(".gitignore", "*.o\n")
     made.commit("first")
     return made
+
+
+@pytest.fixture
+def desk(repository: Repository) -> Desk:
+    """A user at work on `main`, and a publication."""
+    return desk_of(repository)
