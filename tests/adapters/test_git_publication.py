@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from user_repository import Repository
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_reader import locate
 from expctl.adapters.git_workspace import GitWorkspace
-from expctl.domain.errors import Refused
+from expctl.domain.errors import Busy, Refused
 
 
 def test_branch_index_and_files_follow_and_the_users_work_stays(desk: Desk) -> None:
@@ -181,3 +182,223 @@ def test_a_kill_while_git_writes_a_file_leaves_a_whole_file(desk: Desk, left: by
     died = in_a_child(lambda: Publication(workspace).publish(branch="main", old=desk.old, new=desk.new))
     assert died or desk.repository.head() == desk.new  # whole files are renamed: nothing to die in
     settle_again(desk)
+
+
+# ------------------------------------------------------------------ a user at work between a kill and the next run
+
+
+def killed_at_line(desk: Desk, words: str) -> None:
+    """A publication that died just before the line with these words."""
+    found: list[Moment] = []
+
+    def die(now: Moment) -> None:
+        if is_line(now, words):
+            found.append(now)
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert in_a_child(lambda: at_each_line(desk.publish, die)), words
+
+
+SWAP, FOLLOW, RENAME = "moved = self._swap(", "self._files.follow(old, new)", "os.rename(self._lock, self._index)"
+
+
+def next_run(desk: Desk) -> None:
+    desk.workspace().finish_publication()
+    assert not (desk.repository.root / ".git/index.lock").exists()
+    assert list((desk.repository.root / ".git/expctl").glob("publication*")) == []
+
+
+def without_lock(desk: Desk, *words: str) -> None:
+    """What git itself advises when it finds a lock: remove it, and go on."""
+    (desk.repository.root / ".git/index.lock").unlink()
+    if words:
+        desk.repository.git(*words)
+
+
+def test_a_commit_before_the_branch_moved_undoes_the_publication(desk: Desk) -> None:
+    """The branch isn't the old one any more, and yet it hasn't the result."""
+    killed_at_line(desk, SWAP)
+    without_lock(desk, "commit", "-q", "-m", "mine")
+    mine, files = desk.repository.head(), desk.repository.files()
+    os.link(desk.repository.root / ".git/expctl/publication.index", desk.repository.root / ".git/index.lock")
+    next_run(desk)
+    assert (desk.repository.head(), desk.repository.files()) == (mine, files)
+    assert desk.repository.git("diff", "--cached", "--name-only") == ""
+
+
+def test_a_commit_that_is_being_made_when_the_lock_is_asked_for(desk: Desk) -> None:
+    """It changes a file of the experiment: the publication is refused, and nothing stays locked."""
+    root = desk.repository.root
+    editor = "import sys, time, pathlib; pathlib.Path('editing').touch(); time.sleep(0.5); open(sys.argv[1], 'w').write('mine')"
+    environment = {**os.environ, "GIT_EDITOR": f'"{sys.executable}" -c "{editor}"'}
+    desk.repository.write("src/kernel.txt", "mine\n")
+    with subprocess.Popen(["git", "commit", "-q", "-a"], cwd=root, env=environment) as commit:
+        while not (root / "editing").exists():
+            time.sleep(0.01)
+        (root / "editing").unlink()
+        with pytest.raises(Refused, match="a local change is in the way"):
+            desk.publish()
+    assert commit.returncode == 0
+    next_run(desk)
+    assert desk.repository.git("log", "-1", "--format=%s").strip() == "mine"
+    assert desk.repository.files()["src/kernel.txt"] == b"mine\n"
+
+
+@pytest.mark.parametrize("line", [SWAP, FOLLOW, "os.rename(file.name, out.name", RENAME])
+def test_a_soft_reset_takes_the_files_along(desk: Desk, line: str) -> None:
+    """It moves the branch back and needs no lock: index and files are then as before."""
+    killed_at_line(desk, line)
+    desk.repository.git("reset", "-q", "--soft", desk.old)
+    next_run(desk)
+    desk.check(desk.old)
+
+
+@pytest.mark.parametrize("line", [FOLLOW, "os.rename(file.name, out.name", RENAME])
+def test_a_lock_that_was_removed_by_hand_is_taken_again(desk: Desk, line: str) -> None:
+    killed_at_line(desk, line)
+    without_lock(desk)
+    next_run(desk)
+    desk.check(desk.new)
+
+
+def test_a_lock_removed_under_a_living_run_is_named_and_the_next_run_goes_on(desk: Desk) -> None:
+    lock = desk.repository.root / ".git/index.lock"
+
+    def remove(now: Moment) -> None:
+        if is_line(now, FOLLOW):
+            lock.unlink()
+            lock.write_bytes(b"another git's")
+
+    with pytest.raises(Busy, match=r"somebody removed the index\.lock"):
+        at_each_line(
+            lambda: Publication(desk.workspace(), lock_wait_s=0.1).publish(branch="main", old=desk.old, new=desk.new), remove
+        )
+    assert lock.read_bytes() == b"another git's"
+    lock.unlink()
+    next_run(desk)
+    desk.check(desk.new)
+
+
+def test_a_run_that_died_in_another_work_tree_is_finished_there(desk: Desk, tmp_path: Path) -> None:
+    other = Repository(tmp_path / "other")
+    desk.repository.git("worktree", "add", "-q", "-b", "side", str(other.root), desk.old)
+    files = desk.repository.files()
+
+    def publish() -> None:
+        Publication(GitWorkspace(locate(other.root))).publish(branch="side", old=desk.old, new=desk.new)
+
+    def die(now: Moment) -> None:
+        if is_line(now, "os.rename(file.name, out.name"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert in_a_child(lambda: at_each_line(publish, die))
+    next_run(desk)
+    assert (desk.repository.files(), desk.repository.status()) == (files, desk.status)
+    assert (other.head(), other.status()) == (desk.new, "")
+    assert other.files()["src/kernel.txt"] == EDITED
+
+
+def test_the_end_of_a_rebase_does_not_take_a_record_back(desk: Desk) -> None:
+    repository = desk.repository
+    repository.git("stash", "push", "-q", "-u")
+    repository.git("switch", "-q", "-c", "side")
+    repository.write("notes.txt", "theirs\n")
+    repository.commit("theirs")
+    repository.git("switch", "-q", "main")
+    repository.write("notes.txt", "ours\n")
+    old = repository.commit("ours")
+    tree = repository.git("rev-parse", "HEAD^{tree}").strip()
+    new = repository.git("commit-tree", tree, "-p", old, "-m", "P1").strip()
+    with pytest.raises(AssertionError):
+        repository.git("rebase", "side")
+    with pytest.raises(Refused, match="a rebase of main is under way"):
+        Publication(desk.workspace()).publish(branch="main", old=old, new=new)
+    repository.git("rebase", "--abort")
+    assert repository.head() == old
+    assert Publication(desk.workspace()).publish(branch="main", old=old, new=new)
+
+
+def test_a_user_who_comes_back_to_the_branch_meanwhile_has_to_wait(desk: Desk) -> None:
+    desk.repository.git("switch", "-q", "-c", "side")
+    refused = []
+
+    def come_back(now: Moment) -> None:
+        if is_line(now, SWAP):
+            with pytest.raises(AssertionError):
+                desk.repository.git("switch", "-q", "main")
+            refused.append(now)
+
+    at_each_line(desk.publish, come_back)
+    assert refused
+    desk.check(desk.old)
+    assert desk.repository.git("rev-parse", "main").strip() == desk.new
+
+
+def test_a_switch_that_was_under_way_when_the_branch_moved(desk: Desk) -> None:
+    """`git switch -c` has read HEAD before and writes it after the files have followed: they go back."""
+
+    def switch(now: Moment) -> None:
+        if is_line(now, "if not self._came_along(new):"):
+            desk.repository.git("update-ref", "refs/heads/other", desk.old)
+            desk.repository.git("symbolic-ref", "HEAD", "refs/heads/other")
+
+    at_each_line(desk.publish, switch)
+    desk.check(desk.old)
+
+
+def test_a_dead_git_of_a_publication_elsewhere_leaves_no_lock(desk: Desk) -> None:
+    desk.repository.git("switch", "-q", "-c", "side")
+    killed_at_line(desk, SWAP)
+    lock = desk.repository.root / ".git/refs/heads/main.lock"
+    lock.write_bytes(b"")
+    next_run(desk)
+    assert not lock.exists()
+
+
+@pytest.mark.parametrize("how", ["set --no-cone notes.txt", "set --cone other", "set --cone --sparse-index other"])
+def test_a_sparse_work_tree(repository: Repository, how: str) -> None:
+    repository.write("other/file.txt", "other\n")
+    old = repository.commit("before")
+    repository.write("src/kernel.txt", EDITED)
+    repository.write("experiments/P1/record.json", "{}\n")
+    new = repository.commit("P1")
+    repository.git("reset", "-q", "--hard", old)
+    repository.git("sparse-checkout", *how.split())
+    assert repository.status() == ""
+    assert Publication(GitWorkspace(locate(repository.root))).publish(branch="main", old=old, new=new)
+    assert (repository.head(), repository.status()) == (new, "")
+    repository.git("sparse-checkout", "disable")
+    assert (repository.files()["src/kernel.txt"], repository.status()) == (EDITED, "")
+
+
+def test_a_file_that_git_is_told_to_skip_follows(desk: Desk) -> None:
+    desk.repository.git("update-index", "--skip-worktree", "src/kernel.txt")
+    assert desk.publish()
+    assert desk.repository.files()["src/kernel.txt"] == EDITED
+
+
+def test_a_filter_that_fails_costs_nothing(desk: Desk) -> None:
+    """What can't be staged is known before the branch moves."""
+    desk.repository.git("config", "filter.broken.smudge", "false")
+    desk.repository.git("config", "filter.broken.required", "true")
+    (desk.repository.root / ".git/info").mkdir(exist_ok=True)
+    (desk.repository.root / ".git/info/attributes").write_text("src/kernel.txt filter=broken\n")
+    with pytest.raises((Refused, RuntimeError)):
+        desk.publish()
+    (desk.repository.root / ".git/info/attributes").unlink()
+    desk.check(desk.old)
+
+
+def test_the_rights_of_the_index_stay(desk: Desk) -> None:
+    index = desk.repository.root / ".git/index"
+    index.chmod(0o660)
+    assert desk.publish()
+    assert index.stat().st_mode & 0o777 == 0o660
+
+
+def test_without_an_index(desk: Desk) -> None:
+    (desk.repository.root / ".git/index").unlink()
+    with pytest.raises(Refused, match="this work tree has no index") as caught:
+        desk.publish()
+    assert caught.value.hint.startswith("git reset")
+    assert desk.repository.head() == desk.old
