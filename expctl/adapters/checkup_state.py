@@ -92,6 +92,10 @@ class StateCheckup:
             return
         if (self._state / "publication.json").exists():
             yield wrong("locks", "a publication was cut short; the branch says whether it counts", CLEAR)
+        if (self._state / "edits").exists():
+            count, edits = len(list((self._state / "edits").iterdir())), self._state / "edits"
+            what = f"{_shown(edits)} holds {count} edits of yours whose folder was gone when a result took their place"
+            yield wrong("worktrees", what, f"look at them, then rm -r {_typed(edits)}")
         refs = self._state.parent / "refs"
         for lock in (*(self._git_dir / name for name in LOCKS), *sorted(refs.rglob("*.lock"))):
             if lock.exists():

@@ -10,6 +10,8 @@ import errno
 import hashlib
 import json
 import os
+import re
+import stat
 from collections.abc import Collection
 from enum import Enum
 from pathlib import Path, PurePosixPath
@@ -24,7 +26,6 @@ from expctl.adapters.spots import (
     LINK,
     NO_EXCHANGE,
     NO_FILE,
-    TAKEN,
     Found,
     Spot,
     copy,
@@ -78,29 +79,64 @@ class WorkTreeFiles:
         self._staged = workspace.state / "publication.files"
         self._aside = workspace.state / "publication.aside"
         self._step = workspace.state / "publication.step"
+        self._index = workspace.state / "publication.staging"
         self._rescued = workspace.state / "edits"
 
     def stage(self, old: str, new: str) -> None:
         """Write and flush what `new` has otherwise than `old`. Nothing of the user's is touched: a failure costs nothing."""
         durable.remove_tree(self._staged)
-        index = self._ws.state / "publication.staging"
-        for leftover in (index, index.with_name(f"{index.name}.lock")):
+        for leftover in (self._index, self._index.with_name(f"{self._index.name}.lock")):
             leftover.unlink(missing_ok=True)
-        env = {"GIT_INDEX_FILE": str(index), **WHOLE}
+        env = {"GIT_INDEX_FILE": str(self._index), **WHOLE}
         paths = [str(change.path) for change in self._changes(old, new) if change.new]
         self._ws.must(["read-tree", new], env=env)
         names = "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape")
         self._ws.must(["checkout-index", "-f", "-q", "-z", "--stdin", f"--prefix={self._staged}/"], stdin=names, env=env)
-        index.unlink()
         for path in paths:
             if not (self._staged / path).is_symlink():
                 durable.flush(self._staged / path)
+
+    def check(self, old: str, new: str) -> None:
+        """Raises Refused where a file can't follow, and git doesn't say so: an ignored one is in the way, a program has one
+        open to write, or one is a mount point.
+        """
+        mounts, changes = _mount_points(), self._changes(old, new)
+        goes = {change.path for change in changes if change.new is None}
+        for change in changes:
+            found, mend = "", ""
+            with self._folder_of(change) as folder:
+                if str(self._ws.root / change.path) in mounts:
+                    found, mend = "a mount point", "unmount it"
+                elif change.old is None and self._is_taken(change, folder, goes):
+                    found, mend = "another file in its place, which git ignores", "move it aside"
+                elif change.old and folder is not None and has_a_writer(Spot(folder, change.path.name)):
+                    found, mend = "a program has the file open to write", "close it there"
+            if found:
+                raise Refused(
+                    "a local change is in the way of the result",
+                    expected="files that can be exchanged for those of the experiment",
+                    found=found,
+                    where=str(self._ws.root / change.path),
+                    hint=f"{mend}, then run the same command again: nothing measured is lost",
+                )
+
+    def _is_taken(self, change: _Change, folder: int | None, goes: Collection[PurePosixPath]) -> bool:
+        """Is something in the place of a new file that isn't the same and doesn't go itself?"""
+        for above in change.path.parents[:-1]:
+            place = self._ws.root / above
+            if place.is_symlink() or (place.exists() and not place.is_dir()):
+                return above not in goes
+        place = self._ws.root / change.path
+        if place.is_dir() and not place.is_symlink():
+            below = (each for each in place.rglob("*") if each.is_symlink() or not each.is_dir())
+            return any(PurePosixPath(each.relative_to(self._ws.root)) not in goes for each in below)
+        return folder is not None and self._state(change, look(Spot(folder, change.path.name))) is _State.THEIRS
 
     def follow(self, old: str, new: str, *, only: Collection[str] | None = None) -> None:
         """Make what differs between two trees, and was staged, as in `new`, where it is as in `old`; `only` these paths, or
         all. May be done twice, each time staged.
         """
-        durable.replace(self._step, json.dumps([str(self._ws.root), old, new]).encode())
+        durable.replace(self._step, json.dumps([self._ws.tree_name(), old, new]).encode())
         self._aside.mkdir(exist_ok=True)
         changes = [change for change in self._changes(old, new) if only is None or str(change.path) in only]
         with opened(self._aside) as aside:
@@ -114,26 +150,28 @@ class WorkTreeFiles:
     def settle(self) -> bool:
         """After a kill: drop what lies aside, unless it is somebody's edit, which goes back. Was a step under way?"""
         try:
-            root, old, new = json.loads(self._step.read_bytes())
+            name, old, new = json.loads(self._step.read_bytes())
         except FileNotFoundError:
             return False
-        if root != str(self._ws.root) and Path(root, ".git").exists():  # another work tree of this repository
-            return WorkTreeFiles(GitPlumbing(locate(Path(root)))).settle()
+        where = self._ws.tree_named(name)
+        if where is not None and where != self._ws.root:
+            return WorkTreeFiles(GitPlumbing(locate(where))).settle()
         self._aside.mkdir(exist_ok=True)
         with opened(self._aside) as aside:
             try:
-                changes = self._changes(old, new) if root == str(self._ws.root) else []
+                changes = self._changes(old, new) if where else []
             except Refused:  # git has collected one of the trees: nothing tells what lies here
                 changes = []
             for change in changes:
-                self._settle_one(change, aside)
-            for name in os.listdir(aside):
-                self._rescue(Spot(aside, name), name)
+                self._settle_one(change, aside, died=True)
+            for left in os.listdir(aside):
+                self._rescue(Spot(aside, left), left)
         return True
 
     def forget(self) -> None:
         """The step is done, or was never begun."""
-        self._step.unlink(missing_ok=True)
+        for file in (self._step, self._index, self._index.with_name(f"{self._index.name}.lock")):
+            file.unlink(missing_ok=True)
         for folder in (self._aside, self._staged):
             durable.remove_tree(folder)
 
@@ -145,6 +183,7 @@ class WorkTreeFiles:
         new = spot if change.new else None
         if new:
             os.rename(self._staged / change.path, new.name, dst_dir_fd=aside)
+            _as_made_in(folder, new)
         with unless(STAYS):
             try:
                 swap(new, file, spot, exists=change.old is not None)
@@ -158,42 +197,45 @@ class WorkTreeFiles:
         os.fsync(folder)
         self._settle_one(change, aside)
 
-    def _settle_one(self, change: _Change, aside: int) -> None:
+    def _settle_one(self, change: _Change, aside: int, *, died: bool = False) -> None:
         with self._folder_of(change) as folder:
             spots = [Spot(aside, str(change.number)), *([_beside(folder, change)] if folder is not None else [])]
             for spot in spots:
                 remove(part(spot))
                 for each in (spot, taken(spot)):
-                    self._settle_spot(change, each, folder)
+                    file = Spot(folder, change.path.name) if folder is not None else None
+                    if died and each != spot and change.new and file and look(each) and look(file) is None:
+                        rename_to_free(each, file)  # between the two renames of `swap`
+                    else:
+                        self._settle_spot(change, each, file)
 
-    def _settle_spot(self, change: _Change, spot: Spot, folder: int | None) -> None:
+    def _settle_spot(self, change: _Change, spot: Spot, file: Spot | None) -> None:
+        is_open = has_a_writer(spot)  # before the look: who is done by then is seen by that
         found = look(spot)
         if found is None:
             return
-        if folder is not None and spot.name.endswith(TAKEN) and change.new and look(Spot(folder, change.path.name)) is None:
-            rename_to_free(spot, Spot(folder, change.path.name))  # died between the two renames of `swap`
-            return
-        if self._state(change, found) is _State.THEIRS or has_a_writer(spot):
-            self._hand_back(change, spot, folder)
-        remove(spot)
+        if is_open or self._state(change, found) is _State.THEIRS:
+            self._hand_back(change, spot, file)
+        else:
+            remove(spot)
 
-    def _hand_back(self, change: _Change, spot: Spot, folder: int | None) -> None:
+    def _hand_back(self, change: _Change, spot: Spot, file: Spot | None) -> None:
         """An edit goes back to its place; beside it, as NAME.edit1, where somebody has written there again meanwhile; where the
         folder is gone, to .git/expctl/edits.
         """
-        name = change.path.name
-        if folder is None:
-            self._rescue(spot, name)
-            return
-        file = Spot(folder, name)
-        if change.new and self._state(change, look(file)) is _State.NEW:
-            with unless(NO_EXCHANGE):
-                renameat2(spot, file, RENAME_EXCHANGE)
-                if self._state(change, look(spot)) is _State.NEW:
-                    os.fsync(folder)
-                    return
-                renameat2(spot, file, RENAME_EXCHANGE)
-        to_free_name(spot, folder, name)
+        if file is not None:
+            with unless((*NO_EXCHANGE, *STAYS)):
+                if change.new and self._state(change, look(file)) is _State.NEW:
+                    renameat2(spot, file, RENAME_EXCHANGE)
+                    if self._state(change, look(spot)) is _State.NEW:
+                        os.fsync(file.folder)
+                        remove(spot)
+                        return
+                    renameat2(spot, file, RENAME_EXCHANGE)
+            with unless(STAYS):
+                to_free_name(spot, file.folder, file.name)
+        if look(spot) is not None:
+            self._rescue(spot, change.path.name)
 
     def _rescue(self, spot: Spot, name: str) -> None:
         self._rescued.mkdir(exist_ok=True)
@@ -255,4 +297,17 @@ def _item(mode: str, blob: str) -> _Item | None:
 
 def _beside(folder: int, change: _Change) -> Spot:
     """Aside, where our own folder is on another mount."""
-    return Spot(folder, f".expctl-{change.number}")
+    return Spot(folder, f".expctl-aside-{change.number}")
+
+
+def _as_made_in(folder: int, spot: Spot) -> None:
+    """The group that a file gets which is made in a folder that gives its own to all."""
+    facts = os.fstat(folder)
+    if facts.st_mode & stat.S_ISGID:
+        with contextlib.suppress(OSError):
+            os.chown(spot.name, -1, facts.st_gid, dir_fd=spot.folder, follow_symlinks=False)
+
+
+def _mount_points() -> frozenset[str]:
+    lines = Path("/proc/self/mountinfo").read_text(errors="surrogateescape").splitlines()
+    return frozenset(re.sub(r"\\([0-7]{3})", lambda code: chr(int(code[1], 8)), line.split()[4]) for line in lines)

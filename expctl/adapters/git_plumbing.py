@@ -1,13 +1,15 @@
 """Running git's plumbing through GitPython. The only module that imports it; loading it costs more than all of `status`."""
 
+import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import git
 
 from expctl.adapters.git_call import hermetic_arguments, hermetic_environment, without_gits_own
-from expctl.adapters.git_reader import GitReader, Place
+from expctl.adapters.git_reader import GitReader, Place, locate
 from expctl.adapters.git_trouble import USAGE, gave_up, git_trouble
 from expctl.domain.errors import Refused
 
@@ -74,3 +76,18 @@ class GitPlumbing(GitReader):
     def ref(self, name: str) -> str:
         """The commit of a full ref name, or an empty string."""
         return self.call(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"])[1].decode().strip()
+
+    def tree_name(self) -> str:
+        """What git calls this work tree: `.` is the main one, and a linked one `worktrees/NAME`, wherever it is moved."""
+        return os.path.relpath(self.place.git_dir.resolve(), self.place.state.parent)
+
+    def tree_named(self, name: str) -> Path | None:
+        """The root of a work tree of this repository; None when it is gone."""
+        if name == self.tree_name():
+            return self.root
+        listing = self.must(["worktree", "list", "--porcelain", "-z"]).split("\0")
+        for line in listing:
+            root = Path(line.removeprefix("worktree "))
+            if line.startswith("worktree ") and root.is_dir() and GitPlumbing(locate(root)).tree_name() == name:
+                return root
+        return None

@@ -14,6 +14,7 @@ import json
 import os
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from expctl.adapters import durable, stale_locks
@@ -45,7 +46,7 @@ class Publication:
         Raises Refused when a local change would be overwritten, Busy when somebody else holds git's index lock.
         """
         with uninterrupted():
-            durable.replace(self._intent, json.dumps([branch, old, new, str(self._ws.root)]).encode())
+            self._intend(branch, old, new)
             try:
                 return self._publish(branch, old, new)
             except (Refused, OSError, RuntimeError):
@@ -58,42 +59,61 @@ class Publication:
         self._take_lock()  # also where the branch isn't checked out: nobody can check it out meanwhile
         is_here = self._ws.branch() == branch
         if is_here:
+            self._files.check(old, new)
             self._merge(old, new)
             self._files.stage(old, new)
         else:
             self._refuse_elsewhere(branch)
         moved = self._swap(branch, old, new)
         if moved and is_here and self._came_along(new):
-            self._complete(old, new)
-        else:
-            self._release()
+            self._complete(branch, old, new)
+            return True
+        if moved and not is_here:
+            self._go_back_if_elsewhere(branch, old, new)
+        self._release()
         return moved
+
+    def _intend(self, branch: str, old: str, new: str, *, last_step: bool = False) -> None:
+        durable.replace(self._intent, json.dumps([self._ws.tree_name(), branch, old, new, last_step]).encode())
+
+    def _go_back_if_elsewhere(self, branch: str, old: str, new: str) -> None:
+        """Somebody may have checked it out in another work tree at that very moment."""
+        try:
+            self._refuse_elsewhere(branch)
+        except Refused:
+            self._swap(branch, new, old)
+            raise
 
     def recover_intended(self) -> None:
         """Recover whatever publication the intent on disk names; nothing when there is none."""
         try:
-            branch, old, new, *root = json.loads(self._intent.read_bytes())
+            name, branch, old, new, last_step = json.loads(self._intent.read_bytes())
         except FileNotFoundError:
             return
-        if root and root != [str(self._ws.root)] and Path(root[0], ".git").exists():  # another work tree of this repository
-            Publication(GitPlumbing(locate(Path(root[0])))).recover_intended()
+        where = self._ws.tree_named(name)
+        if where is not None and where != self._ws.root:
+            Publication(GitPlumbing(locate(where))).recover_intended()
             return
-        stale_locks.remove_own(self._ws.place.git_dir, self._ws.state.parent, branch, new)
-        self.recover(old=old, new=new)
+        if where is not None:
+            stale_locks.remove_own(self._ws.place.git_dir, self._ws.state.parent, branch, new)
+            self.recover(branch=branch, old=old, new=new, last_step=last_step)
         self._intent.unlink(missing_ok=True)
 
-    def recover(self, *, old: str, new: str) -> None:
-        """Complete (when HEAD has come along) or undo (when it has not) what a dead run began."""
+    def recover(self, *, branch: str, old: str, new: str, last_step: bool = False) -> None:
+        """Complete (when HEAD has come along) or undo (when it has not) what a dead run began. `last_step`: files had followed,
+        and the index was about to.
+        """
         files_moved = self._files.settle()
-        if self._lock_is_ours() or self._lock_again(new):
-            if self._came_along(new) and self._merges(old, new):
-                self._files.stage(old, new)
-                self._complete(old, new)
-                return
-            if files_moved and not self._came_along(new):
-                self._undo_files(old, new)
-            self._release()
-        self._forget_copies()
+        ours = self._lock_is_ours()
+        came_along = self._came_along(new)
+        if not came_along and files_moved and (ours or not last_step):
+            self._undo_files(old, new)
+        if came_along and (ours or (not last_step and self._lock_again())):
+            self._merge_what_is_old(old, new)
+            self._files.stage(old, new)
+            self._complete(branch, old, new)
+            return
+        self._release()
 
     def _refuse_elsewhere(self, branch: str) -> None:
         """Moving a branch under somebody's check-out would make their next commit undo it, and so would the end of a rebase."""
@@ -136,15 +156,7 @@ class Publication:
     def _take_lock(self) -> None:
         # A leftover may be a second name of the live index: never write into it.
         self._ours.unlink(missing_ok=True)
-        if not self._index.exists():
-            raise Refused(
-                "this work tree has no index",
-                expected=str(self._index),
-                found="no such file",
-                where=str(self._ws.root),
-                hint="git reset makes one; then run the same command again: nothing measured is lost",
-            )
-        self._copy_durably(self._index, self._ours)
+        self._copy_durably(self._existing_index(), self._ours)
         shutil.copymode(self._index, self._ours)
         deadline = time.monotonic() + self._lock_wait_s
         while True:
@@ -167,7 +179,7 @@ class Publication:
         self._copy_to_merge()
         env = {"GIT_INDEX_FILE": str(self._merged)}
         self._ws.call(["update-index", "-q", "--refresh"], env=env)
-        check = ["read-tree", "-n", "-m", "-u", "--exclude-per-directory=.gitignore", old, new]
+        check = ["read-tree", "-n", "-m", "-u", old, new]
         status, _, said = self._ws.call(check, env=env)
         if status:
             raise Refused(
@@ -180,12 +192,31 @@ class Publication:
         self._ws.must(["read-tree", "-i", "-m", old, new], env=env)
         self._copy_durably(self._merged, self._ours)
 
-    def _merges(self, old: str, new: str) -> bool:
-        """The merged index anew, for a recovery. False when the user has staged something else meanwhile."""
+    def _merge_what_is_old(self, old: str, new: str) -> None:
+        """The merged index anew, after a kill: what is staged as in `old` becomes as in `new` where HEAD has that. The rest is
+        the user's.
+        """
         self._copy_to_merge()
-        return self._ws.call(["read-tree", "-i", "-m", old, new], env={"GIT_INDEX_FILE": str(self._merged)})[0] == 0
+        env = {"GIT_INDEX_FILE": str(self._merged)}
+        raw = self._ws.must(["diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", "--raw", old, new]).split("\0")
+        paths = raw[1::2]
+        staged = self._entries(["ls-files", "-s", "-z", "--", *paths], env)
+        at_head = self._entries(["ls-tree", "-r", "-z", "HEAD", "--", *paths])
+        lines = []
+        for head, path in zip(raw[::2], paths, strict=False):
+            old_mode, new_mode, old_blob, new_blob, _ = head.removeprefix(":").split()
+            was, will_be = _entry(old_mode, old_blob), _entry(new_mode, new_blob)
+            if staged.get(path) == was and at_head.get(path) == will_be:
+                lines.append(f"{new_mode if will_be else 0} {new_blob}\t{path}\0")
+        self._ws.must(["update-index", "-z", "--index-info"], stdin="".join(lines).encode(errors="surrogateescape"), env=env)
 
-    def _complete(self, old: str, new: str) -> None:
+    def _entries(self, words: list[str], env: Mapping[str, str] | None = None) -> dict[str, tuple[str, str]]:
+        """Path -> mode and blob, of `ls-files -s` or `ls-tree`."""
+        listing = self._ws.must(words, env=env).split("\0")
+        found = (line.split("\t", 1) for line in listing if line)
+        return {path: (head.split()[0], next(word for word in head.split() if len(word) >= 40)) for head, path in found}
+
+    def _complete(self, branch: str, old: str, new: str) -> None:
         """Files, then index. Everything here may be done twice."""
         self._files.follow(old, new)
         if not self._came_along(new):  # a `git switch -c` was under way when the branch moved
@@ -201,6 +232,7 @@ class Publication:
                 found="another one" if self._lock.exists() else "none",
                 hint="run the same command again: it goes on from there, and nothing measured is lost",
             )
+        self._intend(branch, old, new, last_step=True)
         os.rename(self._lock, self._index)
         durable.flush_folder(self._index.parent)
         self._forget_copies()
@@ -220,12 +252,23 @@ class Publication:
         except FileNotFoundError:
             return False
 
-    def _lock_again(self, new: str) -> bool:
+    def _lock_again(self) -> bool:
         """Take the lock that somebody removed after the branch had moved: index and files are still to follow."""
-        if not self._ours.exists() or self._ours.samefile(self._index) or self._ws.ref("HEAD") != new:
+        if not self._ours.exists() or self._ours.samefile(self._existing_index()):
             return False
         self._take_lock()
         return True
+
+    def _existing_index(self) -> Path:
+        if not self._index.exists():
+            raise Refused(
+                "this work tree has no index",
+                expected=str(self._index),
+                found="no such file",
+                where=str(self._ws.root),
+                hint="git reset makes one; then run the same command again: nothing measured is lost",
+            )
+        return self._index
 
     def _release(self) -> None:
         if self._lock_is_ours():
@@ -236,7 +279,7 @@ class Publication:
     def _copy_to_merge(self) -> None:
         """A copy of the user's index to merge in. A killed git may have left a lock on the last one."""
         self._merged.with_name(f"{self._merged.name}.lock").unlink(missing_ok=True)
-        shutil.copyfile(self._index, self._merged)
+        shutil.copyfile(self._existing_index(), self._merged)
 
     def _forget_copies(self) -> None:
         for copy in (self._ours, self._merged, self._merged.with_name(f"{self._merged.name}.lock")):
@@ -252,3 +295,8 @@ class Publication:
             dst.truncate()
             dst.flush()
             os.fsync(dst.fileno())
+
+
+def _entry(mode: str, blob: str) -> tuple[str, str] | None:
+    """git writes zeros for what isn't there."""
+    return (mode, blob) if blob.strip("0") else None

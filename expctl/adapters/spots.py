@@ -14,9 +14,13 @@ from expctl.launcher.kernel import RENAME_EXCHANGE, RENAME_NOREPLACE, renameat2
 
 NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL)
 """What a C library or a file system says that can't exchange files."""
+NO_LINK = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK)
+"""What is said where there are no hard links, or none of a folder."""
+LONGEST = 240  # bytes of a name, with room for what is added
 LINK, EXECUTABLE, PLAIN, NO_FILE = "120000", "100755", "100644", "?"
 """Modes as git has them, and one for what it can't hold."""
 TAKEN = ".taken"
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Found(NamedTuple):
@@ -62,14 +66,23 @@ def rename_to_free(one: Spot, two: Spot) -> None:
     except OSError as error:
         if error.errno not in NO_EXCHANGE:
             raise
-        # The same in two steps; a kill between them leaves both names, of one file.
+    else:
+        return
+    try:  # the same in two steps; a kill between them leaves both names, of one file
         os.link(one.name, two.name, src_dir_fd=one.folder, dst_dir_fd=two.folder, follow_symlinks=False)
         os.unlink(one.name, dir_fd=one.folder)
+    except OSError as error:
+        if error.errno not in NO_LINK:
+            raise
+        if look(two) is not None:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), two.name) from None
+        os.rename(one.name, two.name, src_dir_fd=one.folder, dst_dir_fd=two.folder)
 
 
 def to_free_name(spot: Spot, folder: int, name: str) -> None:
     """To `name`, or the first of NAME.edit1, NAME.edit2, ... that is free."""
-    for each in itertools.chain((name,), (f"{name[:240]}.edit{n}" for n in itertools.count(1))):
+    short = os.fsdecode(os.fsencode(name)[:LONGEST])
+    for each in itertools.chain((name,), (f"{short}.edit{n}" for n in itertools.count(1))):
         try:
             rename_to_free(spot, Spot(folder, each))
         except FileExistsError:
@@ -109,24 +122,43 @@ def remove(spot: Spot) -> None:
 def look(spot: Spot) -> Found | None:
     """What is there; None: nothing."""
     try:
-        facts = os.stat(spot.name, dir_fd=spot.folder, follow_symlinks=False)
-        if stat.S_ISLNK(facts.st_mode):
-            return Found(LINK, os.fsencode(os.readlink(spot.name, dir_fd=spot.folder)))
-        if not stat.S_ISREG(facts.st_mode):
-            return Found(NO_FILE, b"")
-        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        with open(os.open(spot.name, flags, dir_fd=spot.folder), "rb") as file:
-            return Found(EXECUTABLE if facts.st_mode & stat.S_IXUSR else PLAIN, file.read())
+        with open(os.open(spot.name, READ, dir_fd=spot.folder), "rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            return (
+                Found(EXECUTABLE if mode & stat.S_IXUSR else PLAIN, file.read()) if stat.S_ISREG(mode) else Found(NO_FILE, b"")
+            )
     except (FileNotFoundError, NotADirectoryError):
         return None
-    except PermissionError:
+    except IsADirectoryError:
+        return Found(NO_FILE, b"")
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO):
+            raise
+    try:
+        return Found(LINK, os.fsencode(os.readlink(spot.name, dir_fd=spot.folder)))
+    except OSError:  # no link: what can't be read, or a socket
         return Found(NO_FILE, b"")
 
 
 def has_a_writer(spot: Spot) -> bool:
     """Does somebody have it open to write? The kernel gives no read lease then; where it gives none at all, we don't know."""
+    if not _lease_is_refused(spot):
+        return False
+    # Some network file systems refuse every lease in these words: would they refuse one of a file of ours, too?
+    probe = Spot(spot.folder, f".expctl-probe-{os.getpid()}")
+    try:
+        os.close(os.open(probe.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=probe.folder))
+    except OSError:
+        return False
+    try:
+        return not _lease_is_refused(probe)
+    finally:
+        remove(probe)
+
+
+def _lease_is_refused(spot: Spot) -> bool:
     with contextlib.suppress(OSError):
-        descriptor = os.open(spot.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=spot.folder)
+        descriptor = os.open(spot.name, READ, dir_fd=spot.folder)
         try:
             fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # for whoever opens it right now: nobody heeds it
             fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)

@@ -40,7 +40,7 @@ class Desk:
         return Publication(self.workspace()).publish(branch="main", old=self.old, new=self.new)
 
     def recover(self) -> None:
-        Publication(self.workspace()).recover(old=self.old, new=self.new)
+        Publication(self.workspace()).recover(branch="main", old=self.old, new=self.new)
 
     def wanted_files(self) -> dict[str, bytes]:
         """What is on the disk after the publication: the experiment's files as in `new`, the user's as before."""

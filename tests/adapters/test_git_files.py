@@ -156,7 +156,7 @@ def _cannot_exchange(*_: object) -> None:
 
 
 def _is_another_mount(new: Spot | None, file: Spot, out: Spot, *, exists: bool) -> None:
-    if not out.name.startswith(".expctl-"):
+    if not out.name.startswith(".expctl-aside-"):
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
     PLAIN_SWAP(new, file, out, exists=exists)
 
@@ -195,7 +195,7 @@ def test_edits_stay_and_kills_harm_nothing_there_either(
         file = trial.repository.root / path
         kept = [facts(each) for each in (file, file.with_name(f"{file.name}.edit1"))]
         assert ("file", "mine\n") in kept, (other_way, moment)
-        assert [each.name for each in file.parent.iterdir() if each.name.startswith(".expctl-")] == []
+        assert [each.name for each in file.parent.iterdir() if each.name.startswith(".expctl-aside-")] == []
 
 
 # ------------------------------------------------------------------ what else may happen to a file
@@ -243,7 +243,9 @@ def test_a_right_that_the_user_gives_just_before_the_exchange_stays(desk: Desk, 
     assert trial.repository.head() == trial.new
 
 
-def test_who_still_writes_keeps_the_file(desk: Desk, tmp_path: Path) -> None:
+@pytest.mark.parametrize("closes", [False, True], ids=["later", "at once"])
+def test_who_still_writes_keeps_the_file(desk: Desk, tmp_path: Path, closes: bool) -> None:
+    """A program that opened it just before the exchange, and writes when it is done, or while we look."""
     fresh = copies(desk, tmp_path)
     exchange = exchange_of(fresh(), "src/kernel.txt")
     trial = fresh()
@@ -251,13 +253,59 @@ def test_who_still_writes_keeps_the_file(desk: Desk, tmp_path: Path) -> None:
     with contextlib.ExitStack() as stack:
         opened = []
 
-        def open_it(now: Moment) -> None:
+        def write(now: Moment) -> None:
             if now == exchange:
                 opened.append(stack.enter_context(open(file, "a")))
+            if closes and opened and not opened[0].closed and is_line(now, "found = look(spot)"):
+                opened[0].write("mine\n")
+                opened[0].close()
 
-        at_each_line(trial.publish, open_it)
-        opened[0].write("mine\n")
+        at_each_line(trial.publish, write)
+        if not closes:
+            opened[0].write("mine\n")
     assert file.read_bytes().endswith(b"mine\n")
+
+
+def test_a_file_that_is_open_to_write_refuses_the_publication(desk: Desk) -> None:
+    """Its writer would write to the old file, whatever its name is by then."""
+    with (
+        open(desk.repository.root / "src/kernel.txt", "a"),
+        pytest.raises(Refused, match="a local change is in the way") as caught,
+    ):
+        desk.publish()
+    assert (caught.value.found, caught.value.where[-15:]) == ("a program has the file open to write", "/src/kernel.txt")
+    desk.check(desk.old)
+
+
+def test_a_file_system_that_gives_no_leases_has_no_writers(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NFS says so with the same error as a file that somebody writes."""
+    monkeypatch.setattr(spots, "_lease_is_refused", lambda _: True)
+    assert desk.publish()
+    desk.check(desk.new)
+
+
+IN_THE_WAY = {
+    "the file": ("src/made.o", "src/made.o"),
+    "a file for its folder": ("src/made.o/deep", "src/made.o"),
+    "a folder for the file": ("src/made.o", "src/made.o/deep"),
+}
+
+
+@pytest.mark.parametrize("case", IN_THE_WAY)
+def test_what_is_ignored_and_in_the_way_is_a_local_change(repository: Repository, case: str) -> None:
+    comes, lies = IN_THE_WAY[case]
+    old = repository.head()
+    repository.write(comes, "theirs\n")
+    repository.git("add", "-f", comes)
+    new = repository.commit("P1")
+    repository.git("reset", "-q", "--hard", old)
+    repository.write(lies, "mine\n")
+    assert repository.status() == ""
+    with pytest.raises(Refused, match="a local change is in the way") as caught:
+        Publication(GitWorkspace(locate(repository.root))).publish(branch="main", old=old, new=new)
+    assert caught.value.where.endswith(comes)
+    assert repository.files()[lies] == b"mine\n"
+    assert (repository.head(), repository.status()) == (old, "")
 
 
 CHANGES: dict[str, Callable[[Repository], object]] = {
@@ -312,6 +360,72 @@ def test_whatever_changes_the_tree_follows_there_and_back(repository: Repository
         assert repository.git("diff-index", "--cached", "HEAD") == ""
 
 
+@pytest.mark.parametrize("way", ["exchange", "no exchange", "no exchange, no links"])
+def test_a_folder_in_the_place_of_the_file(desk: Desk, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_links(*_: object, **__: object) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    if way != "exchange":
+        monkeypatch.setattr(spots, "renameat2", _cannot_exchange)
+        monkeypatch.setattr(git_files, "renameat2", _cannot_exchange)
+    fresh = copies(desk, tmp_path)
+    exchange = exchange_of(fresh(), "src/kernel.txt")
+    trial = fresh()
+    file = trial.repository.root / "src/kernel.txt"
+
+    def replace(now: Moment) -> None:
+        if now == exchange:
+            file.unlink()
+            trial.repository.write("src/kernel.txt/inner", "mine\n")
+            if way.endswith("no links"):
+                monkeypatch.setattr(os, "link", no_links)
+
+    at_each_line(trial.publish, replace)
+    kept = [file / "inner", file.with_name("kernel.txt.edit1") / "inner"]
+    assert [each.read_text() for each in kept if each.exists()] == ["mine\n"]
+    assert trial.repository.head() == trial.new
+    assert not (trial.repository.root / ".git/index.lock").exists()
+
+
+def test_an_edit_that_is_removed_while_it_is_handed_back(desk: Desk, tmp_path: Path) -> None:
+    fresh = copies(desk, tmp_path)
+    exchange = exchange_of(fresh(), "src/kernel.txt")
+    trial = fresh()
+    file = trial.repository.root / "src/kernel.txt"
+
+    def disturb(now: Moment) -> None:
+        if now == exchange:
+            file.write_text("mine\n")
+        if is_line(now, "renameat2(spot, file, RENAME_EXCHANGE)") and file.exists():
+            file.unlink()
+
+    at_each_line(trial.publish, disturb)
+    assert file.read_text() == "mine\n"
+
+
+def test_a_long_name_has_room_for_what_is_added(repository: Repository) -> None:
+    name = "é" * 127
+    repository.write(f"src/{name}", "before\n")
+    repository.write(f"src/{name[:3]}", "shorter\n")
+    old = repository.commit("before")
+    repository.write(f"src/{name}", "after\n")
+    new = repository.commit("after")
+    repository.git("reset", "-q", "--hard", old)
+    desk = Desk(repository=repository, old=old, new=new, status="", files=repository.files(), stash="")
+    file = repository.root / "src" / name
+
+    def disturb(now: Moment) -> None:
+        if is_line(now, EXCHANGES["src/kernel.txt"]) and file.read_text() == "before\n":
+            file.write_text("mine\n")
+        if is_line(now, "self._hand_back(change, spot, file)"):
+            file.write_text("mine again\n")
+
+    at_each_line(desk.publish, disturb)
+    assert file.read_text() == "mine again\n"
+    (edit,) = (each for each in file.parent.iterdir() if each.name.endswith(".edit1"))
+    assert edit.read_text() == "mine\n"
+
+
 def test_an_edit_whose_folder_is_gone_is_kept_with_the_state(desk: Desk, tmp_path: Path) -> None:
     fresh = copies(desk, tmp_path)
     exchange = exchange_of(fresh(), "src/kernel.txt")
@@ -321,7 +435,7 @@ def test_an_edit_whose_folder_is_gone_is_kept_with_the_state(desk: Desk, tmp_pat
     def disturb(now: Moment) -> None:
         if now == exchange:
             trial.repository.write("src/kernel.txt", "mine\n")
-        if is_line(now, "self._settle_spot(change, each, folder)") and facts(root / "src/kernel.txt")[1] == EDITED.decode():
+        if is_line(now, "self._settle_spot(change, each, file)") and facts(root / "src/kernel.txt")[1] == EDITED.decode():
             os.kill(os.getpid(), signal.SIGKILL)
 
     assert in_a_child(lambda: at_each_line(trial.publish, disturb))

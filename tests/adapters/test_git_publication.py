@@ -253,7 +253,7 @@ def test_a_soft_reset_takes_the_files_along(desk: Desk, line: str) -> None:
     desk.check(desk.old)
 
 
-@pytest.mark.parametrize("line", [FOLLOW, "os.rename(file.name, out.name", RENAME])
+@pytest.mark.parametrize("line", [FOLLOW, "os.rename(file.name, out.name"])
 def test_a_lock_that_was_removed_by_hand_is_taken_again(desk: Desk, line: str) -> None:
     killed_at_line(desk, line)
     without_lock(desk)
@@ -277,6 +277,38 @@ def test_a_lock_removed_under_a_living_run_is_named_and_the_next_run_goes_on(des
     lock.unlink()
     next_run(desk)
     desk.check(desk.new)
+
+
+@pytest.mark.parametrize("how", ["stage", "commit", "reset"])
+def test_what_is_done_before_the_lock_is_taken_again_stays(desk: Desk, how: str) -> None:
+    """The user stages an edit, commits a file, or goes back: the rest of the experiment still follows, or goes back, too."""
+    killed_at_line(desk, "os.rename(file.name, out.name")
+    repository = desk.repository
+    (repository.root / ".git/index.lock").unlink()
+    if how == "stage":
+        repository.write("src/kernel.txt", "mine\n")
+        repository.git("add", "src/kernel.txt")
+        repository.write("src/kernel.txt", EDITED)
+    elif how == "commit":
+        repository.git("commit", "-q", "-m", "notes", "--", "notes.txt")
+    else:
+        repository.git("reset", "-q", "--soft", desk.old)
+    next_run(desk)
+    staged = repository.git("diff", "--cached", "--name-only", "HEAD").split()
+    assert staged == (["src/kernel.txt", "staged.txt"] if how == "stage" else ["staged.txt"])
+    kept = desk.files if how == "reset" else desk.wanted_files()
+    assert repository.files() == kept
+
+
+def test_what_is_done_after_the_last_step_is_not_undone(desk: Desk) -> None:
+    """Killed when the index was in place but not all was tidied up; then the user takes parts of the experiment back."""
+    killed_at_line(desk, "durable.flush_folder(self._index.parent)")
+    repository = desk.repository
+    repository.git("rm", "-q", "src/deep/er/added.txt")
+    repository.git("checkout", "-q", desk.old, "--", "src/kernel.txt")
+    status = repository.status()
+    next_run(desk)
+    assert repository.status() == status
 
 
 def test_a_run_that_died_in_another_work_tree_is_finished_there(desk: Desk, tmp_path: Path) -> None:
