@@ -34,21 +34,31 @@ class Interruption:
         self._asked = False
         self._aborted_s = -AGAIN_S
         self._left = False
+        self._hook = sys.unraisablehook
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "Interruption":
         for number in STOPS:
             self._before[number] = signal.signal(number, self._handle)
+        self._hook, sys.unraisablehook = sys.unraisablehook, self._drop
         return self
 
     def __exit__(self, *_: object) -> None:
         self._left = True
+        sys.unraisablehook = self._hook
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
     def requested(self) -> bool:
         """Was a stop asked for?"""
         return self._asked
+
+    def _drop(self, dropped: "sys.UnraisableHookArgs") -> None:
+        """An abort that came where Python can't raise (a finaliser, a hook of fork) is no traceback: the end of the step is the
+        next chance.
+        """
+        if not isinstance(dropped.exc_value, Interrupted):
+            self._hook(dropped)
 
     def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  the signature of a handler
         now_s = time.monotonic()
@@ -61,5 +71,5 @@ class Interruption:
         self._aborted_s = now_s
         if self._left:
             raise KeyboardInterrupt
-        self._asked = True  # Python drops what is raised inside a finaliser; then the end of the step is the next chance
+        self._asked = True  # for what `_drop` drops
         raise Interrupted(f"aborted; {self._then}")

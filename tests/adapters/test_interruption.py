@@ -3,6 +3,7 @@
 import contextlib
 import os
 import signal
+import sys
 import threading
 
 import pytest
@@ -60,3 +61,27 @@ def test_an_abort_that_is_swallowed_still_asks_to_stop() -> None:
         with contextlib.suppress(Interrupted):
             os.kill(os.getpid(), signal.SIGTERM)
         assert interruption.requested()
+
+
+def test_an_abort_in_a_finaliser_asks_to_stop_and_shows_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
+    class Finalised:
+        def __init__(self, error: type[BaseException] | None = None) -> None:
+            self.error = error
+
+        def __del__(self) -> None:
+            if self.error:
+                raise self.error
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    hook = sys.unraisablehook
+    sys.unraisablehook = sys.__unraisablehook__
+    try:
+        with Interruption() as interruption:
+            Finalised()
+            assert interruption.requested()
+            assert capfd.readouterr().err == ""
+            Finalised(ValueError)
+            assert "ValueError" in capfd.readouterr().err
+        assert sys.unraisablehook is sys.__unraisablehook__
+    finally:
+        sys.unraisablehook = hook
