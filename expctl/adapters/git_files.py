@@ -47,20 +47,20 @@ STAYS = (errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EBUSY)
 SUBMODULE = "160000"
 
 
-class _Item(NamedTuple):
+class Item(NamedTuple):
     """What a tree has at a path."""
 
     mode: str
     blob: str
 
 
-class _Change(NamedTuple):
+class Change(NamedTuple):
     """A path in two trees. `number` names it among all that differ."""
 
     number: int
     path: PurePosixPath
-    old: _Item | None
-    new: _Item | None
+    old: Item | None
+    new: Item | None
 
 
 class _State(Enum):
@@ -88,7 +88,7 @@ class WorkTreeFiles:
         for leftover in (self._index, self._index.with_name(f"{self._index.name}.lock")):
             leftover.unlink(missing_ok=True)
         env = {"GIT_INDEX_FILE": str(self._index), **WHOLE}
-        paths = [str(change.path) for change in self._changes(old, new) if change.new]
+        paths = [str(change.path) for change in self.changes(old, new) if change.new]
         self._ws.must(["read-tree", new], env=env)
         names = "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape")
         self._ws.must(["checkout-index", "-f", "-q", "-z", "--stdin", f"--prefix={self._staged}/"], stdin=names, env=env)
@@ -100,7 +100,7 @@ class WorkTreeFiles:
         """Raises Refused where a file can't follow, and git doesn't say so: an ignored one is in the way, a program has one
         open to write, or one is a mount point.
         """
-        mounts, changes = _mount_points(), self._changes(old, new)
+        mounts, changes = _mount_points(), self.changes(old, new)
         goes = {change.path for change in changes if change.new is None}
         for change in changes:
             found, mend = "", ""
@@ -120,7 +120,7 @@ class WorkTreeFiles:
                     hint=f"{mend}, then run the same command again: nothing measured is lost",
                 )
 
-    def _is_taken(self, change: _Change, folder: int | None, goes: Collection[PurePosixPath]) -> bool:
+    def _is_taken(self, change: Change, folder: int | None, goes: Collection[PurePosixPath]) -> bool:
         """Is something in the place of a new file that isn't the same and doesn't go itself?"""
         for above in change.path.parents[:-1]:
             place = self._ws.root / above
@@ -138,7 +138,7 @@ class WorkTreeFiles:
         """
         durable.replace(self._step, json.dumps([self._ws.tree_name(), old, new]).encode())
         self._aside.mkdir(exist_ok=True)
-        changes = [change for change in self._changes(old, new) if only is None or str(change.path) in only]
+        changes = [change for change in self.changes(old, new) if only is None or str(change.path) in only]
         with opened(self._aside) as aside:
             for change in sorted(changes, key=lambda each: each.new is not None):  # a folder may become a file
                 with self._folder_of(change, make=change.old is None) as folder:
@@ -159,7 +159,7 @@ class WorkTreeFiles:
         self._aside.mkdir(exist_ok=True)
         with opened(self._aside) as aside:
             try:
-                changes = self._changes(old, new) if where else []
+                changes = self.changes(old, new) if where else []
             except Refused:  # git has collected one of the trees: nothing tells what lies here
                 changes = []
             for change in changes:
@@ -177,7 +177,7 @@ class WorkTreeFiles:
 
     # ------------------------------------------------------------------ one file
 
-    def _take(self, change: _Change, folder: int, aside: int) -> None:
+    def _take(self, change: Change, folder: int, aside: int) -> None:
         """Exchange, and look at what came out."""
         file, spot = Spot(folder, change.path.name), Spot(aside, str(change.number))
         new = spot if change.new else None
@@ -197,7 +197,7 @@ class WorkTreeFiles:
         os.fsync(folder)
         self._settle_one(change, aside)
 
-    def _settle_one(self, change: _Change, aside: int, *, died: bool = False) -> None:
+    def _settle_one(self, change: Change, aside: int, *, died: bool = False) -> None:
         with self._folder_of(change) as folder:
             spots = [Spot(aside, str(change.number)), *([_beside(folder, change)] if folder is not None else [])]
             for spot in spots:
@@ -209,7 +209,7 @@ class WorkTreeFiles:
                     else:
                         self._settle_spot(change, each, file)
 
-    def _settle_spot(self, change: _Change, spot: Spot, file: Spot | None) -> None:
+    def _settle_spot(self, change: Change, spot: Spot, file: Spot | None) -> None:
         is_open = has_a_writer(spot)  # before the look: who is done by then is seen by that
         found = look(spot)
         if found is None:
@@ -219,7 +219,7 @@ class WorkTreeFiles:
         else:
             remove(spot)
 
-    def _hand_back(self, change: _Change, spot: Spot, file: Spot | None) -> None:
+    def _hand_back(self, change: Change, spot: Spot, file: Spot | None) -> None:
         """An edit goes back to its place; beside it, as NAME.edit1, where somebody has written there again meanwhile; where the
         folder is gone, to .git/expctl/edits.
         """
@@ -242,7 +242,7 @@ class WorkTreeFiles:
         with opened(self._rescued) as rescued:
             to_free_name(spot, rescued, name)
 
-    def _state(self, change: _Change, found: Found | None) -> _State:
+    def _state(self, change: Change, found: Found | None) -> _State:
         # The new first: both may be the same where git doesn't look at the executable bit.
         items = ((_State.NEW, change.new), (_State.OLD, change.old))
         if found is None:
@@ -253,11 +253,11 @@ class WorkTreeFiles:
                     return state
         return _State.THEIRS
 
-    def _is_mode(self, found: Found, item: _Item) -> bool:
+    def _is_mode(self, found: Found, item: Item) -> bool:
         special = {NO_FILE, LINK} & {found.mode, item.mode}
         return found.mode == item.mode or (not special and not self._heeds_modes())
 
-    def _id_of(self, change: _Change, found: Found, item: _Item, *, filtered: bool) -> str:
+    def _id_of(self, change: Change, found: Found, item: Item, *, filtered: bool) -> str:
         if filtered:
             return "" if found.mode == LINK else self._ws.blob_of(found.contents, path=str(change.path))
         digest = hashlib.sha1 if len(item.blob) == 40 else hashlib.sha256
@@ -268,19 +268,20 @@ class WorkTreeFiles:
 
     # ------------------------------------------------------------------ paths
 
-    def _changes(self, old: str, new: str) -> list[_Change]:
+    def changes(self, old: str, new: str) -> list[Change]:
+        """What differs between two trees, but for submodules."""
         raw = self._ws.must(["diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", "--raw", old, new]).split("\0")
         found = []
         for number, (head, path) in enumerate(zip(raw[::2], raw[1::2], strict=False)):
             old_mode, new_mode, old_blob, new_blob, _ = head.removeprefix(":").split()
             if SUBMODULE not in (old_mode, new_mode):
-                found.append(_Change(number, PurePosixPath(path), _item(old_mode, old_blob), _item(new_mode, new_blob)))
+                found.append(Change(number, PurePosixPath(path), _item(old_mode, old_blob), _item(new_mode, new_blob)))
         return found
 
-    def _folder_of(self, change: _Change, *, make: bool = False) -> contextlib.AbstractContextManager[int | None]:
+    def _folder_of(self, change: Change, *, make: bool = False) -> contextlib.AbstractContextManager[int | None]:
         return folder_beneath(self._ws.root, change.path.parts[:-1], make=make)
 
-    def _tidy(self, change: _Change) -> None:
+    def _tidy(self, change: Change) -> None:
         """Remove the folders that it leaves empty."""
         for end in range(len(change.path.parts) - 1, 0, -1):
             with folder_beneath(self._ws.root, change.path.parts[: end - 1]) as above:
@@ -290,12 +291,12 @@ class WorkTreeFiles:
                     return
 
 
-def _item(mode: str, blob: str) -> _Item | None:
+def _item(mode: str, blob: str) -> Item | None:
     """git writes zeros for what isn't there."""
-    return _Item(mode, blob) if blob.strip("0") else None
+    return Item(mode, blob) if blob.strip("0") else None
 
 
-def _beside(folder: int, change: _Change) -> Spot:
+def _beside(folder: int, change: Change) -> Spot:
     """Aside, where our own folder is on another mount."""
     return Spot(folder, f".expctl-aside-{change.number}")
 

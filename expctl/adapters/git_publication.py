@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from expctl.adapters import durable, stale_locks
-from expctl.adapters.git_files import WorkTreeFiles
+from expctl.adapters.git_files import Item, WorkTreeFiles
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.git_reader import locate
 from expctl.adapters.interruption import uninterrupted
@@ -198,23 +198,22 @@ class Publication:
         """
         self._copy_to_merge()
         env = {"GIT_INDEX_FILE": str(self._merged)}
-        raw = self._ws.must(["diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", "--raw", old, new]).split("\0")
-        paths = raw[1::2]
+        changes = self._files.changes(old, new)
+        paths = [str(change.path) for change in changes]
         staged = self._entries(["ls-files", "-s", "-z", "--", *paths], env)
         at_head = self._entries(["ls-tree", "-r", "-z", "HEAD", "--", *paths])
         lines = []
-        for head, path in zip(raw[::2], paths, strict=False):
-            old_mode, new_mode, old_blob, new_blob, _ = head.removeprefix(":").split()
-            was, will_be = _entry(old_mode, old_blob), _entry(new_mode, new_blob)
-            if staged.get(path) == was and at_head.get(path) == will_be:
-                lines.append(f"{new_mode if will_be else 0} {new_blob}\t{path}\0")
+        for change, path in zip(changes, paths, strict=True):
+            if staged.get(path) == change.old and at_head.get(path) == change.new:
+                mode, blob = change.new or ("0", "0" * len(new))
+                lines.append(f"{mode} {blob}\t{path}\0")
         self._ws.must(["update-index", "-z", "--index-info"], stdin="".join(lines).encode(errors="surrogateescape"), env=env)
 
-    def _entries(self, words: list[str], env: Mapping[str, str] | None = None) -> dict[str, tuple[str, str]]:
-        """Path -> mode and blob, of `ls-files -s` or `ls-tree`."""
+    def _entries(self, words: list[str], env: Mapping[str, str] | None = None) -> dict[str, Item]:
+        """Path -> mode and blob, of `ls-files -s` (mode, blob, stage) or `ls-tree` (mode, type, blob)."""
         listing = self._ws.must(words, env=env).split("\0")
         found = (line.split("\t", 1) for line in listing if line)
-        return {path: (head.split()[0], next(word for word in head.split() if len(word) >= 40)) for head, path in found}
+        return {path: Item(head.split()[0], max(head.split()[1:3], key=len)) for head, path in found}
 
     def _complete(self, branch: str, old: str, new: str) -> None:
         """Files, then index. Everything here may be done twice."""
@@ -295,8 +294,3 @@ class Publication:
             dst.truncate()
             dst.flush()
             os.fsync(dst.fileno())
-
-
-def _entry(mode: str, blob: str) -> tuple[str, str] | None:
-    """git writes zeros for what isn't there."""
-    return (mode, blob) if blob.strip("0") else None
