@@ -10,7 +10,7 @@ from expctl.adapters.machine_lock import MachineLock
 from expctl.adapters.sensors.newcomers import Newcomers
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.adapters.sensors.sensor import Sensor
-from expctl.domain.errors import Busy
+from expctl.domain.errors import Busy, Refused
 from expctl.domain.ports import Foreign
 from expctl.domain.protocol import Gate, Target
 
@@ -116,7 +116,11 @@ class MachineGate:
 
 
 def held(lock: MachineLock, table: ProcessTable) -> tuple[Foreign, ...]:
-    """Who holds the machine's lock, and since when."""
+    """Who holds the machine's lock, and since when; or why nobody could."""
+    try:
+        lock.look()
+    except Refused as refusal:
+        return (Foreign(sensor="lock", what=refusal.message, detail=f"{refusal.where}: {refusal.found}"),)
     found = []
     for holder in lock.holders():
         facts = holder.facts

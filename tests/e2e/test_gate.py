@@ -171,3 +171,12 @@ def test_ten_runners_and_a_user_who_commits(repository: Foreign) -> None:
     assert repository.record("P1")["verdict"] == "REJECT"
     assert (repository.root / "notes.txt").read_text() == "a thought\n"
     repository.check_nothing_is_left()
+
+
+def test_status_names_a_lock_that_nobody_can_take(repository: Foreign) -> None:
+    lock = repository.root.parent / "locks" / "expctl.machine.lock"
+    lock.mkdir()
+    said = repository.concluded("status").out
+    assert f"  lock       the machine's lock cannot be opened: {lock}: a folder" in said
+    lock.rmdir()
+    assert "quiet" in repository.concluded("status").out
