@@ -33,6 +33,7 @@ from expctl.adapters.spots import (
     look,
     part,
     remove,
+    remove_empty_folders,
     rename_to_free,
     swap,
     taken,
@@ -79,6 +80,7 @@ class WorkTreeFiles:
         self._staged = workspace.state / "publication.files"
         self._aside = workspace.state / "publication.aside"
         self._step = workspace.state / "publication.step"
+        self._empty = workspace.state / "publication.empty"
         self._index = workspace.state / "publication.staging"
         self._rescued = workspace.state / "edits"
 
@@ -91,7 +93,15 @@ class WorkTreeFiles:
         paths = [str(change.path) for change in self.changes(old, new) if change.new]
         self._ws.must(["read-tree", new], env=env)
         names = "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape")
-        self._ws.must(["checkout-index", "-f", "-q", "-z", "--stdin", f"--prefix={self._staged}/"], stdin=names, env=env)
+        # From an empty folder, so that attributes are those of `new`, not those that lie in the work tree.
+        durable.remove_tree(self._empty)
+        self._empty.mkdir()
+        env |= {"GIT_DIR": str(self._ws.place.git_dir), "GIT_WORK_TREE": str(self._empty)}
+        self._ws.must(
+            ["-C", str(self._empty), "checkout-index", "-f", "-q", "-z", "--stdin", f"--prefix={self._staged}/"],
+            stdin=names,
+            env=env,
+        )
         for path in paths:
             if not (self._staged / path).is_symlink():
                 durable.flush(self._staged / path)
@@ -109,6 +119,8 @@ class WorkTreeFiles:
                     found, mend = "a mount point", "unmount it"
                 elif change.old is None and self._is_taken(change, folder, goes):
                     found, mend = "another file in its place, which git ignores", "move it aside"
+                elif not _is_writable(self._ws.root, change.path):
+                    found, mend = "a folder that can't be written", "chmod u+wx it"
                 elif change.old and folder is not None and has_a_writer(Spot(folder, change.path.name)):
                     found, mend = "a program has the file open to write", "close it there"
             if found:
@@ -136,12 +148,14 @@ class WorkTreeFiles:
         """Make what differs between two trees, and was staged, as in `new`, where it is as in `old`; `only` these paths, or
         all. May be done twice, each time staged.
         """
-        durable.replace(self._step, json.dumps([self._ws.tree_name(), old, new]).encode())
+        durable.replace(self._step, json.dumps([self._ws.tree_name(), str(self._ws.root), old, new]).encode())
         self._aside.mkdir(exist_ok=True)
         changes = [change for change in self.changes(old, new) if only is None or str(change.path) in only]
         with opened(self._aside) as aside:
             for change in sorted(changes, key=lambda each: each.new is not None):  # a folder may become a file
                 with self._folder_of(change, make=change.old is None) as folder:
+                    if folder is not None and change.old is None:
+                        remove_empty_folders(Spot(folder, change.path.name))
                     if folder is not None and self._state(change, look(Spot(folder, change.path.name))) is _State.OLD:
                         self._take(change, folder, aside)
                 if change.new is None:
@@ -150,10 +164,10 @@ class WorkTreeFiles:
     def settle(self) -> bool:
         """After a kill: drop what lies aside, unless it is somebody's edit, which goes back. Was a step under way?"""
         try:
-            name, old, new = json.loads(self._step.read_bytes())
+            name, root, old, new = json.loads(self._step.read_bytes())
         except FileNotFoundError:
             return False
-        where = self._ws.tree_named(name)
+        where = self._ws.tree_named(name, Path(root))
         if where is not None and where != self._ws.root:
             return WorkTreeFiles(GitPlumbing(locate(where))).settle()
         self._aside.mkdir(exist_ok=True)
@@ -172,7 +186,7 @@ class WorkTreeFiles:
         """The step is done, or was never begun."""
         for file in (self._step, self._index, self._index.with_name(f"{self._index.name}.lock")):
             file.unlink(missing_ok=True)
-        for folder in (self._aside, self._staged):
+        for folder in (self._aside, self._staged, self._empty):
             durable.remove_tree(folder)
 
     # ------------------------------------------------------------------ one file
@@ -307,6 +321,11 @@ def _as_made_in(folder: int, spot: Spot) -> None:
     if facts.st_mode & stat.S_ISGID:
         with contextlib.suppress(OSError):
             os.chown(spot.name, -1, facts.st_gid, dir_fd=spot.folder, follow_symlinks=False)
+
+
+def _is_writable(root: Path, path: PurePosixPath) -> bool:
+    """The folder of `path`, or the nearest one above it that is there."""
+    return next(os.access(root / above, os.W_OK | os.X_OK) for above in path.parents if (root / above).is_dir())
 
 
 def _mount_points() -> frozenset[str]:

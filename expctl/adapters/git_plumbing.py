@@ -1,5 +1,6 @@
 """Running git's plumbing through GitPython. The only module that imports it; loading it costs more than all of `status`."""
 
+import contextlib
 import os
 import re
 import tempfile
@@ -81,13 +82,15 @@ class GitPlumbing(GitReader):
         """What git calls this work tree: `.` is the main one, and a linked one `worktrees/NAME`, wherever it is moved."""
         return os.path.relpath(self.place.git_dir.resolve(), self.place.state.parent)
 
-    def tree_named(self, name: str) -> Path | None:
+    def tree_named(self, name: str, last_seen: Path) -> Path | None:
         """The root of a work tree of this repository; None when it is gone."""
         if name == self.tree_name():
             return self.root
         listing = self.must(["worktree", "list", "--porcelain", "-z"]).split("\0")
-        for line in listing:
-            root = Path(line.removeprefix("worktree "))
-            if line.startswith("worktree ") and root.is_dir() and GitPlumbing(locate(root)).tree_name() == name:
-                return root
+        listed = [Path(line.removeprefix("worktree ")) for line in listing if line.startswith("worktree ")]
+        for root in (last_seen, *listed):
+            with contextlib.suppress(Refused, OSError):
+                place = locate(root)
+                if place.state == self.state and GitPlumbing(place).tree_name() == name:
+                    return place.root
         return None

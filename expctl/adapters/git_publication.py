@@ -74,7 +74,9 @@ class Publication:
         return moved
 
     def _intend(self, branch: str, old: str, new: str, *, last_step: bool = False) -> None:
-        durable.replace(self._intent, json.dumps([self._ws.tree_name(), branch, old, new, last_step]).encode())
+        durable.replace(
+            self._intent, json.dumps([self._ws.tree_name(), str(self._ws.root), branch, old, new, last_step]).encode()
+        )
 
     def _go_back_if_elsewhere(self, branch: str, old: str, new: str) -> None:
         """Somebody may have checked it out in another work tree at that very moment."""
@@ -87,14 +89,19 @@ class Publication:
     def recover_intended(self) -> None:
         """Recover whatever publication the intent on disk names; nothing when there is none."""
         try:
-            name, branch, old, new, last_step = json.loads(self._intent.read_bytes())
+            name, root, branch, old, new, last_step = json.loads(self._intent.read_bytes())
         except FileNotFoundError:
             return
-        where = self._ws.tree_named(name)
+        where = self._ws.tree_named(name, Path(root))
         if where is not None and where != self._ws.root:
             Publication(GitPlumbing(locate(where))).recover_intended()
             return
-        if where is not None:
+        if where is None:  # the work tree is gone, and nothing can follow there any more
+            lock = self._ws.state.parent / name / "index.lock"
+            if self._ours.exists() and lock.exists() and self._ours.samefile(lock):
+                lock.unlink()
+            self._forget_copies()
+        else:
             stale_locks.remove_own(self._ws.place.git_dir, self._ws.state.parent, branch, new)
             self.recover(branch=branch, old=old, new=new, last_step=last_step)
         self._intent.unlink(missing_ok=True)
@@ -200,14 +207,18 @@ class Publication:
         env = {"GIT_INDEX_FILE": str(self._merged)}
         changes = self._files.changes(old, new)
         paths = [str(change.path) for change in changes]
-        staged = self._entries(["ls-files", "-s", "-z", "--", *paths], env)
-        at_head = self._entries(["ls-tree", "-r", "-z", "HEAD", "--", *paths])
+        staged = self._entries(["ls-files", "-s", "-z"], env)
+        at_head = self._entries(["ls-tree", "-r", "-z", "HEAD"])
+        skipped = {line[2:] for line in self._ws.must(["ls-files", "-t", "-z"], env=env).split("\0") if line.startswith("S ")}
         lines = []
         for change, path in zip(changes, paths, strict=True):
             if staged.get(path) == change.old and at_head.get(path) == change.new:
                 mode, blob = change.new or ("0", "0" * len(new))
                 lines.append(f"{mode} {blob}\t{path}\0")
         self._ws.must(["update-index", "-z", "--index-info"], stdin="".join(lines).encode(errors="surrogateescape"), env=env)
+        still = "".join(f"{change.path}\0" for change in changes if change.new and str(change.path) in skipped)
+        words = ["update-index", "-z", "--skip-worktree", "--stdin"]
+        self._ws.must(words, stdin=still.encode(errors="surrogateescape"), env=env)
 
     def _entries(self, words: list[str], env: Mapping[str, str] | None = None) -> dict[str, Item]:
         """Path -> mode and blob, of `ls-files -s` (mode, blob, stage) or `ls-tree` (mode, type, blob)."""
@@ -260,12 +271,13 @@ class Publication:
 
     def _existing_index(self) -> Path:
         if not self._index.exists():
+            first = f"rm {self._lock} && " if self._lock_is_ours() else ""
             raise Refused(
                 "this work tree has no index",
                 expected=str(self._index),
                 found="no such file",
                 where=str(self._ws.root),
-                hint="git reset makes one; then run the same command again: nothing measured is lost",
+                hint=f"{first}git reset makes one; then run the same command again: nothing measured is lost",
             )
         return self._index
 
@@ -278,7 +290,9 @@ class Publication:
     def _copy_to_merge(self) -> None:
         """A copy of the user's index to merge in. A killed git may have left a lock on the last one."""
         self._merged.with_name(f"{self._merged.name}.lock").unlink(missing_ok=True)
+        # With its time: to git, a file as new as the index may have changed since.
         shutil.copyfile(self._existing_index(), self._merged)
+        shutil.copystat(self._index, self._merged)
 
     def _forget_copies(self) -> None:
         for copy in (self._ours, self._merged, self._merged.with_name(f"{self._merged.name}.lock")):
@@ -293,4 +307,6 @@ class Publication:
             shutil.copyfileobj(src, dst)
             dst.truncate()
             dst.flush()
+            facts = os.fstat(src.fileno())
+            os.utime(dst.fileno(), ns=(facts.st_atime_ns, facts.st_mtime_ns))
             os.fsync(dst.fileno())

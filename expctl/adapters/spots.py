@@ -142,31 +142,47 @@ def look(spot: Spot) -> Found | None:
 
 def has_a_writer(spot: Spot) -> bool:
     """Does somebody have it open to write? The kernel gives no read lease then; where it gives none at all, we don't know."""
-    if not _lease_is_refused(spot):
-        return False
-    # Some network file systems refuse every lease in these words: would they refuse one of a file of ours, too?
-    probe = Spot(spot.folder, f".expctl-probe-{os.getpid()}")
     try:
-        os.close(os.open(probe.name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=probe.folder))
+        with _opened(spot.name, READ, spot.folder) as file:
+            if not _lease_is_refused(file):
+                return False
+        # Some network file systems refuse every lease in these words: would they refuse one of a file of ours, too?
+        with _opened(".", os.O_TMPFILE | os.O_WRONLY, spot.folder) as probe:
+            reader = os.open(f"/proc/self/fd/{probe}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return False
     try:
-        return not _lease_is_refused(probe)
+        return not _lease_is_refused(reader)
     finally:
-        remove(probe)
+        os.close(reader)
 
 
-def _lease_is_refused(spot: Spot) -> bool:
-    with contextlib.suppress(OSError):
-        descriptor = os.open(spot.name, READ, dir_fd=spot.folder)
-        try:
-            fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # for whoever opens it right now: nobody heeds it
-            fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        except OSError as error:
-            return error.errno == errno.EAGAIN
-        finally:
-            os.close(descriptor)  # and with it the lease
+@contextlib.contextmanager
+def _opened(name: str, flags: int, folder: int) -> Iterator[int]:
+    descriptor = os.open(name, flags | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)  # and with it the lease
+
+
+def _lease_is_refused(descriptor: int) -> bool:
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # for whoever opens it right now: nobody heeds it
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except OSError as error:
+        return error.errno == errno.EAGAIN
     return False
+
+
+def remove_empty_folders(spot: Spot) -> None:
+    """The folder there with all below it, as far as that holds nothing else."""
+    with contextlib.suppress(OSError):
+        for _, folders, _, here in os.fwalk(spot.name, topdown=False, follow_symlinks=False, dir_fd=spot.folder):
+            for name in folders:
+                with contextlib.suppress(OSError):
+                    os.rmdir(name, dir_fd=here)
+        os.rmdir(spot.name, dir_fd=spot.folder)
 
 
 @contextlib.contextmanager

@@ -426,6 +426,41 @@ def test_a_long_name_has_room_for_what_is_added(repository: Repository) -> None:
     assert edit.read_text() == "mine\n"
 
 
+@pytest.mark.parametrize("comes", ["src/deep", "src/sub"], ids=["a new file", "a folder becomes a file"])
+def test_empty_folders_in_the_way_go_as_git_lets_them_go(repository: Repository, comes: str) -> None:
+    repository.write("src/sub/inner", "inner\n")
+    old = repository.commit("before")
+    shutil.rmtree(repository.root / "src/sub")
+    repository.write(comes, "comes\n")
+    new = repository.commit("after")
+    repository.git("reset", "-q", "--hard", old)
+    (repository.root / comes / "empty/emptier").mkdir(parents=True)
+    assert Publication(GitWorkspace(locate(repository.root))).publish(branch="main", old=old, new=new)
+    assert (repository.status(), repository.files()[comes]) == ("", b"comes\n")
+
+
+def test_attributes_that_come_with_the_files_hold_for_them(repository: Repository) -> None:
+    repository.write(".gitattributes", "*.c text\n")
+    repository.write("src/ends.txt", "one\n")
+    old = repository.commit("before")
+    repository.write(".gitattributes", "*.txt eol=crlf\n")
+    repository.write("src/ends.txt", "one\ntwo\n")
+    new = repository.commit("after")
+    repository.git("reset", "-q", "--hard", old)
+    assert Publication(GitWorkspace(locate(repository.root))).publish(branch="main", old=old, new=new)
+    assert (repository.status(), repository.files()["src/ends.txt"]) == ("", b"one\r\ntwo\r\n")
+
+
+def test_a_folder_that_cannot_be_written_refuses_the_publication(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = desk.repository.root / "src"
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != folder and access(path, mode))
+    with pytest.raises(Refused, match="a local change is in the way") as caught:
+        desk.publish()
+    assert caught.value.found == "a folder that can't be written"
+    desk.check(desk.old)
+
+
 def test_an_edit_whose_folder_is_gone_is_kept_with_the_state(desk: Desk, tmp_path: Path) -> None:
     fresh = copies(desk, tmp_path)
     exchange = exchange_of(fresh(), "src/kernel.txt")

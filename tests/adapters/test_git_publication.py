@@ -1,6 +1,7 @@
 """Moving the branch under a user who is at work, with a kill at every line."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -432,5 +433,61 @@ def test_without_an_index(desk: Desk) -> None:
     (desk.repository.root / ".git/index").unlink()
     with pytest.raises(Refused, match="this work tree has no index") as caught:
         desk.publish()
-    assert caught.value.hint.startswith("git reset")
+    assert caught.value.hint.startswith("git reset makes one")
     assert desk.repository.head() == desk.old
+
+
+def test_a_sparse_work_tree_is_still_sparse_after_a_kill(repository: Repository) -> None:
+    repository.write("other/file.txt", "other\n")
+    old = repository.commit("before")
+    repository.write("src/kernel.txt", EDITED)
+    new = repository.commit("P1")
+    repository.git("reset", "-q", "--hard", old)
+    repository.git("sparse-checkout", "set", "--cone", "other")
+    desk = Desk(repository=repository, old=old, new=new, status="", files=repository.files(), stash="")
+    killed_at_line(desk, FOLLOW)
+    next_run(desk)
+    assert (repository.head(), repository.status(), repository.files()) == (new, "", desk.files)
+
+
+def test_an_edit_that_git_only_sees_by_its_contents_is_still_seen(desk: Desk) -> None:
+    """Of the same size, and as old as the index: the copy of the index must not look newer."""
+    repository, index = desk.repository, desk.repository.root / ".git/index"
+    repository.git("config", "core.trustctime", "false")
+    file, ns = repository.write("same.txt", "AAAA\n"), 1_700_000_000 * 10**9
+    os.utime(file, ns=(ns, ns))
+    repository.git("add", "same.txt")
+    file.write_text("BBBB\n")
+    for each in (file, index):
+        os.utime(each, ns=(ns, ns))
+    assert "AM same.txt" in repository.git("--no-optional-locks", "status", "--porcelain=v1")
+    assert desk.publish()
+    assert "AM same.txt" in repository.status()
+
+
+def test_a_run_that_died_in_a_work_tree_that_is_gone(desk: Desk, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    desk.repository.git("worktree", "add", "-q", "-b", "side", str(other), desk.old)
+
+    def die(now: Moment) -> None:
+        if is_line(now, FOLLOW):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    publication = Publication(GitWorkspace(locate(other)))
+    assert in_a_child(lambda: at_each_line(lambda: publication.publish(branch="side", old=desk.old, new=desk.new), die))
+    shutil.rmtree(other)
+    other.mkdir()
+    next_run(desk)
+    desk.check(desk.old)
+    assert not (desk.repository.root / ".git/worktrees/other/index.lock").exists()
+
+
+def test_a_run_that_died_beside_a_separate_git_folder(desk: Desk, tmp_path: Path) -> None:
+    """git lists that folder instead of the work tree; the run is finished from a linked one all the same."""
+    repository, other = desk.repository, Repository(tmp_path / "other")
+    repository.git("init", "-q", f"--separate-git-dir={tmp_path / 'kept'}")
+    repository.git("worktree", "add", "-q", "-b", "side", str(other.root), desk.old)
+    killed_at_line(desk, FOLLOW)
+    GitWorkspace(locate(other.root)).finish_publication()
+    assert (repository.head(), repository.status()) == (desk.new, desk.status)
+    assert not (tmp_path / "kept/index.lock").exists()
