@@ -21,6 +21,7 @@ from expctl.adapters import durable, stale_locks
 from expctl.adapters.git_files import Item, WorkTreeFiles
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.git_reader import locate
+from expctl.adapters.git_trouble import gave_up
 from expctl.adapters.interruption import uninterrupted
 from expctl.domain.errors import Busy, Refused
 
@@ -254,7 +255,12 @@ class Publication:
 
     def _came_along(self, new: str) -> bool:
         """Does HEAD have `new`? Otherwise the branch has not moved, or the user went elsewhere just before it did."""
-        return self._ws.call(["merge-base", "--is-ancestor", new, "HEAD"])[0] == 0
+        status, _, said = self._ws.call(["merge-base", "--is-ancestor", new, "HEAD"])
+        if status not in (0, 1):  # git could not tell: that is no No, but where HEAD has no commit
+            found, _, why = self._ws.call(["rev-parse", "--verify", "-q", "HEAD^{commit}"])
+            if found != 1 or why:
+                raise gave_up("merge-base", said, str(self._ws.root))
+        return status == 0
 
     def _lock_is_ours(self) -> bool:
         try:

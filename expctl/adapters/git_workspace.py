@@ -53,7 +53,9 @@ class GitWorkspace(GitPlumbing):
     def dirty(self, paths: Sequence[str]) -> tuple[str, ...]:
         """Paths below `paths` that differ from HEAD in index or work tree, or are untracked and not ignored."""
         arguments = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", *paths]
-        _, out, _ = self.call(arguments)
+        status, out, said = self.call(arguments)
+        if status:
+            raise gave_up("status", said, str(self.root))
         return tuple(entry[3:] for entry in out.decode(errors="surrogateescape").split("\0") if entry)
 
     def root_modes(self, commit: str) -> dict[str, str]:
@@ -132,7 +134,10 @@ class GitWorkspace(GitPlumbing):
 
     def difference(self, old: str, new: str) -> bytes:
         """What turns one tree into another, as a patch that `candidate_tree` applies."""
-        return self.call(["diff-tree", "-p", *PLAIN_DIFF, old, new])[1]
+        status, patch, said = self.call(["diff-tree", "-p", *PLAIN_DIFF, old, new])
+        if status:
+            raise gave_up("diff-tree", said, str(self.root))
+        return patch
 
     def reverted_tree(self, head: str, commit: str, paths: Sequence[str]) -> str | Failed:
         """The tree of `head` with what `commit` changed below `paths` taken back, merged three ways."""

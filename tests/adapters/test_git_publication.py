@@ -491,3 +491,29 @@ def test_a_run_that_died_beside_a_separate_git_folder(desk: Desk, tmp_path: Path
     GitWorkspace(locate(other.root)).finish_publication()
     assert (repository.head(), repository.status()) == (desk.new, desk.status)
     assert not (tmp_path / "kept/index.lock").exists()
+
+
+class Unsure(GitWorkspace):
+    """git fails when it is asked whether HEAD has come along."""
+
+    def call(
+        self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
+    ) -> tuple[int, bytes, str]:
+        if arguments[0] == "merge-base":
+            return 128, b"", "fatal: it broke"
+        return super().call(arguments, stdin=stdin, env=env)
+
+
+def test_a_git_that_cannot_tell_whether_head_came_along_leaves_it_to_the_next_run(desk: Desk) -> None:
+    with pytest.raises(Refused, match="git"):
+        Publication(Unsure(locate(desk.repository.root))).publish(branch="main", old=desk.old, new=desk.new)
+    next_run(desk)
+    desk.check(desk.new)
+
+
+def test_a_head_without_a_commit_has_not_come_along(desk: Desk) -> None:
+    killed_at_line(desk, FOLLOW)
+    desk.repository.git("symbolic-ref", "HEAD", "refs/heads/unborn")
+    next_run(desk)
+    desk.repository.git("symbolic-ref", "HEAD", "refs/heads/main")
+    assert desk.repository.files() == desk.files
