@@ -61,13 +61,7 @@ class GitPlumbing(GitReader):
         """As `call`, for what cannot fail in a sound repository. Raises RuntimeError when git does not know a word of ours."""
         status, out, said = self.call(arguments, stdin=stdin, env=env)
         if status and LOST.search(said):
-            raise Refused(
-                "git misses an object that was there",
-                expected="the objects that this command has just made",
-                found=said.splitlines()[0],
-                where=str(self.root),
-                hint="if a `git gc --prune=now` ran meanwhile, run the same command again; otherwise git fsck",
-            )
+            raise misses_an_object(said, str(self.root))
         if status and status != USAGE:
             raise gave_up(arguments[0], said, str(self.root))
         if status:
@@ -94,3 +88,14 @@ class GitPlumbing(GitReader):
                 if place.state == self.state and GitPlumbing(place).tree_name() == name:
                     return place.root
         return None
+
+
+def misses_an_object(said: str, where: str) -> Refused:
+    """Of a command on objects that were there."""
+    return Refused(
+        "git misses an object that was there",
+        expected="the objects that this command has just made",
+        found=said.splitlines()[0] if said else "no message",
+        where=where,
+        hint="if a `git gc --prune=now` ran meanwhile, run the same command again; otherwise git fsck",
+    )

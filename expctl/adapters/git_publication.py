@@ -12,6 +12,7 @@ Without the lock, a kill between ref and index would make the user's next commit
 import contextlib
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Mapping
@@ -19,13 +20,15 @@ from pathlib import Path
 
 from expctl.adapters import durable, stale_locks
 from expctl.adapters.git_files import Item, WorkTreeFiles
-from expctl.adapters.git_plumbing import GitPlumbing
+from expctl.adapters.git_plumbing import GitPlumbing, misses_an_object
 from expctl.adapters.git_reader import locate
 from expctl.adapters.git_trouble import gave_up
 from expctl.adapters.interruption import uninterrupted
 from expctl.domain.errors import Busy, Refused
 
 LOCK_WAIT_S = 10.0
+NO_COMMIT = re.compile("Not a valid (commit|object) name")
+"""What git says of a commit that it has collected as garbage, and of a HEAD without one: no branch has that."""
 
 
 class Publication:
@@ -189,6 +192,8 @@ class Publication:
         self._ws.call(["update-index", "-q", "--refresh"], env=env)
         check = ["read-tree", "-n", "-m", "-u", old, new]
         status, _, said = self._ws.call(check, env=env)
+        if status and not self._ws.ref(new):
+            raise misses_an_object(said, str(self._ws.root))
         if status:
             raise Refused(
                 "a local change is in the way of the result",
@@ -255,11 +260,12 @@ class Publication:
 
     def _came_along(self, new: str) -> bool:
         """Does HEAD have `new`? Otherwise the branch has not moved, or the user went elsewhere just before it did."""
-        status, _, said = self._ws.call(["merge-base", "--is-ancestor", new, "HEAD"])
-        if status not in (0, 1):  # git could not tell: that is no No, but where HEAD has no commit
-            found, _, why = self._ws.call(["rev-parse", "--verify", "-q", "HEAD^{commit}"])
-            if found != 1 or why:
-                raise gave_up("merge-base", said, str(self._ws.root))
+        asked = ["merge-base", "--is-ancestor", new, "HEAD"]
+        status, _, said = self._ws.call(asked)
+        if status not in (0, 1):  # a disk may fail once
+            status, _, said = self._ws.call(asked)
+        if status not in (0, 1) and not NO_COMMIT.search(said):
+            raise gave_up("merge-base", said, str(self._ws.root))
         return status == 0
 
     def _lock_is_ours(self) -> bool:

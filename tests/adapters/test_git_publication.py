@@ -1,5 +1,6 @@
 """Moving the branch under a user who is at work, with a kill at every line."""
 
+import contextlib
 import os
 import shutil
 import signal
@@ -509,6 +510,24 @@ def test_a_git_that_cannot_tell_whether_head_came_along_leaves_it_to_the_next_ru
         Publication(Unsure(locate(desk.repository.root))).publish(branch="main", old=desk.old, new=desk.new)
     next_run(desk)
     desk.check(desk.new)
+
+
+@pytest.mark.parametrize("line", ["self._merge(old, new)", SWAP])
+def test_a_result_that_git_collects_as_garbage_leaves_nothing(desk: Desk, line: str) -> None:
+    """Nothing names it before the branch does; a user's gc may come in between."""
+    desk.repository.git("reflog", "expire", "--expire=now", "--all")
+
+    def collect(now: Moment) -> None:
+        if is_line(now, line):
+            desk.repository.git("gc", "-q", "--prune=now")
+
+    moved = []
+    with contextlib.suppress(Refused) if line == SWAP else pytest.raises(Refused, match="git misses an object"):
+        at_each_line(lambda: moved.append(desk.publish()), collect)
+    assert moved in ([], [False])
+    assert not (desk.repository.root / ".git/index.lock").exists()
+    next_run(desk)
+    assert (desk.repository.head(), desk.repository.files(), desk.repository.status()) == (desk.old, desk.files, desk.status)
 
 
 def test_a_head_without_a_commit_has_not_come_along(desk: Desk) -> None:
