@@ -99,6 +99,13 @@ def exchange_of(desk: Desk, path: str) -> Moment:
     return found[-1]
 
 
+def before_the_exchange(desk: Desk, tmp_path: Path) -> tuple[Desk, Moment, Path]:
+    """A desk on which nothing has happened yet, and when a publication there will take which file."""
+    fresh = copies(desk, tmp_path)
+    exchange = exchange_of(fresh(), "src/kernel.txt")
+    return fresh(), exchange, desk.repository.root / "src/kernel.txt"
+
+
 EXCHANGES = {"src/kernel.txt": "renameat2(new, file, RENAME_EXCHANGE)", "src/other.txt": "os.rename(file.name, out.name"}
 
 
@@ -233,10 +240,7 @@ def test_a_folder_that_becomes_a_link_leads_nowhere(desk: Desk, tmp_path: Path, 
 
 
 def test_a_right_that_the_user_gives_just_before_the_exchange_stays(desk: Desk, tmp_path: Path) -> None:
-    fresh = copies(desk, tmp_path)
-    exchange = exchange_of(fresh(), "src/kernel.txt")
-    trial = fresh()
-    file = trial.repository.root / "src/kernel.txt"
+    trial, exchange, file = before_the_exchange(desk, tmp_path)
     assert trial.repository.git("config", "core.fileMode").strip() == "true"
     at_each_line(trial.publish, lambda now: file.chmod(0o755) if now == exchange else None)
     assert os.access(file, os.X_OK)
@@ -246,10 +250,7 @@ def test_a_right_that_the_user_gives_just_before_the_exchange_stays(desk: Desk, 
 @pytest.mark.parametrize("closes", [False, True], ids=["later", "at once"])
 def test_who_still_writes_keeps_the_file(desk: Desk, tmp_path: Path, closes: bool) -> None:
     """A program that opened it just before the exchange, and writes when it is done, or while we look."""
-    fresh = copies(desk, tmp_path)
-    exchange = exchange_of(fresh(), "src/kernel.txt")
-    trial = fresh()
-    file = trial.repository.root / "src/kernel.txt"
+    trial, exchange, file = before_the_exchange(desk, tmp_path)
     with contextlib.ExitStack() as stack:
         opened = []
 
@@ -368,10 +369,7 @@ def test_a_folder_in_the_place_of_the_file(desk: Desk, tmp_path: Path, way: str,
     if way != "exchange":
         monkeypatch.setattr(spots, "renameat2", _cannot_exchange)
         monkeypatch.setattr(git_files, "renameat2", _cannot_exchange)
-    fresh = copies(desk, tmp_path)
-    exchange = exchange_of(fresh(), "src/kernel.txt")
-    trial = fresh()
-    file = trial.repository.root / "src/kernel.txt"
+    trial, exchange, file = before_the_exchange(desk, tmp_path)
 
     def replace(now: Moment) -> None:
         if now == exchange:
@@ -388,10 +386,7 @@ def test_a_folder_in_the_place_of_the_file(desk: Desk, tmp_path: Path, way: str,
 
 
 def test_an_edit_that_is_removed_while_it_is_handed_back(desk: Desk, tmp_path: Path) -> None:
-    fresh = copies(desk, tmp_path)
-    exchange = exchange_of(fresh(), "src/kernel.txt")
-    trial = fresh()
-    file = trial.repository.root / "src/kernel.txt"
+    trial, exchange, file = before_the_exchange(desk, tmp_path)
 
     def disturb(now: Moment) -> None:
         if now == exchange:
