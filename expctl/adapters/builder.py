@@ -11,16 +11,16 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from expctl.adapters import durable
 from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
 from expctl.adapters.child_words import child_environment, fill, shared_folders
-from expctl.adapters.disk_room import check_room
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Busy
 from expctl.domain.machine_trouble import is_trouble
 from expctl.domain.ports import Available, Failed, Recipe, Unavailable
 from expctl.domain.protocol import Build, Environment, Target, Toolchain
 from expctl.domain.record import Artifact
+from expctl.files import atomic_write
+from expctl.files.disk_space import check_room
 
 ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
 ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
@@ -64,7 +64,7 @@ class Builder:
         if cached is not None:
             return cached
         out = self._state / "build" / key
-        durable.remove_tree(out)
+        atomic_write.remove_tree(out)
         out.mkdir(parents=True)
         failed = self._run_all(recipe, target, tree, out)
         made = out / target.build.artifact
@@ -89,7 +89,7 @@ class Builder:
 
     def _run_all(self, recipe: Recipe, target: Target, tree: Path, out: Path) -> Failed | None:
         scratch, log = self._state / "scratch" / "build", self._state / "scratch" / "build.log"
-        durable.remove_tree(scratch)
+        atomic_write.remove_tree(scratch)
         environment = child_environment(self._environment, scratch, self._mark)
         cache = self._state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
         cache.mkdir(parents=True, exist_ok=True)
@@ -144,11 +144,11 @@ class Builder:
         """Move the build to its content address; the note that finds it again is written last."""
         home = self._state / "artifacts" / artifact.sha256
         if self.path(target, artifact) is None:
-            durable.remove_tree(home)
+            atomic_write.remove_tree(home)
             home.parent.mkdir(parents=True, exist_ok=True)
             os.rename(out, home)
-        durable.remove_tree(out)
-        durable.replace(self._state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
+        atomic_write.remove_tree(out)
+        atomic_write.replace(self._state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
 
 
 def _only_compiles(build: Build) -> bool:

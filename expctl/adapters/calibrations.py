@@ -8,13 +8,13 @@ import os
 import re
 from pathlib import Path
 
-from expctl.adapters import durable
 from expctl.adapters.record_codec import typed_json
 from expctl.adapters.typed import encode
 from expctl.domain.calibration import Calibration, benchmark_identity, implausible
 from expctl.domain.errors import Refused
 from expctl.domain.ports import Uncalibrated
 from expctl.domain.protocol import Benchmark
+from expctl.files import atomic_write
 
 FOLDER = "XDG_STATE_HOME"
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
@@ -49,7 +49,7 @@ class FileCalibrations:
         path = self._path(self._folder, calibration.target, benchmark)
         text = json.dumps(encode(calibration), indent=1, allow_nan=False) + "\n"
         try:
-            durable.replace(path, text.encode())
+            atomic_write.replace(path, text.encode())
         except OSError as error:
             raise _unwritable(str(error.strerror), str(path.parent)) from error
         return path

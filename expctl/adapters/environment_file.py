@@ -4,9 +4,9 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from expctl.adapters import user_file
-from expctl.adapters.strict_json import no_constant, once
 from expctl.domain.errors import Refused
+from expctl.files import user_file
+from expctl.files.strict_json import no_constant, once
 
 BYTES_MAX = 1_000_000
 

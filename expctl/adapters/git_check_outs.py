@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from expctl.adapters import durable
 from expctl.adapters.git_call import WHOLE
 from expctl.adapters.git_plumbing import GitPlumbing
 from expctl.adapters.seals import Seals
+from expctl.files import atomic_write
 
 OURS = "expctl-"  # how their names begin
 
@@ -51,9 +51,9 @@ class CheckOuts:
     def _remove(self, path: Path) -> None:
         self.seals.lift(path)
         admins = [admin for admin, worktree in self._registered().items() if worktree == path]
-        durable.remove_tree(path)
+        atomic_write.remove_tree(path)
         for admin in admins:
-            durable.remove_tree(admin)
+            atomic_write.remove_tree(admin)
             if admin.parent.is_dir() and not any(admin.parent.iterdir()):
                 admin.parent.rmdir()
 

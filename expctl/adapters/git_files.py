@@ -17,7 +17,6 @@ from enum import Enum
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from expctl.adapters import durable
 from expctl.adapters.beneath import folder_beneath, opened
 from expctl.adapters.git_call import WHOLE
 from expctl.adapters.git_plumbing import GitPlumbing
@@ -41,6 +40,7 @@ from expctl.adapters.spots import (
     unless,
 )
 from expctl.domain.errors import Refused
+from expctl.files import atomic_write
 from expctl.launcher.kernel import RENAME_EXCHANGE, renameat2
 
 STAYS = (errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EBUSY)
@@ -86,7 +86,7 @@ class WorkTreeFiles:
 
     def stage(self, old: str, new: str) -> None:
         """Write and flush what `new` has otherwise than `old`. Nothing of the user's is touched: a failure costs nothing."""
-        durable.remove_tree(self._staged)
+        atomic_write.remove_tree(self._staged)
         for leftover in (self._index, self._index.with_name(f"{self._index.name}.lock")):
             leftover.unlink(missing_ok=True)
         env = {"GIT_INDEX_FILE": str(self._index), **WHOLE}
@@ -94,7 +94,7 @@ class WorkTreeFiles:
         self._ws.must(["read-tree", new], env=env)
         names = "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape")
         # From an empty folder, so that attributes are those of `new`, not those that lie in the work tree.
-        durable.remove_tree(self._empty)
+        atomic_write.remove_tree(self._empty)
         self._empty.mkdir()
         env |= {"GIT_DIR": str(self._ws.place.git_dir), "GIT_WORK_TREE": str(self._empty)}
         self._ws.must(
@@ -104,7 +104,7 @@ class WorkTreeFiles:
         )
         for path in paths:
             if not (self._staged / path).is_symlink():
-                durable.flush(self._staged / path)
+                atomic_write.flush(self._staged / path)
 
     def check(self, old: str, new: str) -> None:
         """Raises Refused where a file can't follow, and git doesn't say so: an ignored one is in the way, a program has one
@@ -148,7 +148,7 @@ class WorkTreeFiles:
         """Make what differs between two trees, and was staged, as in `new`, where it is as in `old`; `only` these paths, or
         all. May be done twice, each time staged.
         """
-        durable.replace(self._step, json.dumps([self._ws.tree_name(), str(self._ws.root), old, new]).encode())
+        atomic_write.replace(self._step, json.dumps([self._ws.tree_name(), str(self._ws.root), old, new]).encode())
         self._aside.mkdir(exist_ok=True)
         changes = [change for change in self.changes(old, new) if only is None or str(change.path) in only]
         with opened(self._aside) as aside:
@@ -187,7 +187,7 @@ class WorkTreeFiles:
         for file in (self._step, self._index, self._index.with_name(f"{self._index.name}.lock")):
             file.unlink(missing_ok=True)
         for folder in (self._aside, self._staged, self._empty):
-            durable.remove_tree(folder)
+            atomic_write.remove_tree(folder)
 
     # ------------------------------------------------------------------ one file
 

@@ -18,13 +18,14 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from expctl.adapters import durable, stale_locks
+from expctl.adapters import stale_locks
 from expctl.adapters.git_files import Item, WorkTreeFiles
 from expctl.adapters.git_plumbing import GitPlumbing, misses_an_object
 from expctl.adapters.git_reader import locate
 from expctl.adapters.git_trouble import gave_up
 from expctl.adapters.interruption import uninterrupted
 from expctl.domain.errors import Busy, Refused
+from expctl.files import atomic_write
 
 LOCK_WAIT_S = 10.0
 NO_COMMIT = re.compile("Not a valid (commit|object) name")
@@ -78,7 +79,7 @@ class Publication:
         return moved
 
     def _intend(self, branch: str, old: str, new: str, *, last_step: bool = False) -> None:
-        durable.replace(
+        atomic_write.replace(
             self._intent, json.dumps([self._ws.tree_name(), str(self._ws.root), branch, old, new, last_step]).encode()
         )
 
@@ -173,7 +174,7 @@ class Publication:
         while True:
             try:
                 os.link(self._ours, self._lock)
-                durable.flush_folder(self._lock.parent)
+                atomic_write.flush_folder(self._lock.parent)
             except FileExistsError:
                 if time.monotonic() > deadline:
                     raise Busy(
@@ -250,7 +251,7 @@ class Publication:
             )
         self._intend(branch, old, new, last_step=True)
         os.rename(self._lock, self._index)
-        durable.flush_folder(self._index.parent)
+        atomic_write.flush_folder(self._index.parent)
         self._forget_copies()
         self._intent.unlink(missing_ok=True)
 

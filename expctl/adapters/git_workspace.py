@@ -6,7 +6,6 @@ The user's tree is touched in two places: publication (git_publication.py), and 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from expctl.adapters import durable
 from expctl.adapters.git_check_outs import CheckOuts
 from expctl.adapters.git_files import WorkTreeFiles
 from expctl.adapters.git_plumbing import GitPlumbing
@@ -17,6 +16,7 @@ from expctl.adapters.stale_locks import remove_below
 from expctl.domain.errors import Refused
 from expctl.domain.ports import ChangedFile, Failed
 from expctl.domain.unified_diff import no_diff
+from expctl.files import atomic_write
 
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"
@@ -205,7 +205,7 @@ class GitWorkspace(GitPlumbing):
         files.forget()
         remove_below(self.state.parent / "refs" / "expctl")
         for folder in (self.state, self.state / "builds"):
-            durable.forget_half_written(folder)
+            atomic_write.forget_half_written(folder)
 
     def _commit(self, *, tree: str, parent: str, message: str, date: str) -> str:
         env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in IDENTITY.items()}

@@ -10,12 +10,12 @@ import os
 from pathlib import Path
 from typing import Any, get_args
 
-from expctl.adapters import durable
-from expctl.adapters.reserve import FULL, Reserve
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
 from expctl.domain.events import Event
 from expctl.domain.machine_trouble import explained
+from expctl.files import atomic_write
+from expctl.files.disk_reserve import FULL, Reserve
 
 EVENTS: dict[str, Any] = {kind.__name__: kind for kind in get_args(Event)}
 START = "start"
@@ -93,7 +93,7 @@ def _write(path: Path, text: bytes, *, is_first: bool) -> None:
         file.flush()
         os.fsync(file.fileno())
     if is_first:
-        durable.flush_folder(path.parent)
+        atomic_write.flush_folder(path.parent)
 
 
 def _heal(path: Path, length: int) -> None:

@@ -5,9 +5,9 @@ import os
 import time
 from pathlib import Path
 
-from expctl.adapters import durable
 from expctl.adapters.child import MARK, Child, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.typed import encode
+from expctl.files import atomic_write
 
 TIMEOUT_S = 10.0
 
@@ -21,7 +21,7 @@ class Notifier:
     def tell(self, outcome: object) -> str:
         """Run it to its end, 10 s at most. Returns what went wrong; empty when nothing did."""
         log, input_ = self._folder / "log", self._folder / "outcome.json"
-        durable.replace(input_, json.dumps(encode(outcome), ensure_ascii=True).encode() + b"\n")
+        atomic_write.replace(input_, json.dumps(encode(outcome), ensure_ascii=True).encode() + b"\n")
         log.unlink(missing_ok=True)
         launch = Launch(argv=self._argv, cwd=Path.cwd(), environment={**os.environ, MARK: self._mark}, log=log, input=input_)
         try:

@@ -6,11 +6,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from expctl.adapters import durable
 from expctl.domain.errors import Refused
 from expctl.domain.experiment import Probe, Until
 from expctl.domain.ports import ProbeAnswer
 from expctl.domain.text import one_line
+from expctl.files import atomic_write
 
 NAME = "probe.hip"
 
@@ -42,7 +42,7 @@ class KeptProbes:
             return answer
         compiler = self._compiler()
         answer = self._tried(probe, compiler)
-        durable.replace(self._file(probe, compiler), json.dumps({"passes": answer.passes, "said": answer.said}).encode())
+        atomic_write.replace(self._file(probe, compiler), json.dumps({"passes": answer.passes, "said": answer.said}).encode())
         return answer
 
     def known(self, probe: Probe) -> ProbeAnswer:

@@ -8,7 +8,6 @@ import tempfile
 import time
 from pathlib import Path
 
-from expctl.adapters import durable
 from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.child_words import child_environment, fill
 from expctl.adapters.proposal_file import proposal_of
@@ -20,6 +19,7 @@ from expctl.domain.ports import Draft, Failed
 from expctl.domain.proposer import Proposer, Refusal
 from expctl.domain.protocol import Environment
 from expctl.domain.text import has_unseen, one_line
+from expctl.files import atomic_write
 
 SCHEMA = 1
 REMEMBERED = 20
@@ -41,11 +41,11 @@ class ProposerCommand:
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         for old in self._folder.glob("scratch-*"):
-            durable.remove_tree(old)
+            atomic_write.remove_tree(old)
         scratch = Path(tempfile.mkdtemp(prefix="scratch-", dir=self._folder))
         (scratch / "experiments").mkdir()
         said = {"schema": SCHEMA, "scratch": str(scratch), "refused": encode(self.refusals()), "brief": encode(brief)}
-        durable.replace(self._folder / "brief.json", json.dumps(said, ensure_ascii=True).encode())
+        atomic_write.replace(self._folder / "brief.json", json.dumps(said, ensure_ascii=True).encode())
         failed = self._run(proposer, cwd, environment, scratch)
         try:
             return failed or _draft(scratch / "experiments")
@@ -65,7 +65,7 @@ class ProposerCommand:
     def tell(self, refusal: Refusal | None) -> None:
         """Remember a refusal for the next call; None: the last proposal was taken, so nothing is left to mend."""
         kept = (*self.refusals(), refusal)[-REMEMBERED:] if refusal is not None else ()
-        durable.replace(self._folder / "refused.json", json.dumps(encode(kept)).encode())
+        atomic_write.replace(self._folder / "refused.json", json.dumps(encode(kept)).encode())
 
     def _run(self, proposer: Proposer, cwd: Path, environment: Environment, scratch: Path) -> Failed | None:
         words = {"{python}": sys.executable, "{scratch}": str(scratch)}

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from expctl.adapters.sound_json import Unsound, reader_of
-from expctl.adapters.strict_json import no_constant, once
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
 from expctl.domain.record import Fact, Record
 from expctl.domain.ticket import Ticket
+from expctl.files.strict_json import no_constant, once
 
 if TYPE_CHECKING:
     from expctl.domain.measurement import Sample

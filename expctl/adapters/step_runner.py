@@ -10,11 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from expctl.adapters import durable
 from expctl.adapters.channel import NONCE, Channel, Unasked, shown
 from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
 from expctl.adapters.child_words import child_environment, fill, shared_folders
-from expctl.adapters.disk_room import check_room
 from expctl.adapters.launch_watch import Watch
 from expctl.adapters.rounds import Rounds
 from expctl.adapters.worker import StepFailed
@@ -24,6 +22,8 @@ from expctl.domain.ports import Failed, Progress, TestReport
 from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step
 from expctl.domain.record import Fact
 from expctl.domain.text import one_line
+from expctl.files import atomic_write
+from expctl.files.disk_space import check_room
 
 KILLED = "died of SIGKILL"
 END_WAIT_S = 10.0  # from the last line of a script to its exit
@@ -196,7 +196,7 @@ class StepRunner:
         if not self._rooms and self._scratch.is_dir():
             for old in self._scratch.iterdir():
                 if old.is_dir() and not old.is_symlink():
-                    durable.remove_tree(old)
+                    atomic_write.remove_tree(old)
         room = self._scratch / hashlib.sha256(str(artifact).encode()).hexdigest()[:12]
         self._rooms.add(room)
         return room

@@ -43,8 +43,8 @@ def import_ledger(
 
     from expctl import wiring
     from expctl.adapters.handkept_file import read_document
-    from expctl.adapters.user_file import contents
     from expctl.cli.output import print_json, print_lines
+    from expctl.files.user_file import contents
     from expctl.flow.import_ledger import Options, check_dry, plan_import
     from expctl.flow.import_ledger import import_ledger as take_in
     from expctl.views.console import ConsoleProgress

@@ -17,10 +17,11 @@ def init(
     import shlex
 
     from expctl import wiring
-    from expctl.adapters import durable, strict_yaml
+    from expctl.adapters import strict_yaml
     from expctl.cli.output import print_lines
     from expctl.domain.errors import Refused
     from expctl.domain.protocol import Protocol, inconsistencies
+    from expctl.files import atomic_write
     from expctl.views.scaffold import protocol_text
 
     root = wiring.here().root
@@ -32,7 +33,7 @@ def init(
     faults = inconsistencies(strict_yaml.load(text.encode(), Protocol, where="protocol.yaml"))
     if faults:
         raise Refused("these words make no sound protocol", found="\n".join(faults), hint="expctl init --help")
-    durable.replace(file, text.encode())
+    atomic_write.replace(file, text.encode())
     print_lines(
         [
             "protocol.yaml written",

@@ -16,11 +16,11 @@ def ledger(
     import gc
 
     from expctl import wiring
-    from expctl.adapters import durable
     from expctl.adapters.ledger_file import ledger_mend
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.books import Books, ledger_in_pieces
     from expctl.domain.errors import Refused
+    from expctl.files import atomic_write
     from expctl.views.ledger_md import render, render_pieces
 
     gc.disable()  # as in brief.py
@@ -54,7 +54,7 @@ def ledger(
         if not same:
             if file.is_dir() or file.is_symlink():
                 raise Refused("ledger.md is not a file", expected="a file", found=str(file), hint=ledger_mend(file))
-            durable.replace(file, text)
+            atomic_write.replace(file, text)
         print_lines([f"ledger.md {'is up to date' if same else 'written'}"])
     if as_json:
         print_json(view)

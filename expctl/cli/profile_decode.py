@@ -43,9 +43,9 @@ def _recorded(path: Path) -> dict[str, object]:
     """The parameters in `path`: one JSON object. Raises Refused."""
     import json
 
-    from expctl.adapters.strict_json import no_constant, once
-    from expctl.adapters.user_file import contents
     from expctl.domain.errors import Refused
+    from expctl.files.strict_json import no_constant, once
+    from expctl.files.user_file import contents
 
     text = contents(path, "the record", bytes_max=1_000_000)
     try:

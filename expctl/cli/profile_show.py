@@ -108,8 +108,8 @@ class _Chosen:
 def _draw(analysis: "Analysis", plot: Path, title: str) -> None:
     import sys
 
-    from expctl.adapters import durable
     from expctl.domain.errors import Refused
+    from expctl.files import atomic_write
 
     try:
         from expctl.views.profile_figure import figure_bytes
@@ -117,7 +117,7 @@ def _draw(analysis: "Analysis", plot: Path, title: str) -> None:
         contents = figure_bytes(
             title, analysis.kernels, analysis.positions, analysis.peak, plot.suffix.lower().removeprefix(".")
         )
-        durable.replace(plot, contents)
+        atomic_write.replace(plot, contents)
     except ModuleNotFoundError as error:
         raise Refused(
             "matplotlib draws picture files, and it is not installed",

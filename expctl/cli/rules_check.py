@@ -22,10 +22,10 @@ def check(
 ) -> None:
     """Would this patch be refused? 0: no, 1: yes, with the evidence. Machine code is compared once it is built, by `run`."""
     from expctl import wiring
-    from expctl.adapters import user_file
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
     from expctl.domain.text import one_line, written_reason
+    from expctl.files import user_file
     from expctl.flow.repeats import lapse_text, look_up, refusal
 
     contents = user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)

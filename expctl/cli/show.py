@@ -125,12 +125,12 @@ def _draw(picture: "Picture", plot: str) -> None:
 
         print_lines(chart_lines(picture))
         return
-    from expctl.adapters import durable
+    from expctl.files import atomic_write
     from expctl.views.figure import figure_bytes
 
     try:
         contents = figure_bytes(picture, _suffix(plot))
-        durable.replace(Path(plot), contents)
+        atomic_write.replace(Path(plot), contents)
     except ModuleNotFoundError as error:
         raise Refused(
             "matplotlib draws picture files, and it is not installed",
