@@ -20,10 +20,10 @@ def occupancy(
     Example, a kernel of 256 VGPRs and 17408 bytes: expctl occupancy --vgpr 256 --lds 17408 --workgroup 128
     """
     from expctl.cli.output import print_json, print_lines
-    from expctl.domain.architectures import ModeName
-    from expctl.domain.headroom import Usage
-    from expctl.domain.occupancy import architecture
-    from expctl.domain.occupancy import occupancy as occupancy_of
+    from expctl.gpu.architectures import ModeName
+    from expctl.gpu.headroom import Usage
+    from expctl.gpu.occupancy import architecture
+    from expctl.gpu.occupancy import occupancy as occupancy_of
     from expctl.views.occupancy import occupancy_lines
 
     usage = Usage(vgpr=vgpr, sgpr=sgpr, lds_bytes=lds, workgroup=workgroup)

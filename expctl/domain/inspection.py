@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.domain import instruction_mix
-from expctl.domain.architectures import ARCHITECTURES, ModeName
 from expctl.domain.errors import Refused
-from expctl.domain.headroom import Headroom, Usage
 from expctl.domain.instruction_mix import Body
-from expctl.domain.occupancy import Resident, architecture, occupancy
 from expctl.domain.text import plain_text
+from expctl.gpu.architectures import ARCHITECTURES, ModeName
+from expctl.gpu.headroom import Headroom, Usage
+from expctl.gpu.occupancy import Resident, architecture, occupancy
 
 
 class Form(StrEnum):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from expctl.domain.occupancy import Occupancy
+from expctl.gpu.occupancy import Occupancy
 
 
 class Source(StrEnum):

@@ -4,11 +4,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-from expctl.domain.architectures import ARCHITECTURES
 from expctl.domain.errors import Refused
-from expctl.domain.headroom import Usage
-from expctl.domain.occupancy import Occupancy, architecture, occupancy
 from expctl.domain.profile import GridUnit, Launch
+from expctl.gpu.architectures import ARCHITECTURES
+from expctl.gpu.headroom import Usage
+from expctl.gpu.occupancy import Occupancy, architecture, occupancy
 from expctl.gpu.reported_registers import Reading, corrected
 from expctl.profiling.gathered import RawLaunch
 

@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from expctl.domain.architectures import ModeName
 from expctl.domain.errors import Refused
 from expctl.domain.inspection import Resources
 from expctl.domain.instruction_mix import Body, Statement
 from expctl.domain.text import one_line
+from expctl.gpu.architectures import ModeName
 from expctl.targets import metadata_text
 from expctl.targets.metadata import NUMBERS, arch_of_target, resources_of
 

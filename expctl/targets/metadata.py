@@ -6,9 +6,9 @@ Source: LLVM's AMDGPU usage guide, "Code Object V3 and above Metadata".
 from collections.abc import Mapping
 from typing import Any
 
-from expctl.domain.architectures import ModeName
 from expctl.domain.errors import Refused
 from expctl.domain.inspection import Resources
+from expctl.gpu.architectures import ModeName
 
 REQUIRED = (
     ".name",

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from expctl.domain.architectures import ModeName
-from expctl.domain.headroom import Headroom
-from expctl.domain.occupancy import Occupancy, Resident
+from expctl.gpu.architectures import ModeName
+from expctl.gpu.headroom import Headroom
+from expctl.gpu.occupancy import Occupancy, Resident
 
 
 def occupancy_lines(found: Occupancy) -> list[str]:

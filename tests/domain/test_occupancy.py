@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.architectures import ARCHITECTURES, ModeName
 from expctl.domain.errors import Refused
-from expctl.domain.headroom import Usage
-from expctl.domain.occupancy import architecture, llvm_waves, occupancy
+from expctl.gpu.architectures import ARCHITECTURES, ModeName
+from expctl.gpu.headroom import Usage
+from expctl.gpu.occupancy import architecture, llvm_waves, occupancy
 
 COPY = Path(__file__).with_name("llvm_19_occupancy.csv.gz")
 SHARED = Path(__file__).parents[3] / "shared" / "data" / "occupancy" / "llvm_oracle.csv"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from expctl.domain.architectures import ARCHITECTURES
+from expctl.gpu.architectures import ARCHITECTURES
 from expctl.gpu.peaks import ARITHMETIC
 from expctl.gpu.targets import is_target
 

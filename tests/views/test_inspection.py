@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from expctl.domain.architectures import ModeName
-from expctl.domain.headroom import Usage
 from expctl.domain.inspection import FileReport, Form, Resources, kernel_report
 from expctl.domain.inspection_change import change_between
 from expctl.domain.instruction_mix import Body, Statement
-from expctl.domain.occupancy import architecture, occupancy
+from expctl.gpu.architectures import ModeName
+from expctl.gpu.headroom import Usage
+from expctl.gpu.occupancy import architecture, occupancy
 from expctl.views.inspection import change_lines, report_lines
 from expctl.views.occupancy import occupancy_lines
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 
-from expctl.domain.allocation import blocks, register_waves, rounded_up, sgpr_waves, takes_slot, waves_of
-from expctl.domain.architectures import ARCHITECTURES, Architecture, Mode, ModeName
 from expctl.domain.errors import Refused
-from expctl.domain.headroom import Headroom, Usage, headroom
+from expctl.gpu.allocation import blocks, register_waves, rounded_up, sgpr_waves, takes_slot, waves_of
+from expctl.gpu.architectures import ARCHITECTURES, Architecture, Mode, ModeName
+from expctl.gpu.headroom import Headroom, Usage, headroom
 
 
 class Limiter(StrEnum):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from expctl.domain.architectures import Architecture
+from expctl.gpu.architectures import Architecture
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

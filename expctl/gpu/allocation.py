@@ -1,7 +1,7 @@
 """What waves and workgroups are given: resources are handed out in blocks, to whole waves."""
 
-from expctl.domain.architectures import Architecture, Mode
-from expctl.domain.headroom import Usage
+from expctl.gpu.architectures import Architecture, Mode
+from expctl.gpu.headroom import Usage
 
 
 def waves_of(gpu: Architecture, usage: Usage) -> int:
