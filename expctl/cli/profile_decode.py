@@ -22,7 +22,7 @@ def decode(
     from expctl.cli.profile_options import gpu
     from expctl.domain.errors import Refused
     from expctl.domain.text import one_line
-    from expctl.gpu.tensile_reading import read
+    from expctl.gpu.tensile.decode import read
     from expctl.views.tensile import tensile_lines
 
     reading = read(name, gpu(arch), _recorded(record) if record else None)

@@ -1,12 +1,12 @@
 """A decoded Tensile name in words, one key per line."""
 
 from expctl.domain.text import plain_text
-from expctl.gpu.tensile_keys import Key, Value
-from expctl.gpu.tensile_name import KernelName
-from expctl.gpu.tensile_problem import Problem
-from expctl.gpu.tensile_reading import Reading
-from expctl.gpu.tensile_threads import Threads
-from expctl.gpu.tensile_types import type_words
+from expctl.gpu.tensile.decode import Reading
+from expctl.gpu.tensile.keys import Key, Value
+from expctl.gpu.tensile.name import KernelName
+from expctl.gpu.tensile.problem import Problem
+from expctl.gpu.tensile.threads import Threads
+from expctl.gpu.tensile.types import type_words
 
 
 def tensile_lines(reading: Reading) -> list[str]:

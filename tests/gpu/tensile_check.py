@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from expctl.gpu.tensile_name import KernelName, read_name
-from expctl.gpu.tensile_record import compare
-from expctl.gpu.tensile_threads import threads
+from expctl.gpu.tensile.logic_file import compare
+from expctl.gpu.tensile.name import KernelName, read_name
+from expctl.gpu.tensile.threads import threads
 
 # What the generators are known to change after naming.
 MAY_DIFFER = {"PrefetchLocalRead", "StaggerUStride", "LocalReadVectorWidth", "TransposeLDS", "1LDSBuffer"}

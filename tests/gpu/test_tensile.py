@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tensile_check import check_names, check_truth
 
-from expctl.gpu.tensile_keys import KEYS, read_keys
-from expctl.gpu.tensile_name import Dialect, Kind, is_tensile, read_name
-from expctl.gpu.tensile_reading import read
-from expctl.gpu.tensile_threads import threads
+from expctl.gpu.tensile.decode import read
+from expctl.gpu.tensile.keys import KEYS, read_keys
+from expctl.gpu.tensile.name import Dialect, Kind, is_tensile, read_name
+from expctl.gpu.tensile.threads import threads
 from expctl.views.tensile import tensile_lines
 
 GOLDEN = Path(__file__).with_name("golden")

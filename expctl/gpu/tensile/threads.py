@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from expctl.gpu.tensile_name import KernelName
+from expctl.gpu.tensile.name import KernelName
 
 ASSUMED = "if the sum is not split within the workgroup, which the name leaves out"
 

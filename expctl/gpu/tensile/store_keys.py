@@ -1,6 +1,6 @@
 """Keys of a Tensile name about results and caches: stores of D, reads of C, cache hints."""
 
-from expctl.gpu.tensile_parameter import ON_OFF, Parameter, each, of, switch
+from expctl.gpu.tensile.parameter import ON_OFF, Parameter, each, of, switch
 
 TENSORS = {
     "": "all tensors",

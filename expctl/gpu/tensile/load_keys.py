@@ -1,6 +1,6 @@
 """Keys of a Tensile name about the way of A and B: global memory, LDS, registers."""
 
-from expctl.gpu.tensile_parameter import ON_OFF, Parameter, each, of, switch
+from expctl.gpu.tensile.parameter import ON_OFF, Parameter, each, of, switch
 
 AB = {"A": "A", "B": "B"}
 ABM = AB | {"Metadata": "the sparse metadata"}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from expctl.gpu.tensile_types import ONE_TYPE, TYPE, type_words
+from expctl.gpu.tensile.types import ONE_TYPE, TYPE, type_words
 
 # In the order in which the generators write them. {0} is what the brackets matched, TYPE is any type.
 FLAGS = (

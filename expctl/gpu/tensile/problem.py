@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from expctl.gpu.tensile_flags import flag_words
-from expctl.gpu.tensile_types import TYPE, TYPES, types_of
+from expctl.gpu.tensile.flags import flag_words
+from expctl.gpu.tensile.types import TYPE, TYPES, types_of
 
 TENSORS = re.compile(r"C([a-z]+)_A([a-zA-Z]+?)(C?)_B([a-zA-Z]+?)(C?)(?:_(.*))?", re.ASCII)
 # UseBeta, HighPrecisionAccumulate, Fp16AltImpl (and its rounding), UseInitialStridesAB, UseInitialStridesCD

@@ -1,6 +1,6 @@
 """Keys of a Tensile name that say who computes what: tiles, waves, and the division of the sum."""
 
-from expctl.gpu.tensile_parameter import Parameter, of, switch
+from expctl.gpu.tensile.parameter import Parameter, of, switch
 
 AUTO = "chosen by the generator or at launch"
 

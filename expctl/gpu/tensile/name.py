@@ -9,11 +9,11 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-from expctl.gpu.tensile_flags import flag_words
-from expctl.gpu.tensile_hash import SHORTENED_AT, hashed
-from expctl.gpu.tensile_keys import FIRST_KEYS, KEYS, Key, read_keys
-from expctl.gpu.tensile_problem import Problem, read_problem
-from expctl.gpu.tensile_types import TYPE_NAMES, types_of
+from expctl.gpu.tensile.flags import flag_words
+from expctl.gpu.tensile.hash import SHORTENED_AT, hashed
+from expctl.gpu.tensile.keys import FIRST_KEYS, KEYS, Key, read_keys
+from expctl.gpu.tensile.problem import Problem, read_problem
+from expctl.gpu.tensile.types import TYPE_NAMES, types_of
 
 KERNEL_DESCRIPTOR = re.compile(r"(?:\.kd| \[clone \.kd\])+$", re.ASCII)
 CUSTOM = re.compile(r"(Custom[A-Za-z0-9]*)_(.*)", re.ASCII)

@@ -6,8 +6,8 @@ The generator changes some of what was requested (PrefetchLocalRead is cut to th
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from expctl.gpu.tensile_keys import Value
-from expctl.gpu.tensile_name import KernelName
+from expctl.gpu.tensile.keys import Value
+from expctl.gpu.tensile.name import KernelName
 
 Recorded = Mapping[str, object]
 

@@ -1,6 +1,6 @@
 """Keys of a Tensile name about the order of instructions, the sizes a kernel asks for, and how it was generated."""
 
-from expctl.gpu.tensile_parameter import ON_OFF, Parameter, each, of, switch
+from expctl.gpu.tensile.parameter import ON_OFF, Parameter, each, of, switch
 
 NO_CONDITION = {"": "none"}
 SIDES = {"A": "A", "B": "B", "C": "C", "D": "D"}

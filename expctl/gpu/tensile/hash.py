@@ -2,7 +2,7 @@
 
 import re
 
-from expctl.gpu.tensile_keys import Key
+from expctl.gpu.tensile.keys import Key
 
 SHORTENED_AT = 48
 HASH_LETTERS = 43

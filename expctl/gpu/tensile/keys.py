@@ -8,11 +8,11 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from expctl.gpu.tensile_load_keys import LOAD_KEYS
-from expctl.gpu.tensile_parameter import Parameter, of
-from expctl.gpu.tensile_schedule_keys import SCHEDULE_KEYS
-from expctl.gpu.tensile_store_keys import STORE_KEYS
-from expctl.gpu.tensile_tile_keys import TILE_KEYS
+from expctl.gpu.tensile.load_keys import LOAD_KEYS
+from expctl.gpu.tensile.parameter import Parameter, of
+from expctl.gpu.tensile.schedule_keys import SCHEDULE_KEYS
+from expctl.gpu.tensile.store_keys import STORE_KEYS
+from expctl.gpu.tensile.tile_keys import TILE_KEYS
 
 KEYS: dict[str, Parameter] = TILE_KEYS | LOAD_KEYS | STORE_KEYS | SCHEDULE_KEYS
 # Names of 2018 give the two sides a key each.

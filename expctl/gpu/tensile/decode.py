@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from expctl.gpu.tensile_name import Dialect, KernelName, Kind, read_name
-from expctl.gpu.tensile_record import Agreement, Recorded, compare
-from expctl.gpu.tensile_threads import Threads, threads
+from expctl.gpu.tensile.logic_file import Agreement, Recorded, compare
+from expctl.gpu.tensile.name import Dialect, KernelName, Kind, read_name
+from expctl.gpu.tensile.threads import Threads, threads
 
 # What a reader of a profile asks for. A name that leaves one out doesn't mean its default.
 WANTED = {
