@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from expctl.domain.brief import Brief, Known, brief_of
-from expctl.domain.brief_rules import rules_now
+from expctl.domain.brief.compose import Brief, Known, brief_of
+from expctl.domain.brief.rules import rules_now
 from expctl.domain.calibration import Calibration
 from expctl.domain.digest import Digest, in_order, landings, seen_noise, standing
 from expctl.domain.epochs import epochs_from

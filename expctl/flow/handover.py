@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
-from expctl.domain.brief import WORDS_MAX
+from expctl.domain.brief.compose import WORDS_MAX
+from expctl.domain.brief.word_limit import Section
 from expctl.domain.ledger_baseline import Baseline, baselines
 from expctl.domain.protocol import KeepRule, PatchLimits
 from expctl.domain.record import Record
 from expctl.domain.waiting import Queue
-from expctl.domain.word_cap import Section
 from expctl.flow.brief import brief_here
 from expctl.flow.propose import next_number
 from expctl.flow.world import World

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from expctl.domain.text import plain_text
 
 if TYPE_CHECKING:
-    from expctl.domain.brief import Brief
-    from expctl.domain.word_cap import Section
+    from expctl.domain.brief.compose import Brief
+    from expctl.domain.brief.word_limit import Section
 
 
 def brief_text(brief: Brief) -> str:

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from fakes import FakeCircumstances
 
-from expctl.domain.brief import WORDS_MAX, Known, brief_of
-from expctl.domain.brief_rules import rules_now
+from expctl.domain.brief.compose import WORDS_MAX, Known, brief_of
+from expctl.domain.brief.rules import rules_now
 from expctl.domain.conditions import hold_of
 from expctl.domain.digest import digest_of, in_order, seen_noise
 from expctl.domain.epochs import epochs_of

@@ -5,9 +5,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.brief import Brief
+from expctl.domain.brief.compose import Brief
+from expctl.domain.brief.word_limit import Section, within
 from expctl.domain.predictions import Accuracy
-from expctl.domain.word_cap import Section, within
 from expctl.views.brief import brief_text
 
 SECTIONS = st.lists(

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from expctl.domain.brief.word_limit import ITEMS_MAX, Section
 from expctl.domain.calibration import mde
 from expctl.domain.experiment import Proposal, id_order
 from expctl.domain.predictions import Accuracy, accuracy_text, prediction_text
 from expctl.domain.quantities import throughput_text, time_text
 from expctl.domain.record import OBJECTIVE
 from expctl.domain.text import one_line
-from expctl.domain.word_cap import ITEMS_MAX, Section
 
 if TYPE_CHECKING:
     from expctl.domain.digest import Digest, SeenNoise, Told

@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from expctl.domain.brief_protocol import protocol_section
-from expctl.domain.brief_rules import RulesNow, open_questions, rule_section
-from expctl.domain.brief_sentences import baseline_section, finding_section, next_section, noise_section, prediction_section
+from expctl.domain.brief.protocol import protocol_section
+from expctl.domain.brief.rules import RulesNow, open_questions, rule_section
+from expctl.domain.brief.sentences import baseline_section, finding_section, next_section, noise_section, prediction_section
+from expctl.domain.brief.word_limit import Section, within
 from expctl.domain.digest import Digest, SeenNoise, given_baselines
 from expctl.domain.experiment import Proposal, Verdict
 from expctl.domain.predictions import Accuracy, accuracy_of
 from expctl.domain.values import dataclass
-from expctl.domain.word_cap import Section, within
 
 if TYPE_CHECKING:
     from expctl.domain.epochs import Epochs

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from expctl.domain.brief.word_limit import ITEMS_MAX, Section
 from expctl.domain.experiment import Verdict, id_order
 from expctl.domain.ledger_remarks import waived
 from expctl.domain.sentences import TEXT_MAX
 from expctl.domain.text import one_line
 from expctl.domain.values import dataclass
-from expctl.domain.word_cap import ITEMS_MAX, Section
 
 if TYPE_CHECKING:
     from expctl.domain.digest import Ban, Digest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from expctl.domain.word_cap import Section
+from expctl.domain.brief.word_limit import Section
 
 if TYPE_CHECKING:
     from expctl.domain.protocol import Protocol
