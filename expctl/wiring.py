@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from expctl.adapters.record_index import RecordIndex
     from expctl.adapters.rulebook import GitRulebook
     from expctl.domain.checkup import Finding
-    from expctl.domain.experiment import Probe
+    from expctl.domain.experiment.proposal import Probe
+    from expctl.domain.experiment.record import Record
     from expctl.domain.ledger_rows import Lines
     from expctl.domain.ports import Foreign, ProbeAnswer, Progress, Recipe
     from expctl.domain.protocol import Gate, Protocol
-    from expctl.domain.record import Record
     from expctl.flow.autopilot import Exhausted, Unproposed
     from expctl.flow.propose import Proposed
     from expctl.flow.status import Running

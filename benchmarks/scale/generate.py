@@ -20,9 +20,9 @@ from expctl.adapters.git_reader import GitReader, locate
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.proposal_file import proposal_text
 from expctl.adapters.record_codec import profile_bytes, record_bytes, ticket_bytes
-from expctl.domain.experiment import Verdict
-from expctl.domain.record import Fact, Record
-from expctl.domain.ticket import Ticket, content_of
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.queue_ticket import Ticket, content_of
+from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.yardstick import yardstick_of
 
 KERNEL = Path(__file__).parents[2] / "tests" / "e2e" / "foreign_repository"

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from expctl.domain.experiment import Kind, Mode, Prediction, Verdict
-from expctl.domain.protocol import NumberKind
-from expctl.domain.record import (
+from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Verdict
+from expctl.domain.experiment.record import (
     SCHEMA,
     Artifact,
     Estimate,
@@ -24,6 +23,7 @@ from expctl.domain.record import (
     Waiver,
     Yardstick,
 )
+from expctl.domain.protocol import NumberKind
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTES = 37  # between two experiments

@@ -28,9 +28,9 @@ from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_codec import record_bytes
 from expctl.adapters.record_index import RecordIndex
 from expctl.adapters.rulebook import GitRulebook
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import Record, Rule, Yardstick
 from expctl.domain.ports import ProbeAnswer
-from expctl.domain.record import Record, Rule, Yardstick
 
 HERE = Path(__file__).parent
 EXPCTL = str(Path(sys.executable).with_name("expctl"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from expctl.domain.boundaries import LOOKS
-from expctl.domain.experiment import Mode, Verdict
+from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.measurement import RoundEffect, Session
 from expctl.domain.plan import Plan
 from expctl.domain.protocol import Benchmark, KeepRule, Size

@@ -25,7 +25,7 @@ from procedure import ROUNDS, Rule, Tally, plan_of, sessions, tally
 from rivals import RIVALS
 from traces import RecordedNoise, Trace, recorded
 
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.verdict import decide
 
 SEED = 20261120

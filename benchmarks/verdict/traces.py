@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from procedure import plan_of
 
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.measurement import RoundEffect, Session
 from expctl.domain.verdict import Decision, decide
 

@@ -15,7 +15,7 @@ from expctl.domain.unified_diff import parse_diff, texts_of
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
-    from expctl.domain.experiment import Probe
+    from expctl.domain.experiment.proposal import Probe
     from expctl.domain.ports import ProbeAnswer
     from expctl.domain.protocol import Protocol
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from expctl.adapters.strict_yaml import load
 from expctl.domain.errors import Refused
-from expctl.domain.findings import file_faults, numbered
-from expctl.domain.record import Finding, FindingsFile
+from expctl.domain.experiment.findings import file_faults, numbered
+from expctl.domain.experiment.record import Finding, FindingsFile
 from expctl.domain.text import plain_text
 
 WIDTH = 120

@@ -12,7 +12,7 @@ from expctl.adapters.index_rows import COLUMNS, GROUND
 from expctl.adapters.index_schema import INDICES, TABLES, part_of
 from expctl.adapters.record_index import made_of
 from expctl.adapters.reduction import Draw, Folder, Reduced, Reduction
-from expctl.domain.experiment import ID_PATTERN, id_order
+from expctl.domain.experiment.proposal import ID_PATTERN, id_order
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader

@@ -8,7 +8,7 @@ from typing import Any
 from expctl.adapters.index_texts import ground_of_text, ground_text, grounds_of, list_text, listed
 from expctl.domain.digest import Ban, Digest, Told
 from expctl.domain.epochs import Measuring
-from expctl.domain.experiment import Kind, Verdict, id_order
+from expctl.domain.experiment.proposal import Kind, Verdict, id_order
 from expctl.domain.ground import Ground
 from expctl.domain.ledger_rows import Lines
 

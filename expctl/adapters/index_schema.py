@@ -5,7 +5,7 @@ the columns of their conditions are among them, for SQLite looks the row up othe
 """
 
 from expctl.adapters.index_rows import COLUMNS, LINES
-from expctl.domain.experiment import id_order
+from expctl.domain.experiment.proposal import id_order
 
 ALL = ", ".join(COLUMNS)
 # Of who wants the lines of the ledger, none wants the sentences of the brief.

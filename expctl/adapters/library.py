@@ -14,19 +14,19 @@ from expctl.adapters.kept_documents import KeptDocuments
 from expctl.adapters.record_codec import profile_of, record_of, typed_json
 from expctl.adapters.record_index import RecordIndex
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import ID_PATTERN, Proposal, Verdict, check_id, id_order
+from expctl.domain.experiment.proposal import ID_PATTERN, Proposal, Verdict, check_id, id_order
+from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
+from expctl.domain.experiment.record import Finding
 from expctl.domain.protocol import Protocol, inconsistencies
-from expctl.domain.record import Finding
-from expctl.domain.ticket import Filing, Ticket, content_of
 from expctl.domain.unified_diff import no_diff
 from expctl.domain.values import replace
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
     from expctl.domain.digest import Digest
-    from expctl.domain.malformed import Malformed
+    from expctl.domain.experiment.record import Record
+    from expctl.domain.experiment.unreadable import Malformed
     from expctl.domain.ports import Queued
-    from expctl.domain.record import Record
     from expctl.domain.result import Profile
     from expctl.domain.stock import Stock
 
@@ -140,7 +140,7 @@ class GitLibrary:
     def malformed(self, commit: str, ids: Iterable[str]) -> tuple[Malformed, ...]:
         """Those of these ids whose experiment.yaml or queued.json can't be read, with every problem in them."""
         from expctl.adapters.proposal_file import proposal_of
-        from expctl.domain.malformed import Malformed
+        from expctl.domain.experiment.unreadable import Malformed
 
         readers: Mapping[str, Callable[[bytes, str], object]] = {"experiment.yaml": proposal_of, "queued.json": _ticket}
         found: dict[str, Malformed] = {}

@@ -7,7 +7,7 @@ from expctl.adapters.strict_yaml import load
 from expctl.adapters.typed import DECIMAL
 from expctl.domain.condition import Unparsable, parse
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Proposal
+from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.patterns import pattern_fault
 from expctl.domain.text import plain_text, written_reason
 

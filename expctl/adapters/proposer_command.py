@@ -14,7 +14,7 @@ from expctl.adapters.proposal_file import proposal_of
 from expctl.adapters.strict_yaml import BYTES_MAX
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import ID_PATTERN, Proposal
+from expctl.domain.experiment.proposal import ID_PATTERN, Proposal
 from expctl.domain.ports import Draft, Failed
 from expctl.domain.proposer import Proposer, Refusal
 from expctl.domain.protocol import Environment

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from expctl.adapters.sound_json import Unsound, reader_of
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
-from expctl.domain.record import Fact, Record
-from expctl.domain.ticket import Ticket
+from expctl.domain.experiment.queue_ticket import Ticket
+from expctl.domain.experiment.record import Fact, Record
 from expctl.files.strict_json import no_constant, once
 
 if TYPE_CHECKING:

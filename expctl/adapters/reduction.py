@@ -12,8 +12,8 @@ from expctl.adapters.record_codec import record_of
 from expctl.domain.conditions import hold_of
 from expctl.domain.digest import digest_of
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.ledger_rows import Lines
-from expctl.domain.record import Fact, Record
 from expctl.domain.rules import keys_of
 from expctl.domain.side import Side
 from expctl.domain.values import dataclass

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_codec import samples_of, with_parts
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Kind, Mode, Verdict, id_order
+from expctl.domain.experiment.proposal import Kind, Mode, Verdict, id_order
+from expctl.domain.experiment.record import Origin, Record, Replication
 from expctl.domain.measurement import MalformedRound
-from expctl.domain.record import Origin, Record, Replication
 from expctl.domain.replay import UnplayableError, replayed, was_decided_by_samples
 
 

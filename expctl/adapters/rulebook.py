@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
     from expctl.adapters.library import GitLibrary
     from expctl.adapters.record_index import RecordIndex
+    from expctl.domain.experiment.record import Record
     from expctl.domain.hold import Hold
-    from expctl.domain.record import Record
 
 PROTOCOL = "protocol.yaml"
 FAULTS_MAX = 10
@@ -113,7 +113,7 @@ class GitRulebook:
     def _read(self, commit: str, ids: Iterable[str]) -> tuple[Record, ...]:
         if not ids:
             return ()
-        from expctl.domain.experiment import id_order
+        from expctl.domain.experiment.proposal import id_order
 
         found = self._library().some_records(commit, ids)
         return tuple(found[name] for name in sorted(found, key=id_order))

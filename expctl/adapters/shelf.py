@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from expctl.adapters.index_texts import listed
-from expctl.domain.experiment import Verdict, id_order
+from expctl.domain.experiment.proposal import Verdict, id_order
 from expctl.domain.stock import LAST
 
 EXPERIMENTS = "select name, verdict from live where proposed order by number, name"

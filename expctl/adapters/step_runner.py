@@ -16,11 +16,11 @@ from expctl.adapters.child_words import child_environment, fill, shared_folders
 from expctl.adapters.launch_watch import Watch
 from expctl.adapters.rounds import Rounds
 from expctl.adapters.worker import StepFailed
+from expctl.domain.experiment.record import Fact
 from expctl.domain.machine_trouble import is_trouble
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress, TestReport
 from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step
-from expctl.domain.record import Fact
 from expctl.domain.text import one_line
 from expctl.files import atomic_write
 from expctl.files.disk_space import check_room

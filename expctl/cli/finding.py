@@ -28,7 +28,7 @@ def add(
 ) -> None:
     """Commit a finding with its evidence. Said again, it changes nothing."""
     from expctl.domain.errors import Misused
-    from expctl.domain.record import EvidenceKind
+    from expctl.domain.experiment.record import EvidenceKind
     from expctl.domain.text import one_line
     from expctl.flow.findings import add as note
 

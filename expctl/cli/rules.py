@@ -7,7 +7,7 @@ import typer
 from expctl.cli import rules_check
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment import Probe
+    from expctl.domain.experiment.proposal import Probe
 
 app = typer.Typer(
     help="Do-not-repeat rules: active, open again, waived; would a patch be refused?", invoke_without_command=True
@@ -61,7 +61,7 @@ def _try_probe(experiment: str, arch: str, as_json: bool) -> None:
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
-    from expctl.domain.experiment import check_id
+    from expctl.domain.experiment.proposal import check_id
     from expctl.views.rules import probe_lines
 
     git = wiring.reader(place := wiring.here())

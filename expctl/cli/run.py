@@ -34,7 +34,7 @@ def run(
     from expctl.adapters.interruption import Interruption
     from expctl.cli.steps import facts, teller
     from expctl.domain.errors import Misused
-    from expctl.domain.experiment import check_id
+    from expctl.domain.experiment.proposal import check_id
     from expctl.flow.autopilot import Budget
     from expctl.flow.run import Outcome
     from expctl.views.console import ConsoleProgress

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperCommand
 
-from expctl.domain.experiment import ID_PATTERN
+from expctl.domain.experiment.proposal import ID_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import click
 
     from expctl.domain.digest import Digest
+    from expctl.domain.experiment.record import Record
     from expctl.domain.picture import Picture
-    from expctl.domain.record import Record
 
 SUFFIXES = ("png", "svg")
 TERMINAL = "-"
@@ -46,7 +46,7 @@ def show(
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused, Refused
-    from expctl.domain.experiment import check_id
+    from expctl.domain.experiment.proposal import check_id
     from expctl.views.console import ConsoleProgress
     from expctl.views.report import proposal_lines, record_lines
 
@@ -95,7 +95,7 @@ def show(
 def _placed(digests: "Sequence[Digest]", record: "Record") -> list[str]:
     """Where a record stands among all: its epoch, and how often predictions have held so far."""
     from expctl.domain.epochs import epochs_from
-    from expctl.domain.predictions import accuracy_of, accuracy_text
+    from expctl.domain.experiment.predictions import accuracy_of, accuracy_text
     from expctl.views.report import epoch_lines, labelled
 
     epoch = epochs_from(each for digest in digests for each in digest.measurings).of.get(record.id)

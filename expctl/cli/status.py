@@ -38,7 +38,7 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
 
 
 def _lines(stock: Status) -> list[str]:
-    from expctl.domain.quantities import throughput_text, time_text
+    from expctl.domain.experiment.figures import throughput_text, time_text
     from expctl.domain.text import one_line
     from expctl.views.report import foreign_lines
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from expctl.domain.experiment import Verdict
-from expctl.domain.record import OBJECTIVE, Estimate
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import OBJECTIVE, Estimate
 from expctl.domain.stack import Promise
 
 NAMED_MAX = 12

@@ -6,17 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from expctl.domain.digest import Digest, digest_of, in_order, standing
+from expctl.domain.experiment.queue_ticket import Filing, Ticket
 from expctl.domain.ledger import Ledger, ledger_from, ledger_from_sums
-from expctl.domain.ticket import Filing, Ticket
 from expctl.domain.values import dataclass, replace
 from expctl.domain.waiting import Queue
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment import Proposal
+    from expctl.domain.experiment.proposal import Proposal
+    from expctl.domain.experiment.record import Finding, Record
     from expctl.domain.ports import LedgerShelf, Library
     from expctl.domain.protocol import Protocol
     from expctl.domain.queue import Entry
-    from expctl.domain.record import Finding, Record
     from expctl.domain.result import Profile
 
 

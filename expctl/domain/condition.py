@@ -14,7 +14,7 @@ not known is never true.
 import re
 from enum import StrEnum
 
-from expctl.domain.experiment import ID_PATTERN, Verdict
+from expctl.domain.experiment.proposal import ID_PATTERN, Verdict
 from expctl.domain.values import dataclass
 
 NESTING_MAX = 20

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from expctl.domain.experiment.record import Lapse, Record
 from expctl.domain.hold import ARCHITECTURE as ARCHITECTURE
 from expctl.domain.hold import EPOCH as EPOCH
 from expctl.domain.hold import EPOCH_DIGITS as EPOCH_DIGITS
 from expctl.domain.hold import PROBE, REGION, SCHEMA, Hold
-from expctl.domain.record import Lapse, Record
 from expctl.domain.rule_levels import Level, judged_of
 from expctl.domain.side import Side
 

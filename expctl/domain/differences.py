@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from expctl.domain.record import Artifact, Fact
+from expctl.domain.experiment.record import Artifact, Fact
 from expctl.domain.side import Side
 
 

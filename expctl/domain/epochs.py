@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from expctl.domain.experiment import id_order
+from expctl.domain.experiment.proposal import id_order
 from expctl.domain.ground import Change, Ground, changes, grounds_of
 from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
-    from expctl.domain.record import Record
+    from expctl.domain.experiment.record import Record
 
 
 class Measuring(NamedTuple):

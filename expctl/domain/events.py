@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from expctl.domain.experiment.noise import Calibrated
+from expctl.domain.experiment.record import Artifact, Fact, Waiver
 from expctl.domain.measurement import Sample, Side
-from expctl.domain.noise import Calibrated
-from expctl.domain.record import Artifact, Fact, Waiver
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

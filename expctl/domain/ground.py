@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from expctl.domain.record import OBJECTIVE
+from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
-    from expctl.domain.record import Record, Replication, Yardstick
+    from expctl.domain.experiment.record import Record, Replication, Yardstick
 
 HASH_LETTERS = 8
 

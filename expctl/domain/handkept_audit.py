@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.handkept import Document, Row, Section
 from expctl.domain.handkept_figures import Figure, Quantity, figures_in, figures_of, throughput_unit
 from expctl.domain.handkept_noise import Noise, noise_remarks, stated_noise

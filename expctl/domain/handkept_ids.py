@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from expctl.domain.experiment import ID_PATTERN, id_order
+from expctl.domain.experiment.proposal import ID_PATTERN, id_order
+from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.handkept import Row, Ruling
-from expctl.domain.record import Origin, Record
 
 TAIL = re.compile(r"(\D*)\d+[a-z]?", re.ASCII)
 NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)

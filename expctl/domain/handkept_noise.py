@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.handkept import Document, Row
 from expctl.domain.handkept_figures import Figure, Quantity, figures_in
 

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Container, Mapping, Sequence
 
-from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.experiment.proposal import Kind, Verdict
+from expctl.domain.experiment.record import History, Origin, Record, Rule
 from expctl.domain.handkept import Document
 from expctl.domain.handkept_audit import Flaw, Remark
 from expctl.domain.handkept_ids import FILE, ROW, Named
 from expctl.domain.protocol import NumberKind, Protocol
-from expctl.domain.record import History, Origin, Record, Rule
 from expctl.domain.text import one_line
 
 ARCHITECTURE = re.compile(r"\b(?:gfx\d+[0-9a-f]{2}|sm_\d+a?)\b", re.ASCII)

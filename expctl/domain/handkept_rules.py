@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.handkept import Document, Line, Row, Unread
 from expctl.domain.text import one_line, plain_text
 

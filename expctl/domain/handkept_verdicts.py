@@ -4,7 +4,7 @@ import re
 import unicodedata
 from enum import StrEnum
 
-from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.handkept import Ruling
 from expctl.domain.handkept_hedges import RULED, is_hedged
 

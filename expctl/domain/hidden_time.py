@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from expctl.domain.evidence import OBJECTIVE, describe
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.measurement import RoundEffect, Sample, Side, round_effects
 from expctl.domain.plan import Plan
 from expctl.domain.stats import Interval, lower_bound, t95, t999, t_interval

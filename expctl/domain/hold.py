@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from expctl.domain.experiment import Probe, Until
-from expctl.domain.record import Lapse
+from expctl.domain.experiment.proposal import Probe, Until
+from expctl.domain.experiment.record import Lapse
 
 if TYPE_CHECKING:
     from expctl.domain.ports import Circumstances

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from expctl.domain.boundaries import VERSION, looks_until
-from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.experiment.noise import Calibrated
+from expctl.domain.experiment.proposal import Kind, Verdict
+from expctl.domain.experiment.record import OBJECTIVE, Estimate, Procedure
 from expctl.domain.hidden_time import all_charged
 from expctl.domain.measurement import Sample, Session, Side, median_ns, round_effects, side_spreads
-from expctl.domain.noise import Calibrated
 from expctl.domain.pairs import by_pairs
 from expctl.domain.plan import Plan
 from expctl.domain.protocol import Size
-from expctl.domain.record import OBJECTIVE, Estimate, Procedure
 from expctl.domain.stats import Interval, percent
 from expctl.domain.verdict import Decision, MeasureMore, decide
 

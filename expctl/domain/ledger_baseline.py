@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from expctl.domain.experiment import Kind, Verdict, id_order
+from expctl.domain.experiment.proposal import Kind, Verdict, id_order
+from expctl.domain.experiment.record import OBJECTIVE, Estimate, Origin, Record
 from expctl.domain.protocol import NumberKind
-from expctl.domain.record import OBJECTIVE, Estimate, Origin, Record
 from expctl.domain.values import dataclass, replace
 
 SPEEDS = (NumberKind.WALL_TIME, NumberKind.DEVICE_TIME)

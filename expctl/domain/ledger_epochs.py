@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.epochs import Epoch, Epochs
+from expctl.domain.experiment.record import Yardstick
 from expctl.domain.ground import Change, Ground, ground_of
-from expctl.domain.record import Yardstick
 from expctl.domain.values import dataclass
 from expctl.domain.yardstick import yardstick_of
 

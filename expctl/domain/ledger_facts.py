@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from expctl.domain.experiment import Verdict
-from expctl.domain.quantities import throughput_text, time_text
+from expctl.domain.experiment.figures import throughput_text, time_text
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue import State
 from expctl.domain.values import dataclass
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.rule_levels import Pass
 from expctl.domain.values import dataclass
 

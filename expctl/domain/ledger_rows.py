@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.conditions import hold_of
-from expctl.domain.experiment import Kind
+from expctl.domain.experiment.proposal import Kind
+from expctl.domain.experiment.record import OBJECTIVE, Estimate, Lapse, Origin, Record, Replication, Rule
 from expctl.domain.queue import Entry, State
-from expctl.domain.record import OBJECTIVE, Estimate, Lapse, Origin, Record, Replication, Rule
 from expctl.domain.rule_levels import Pass, levels_of
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment import Mode, Prediction, Verdict
+    from expctl.domain.experiment.proposal import Mode, Prediction, Verdict
     from expctl.domain.ledger_epochs import Border
 
 UNMEASURED = "unmeasured at home"

@@ -23,11 +23,11 @@ from expctl.domain.events import (
     Published,
     Tested,
 )
-from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.experiment.proposal import Kind, Verdict
+from expctl.domain.experiment.record import Artifact
 from expctl.domain.judgement import judge
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.plan import Plan
-from expctl.domain.record import Artifact
 from expctl.domain.resources import exceeded
 from expctl.domain.verdict import Decision, MeasureMore
 

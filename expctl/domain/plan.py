@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from expctl.domain.boundaries import LOOKS
-from expctl.domain.experiment import Mode
-from expctl.domain.noise import Calibrated
+from expctl.domain.experiment.noise import Calibrated
+from expctl.domain.experiment.proposal import Mode
 from expctl.domain.protocol import Benchmark, KeepRule
 
 # Of reasons. A record is decided again in its own, byte for byte; 0 showed a 95 % interval where another bound had judged.

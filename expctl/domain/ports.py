@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from expctl.domain.digest import Digest
     from expctl.domain.errors import Refused
     from expctl.domain.events import Event
-    from expctl.domain.experiment import Probe, Proposal, Verdict
+    from expctl.domain.experiment.proposal import Probe, Proposal, Verdict
+    from expctl.domain.experiment.queue_ticket import Filing, Ticket
+    from expctl.domain.experiment.record import Artifact, Fact, Finding, Record
+    from expctl.domain.experiment.unreadable import Malformed
     from expctl.domain.hold import Hold
     from expctl.domain.ledger_rows import DrawnPiece, Piece
-    from expctl.domain.malformed import Malformed
     from expctl.domain.measurement import Sample, Side
     from expctl.domain.proposer import Proposer, Refusal
     from expctl.domain.protocol import Benchmark, Environment, Protocol, Step, Target
     from expctl.domain.protocol import Build as BuildSpec
-    from expctl.domain.record import Artifact, Fact, Finding, Record
     from expctl.domain.result import Profile
     from expctl.domain.rules import Candidate
     from expctl.domain.stock import Stock
     from expctl.domain.sums import Sums
     from expctl.domain.sweep import Combination
-    from expctl.domain.ticket import Filing, Ticket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

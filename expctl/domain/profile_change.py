@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from expctl.domain.experiment.figures import time_text
 from expctl.domain.kernel_signs import Signs, signs_of
 from expctl.domain.profile import Kernel
 from expctl.domain.profile_cause import Cause, CauseKind, cause_of
@@ -12,7 +13,6 @@ from expctl.domain.profile_fairness import moved_along
 from expctl.domain.profile_noise import differs, ratio, slowdown
 from expctl.domain.profile_pairs import By, Pair, pair_up, short_name
 from expctl.domain.profile_words import percent_text
-from expctl.domain.quantities import time_text
 from expctl.domain.text import one_line
 
 MAIN_SHARE = 0.5

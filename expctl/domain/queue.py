@@ -7,14 +7,14 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from expctl.domain.condition import Comparison, comparisons, parse
-from expctl.domain.experiment import Proposal, Verdict, id_order
+from expctl.domain.experiment.proposal import Proposal, Verdict, id_order
+from expctl.domain.experiment.queue_ticket import Filing, Ticket
 from expctl.domain.result import Answer, Concluded, Hopeless, Pending, Profile, Result, Truth, answer
-from expctl.domain.ticket import Filing, Ticket
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.malformed import Malformed
-    from expctl.domain.record import Record
+    from expctl.domain.experiment.record import Record
+    from expctl.domain.experiment.unreadable import Malformed
 
 INVALID_RETRIES = 2
 UNFILED = Filing(ticket=None, content="")

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
+from expctl.domain.experiment.record import Artifact
 from expctl.domain.protocol import ResourceLimits
-from expctl.domain.record import Artifact
 
 
 def exceeded(limits: ResourceLimits, baseline: Artifact | None, candidate: Artifact) -> tuple[str, ...]:

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from expctl.domain.condition import AllOf, Comparison, Condition, Operator
-from expctl.domain.experiment import Verdict
-from expctl.domain.record import Fact, Record
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.side import Side
 from expctl.domain.values import dataclass
 

@@ -10,8 +10,8 @@ from expctl.domain.side import Side
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment import Verdict
-    from expctl.domain.record import Artifact, Record
+    from expctl.domain.experiment.proposal import Verdict
+    from expctl.domain.experiment.record import Artifact, Record
 
 
 class Level(StrEnum):

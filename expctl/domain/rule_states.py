@@ -8,13 +8,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from expctl.domain.conditions import VERIFIED, lapses, verified
-from expctl.domain.experiment import id_order
+from expctl.domain.experiment.proposal import id_order
 from expctl.domain.rule_levels import Level, Pass, levels_of
 from expctl.domain.rules import void_patterns
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment.record import Lapse, Record, Rule
     from expctl.domain.ports import Circumstances
-    from expctl.domain.record import Lapse, Record, Rule
 
 
 class State(StrEnum):

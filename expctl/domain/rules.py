@@ -18,9 +18,9 @@ from expctl.domain.settings import plain_values
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment import Proposal
+    from expctl.domain.experiment.proposal import Proposal
+    from expctl.domain.experiment.record import Record, Rule
     from expctl.domain.ports import Circumstances
-    from expctl.domain.record import Record, Rule
 
 LIKENESS = {
     Level.PATCH: "the same patch, whatever its line numbers",
@@ -63,7 +63,7 @@ def rule_of(
     conditions: Mapping[str, str],
 ) -> Rule:
     """The rule that a REJECT leaves."""
-    from expctl.domain.record import Rule
+    from expctl.domain.experiment.record import Rule
 
     return Rule(
         text=f"{proposal.title}: {reason}",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from expctl.domain.predictions import Forecast, outcome_text, prediction_text
+from expctl.domain.experiment.predictions import Forecast, outcome_text, prediction_text
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from expctl.domain.epochs import Epoch
-from expctl.domain.experiment import Mode
+from expctl.domain.experiment.proposal import Mode
+from expctl.domain.experiment.record import OBJECTIVE, Estimate, Record, Replication
 from expctl.domain.ground import grounds_of
 from expctl.domain.ledger_baseline import lands
 from expctl.domain.measurement import Sample, Side
-from expctl.domain.record import OBJECTIVE, Estimate, Record, Replication
 from expctl.domain.stats import percent
 
 

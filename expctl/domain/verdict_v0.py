@@ -6,7 +6,7 @@ Records without a procedure were decided by it; `expctl replay` checks them with
 from collections.abc import Mapping, Sequence
 
 from expctl.domain.evidence import OBJECTIVE, describe
-from expctl.domain.experiment import Mode, Verdict
+from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.measurement import RoundEffect
 from expctl.domain.plan import Plan
 from expctl.domain.stats import Interval, percent, rounds_to_resolve, t_interval

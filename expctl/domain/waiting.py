@@ -9,13 +9,13 @@ from expctl.domain.queue import asked_experiments, asked_profiles, line_up
 from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment import Proposal
-    from expctl.domain.malformed import Malformed
+    from expctl.domain.experiment.proposal import Proposal
+    from expctl.domain.experiment.queue_ticket import Filing
+    from expctl.domain.experiment.record import Record
+    from expctl.domain.experiment.unreadable import Malformed
     from expctl.domain.ports import Library
     from expctl.domain.queue import Entry
-    from expctl.domain.record import Record
     from expctl.domain.result import Profile
-    from expctl.domain.ticket import Filing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

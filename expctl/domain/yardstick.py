@@ -3,8 +3,8 @@
 import hashlib
 import json
 
+from expctl.domain.experiment.record import Yardstick
 from expctl.domain.protocol import Protocol, Style, Target
-from expctl.domain.record import Yardstick
 
 
 def yardstick_of(protocol: Protocol, target: str, *, harness: str) -> Yardstick:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from expctl.domain.audit import Audit, Contest, LeftOut, finding_text
 from expctl.domain.epochs import Epoch, epochs_of
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.record import OBJECTIVE, EvidenceKind
 from expctl.domain.ports import Failed, FindingsPen
-from expctl.domain.record import OBJECTIVE, EvidenceKind
 from expctl.domain.stack import Layer, Promise, falls_short, stack_of, together
 from expctl.flow import preflight
 from expctl.flow.bisect import bisect

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from expctl.domain.errors import Busy, MachineTrouble, Refused
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue import Entry, State
 from expctl.domain.text import one_line
 from expctl.domain.waiting import Queue

@@ -7,10 +7,10 @@ from types import TracebackType
 
 from expctl.domain.actions import Build, Measure, Pin, Profile, Test
 from expctl.domain.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
+from expctl.domain.experiment.record import Artifact
 from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed, TestReport
-from expctl.domain.record import Artifact
 from expctl.flow import preflight
 from expctl.flow.desk import Desk
 from expctl.flow.look import look

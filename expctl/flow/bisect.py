@@ -5,8 +5,8 @@ intervals, and less the budget of a simplification. A loss is then below every s
 """
 
 from expctl.domain.audit import Bisection, Probe
-from expctl.domain.experiment import Verdict
-from expctl.domain.record import OBJECTIVE
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.stack import Layer, Promise, together
 from expctl.flow.contest import Ring, contest
 

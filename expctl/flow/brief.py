@@ -14,7 +14,7 @@ from expctl.domain.ledger_baseline import Baseline, baseline_of
 from expctl.flow.status import epochs_now
 
 if TYPE_CHECKING:
-    from expctl.domain.noise import Calibrated
+    from expctl.domain.experiment.noise import Calibrated
     from expctl.domain.ports import Calibrations, Library, Rulebook
     from expctl.domain.protocol import Protocol
 

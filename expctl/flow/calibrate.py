@@ -5,9 +5,9 @@ from pathlib import Path
 
 from expctl.domain.calibration import Calibration, calibration_of
 from expctl.domain.errors import Busy, Interrupted, Refused
+from expctl.domain.experiment.noise import ROUNDS, Calibrated
 from expctl.domain.judgement import too_many
 from expctl.domain.measurement import Sample, Side, round_effects
-from expctl.domain.noise import ROUNDS, Calibrated
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import Benchmark, Calibrate, Protocol
 from expctl.flow import preflight

@@ -7,13 +7,13 @@ from pathlib import Path
 from expctl.domain.audit import Contest
 from expctl.domain.calibration import Calibration
 from expctl.domain.errors import Interrupted
-from expctl.domain.experiment import Kind, Mode
+from expctl.domain.experiment.proposal import Kind, Mode
+from expctl.domain.experiment.record import OBJECTIVE, Artifact
 from expctl.domain.judgement import estimates_of, judge
 from expctl.domain.measurement import Sample, Session, Side
 from expctl.domain.plan import Plan
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import Benchmark, Protocol
-from expctl.domain.record import OBJECTIVE, Artifact
 from expctl.domain.stack import Promise, beyond_promise
 from expctl.domain.verdict import Decision, MeasureMore
 from expctl.flow.bench import CHECK_OUT

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 from expctl.domain.brief.compose import WORDS_MAX
 from expctl.domain.brief.word_limit import Section
+from expctl.domain.experiment.record import Record
 from expctl.domain.ledger_baseline import Baseline, baselines
 from expctl.domain.protocol import KeepRule, PatchLimits
-from expctl.domain.record import Record
 from expctl.domain.waiting import Queue
 from expctl.flow.brief import brief_here
 from expctl.flow.propose import next_number

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from expctl.domain.books import Books
 from expctl.domain.errors import Misused, Refused
+from expctl.domain.experiment.record import Record
 from expctl.domain.handkept import Document, Reading, Unread
 from expctl.domain.handkept_audit import Remark, audit
 from expctl.domain.handkept_ids import Naming, entries_of, name_entries
@@ -15,7 +16,6 @@ from expctl.domain.handkept_roofline import Roofline, roofline_of
 from expctl.domain.handkept_rules import forbidden
 from expctl.domain.ports import Library
 from expctl.domain.protocol import Protocol
-from expctl.domain.record import Record
 from expctl.flow import preflight
 from expctl.flow.messages import import_message
 from expctl.flow.recover import clear_the_deck

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from expctl.domain.experiment import Proposal
-from expctl.domain.record import Finding, Record
+from expctl.domain.experiment.proposal import Proposal
+from expctl.domain.experiment.record import Finding, Record
 from expctl.domain.text import one_line
 
 TRAILER = re.compile(r"[\w-]+\s*:", re.ASCII)

@@ -4,8 +4,8 @@ import math
 from datetime import datetime
 
 from expctl.domain.calibration import mde
-from expctl.domain.noise import ROUNDS, Calibrated
-from expctl.domain.record import OBJECTIVE
+from expctl.domain.experiment.noise import ROUNDS, Calibrated
+from expctl.domain.experiment.record import OBJECTIVE
 
 UNITS_S = ((86400, "day"), (3600, "hour"), (60, "minute"))
 

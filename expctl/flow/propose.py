@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from expctl.domain.books import Books
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Proposal
+from expctl.domain.experiment.proposal import Proposal
+from expctl.domain.experiment.queue_ticket import Ticket, content_of
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol
 from expctl.domain.queue import State
 from expctl.domain.text import one_line
-from expctl.domain.ticket import Ticket, content_of
 from expctl.flow import preflight
 from expctl.flow.messages import proposal_message
 from expctl.flow.recover import clear_the_deck

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from expctl.domain.errors import Busy, Refused
-from expctl.domain.experiment import Proposal
+from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.ports import Draft, Failed, Holder, Proposers, Search
 from expctl.domain.proposer import Refusal, Sweep
 from expctl.domain.protocol import Protocol

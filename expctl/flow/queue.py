@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from expctl.domain.books import Books
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.queue_ticket import Filing, Ticket
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import Protocol
 from expctl.domain.queue import Entry, State
 from expctl.domain.text import one_line
-from expctl.domain.ticket import Filing, Ticket
 from expctl.flow import preflight
 from expctl.flow.messages import queue_message
 from expctl.flow.recover import clear_the_deck

@@ -13,11 +13,11 @@ from expctl.domain.side import Side
 from expctl.domain.text import one_line, written_reason
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment import Proposal
+    from expctl.domain.experiment.proposal import Proposal
+    from expctl.domain.experiment.record import Lapse, Record, Waiver
     from expctl.domain.lifecycle import Run
     from expctl.domain.ports import Circumstances, Rulebook
     from expctl.domain.protocol import Protocol
-    from expctl.domain.record import Lapse, Record, Waiver
 
 SHOWN = 3
 
@@ -89,7 +89,7 @@ def _judged(
     rulebook: Rulebook, candidate: Candidate, now: Circumstances, proposal: Proposal, commit: str
 ) -> tuple[Waiver, ...]:
     from expctl.domain.conditions import lapses
-    from expctl.domain.record import Waiver
+    from expctl.domain.experiment.record import Waiver
 
     waivers = []
     for match in sound(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now):
@@ -126,8 +126,8 @@ def refusal(match: Match, experiment: str) -> Repeated:
 
 def evidence(record: Record) -> str:
     """Reasons and figures of a rejected experiment on one line."""
-    from expctl.domain.quantities import effect_text
-    from expctl.domain.record import OBJECTIVE
+    from expctl.domain.experiment.figures import effect_text
+    from expctl.domain.experiment.record import OBJECTIVE
 
     effect = next((effect_text(each) for each in record.estimates if each.size == OBJECTIVE), "")
     given = [record.history.result] if record.history else []

@@ -6,10 +6,10 @@ from expctl.domain.actions import Build, Nothing, Pin, Settle
 from expctl.domain.course import Course
 from expctl.domain.errors import Interrupted
 from expctl.domain.events import Begun, Event, Published
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import Record
 from expctl.domain.lifecycle import Run, advance, next_action
 from expctl.domain.ports import Holder
-from expctl.domain.record import Record
 from expctl.flow import desk as opening
 from expctl.flow.bench import Bench
 from expctl.flow.desk import Desk

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
 from expctl.domain.errors import Interrupted, Refused
-from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ports import Draft, Search
 from expctl.domain.proposer import Sweep
 from expctl.domain.protocol import Protocol

@@ -11,14 +11,14 @@ from dataclasses import replace
 from expctl.domain.books import Books
 from expctl.domain.differences import build_changes, fact_changes
 from expctl.domain.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
-from expctl.domain.experiment import Kind, Verdict
+from expctl.domain.experiment.proposal import Kind, Verdict
+from expctl.domain.experiment.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication
+from expctl.domain.experiment.record import Test as TestFacts
 from expctl.domain.judgement import estimates_of
 from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Side
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import Target
-from expctl.domain.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication
-from expctl.domain.record import Test as TestFacts
 from expctl.domain.taints import taint_notes
 from expctl.domain.verdict import Decision
 from expctl.flow import preflight

@@ -14,9 +14,9 @@ from expctl.domain.yardstick import yardstick_of
 
 if TYPE_CHECKING:
     from expctl.domain.epochs import Epochs
+    from expctl.domain.experiment.record import Record
     from expctl.domain.ports import Foreign, Library
     from expctl.domain.protocol import Protocol
-    from expctl.domain.record import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from expctl.domain.condition import comparisons, parse
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Proposal
+from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol
 from expctl.domain.queue import Entry, State

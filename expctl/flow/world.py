@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from expctl.domain.experiment.queue_ticket import Ticket
+from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.ledger import Ledger
 from expctl.domain.measurement import Sample
 from expctl.domain.ports import (
@@ -20,8 +22,6 @@ from expctl.domain.ports import (
     Workspace,
 )
 from expctl.domain.protocol import Protocol
-from expctl.domain.record import Fact, Record
-from expctl.domain.ticket import Ticket
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,9 +4,9 @@ import hashlib
 import re
 from pathlib import Path
 
+from expctl.domain.experiment.record import Fact
 from expctl.domain.ports import Available, Unavailable
 from expctl.domain.protocol import Build, NumberKind
-from expctl.domain.record import Fact
 from expctl.targets import presence
 from expctl.targets.code_object import CodeObject, parse_code_object
 from expctl.targets.device_compiler import wheel_flags

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from expctl.domain.experiment.record import Fact
 from expctl.domain.ports import Available, Unavailable
 from expctl.domain.protocol import Build
-from expctl.domain.record import Fact
 from expctl.targets import presence
 from expctl.targets.code_identity import code_hash
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from expctl.domain.audit import Audit, Bisection, Contest, LeftOut
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.text import one_line
 from expctl.views.report import estimate_line
 

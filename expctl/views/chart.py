@@ -2,8 +2,8 @@
 
 import textwrap
 
+from expctl.domain.experiment.figures import effect_text
 from expctl.domain.picture import Picture
-from expctl.domain.quantities import effect_text
 from expctl.domain.text import one_line
 
 WIDTH = 80

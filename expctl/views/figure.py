@@ -4,9 +4,9 @@ import io
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment.figures import effect_text
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.picture import Picture
-from expctl.domain.quantities import effect_text
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:

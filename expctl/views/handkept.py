@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from expctl.domain.experiment import Kind
+from expctl.domain.experiment.proposal import Kind
+from expctl.domain.experiment.record import Record
 from expctl.domain.handkept import Unread
 from expctl.domain.handkept_audit import Remark
 from expctl.domain.handkept_ids import Named, Naming
-from expctl.domain.record import Record
 from expctl.domain.text import one_line, plain_text
 
 

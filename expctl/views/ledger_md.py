@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from expctl.domain.predictions import accuracy_text, prediction_text
-from expctl.domain.quantities import throughput_text, time_text
+from expctl.domain.experiment.figures import throughput_text, time_text
+from expctl.domain.experiment.predictions import accuracy_text, prediction_text
 from expctl.domain.queue import State
 from expctl.views.escape import Markdown, code_text, shown
 from expctl.views.findings import about
@@ -16,12 +16,12 @@ from expctl.views.ledger_protocol import protocol_sections
 from expctl.views.table import aligned, table
 
 if TYPE_CHECKING:
+    from expctl.domain.experiment.record import Finding
     from expctl.domain.ledger import Ledger
     from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
     from expctl.domain.ledger_remarks import Remark
     from expctl.domain.ledger_rows import QueueItem
     from expctl.domain.ports import Drawings
-    from expctl.domain.record import Finding
 
 COMMIT_LETTERS = 12
 UNUSED_MAX = 12

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from expctl.domain.experiment.figures import time_text
 from expctl.domain.pipeline import Pipeline
 from expctl.domain.profile import Device, Extent, Kernel, Profile, class_shares
-from expctl.domain.quantities import time_text
 from expctl.domain.text import one_line
 from expctl.gpu.roofline import Bound, Position
 from expctl.views.occupancy import resident_lines

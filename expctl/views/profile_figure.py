@@ -5,8 +5,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from expctl.domain.experiment.figures import time_text
 from expctl.domain.profile import Kernel, KernelClass
-from expctl.domain.quantities import time_text
 from expctl.domain.text import one_line
 from expctl.gpu.peaks import Peak
 from expctl.gpu.roofline import Position

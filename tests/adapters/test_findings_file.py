@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from expctl.adapters.findings_file import FindingsPen, findings_of
 from expctl.domain.errors import Refused
-from expctl.domain.record import EvidenceKind, Finding
+from expctl.domain.experiment.record import EvidenceKind, Finding
 
 BY_HAND = b"""\
 # What we know.

@@ -17,10 +17,10 @@ from expctl.adapters.record_codec import record_bytes
 from expctl.adapters.record_index import RecordIndex
 from expctl.domain.books import Books, ledger_in_pieces
 from expctl.domain.digest import digest_of
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import Record, Waiver, Yardstick
 from expctl.domain.ledger import Ledger, ledger_from
 from expctl.domain.ledger_rows import DrawnPiece, Line
-from expctl.domain.record import Record, Waiver, Yardstick
 from expctl.flow.status import take_stock
 from expctl.views.ledger_lines import drawn
 from expctl.views.ledger_md import render, render_pieces

@@ -6,7 +6,7 @@ import pytest
 
 from expctl.adapters.probes import KeptProbes
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Probe, Until
+from expctl.domain.experiment.proposal import Probe, Until
 
 SNIPPET = Probe(source="int probe;\n")
 

@@ -17,9 +17,9 @@ from expctl.adapters.record_index import RecordIndex
 from expctl.domain.digest import digest_of, given_baselines, in_order, landings, standing
 from expctl.domain.epochs import epochs_of
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Verdict
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import Record, Yardstick
 from expctl.domain.ledger_baseline import baseline_of, baselines
-from expctl.domain.record import Record, Yardstick
 from expctl.views.ledger_lines import drawn
 
 OURS = Path(__file__).parents[2] / "experiments"

@@ -9,10 +9,10 @@ from fakes import PROTOCOL, Stage
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_codec import samples_of, with_parts
 from expctl.adapters.replays import Replays
-from expctl.domain.experiment import Kind, Mode, Verdict
+from expctl.domain.experiment.proposal import Kind, Mode, Verdict
+from expctl.domain.experiment.record import Record
 from expctl.domain.measurement import Sample
 from expctl.domain.protocol import Protocol
-from expctl.domain.record import Record
 from expctl.domain.replay import UnplayableError, replayed, was_decided_by_samples
 from expctl.flow.run import run_experiment
 

@@ -17,9 +17,9 @@ from expctl.adapters.record_index import RecordIndex
 from expctl.adapters.rulebook import GitRulebook
 from expctl.domain.change_identity import ChangeIdentity
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Kind, Probe, Verdict
+from expctl.domain.experiment.proposal import Kind, Probe, Verdict
+from expctl.domain.experiment.record import Artifact, Origin, Record, Rule, Waiver
 from expctl.domain.ports import ProbeAnswer
-from expctl.domain.record import Artifact, Origin, Record, Rule, Waiver
 from expctl.domain.rules import Candidate
 
 PATCH_TO = "line zero, changed\n"

@@ -13,8 +13,8 @@ from expctl.adapters.record_codec import record_bytes, record_of
 from expctl.adapters.sound_json import Unsound, reader_of
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.record import Fact, Record, Yardstick
 from expctl.domain.protocol import Protocol
-from expctl.domain.record import Fact, Record, Yardstick
 
 STICK = Yardstick(harness="h", kpi="n=512 (1)", build="zig-cpu")
 MADE = list(records(60, 5, yardsticks={"here": STICK, "gpu": STICK}, protocol="p"))

@@ -14,10 +14,10 @@ import simulate
 import traces
 
 from expctl.domain.evidence import evidence_of
-from expctl.domain.experiment import Mode, Verdict
+from expctl.domain.experiment.proposal import Mode, Verdict
+from expctl.domain.experiment.record import Procedure
 from expctl.domain.measurement import RoundEffect
 from expctl.domain.plan import Plan
-from expctl.domain.record import Procedure
 from expctl.domain.verdict import Decision
 
 FOLDER = Path(__file__).parents[2] / "benchmarks/verdict"

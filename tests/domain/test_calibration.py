@@ -15,8 +15,8 @@ from expctl.domain.calibration import (
     mde,
 )
 from expctl.domain.evidence import OBJECTIVE
+from expctl.domain.experiment.noise import ROUNDS
 from expctl.domain.measurement import Sample, Side
-from expctl.domain.noise import ROUNDS
 from expctl.domain.protocol import Benchmark, Size, Style
 
 BENCHMARK = Benchmark(

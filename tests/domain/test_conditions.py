@@ -6,8 +6,8 @@ import pytest
 from fakes import FakeCircumstances
 
 from expctl.domain.conditions import lapses, verified
-from expctl.domain.experiment import Kind, Probe, Until, Verdict
-from expctl.domain.record import Artifact, Lapse, Origin, Record, Rule
+from expctl.domain.experiment.proposal import Kind, Probe, Until, Verdict
+from expctl.domain.experiment.record import Artifact, Lapse, Origin, Record, Rule
 from expctl.domain.rule_states import State, rule_states
 from expctl.domain.rules import Level
 

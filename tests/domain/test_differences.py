@@ -3,7 +3,7 @@
 import pytest
 
 from expctl.domain.differences import build_changes, fact_changes
-from expctl.domain.record import Artifact, Fact
+from expctl.domain.experiment.record import Artifact, Fact
 
 
 def fact(value: float, unit: str = "", name: str = "vgpr") -> Fact:

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from expctl.domain.digest import digest_of
 from expctl.domain.epochs import epochs_of
-from expctl.domain.experiment import Kind, Mode, Verdict
+from expctl.domain.experiment.proposal import Kind, Mode, Verdict
+from expctl.domain.experiment.record import Estimate, Origin, Procedure, Record, Replication, Yardstick
 from expctl.domain.ground import ground_of, grounds_of
 from expctl.domain.ledger_epochs import borders, pending
 from expctl.domain.protocol import Benchmark, Build, Environment, Gate, Protocol, Size, Step, Target, Toolchain
-from expctl.domain.record import Estimate, Origin, Procedure, Record, Replication, Yardstick
 from expctl.domain.simplify_budget import simplify_used_percent
 from expctl.domain.yardstick import yardstick_of
 

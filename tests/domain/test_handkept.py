@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.adapters.handkept_file import read_document as document_of
-from expctl.domain.experiment import ID_PATTERN, Kind, Verdict
+from expctl.domain.experiment.proposal import ID_PATTERN, Kind, Verdict
+from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.handkept import Document, Reading, Ruling
 from expctl.domain.handkept_audit import Flaw, Remark, audit
 from expctl.domain.handkept_figures import figures_in
@@ -20,7 +21,6 @@ from expctl.domain.handkept_roofline import Roofline
 from expctl.domain.handkept_rules import forbidden
 from expctl.domain.handkept_verdicts import Waiting, rulings
 from expctl.domain.protocol import NumberKind
-from expctl.domain.record import Origin, Record
 
 FOLDER = Path(__file__).with_name("handkept")
 SEED = Path(__file__).parents[3] / "shared" / "seeds" / "003_51ca50bead8c4f3b.txt"

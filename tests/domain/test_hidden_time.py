@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.experiment import Kind, Mode, Verdict
+from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.judgement import judge
 from expctl.domain.measurement import Sample, Session, Side
 from expctl.domain.plan import Plan

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from expctl.domain.boundaries import LOOKS
-from expctl.domain.experiment import Kind, Mode, Verdict
+from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.judgement import judge
 from expctl.domain.measurement import Sample, Session, Side, round_effects
 from expctl.domain.plan import Plan

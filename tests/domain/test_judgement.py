@@ -8,13 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.domain.evidence import OBJECTIVE
-from expctl.domain.experiment import Kind, Mode, Verdict
+from expctl.domain.experiment.noise import Calibrated, Noise
+from expctl.domain.experiment.proposal import Kind, Mode, Verdict
+from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.judgement import judge, too_many
 from expctl.domain.measurement import Sample, Session, Side
-from expctl.domain.noise import Calibrated, Noise
 from expctl.domain.plan import Plan
 from expctl.domain.protocol import Benchmark, KeepRule, Size, Style
-from expctl.domain.record import Origin, Record
 from expctl.domain.replay import replayed, was_decided_by_samples
 from expctl.domain.verdict import Decision, MeasureMore
 

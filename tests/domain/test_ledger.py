@@ -7,15 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.domain.digest import Digest, digest_of, given_baselines
-from expctl.domain.experiment import Kind, Prediction, Probe, Proposal, Verdict
-from expctl.domain.ledger import Ledger, ledger_of
-from expctl.domain.ledger_baseline import Figure, baselines, lands
-from expctl.domain.ledger_remarks import corrections, debts
-from expctl.domain.ledger_rows import queue_items, row_of, rule_row
-from expctl.domain.protocol import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain
-from expctl.domain.quantities import effect_text, throughput_text, time_text
-from expctl.domain.queue import State, line_up
-from expctl.domain.record import (
+from expctl.domain.experiment.figures import effect_text, throughput_text, time_text
+from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
+from expctl.domain.experiment.record import (
     Artifact,
     Estimate,
     Finding,
@@ -28,6 +22,12 @@ from expctl.domain.record import (
     Waiver,
     Yardstick,
 )
+from expctl.domain.ledger import Ledger, ledger_of
+from expctl.domain.ledger_baseline import Figure, baselines, lands
+from expctl.domain.ledger_remarks import corrections, debts
+from expctl.domain.ledger_rows import queue_items, row_of, rule_row
+from expctl.domain.protocol import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.queue import State, line_up
 from expctl.domain.rules import Level
 
 PROTOCOL = Protocol(

@@ -24,12 +24,12 @@ from expctl.domain.events import (
     Publishing,
 )
 from expctl.domain.events import Tested as WasTested
-from expctl.domain.experiment import Kind, Mode, Verdict
+from expctl.domain.experiment.proposal import Kind, Mode, Verdict
+from expctl.domain.experiment.record import Artifact, Fact
 from expctl.domain.lifecycle import Run, advance, code_is_unchanged, next_action
 from expctl.domain.measurement import Sample, Session, Side
 from expctl.domain.plan import Plan
 from expctl.domain.protocol import ResourceLimits, Style
-from expctl.domain.record import Artifact, Fact
 from expctl.domain.verdict import Decision
 
 B, C = Side.BASELINE, Side.CANDIDATE

@@ -6,7 +6,7 @@ from random import Random
 import pytest
 
 from expctl.domain.evidence import OBJECTIVE
-from expctl.domain.experiment import Kind, Mode, Verdict
+from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.judgement import judge
 from expctl.domain.measurement import RoundEffect, Sample, Session, Side
 from expctl.domain.pairs import by_pairs

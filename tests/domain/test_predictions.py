@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from expctl.domain.experiment import Kind, Prediction, Verdict
-from expctl.domain.predictions import accuracy_of, accuracy_text, forecast_of, forecasts, outcome_text
-from expctl.domain.record import Estimate, Origin, Record
+from expctl.domain.experiment.predictions import accuracy_of, accuracy_text, forecast_of, forecasts, outcome_text
+from expctl.domain.experiment.proposal import Kind, Prediction, Verdict
+from expctl.domain.experiment.record import Estimate, Origin, Record
 
 GAIN = Estimate(size="objective", effect_percent=2.3, low_percent=1.7, high_percent=2.9, sd_percent=0.4, rounds=10)
 RECORD = Record(

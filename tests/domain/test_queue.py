@@ -6,11 +6,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
-from expctl.domain.malformed import Malformed
+from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
+from expctl.domain.experiment.record import Fact, Origin, Record
+from expctl.domain.experiment.unreadable import Malformed
 from expctl.domain.queue import Entry, State, asked_profiles, line_up
-from expctl.domain.record import Fact, Origin, Record
-from expctl.domain.ticket import Filing, Ticket, content_of
 
 TICKET = Ticket(content="c", base="b" * 40, date="2026-03-01")
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from expctl.domain.boundaries import FUTILITY, KEEP, LOOKS, REGRESSION, VERSION, at
 from expctl.domain.evidence import OBJECTIVE, describe, evidence_of
-from expctl.domain.experiment import Mode, Verdict
+from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.measurement import RoundEffect, Session
 from expctl.domain.plan import Plan
 from expctl.domain.protocol import Benchmark, KeepRule, Size

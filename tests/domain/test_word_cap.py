@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from expctl.domain.brief.compose import Brief
 from expctl.domain.brief.word_limit import Section, within
-from expctl.domain.predictions import Accuracy
+from expctl.domain.experiment.predictions import Accuracy
 from expctl.views.brief import brief_text
 
 SECTIONS = st.lists(

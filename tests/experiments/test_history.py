@@ -6,8 +6,8 @@ import pytest
 
 from expctl.adapters.record_codec import record_bytes, record_of
 from expctl.adapters.strict_yaml import load
-from expctl.domain.experiment import Kind, Verdict, check_id, id_order
-from expctl.domain.record import FindingsFile, Origin, Record
+from expctl.domain.experiment.proposal import Kind, Verdict, check_id, id_order
+from expctl.domain.experiment.record import FindingsFile, Origin, Record
 
 FOLDER = Path(__file__).parents[2] / "experiments"
 IDS = ["P0", "P1", "P2", "P3", "P4", "P5", "P6", "P6-A", "P6-B", "P7", "P8", "P8b", "P9", "P10", "P11", "P12", "P13", "P14"]

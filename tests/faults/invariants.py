@@ -16,8 +16,8 @@ from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_codec import samples_of
 from expctl.domain.books import Books
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.record import Record
 from expctl.domain.measurement import MalformedRound
-from expctl.domain.record import Record
 from expctl.domain.replay import UnplayableError, replayed, was_decided_by_samples
 from expctl.views.ledger_md import render
 from expctl.wiring import mark_of

@@ -9,7 +9,7 @@ from expctl.adapters.record_codec import samples_of, with_parts
 from expctl.domain.calibration import Calibration
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.events import Begun
-from expctl.domain.experiment import Mode, Verdict
+from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import Calibrate
 from expctl.domain.replay import UnplayableError, replayed

@@ -5,7 +5,7 @@ from fakes import Stage
 
 from expctl.adapters.findings_file import FindingsPen
 from expctl.domain.errors import Refused
-from expctl.domain.record import EvidenceKind, Finding
+from expctl.domain.experiment.record import EvidenceKind, Finding
 from expctl.flow.findings import Noted, add, contradict, supersede
 from expctl.flow.run import run_experiment
 

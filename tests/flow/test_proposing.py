@@ -8,7 +8,7 @@ from fakes import PROTOCOL, STEP, FakeProposers, Stage, patch_to, proposal
 from expctl.adapters.proposal_file import proposal_bytes, proposal_of
 from expctl.adapters.searches import search_of
 from expctl.domain.errors import Busy, Interrupted, Refused
-from expctl.domain.experiment import Kind
+from expctl.domain.experiment.proposal import Kind
 from expctl.domain.ports import Draft, Failed
 from expctl.domain.proposer import Proposer, Screen, Sweep
 from expctl.flow.autopilot import Exhausted, Unproposed

@@ -7,8 +7,8 @@ from fakes import Stage
 
 from expctl.domain.errors import Refused
 from expctl.domain.events import Begun
-from expctl.domain.experiment import Probe, Verdict
-from expctl.domain.record import Waiver
+from expctl.domain.experiment.proposal import Probe, Verdict
+from expctl.domain.experiment.record import Waiver
 from expctl.domain.rule_states import rule_states
 from expctl.domain.rules import Level
 from expctl.flow.repeats import Repeated, look_up

@@ -9,7 +9,7 @@ from user_repository import Repository
 from expctl.adapters.git_reader import locate
 from expctl.adapters.git_workspace import GitWorkspace
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Build, PatchLimits, Protocol, Target, Toolchain
 from expctl.flow.preflight import check_patch

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 import pytest
 from corpus import NEW, NOT_BUILT, REPEAT, Pair, codes, compiled, pairs
 
-from expctl.domain.experiment import Kind, Verdict
-from expctl.domain.record import Artifact, Origin, Record, Rule
+from expctl.domain.experiment.proposal import Kind, Verdict
+from expctl.domain.experiment.record import Artifact, Origin, Record, Rule
 from expctl.domain.rules import Candidate, Level, differing_codes, matches
 
 HOME = "gfx1151-static"

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
+from expctl.domain.experiment.record import Estimate
 from expctl.domain.picture import Caption, Look, Picture
-from expctl.domain.record import Estimate
 from expctl.views.chart import WIDTH, chart_lines
 from expctl.views.figure import figure_bytes
 

@@ -8,9 +8,9 @@ from importlib.util import find_spec
 
 import pytest
 
+from expctl.domain.experiment.figures import time_text
 from expctl.domain.pipeline import pipeline
 from expctl.domain.profile import Copy, Device, GridUnit, Kernel, KernelClass, Launch, Profile, Source, Timeline
-from expctl.domain.quantities import time_text
 from expctl.gpu.peaks import peak_of
 from expctl.gpu.roofline import Work, position
 from expctl.views.profile import profile_lines

@@ -1,8 +1,8 @@
 """The queue as a person sees it."""
 
-from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment.queue_ticket import Filing, Ticket
 from expctl.domain.queue import line_up
-from expctl.domain.ticket import Filing, Ticket
 from expctl.views.queue import queue_lines
 
 

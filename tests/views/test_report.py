@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from expctl.domain import record as facts
-from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
-from expctl.domain.record import Estimate, Origin, Record, Rule
+from expctl.domain.experiment import record as facts
+from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment.record import Estimate, Origin, Record, Rule
 from expctl.views.report import proposal_lines, record_lines, verdict_lines
 
 OBJECTIVE = Estimate(size="objective", effect_percent=2.3, low_percent=1.7, high_percent=2.9, sd_percent=0.4, rounds=10)

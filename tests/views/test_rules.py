@@ -1,8 +1,8 @@
 """`expctl rules` as plain lines, whole."""
 
-from expctl.domain.experiment import Probe, Verdict
+from expctl.domain.experiment.proposal import Probe, Verdict
+from expctl.domain.experiment.record import Lapse
 from expctl.domain.ports import ProbeAnswer
-from expctl.domain.record import Lapse
 from expctl.domain.rule_levels import Pass
 from expctl.domain.rule_states import RuleState, State
 from expctl.domain.rules import Level

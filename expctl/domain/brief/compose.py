@@ -11,16 +11,16 @@ from expctl.domain.brief.rules import RulesNow, open_questions, rule_section
 from expctl.domain.brief.sentences import baseline_section, finding_section, next_section, noise_section, prediction_section
 from expctl.domain.brief.word_limit import Section, within
 from expctl.domain.digest import Digest, SeenNoise, given_baselines
-from expctl.domain.experiment import Proposal, Verdict
-from expctl.domain.predictions import Accuracy, accuracy_of
+from expctl.domain.experiment.predictions import Accuracy, accuracy_of
+from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.epochs import Epochs
+    from expctl.domain.experiment.noise import Calibrated
+    from expctl.domain.experiment.record import Finding
     from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
-    from expctl.domain.noise import Calibrated
     from expctl.domain.protocol import Protocol
-    from expctl.domain.record import Finding
 
 WORDS_MAX = 4000
 OF_TITLE = 60  # words that a view may put before the sections

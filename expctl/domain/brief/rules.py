@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from expctl.domain.brief.word_limit import ITEMS_MAX, Section
-from expctl.domain.experiment import Verdict, id_order
+from expctl.domain.experiment.proposal import Verdict, id_order
 from expctl.domain.ledger_remarks import waived
 from expctl.domain.sentences import TEXT_MAX
 from expctl.domain.text import one_line
@@ -14,9 +14,9 @@ from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.digest import Ban, Digest
+    from expctl.domain.experiment.record import Finding
     from expctl.domain.hold import Hold
     from expctl.domain.ports import Circumstances
-    from expctl.domain.record import Finding
     from expctl.domain.rule_levels import Pass
 
 WAY_OUT = (

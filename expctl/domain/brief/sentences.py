@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from expctl.domain.brief.word_limit import ITEMS_MAX, Section
 from expctl.domain.calibration import mde
-from expctl.domain.experiment import Proposal, id_order
-from expctl.domain.predictions import Accuracy, accuracy_text, prediction_text
-from expctl.domain.quantities import throughput_text, time_text
-from expctl.domain.record import OBJECTIVE
+from expctl.domain.experiment.figures import throughput_text, time_text
+from expctl.domain.experiment.predictions import Accuracy, accuracy_text, prediction_text
+from expctl.domain.experiment.proposal import Proposal, id_order
+from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
     from expctl.domain.digest import Digest, SeenNoise, Told
     from expctl.domain.epochs import Epochs
+    from expctl.domain.experiment.noise import Calibrated
+    from expctl.domain.experiment.record import Finding
     from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
-    from expctl.domain.noise import Calibrated
     from expctl.domain.protocol import Protocol
-    from expctl.domain.record import Finding
 
 LONG, SHORT = 420, 200  # characters of a quoted text
 NAMED_MAX = 6

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from typing import Protocol as Port
 
-from expctl.domain.experiment import Kind, Prediction, Verdict
-from expctl.domain.record import OBJECTIVE
+from expctl.domain.experiment.proposal import Kind, Prediction, Verdict
+from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.record import Record
+    from expctl.domain.experiment.record import Record
 
 
 class Scored(Port):

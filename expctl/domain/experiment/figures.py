@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from expctl.domain.record import Estimate
+    from expctl.domain.experiment.record import Estimate
 
 TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
 

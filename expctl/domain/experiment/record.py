@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
-from expctl.domain.experiment import Kind, Mode, Prediction, Probe, Verdict
-from expctl.domain.noise import Calibrated
+from expctl.domain.experiment.noise import Calibrated
+from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
 from expctl.domain.protocol import NumberKind
 from expctl.domain.values import dataclass, field
 

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import ID_PATTERN
+from expctl.domain.experiment.proposal import ID_PATTERN
 from expctl.domain.text import one_line
 from expctl.domain.values import replace
 
 if TYPE_CHECKING:
-    from expctl.domain.record import Finding
+    from expctl.domain.experiment.record import Finding
 
 FINDING_ID = re.compile(r"F[1-9]\d*", re.ASCII)
 COMMIT = re.compile(r"[0-9a-f]{7,40}", re.ASCII)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from expctl.domain.errors import Refused
-from expctl.domain.experiment import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.values import dataclass
 
 
