@@ -23,7 +23,7 @@ from expctl.adapters.record_codec import profile_bytes, record_bytes, ticket_byt
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.queue_ticket import Ticket, content_of
 from expctl.domain.experiment.record import Fact, Record
-from expctl.domain.yardstick import yardstick_of
+from expctl.domain.history.benchmark_identity import yardstick_of
 
 KERNEL = Path(__file__).parents[2] / "tests" / "e2e" / "foreign_repository"
 GPU = """\

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from expctl.adapters.index_texts import ground_of_text, ground_text, grounds_of
-from expctl.domain.epochs import Epoch, Epochs, Measuring, epochs_from
-from expctl.domain.ground import Change, Ground
+from expctl.domain.history.comparability import Change, Ground
+from expctl.domain.history.epochs import Epoch, Epochs, Measuring, epochs_from
 
 EARLIEST = "select min(date) from measurings indexed by measured where live and name = ?"
 # Of measurements of a target that follow one another on one ground, the first is a turn, and does for all of them.

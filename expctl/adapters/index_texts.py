@@ -8,7 +8,7 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from expctl.domain.ground import Ground
+    from expctl.domain.history.comparability import Ground
 
 
 def grounds_of(index: sqlite3.Connection) -> dict[int, Ground]:
@@ -19,7 +19,7 @@ def grounds_of(index: sqlite3.Connection) -> dict[int, Ground]:
 @functools.lru_cache(maxsize=4096)
 def ground_of_text(text: str) -> Ground:
     """The ground that a text of `ground_text` stands for."""
-    from expctl.domain.ground import Ground
+    from expctl.domain.history.comparability import Ground
 
     protocol, parts = json.loads(text)
     return Ground(protocol=protocol, parts=dict(parts))

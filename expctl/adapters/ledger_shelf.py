@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from expctl.adapters.index_schema import part_of
 from expctl.adapters.index_texts import listed
 from expctl.adapters.stock_shelf import stock
-from expctl.domain.epochs import Epoch, Epochs
 from expctl.domain.experiment.predictions import Accuracy, optimism
 from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.history.epochs import Epoch, Epochs
 from expctl.domain.ledger_epochs import Border, Place, borders_between
 from expctl.domain.ledger_remarks import Debt, passes_of, remarks
 from expctl.domain.ledger_rows import DrawnPiece, Line, Piece, PieceLines, Widths

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from expctl.adapters.index_epochs import epochs_known
 from expctl.adapters.index_texts import listed
 from expctl.adapters.shelf import NEWEST, standing
-from expctl.domain.ledger_baseline import ImportedBaseline, Landing
+from expctl.domain.history.baselines import ImportedBaseline, Landing
 from expctl.domain.stock import LAST, Stock
 
 LANDED = "select date, name from live where lands order by date, number, name"

@@ -94,8 +94,8 @@ def show(
 
 def _placed(digests: "Sequence[Digest]", record: "Record") -> list[str]:
     """Where a record stands among all: its epoch, and how often predictions have held so far."""
-    from expctl.domain.epochs import epochs_from
     from expctl.domain.experiment.predictions import accuracy_of, accuracy_text
+    from expctl.domain.history.epochs import epochs_from
     from expctl.views.report import epoch_lines, labelled
 
     epoch = epochs_from(each for digest in digests for each in digest.measurings).of.get(record.id)

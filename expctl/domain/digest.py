@@ -6,11 +6,11 @@ Named tuples and not dataclasses: they are made by the ten thousand for one comm
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from expctl.domain.epochs import Epochs, Measuring, measurings
 from expctl.domain.experiment.predictions import forecast_of
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict, id_order
 from expctl.domain.experiment.record import OBJECTIVE, Origin, Record
-from expctl.domain.ledger_baseline import ImportedBaseline, Landing, given_of, lands, timed_on
+from expctl.domain.history.baselines import ImportedBaseline, Landing, given_of, lands, timed_on
+from expctl.domain.history.epochs import Epochs, Measuring, measurings
 from expctl.domain.ledger_rows import UNMEASURED, Lines, rule_row
 from expctl.domain.sentences import TEXT_MAX, forecast_sentence, rule_sentence
 from expctl.domain.text import one_line

@@ -10,11 +10,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from expctl.domain.digest import Digest, digest_of
-from expctl.domain.epochs import Epochs
 from expctl.domain.experiment.findings import numbered
 from expctl.domain.experiment.predictions import Accuracy, Forecast, forecast_of
 from expctl.domain.experiment.proposal import Proposal, id_order
-from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baseline_of
+from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
+from expctl.domain.history.epochs import Epochs
 from expctl.domain.ledger_epochs import Border, borders, epoch_lines, pending
 from expctl.domain.ledger_facts import Counts, counts_of, epoch_facts, opening_facts, reading_facts, working_facts
 from expctl.domain.ledger_remarks import Debt, Remark

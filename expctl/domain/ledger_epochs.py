@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from expctl.domain.epochs import Epoch, Epochs
 from expctl.domain.experiment.record import Yardstick
-from expctl.domain.ground import Change, Ground, ground_of
+from expctl.domain.history.benchmark_identity import yardstick_of
+from expctl.domain.history.comparability import Change, Ground, ground_of
+from expctl.domain.history.epochs import Epoch, Epochs
 from expctl.domain.values import dataclass
-from expctl.domain.yardstick import yardstick_of
 
 if TYPE_CHECKING:
     from expctl.domain.digest import Digest

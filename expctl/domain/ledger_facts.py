@@ -11,9 +11,9 @@ from expctl.domain.queue import State
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.epochs import Epochs
-    from expctl.domain.ground import Change
-    from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+    from expctl.domain.history.baselines import Baseline, ImportedBaseline
+    from expctl.domain.history.comparability import Change
+    from expctl.domain.history.epochs import Epochs
     from expctl.domain.ledger_remarks import Debt, Remark
     from expctl.domain.ledger_rows import QueueItem
     from expctl.domain.protocol import Protocol

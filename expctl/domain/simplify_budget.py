@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from expctl.domain.epochs import epochs_from
+from expctl.domain.history.epochs import epochs_from
 
 if TYPE_CHECKING:
     from expctl.domain.digest import Digest
-    from expctl.domain.ground import Ground
+    from expctl.domain.history.comparability import Ground
 
 
 def simplify_used_percent(digests: Sequence[Digest], *, target: str, ground: Ground, but: str) -> float:

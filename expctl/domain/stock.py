@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.epochs import Epochs
-    from expctl.domain.ledger_baseline import ImportedBaseline, Landing
+    from expctl.domain.history.baselines import ImportedBaseline, Landing
+    from expctl.domain.history.epochs import Epochs
 
 LAST = 5  # verdicts that are shown
 

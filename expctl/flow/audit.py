@@ -4,12 +4,12 @@ it holds the locks of a run, measures, and commits nothing.
 
 from dataclasses import dataclass, replace
 
-from expctl.domain.audit import Audit, Contest, LeftOut, finding_text
-from expctl.domain.epochs import Epoch, epochs_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import OBJECTIVE, EvidenceKind
+from expctl.domain.history.audit import Audit, Contest, LeftOut, finding_text
+from expctl.domain.history.epochs import Epoch, epochs_of
+from expctl.domain.history.kept_changes import Layer, Promise, falls_short, stack_of, together
 from expctl.domain.ports import Failed, FindingsPen
-from expctl.domain.stack import Layer, Promise, falls_short, stack_of, together
 from expctl.flow import preflight
 from expctl.flow.bisect import bisect
 from expctl.flow.contest import Ring, contest

@@ -4,10 +4,10 @@ A state keeps its promise when HEAD is as much faster than it as the records of 
 intervals, and less the budget of a simplification. A loss is then below every state that keeps it, and above the others.
 """
 
-from expctl.domain.audit import Bisection, Probe
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import OBJECTIVE
-from expctl.domain.stack import Layer, Promise, together
+from expctl.domain.history.audit import Bisection, Probe
+from expctl.domain.history.kept_changes import Layer, Promise, together
 from expctl.flow.contest import Ring, contest
 
 

@@ -1,9 +1,9 @@
 """The ground on which a measurement of one commit would stand here and now."""
 
 from expctl.domain.experiment.record import Yardstick
-from expctl.domain.ground import Ground, ground_of
+from expctl.domain.history.benchmark_identity import yardstick_of
+from expctl.domain.history.comparability import Ground, ground_of
 from expctl.domain.protocol import Protocol, Target
-from expctl.domain.yardstick import yardstick_of
 from expctl.flow.world import Equipment, World
 
 

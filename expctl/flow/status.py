@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from expctl.domain.ground import ground_of
-from expctl.domain.ledger_baseline import Baseline, ImportedBaseline, baseline_of
+from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
+from expctl.domain.history.benchmark_identity import yardstick_of
+from expctl.domain.history.comparability import ground_of
 from expctl.domain.queue import Entry, State
 from expctl.domain.values import dataclass
 from expctl.domain.waiting import Queue
-from expctl.domain.yardstick import yardstick_of
 
 if TYPE_CHECKING:
-    from expctl.domain.epochs import Epochs
     from expctl.domain.experiment.record import Record
+    from expctl.domain.history.epochs import Epochs
     from expctl.domain.ports import Foreign, Library
     from expctl.domain.protocol import Protocol
 

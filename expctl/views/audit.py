@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from expctl.domain.audit import Audit, Bisection, Contest, LeftOut
 from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.history.audit import Audit, Bisection, Contest, LeftOut
 from expctl.domain.text import one_line
 from expctl.views.report import estimate_line
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from expctl.domain.epochs import Epoch
 from expctl.domain.experiment.figures import throughput_text, time_text
 from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Record
+from expctl.domain.history.epochs import Epoch
 from expctl.domain.ports import Foreign
 from expctl.domain.rule_levels import levels_of
 from expctl.domain.text import one_line

@@ -2,8 +2,8 @@
 
 import pytest
 
-from expctl.domain.differences import build_changes, fact_changes
 from expctl.domain.experiment.record import Artifact, Fact
+from expctl.domain.history.build_differences import build_changes, fact_changes
 
 
 def fact(value: float, unit: str = "", name: str = "vgpr") -> Fact:

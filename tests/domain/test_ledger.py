@@ -22,8 +22,8 @@ from expctl.domain.experiment.record import (
     Waiver,
     Yardstick,
 )
+from expctl.domain.history.baselines import Figure, baselines, lands
 from expctl.domain.ledger import Ledger, ledger_of
-from expctl.domain.ledger_baseline import Figure, baselines, lands
 from expctl.domain.ledger_remarks import corrections, debts
 from expctl.domain.ledger_rows import queue_items, row_of, rule_row
 from expctl.domain.protocol import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain

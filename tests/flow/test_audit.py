@@ -7,9 +7,9 @@ from fakes import PROTOCOL, Stage
 
 from expctl.adapters.findings_file import FindingsPen
 from expctl.adapters.record_codec import record_bytes
-from expctl.domain.audit import Audit, Bisection, finding_text
 from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.history.audit import Audit, Bisection, finding_text
 from expctl.domain.ports import Failed
 from expctl.flow import audit as flow
 from expctl.flow.audit import Asked, audit, record

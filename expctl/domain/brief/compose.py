@@ -16,10 +16,10 @@ from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.epochs import Epochs
     from expctl.domain.experiment.noise import Calibrated
     from expctl.domain.experiment.record import Finding
-    from expctl.domain.ledger_baseline import Baseline, ImportedBaseline
+    from expctl.domain.history.baselines import Baseline, ImportedBaseline
+    from expctl.domain.history.epochs import Epochs
     from expctl.domain.protocol import Protocol
 
 WORDS_MAX = 4000

@@ -142,7 +142,7 @@ class History:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Yardstick:
     """What judged: `harness` is a hash of the harness' files, `kpi` and `build` say what is timed and how it is built, as
-    text that is equal when they are (see domain/yardstick.py). Records from before it have none.
+    text that is equal when they are (see domain/history/benchmark_identity.py). Records from before it have none.
     """
 
     harness: str

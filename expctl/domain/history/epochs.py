@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.experiment.proposal import id_order
-from expctl.domain.ground import Change, Ground, changes, grounds_of
+from expctl.domain.history.comparability import Change, Ground, changes, grounds_of
 from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:

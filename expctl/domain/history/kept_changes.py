@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from expctl.domain.epochs import Epoch
 from expctl.domain.experiment.proposal import Mode
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Record, Replication
-from expctl.domain.ground import grounds_of
-from expctl.domain.ledger_baseline import lands
+from expctl.domain.history.baselines import lands
+from expctl.domain.history.comparability import grounds_of
+from expctl.domain.history.epochs import Epoch
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.stats import percent
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate
-from expctl.domain.stack import Promise
+from expctl.domain.history.kept_changes import Promise
 
 NAMED_MAX = 12
 
