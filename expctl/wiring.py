@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from expctl.domain.checkup import Finding
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.experiment.record import Record
-    from expctl.domain.ledger_rows import Lines
+    from expctl.domain.ledger.rows import Lines
     from expctl.domain.ports import Foreign, ProbeAnswer, Progress, Recipe
     from expctl.domain.protocol import Gate, Protocol
     from expctl.flow.autopilot import Exhausted, Unproposed
@@ -214,7 +214,7 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     from expctl.adapters.ledger_file import ledger_mend
     from expctl.adapters.replays import Replays
     from expctl.domain.errors import Refused
-    from expctl.domain.ledger import Ledger
+    from expctl.domain.ledger.model import Ledger
     from expctl.flow.doctor import committed_findings, target_findings
     from expctl.views.ledger_md import render
 

@@ -22,7 +22,6 @@ from expctl.adapters.record_codec import (
 from expctl.domain.calibration import Calibration
 from expctl.domain.change_identity import ChangeIdentity
 from expctl.domain.conditions import hold_of
-from expctl.domain.digest import Digest, digest_of
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.events import Event
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
@@ -30,7 +29,9 @@ from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
 from expctl.domain.experiment.record import Artifact, Fact, Finding, Record
 from expctl.domain.experiment.unreadable import Malformed
 from expctl.domain.hold import Hold
-from expctl.domain.ledger import Ledger
+from expctl.domain.ledger.model import Ledger
+from expctl.domain.ledger.record_summary import Digest, digest_of
+from expctl.domain.ledger.status_totals import Stock
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import (
     Available,
@@ -48,7 +49,6 @@ from expctl.domain.proposer import Proposer, Refusal
 from expctl.domain.protocol import Benchmark, Build, Environment, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.result import Profile
 from expctl.domain.rules import Candidate, changed_codes, keys_for, keys_of
-from expctl.domain.stock import Stock
 from expctl.flow.world import Equipment, World
 
 Files = dict[str, bytes]

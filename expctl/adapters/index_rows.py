@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from expctl.adapters.index_texts import ground_of_text, ground_text, grounds_of, list_text, listed
-from expctl.domain.digest import Ban, Digest, Told
 from expctl.domain.experiment.proposal import Kind, Verdict, id_order
 from expctl.domain.history.comparability import Ground
 from expctl.domain.history.epochs import Measuring
-from expctl.domain.ledger_rows import Lines
+from expctl.domain.ledger.record_summary import Ban, Digest, Told
+from expctl.domain.ledger.rows import Lines
 
 Row = tuple[Any, ...]
 

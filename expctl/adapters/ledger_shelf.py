@@ -15,10 +15,10 @@ from expctl.adapters.stock_shelf import stock
 from expctl.domain.experiment.predictions import Accuracy, optimism
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.epochs import Epoch, Epochs
-from expctl.domain.ledger_epochs import Border, Place, borders_between
-from expctl.domain.ledger_remarks import Debt, passes_of, remarks
-from expctl.domain.ledger_rows import DrawnPiece, Line, Piece, PieceLines, Widths
-from expctl.domain.sums import BanState, Count, Sums
+from expctl.domain.ledger.epoch_lines import Border, Place, borders_between
+from expctl.domain.ledger.remarks import Debt, passes_of, remarks
+from expctl.domain.ledger.rows import DrawnPiece, Line, Piece, PieceLines, Widths
+from expctl.domain.ledger.totals import BanState, Count, Sums
 from expctl.domain.values import replace
 
 if TYPE_CHECKING:

@@ -23,12 +23,12 @@ from expctl.domain.values import replace
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
-    from expctl.domain.digest import Digest
     from expctl.domain.experiment.record import Record
     from expctl.domain.experiment.unreadable import Malformed
+    from expctl.domain.ledger.record_summary import Digest
+    from expctl.domain.ledger.status_totals import Stock
     from expctl.domain.ports import Queued
     from expctl.domain.result import Profile
-    from expctl.domain.stock import Stock
 
 PROTOCOL = "protocol.yaml"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 
 from expctl.adapters.index_texts import listed
 from expctl.domain.experiment.proposal import Verdict, id_order
-from expctl.domain.stock import LAST
+from expctl.domain.ledger.status_totals import LAST
 
 EXPERIMENTS = "select name, verdict from live where proposed order by number, name"
 TREE = "select tree from live where name = ?"

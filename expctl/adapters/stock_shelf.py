@@ -9,7 +9,7 @@ from expctl.adapters.index_epochs import epochs_known
 from expctl.adapters.index_texts import listed
 from expctl.adapters.shelf import NEWEST, standing
 from expctl.domain.history.baselines import ImportedBaseline, Landing
-from expctl.domain.stock import LAST, Stock
+from expctl.domain.ledger.status_totals import LAST, Stock
 
 LANDED = "select date, name from live where lands order by date, number, name"
 GIVEN = "select target, name, title, given, date from live where given is not null order by target, number, name"

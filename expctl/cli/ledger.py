@@ -18,8 +18,8 @@ def ledger(
     from expctl import wiring
     from expctl.adapters.ledger_file import ledger_mend
     from expctl.cli.output import print_json, print_lines
-    from expctl.domain.books import Books, ledger_in_pieces
     from expctl.domain.errors import Refused
+    from expctl.domain.ledger.inputs import Books, ledger_in_pieces
     from expctl.files import atomic_write
     from expctl.views.ledger_md import render, render_pieces
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     import click
 
-    from expctl.domain.digest import Digest
     from expctl.domain.experiment.record import Record
+    from expctl.domain.ledger.record_summary import Digest
     from expctl.domain.picture import Picture
 
 SUFFIXES = ("png", "svg")

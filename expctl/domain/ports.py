@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from expctl.domain.calibration import Calibration
     from expctl.domain.change_identity import ChangeIdentity
-    from expctl.domain.digest import Digest
     from expctl.domain.errors import Refused
     from expctl.domain.events import Event
     from expctl.domain.experiment.proposal import Probe, Proposal, Verdict
@@ -22,15 +21,16 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Artifact, Fact, Finding, Record
     from expctl.domain.experiment.unreadable import Malformed
     from expctl.domain.hold import Hold
-    from expctl.domain.ledger_rows import DrawnPiece, Piece
+    from expctl.domain.ledger.record_summary import Digest
+    from expctl.domain.ledger.rows import DrawnPiece, Piece
+    from expctl.domain.ledger.status_totals import Stock
+    from expctl.domain.ledger.totals import Sums
     from expctl.domain.measurement import Sample, Side
     from expctl.domain.proposer import Proposer, Refusal
     from expctl.domain.protocol import Benchmark, Environment, Protocol, Step, Target
     from expctl.domain.protocol import Build as BuildSpec
     from expctl.domain.result import Profile
     from expctl.domain.rules import Candidate
-    from expctl.domain.stock import Stock
-    from expctl.domain.sums import Sums
     from expctl.domain.sweep import Combination
 
 

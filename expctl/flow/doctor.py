@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from expctl.domain.books import Books
 from expctl.domain.checkup import Finding, note, ok, wrong
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record
-from expctl.domain.ledger import Ledger
+from expctl.domain.ledger.inputs import Books
+from expctl.domain.ledger.model import Ledger
 from expctl.domain.ports import Library, Toolchains, Unavailable
 from expctl.domain.protocol import Protocol
 from expctl.domain.queue import State

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from expctl.domain.books import Books
 from expctl.domain.errors import Misused, Refused
 from expctl.domain.experiment.record import Record
 from expctl.domain.handkept import Document, Reading, Unread
@@ -14,6 +13,7 @@ from expctl.domain.handkept_reading import read_document
 from expctl.domain.handkept_records import number_kind_of, records_of, stated_target
 from expctl.domain.handkept_roofline import Roofline, roofline_of
 from expctl.domain.handkept_rules import forbidden
+from expctl.domain.ledger.inputs import Books
 from expctl.domain.ports import Library
 from expctl.domain.protocol import Protocol
 from expctl.flow import preflight

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from expctl.domain.books import Books
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.queue_ticket import Ticket, content_of
+from expctl.domain.ledger.inputs import Books
 from expctl.domain.ports import Queued
 from expctl.domain.protocol import Protocol
 from expctl.domain.queue import State

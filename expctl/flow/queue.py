@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from expctl.domain.books import Books
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.queue_ticket import Filing, Ticket
+from expctl.domain.ledger.inputs import Books
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import Protocol
 from expctl.domain.queue import Entry, State

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import Fact, Record
-from expctl.domain.ledger import Ledger
+from expctl.domain.ledger.model import Ledger
 from expctl.domain.measurement import Sample
 from expctl.domain.ports import (
     Calibrations,

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from expctl.domain.experiment.figures import effect_text
 from expctl.domain.experiment.predictions import Forecast, forecast_of, outcome_text, prediction_text
-from expctl.domain.ledger_rows import Line, Lines, Row, RuleRow, row_of, rule_row
+from expctl.domain.ledger.rows import Line, Lines, Row, RuleRow, row_of, rule_row
 from expctl.views.escape import Markdown, markdown_text
 from expctl.views.table import cells
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Estimate, Lapse, Record
-    from expctl.domain.ledger_epochs import Border
+    from expctl.domain.ledger.epoch_lines import Border
     from expctl.domain.rule_levels import Pass
 
 LINE_MAX = 400

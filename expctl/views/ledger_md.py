@@ -18,9 +18,9 @@ from expctl.views.table import aligned, table
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
-    from expctl.domain.ledger import Ledger
-    from expctl.domain.ledger_remarks import Remark
-    from expctl.domain.ledger_rows import QueueItem
+    from expctl.domain.ledger.model import Ledger
+    from expctl.domain.ledger.remarks import Remark
+    from expctl.domain.ledger.rows import QueueItem
     from expctl.domain.ports import Drawings
 
 COMMIT_LETTERS = 12

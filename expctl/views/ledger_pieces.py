@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from expctl.domain.ledger_rows import DrawnPiece, Widths
+from expctl.domain.ledger.rows import DrawnPiece, Widths
 from expctl.views.ledger_lines import EXPERIMENT, FORECAST, RULE, experiment_cells, forecast_cells, rule_cells
 from expctl.views.table import head_lines, lines_text, widths_of
 
 if TYPE_CHECKING:
-    from expctl.domain.ledger_rows import Piece
+    from expctl.domain.ledger.rows import Piece
     from expctl.domain.ports import Drawings
 
 HEADS = (RULE, EXPERIMENT, FORECAST)

@@ -15,12 +15,12 @@ from expctl.adapters.ledger_shelf import LedgerShelf
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_codec import record_bytes
 from expctl.adapters.record_index import RecordIndex
-from expctl.domain.books import Books, ledger_in_pieces
-from expctl.domain.digest import digest_of
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record, Waiver, Yardstick
-from expctl.domain.ledger import Ledger, ledger_from
-from expctl.domain.ledger_rows import DrawnPiece, Line
+from expctl.domain.ledger.inputs import Books, ledger_in_pieces
+from expctl.domain.ledger.model import Ledger, ledger_from
+from expctl.domain.ledger.record_summary import digest_of
+from expctl.domain.ledger.rows import DrawnPiece, Line
 from expctl.flow.status import take_stock
 from expctl.views.ledger_lines import drawn
 from expctl.views.ledger_md import render, render_pieces

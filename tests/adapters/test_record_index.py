@@ -14,12 +14,12 @@ from expctl.adapters.git_reader import GitReader, locate
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_codec import record_bytes, record_of
 from expctl.adapters.record_index import RecordIndex
-from expctl.domain.digest import digest_of, given_baselines, in_order, landings, standing
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record, Yardstick
 from expctl.domain.history.baselines import baseline_of, baselines
 from expctl.domain.history.epochs import epochs_of
+from expctl.domain.ledger.record_summary import digest_of, given_baselines, in_order, landings, standing
 from expctl.views.ledger_lines import drawn
 
 OURS = Path(__file__).parents[2] / "experiments"

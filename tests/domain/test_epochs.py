@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.digest import digest_of
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Estimate, Origin, Procedure, Record, Replication, Yardstick
 from expctl.domain.history.benchmark_identity import yardstick_of
 from expctl.domain.history.comparability import ground_of, grounds_of
 from expctl.domain.history.epochs import epochs_of
-from expctl.domain.ledger_epochs import borders, pending
+from expctl.domain.ledger.epoch_lines import borders, pending
+from expctl.domain.ledger.record_summary import digest_of
+from expctl.domain.ledger.simplify_budget import simplify_used_percent
 from expctl.domain.protocol import Benchmark, Build, Environment, Gate, Protocol, Size, Step, Target, Toolchain
-from expctl.domain.simplify_budget import simplify_used_percent
 
 MACHINE = {"cpu": "a CPU", "cores": "2", "os": "Linux 6.18", "python": "3.11.7", "elftools": "0.33"}
 STICK = Yardstick(harness="h1", kpi="n=512 (1); fine", build="zig-cpu -O3")

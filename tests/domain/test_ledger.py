@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.digest import Digest, digest_of, given_baselines
 from expctl.domain.experiment.figures import effect_text, throughput_text, time_text
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import (
@@ -23,9 +22,10 @@ from expctl.domain.experiment.record import (
     Yardstick,
 )
 from expctl.domain.history.baselines import Figure, baselines, lands
-from expctl.domain.ledger import Ledger, ledger_of
-from expctl.domain.ledger_remarks import corrections, debts
-from expctl.domain.ledger_rows import queue_items, row_of, rule_row
+from expctl.domain.ledger.model import Ledger, ledger_of
+from expctl.domain.ledger.record_summary import Digest, digest_of, given_baselines
+from expctl.domain.ledger.remarks import corrections, debts
+from expctl.domain.ledger.rows import queue_items, row_of, rule_row
 from expctl.domain.protocol import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.queue import State, line_up
 from expctl.domain.rules import Level

@@ -14,9 +14,9 @@ from lab import Attempt, Scene
 from expctl.adapters.git_reader import GitReader, locate
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_codec import samples_of
-from expctl.domain.books import Books
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Record
+from expctl.domain.ledger.inputs import Books
 from expctl.domain.measurement import MalformedRound
 from expctl.domain.replay import UnplayableError, replayed, was_decided_by_samples
 from expctl.views.ledger_md import render

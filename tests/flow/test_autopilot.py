@@ -5,9 +5,9 @@ import errno
 import pytest
 from fakes import Stage, patch_to
 
-from expctl.domain.books import Books
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.ledger.inputs import Books
 from expctl.domain.ports import Failed
 from expctl.domain.queue import INVALID_RETRIES, Entry, State
 from expctl.flow.autopilot import Ask, Budget, Ended, Exhausted, Skipped, Step, Unproposed, run_all

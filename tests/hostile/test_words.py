@@ -15,7 +15,7 @@ from expctl.cli.output import print_json
 from expctl.domain.errors import Misused, Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict, check_id
 from expctl.domain.experiment.record import Origin, Record
-from expctl.domain.ledger import ledger_of
+from expctl.domain.ledger.model import ledger_of
 from expctl.domain.protocol import Build, Protocol, Target, Toolchain
 from expctl.domain.protocol_names import name_faults
 from expctl.domain.text import has_unseen, one_line

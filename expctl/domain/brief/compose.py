@@ -10,9 +10,9 @@ from expctl.domain.brief.protocol import protocol_section
 from expctl.domain.brief.rules import RulesNow, open_questions, rule_section
 from expctl.domain.brief.sentences import baseline_section, finding_section, next_section, noise_section, prediction_section
 from expctl.domain.brief.word_limit import Section, within
-from expctl.domain.digest import Digest, SeenNoise, given_baselines
 from expctl.domain.experiment.predictions import Accuracy, accuracy_of
 from expctl.domain.experiment.proposal import Proposal, Verdict
+from expctl.domain.ledger.record_summary import Digest, SeenNoise, given_baselines
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:

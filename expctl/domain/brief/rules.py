@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from expctl.domain.brief.word_limit import ITEMS_MAX, Section
 from expctl.domain.experiment.proposal import Verdict, id_order
-from expctl.domain.ledger_remarks import waived
-from expctl.domain.sentences import TEXT_MAX
+from expctl.domain.ledger.remarks import waived
+from expctl.domain.ledger.sentences import TEXT_MAX
 from expctl.domain.text import one_line
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.digest import Ban, Digest
     from expctl.domain.experiment.record import Finding
     from expctl.domain.hold import Hold
+    from expctl.domain.ledger.record_summary import Ban, Digest
     from expctl.domain.ports import Circumstances
     from expctl.domain.rule_levels import Pass
 

@@ -14,11 +14,11 @@ from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
-    from expctl.domain.digest import Digest, SeenNoise, Told
     from expctl.domain.experiment.noise import Calibrated
     from expctl.domain.experiment.record import Finding
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
     from expctl.domain.history.epochs import Epochs
+    from expctl.domain.ledger.record_summary import Digest, SeenNoise, Told
     from expctl.domain.protocol import Protocol
 
 LONG, SHORT = 420, 200  # characters of a quoted text

@@ -9,18 +9,18 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from expctl.domain.digest import Digest, digest_of
 from expctl.domain.experiment.findings import numbered
 from expctl.domain.experiment.predictions import Accuracy, Forecast, forecast_of
 from expctl.domain.experiment.proposal import Proposal, id_order
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
 from expctl.domain.history.epochs import Epochs
-from expctl.domain.ledger_epochs import Border, borders, epoch_lines, pending
-from expctl.domain.ledger_facts import Counts, counts_of, epoch_facts, opening_facts, reading_facts, working_facts
-from expctl.domain.ledger_remarks import Debt, Remark
-from expctl.domain.ledger_rows import Line, Piece, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
+from expctl.domain.ledger.epoch_lines import Border, borders, epoch_lines, pending
+from expctl.domain.ledger.opening_facts import Counts, counts_of, epoch_facts, opening_facts, reading_facts, working_facts
+from expctl.domain.ledger.record_summary import Digest, digest_of
+from expctl.domain.ledger.remarks import Debt, Remark
+from expctl.domain.ledger.rows import Line, Piece, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
+from expctl.domain.ledger.totals import Sums, sums_of
 from expctl.domain.queue import Entry, line_up
-from expctl.domain.sums import Sums, sums_of
 from expctl.domain.values import dataclass, replace
 
 if TYPE_CHECKING:

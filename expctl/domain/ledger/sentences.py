@@ -8,7 +8,7 @@ from expctl.domain.experiment.predictions import Forecast, outcome_text, predict
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
-    from expctl.domain.ledger_rows import RuleRow
+    from expctl.domain.ledger.rows import RuleRow
 
 TEXT_MAX, CONDITIONS_MAX = 200, 160
 

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
     from expctl.domain.history.comparability import Change
     from expctl.domain.history.epochs import Epochs
-    from expctl.domain.ledger_remarks import Debt, Remark
-    from expctl.domain.ledger_rows import QueueItem
+    from expctl.domain.ledger.remarks import Debt, Remark
+    from expctl.domain.ledger.rows import QueueItem
+    from expctl.domain.ledger.totals import BanState, Count
     from expctl.domain.protocol import Protocol
-    from expctl.domain.sums import BanState, Count
 
 NAMED_MAX = 12
 COMING = (State.READY, State.WAITING)

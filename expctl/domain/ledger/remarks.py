@@ -10,7 +10,7 @@ from expctl.domain.rule_levels import Pass
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.digest import Digest
+    from expctl.domain.ledger.record_summary import Digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

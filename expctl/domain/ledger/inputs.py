@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from expctl.domain.digest import Digest, digest_of, in_order, standing
 from expctl.domain.experiment.queue_ticket import Filing, Ticket
-from expctl.domain.ledger import Ledger, ledger_from, ledger_from_sums
+from expctl.domain.ledger.model import Ledger, ledger_from, ledger_from_sums
+from expctl.domain.ledger.record_summary import Digest, digest_of, in_order, standing
 from expctl.domain.values import dataclass, replace
 from expctl.domain.waiting import Queue
 

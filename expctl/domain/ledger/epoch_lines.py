@@ -12,7 +12,7 @@ from expctl.domain.history.epochs import Epoch, Epochs
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.digest import Digest
+    from expctl.domain.ledger.record_summary import Digest
     from expctl.domain.protocol import Protocol
 
 

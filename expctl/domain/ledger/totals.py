@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from expctl.domain.digest import Digest, given_baselines, in_order, landings, standing
 from expctl.domain.experiment.predictions import Accuracy, accuracy_of
 from expctl.domain.experiment.proposal import Verdict, id_order
 from expctl.domain.history.baselines import ImportedBaseline, Landing
 from expctl.domain.history.epochs import Epochs, epochs_from
-from expctl.domain.ledger_remarks import Debt, Remark, corrections, debts, notes, undecided, waived
+from expctl.domain.ledger.record_summary import Digest, given_baselines, in_order, landings, standing
+from expctl.domain.ledger.remarks import Debt, Remark, corrections, debts, notes, undecided, waived
 from expctl.domain.rule_levels import Pass
 from expctl.domain.values import dataclass
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from expctl.domain.history.epochs import epochs_from
 
 if TYPE_CHECKING:
-    from expctl.domain.digest import Digest
     from expctl.domain.history.comparability import Ground
+    from expctl.domain.ledger.record_summary import Digest
 
 
 def simplify_used_percent(digests: Sequence[Digest], *, target: str, ground: Ground, but: str) -> float:

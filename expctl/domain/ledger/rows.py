@@ -15,7 +15,7 @@ from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Mode, Prediction, Verdict
-    from expctl.domain.ledger_epochs import Border
+    from expctl.domain.ledger.epoch_lines import Border
 
 UNMEASURED = "unmeasured at home"
 

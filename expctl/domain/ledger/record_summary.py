@@ -11,8 +11,8 @@ from expctl.domain.experiment.proposal import Kind, Mode, Verdict, id_order
 from expctl.domain.experiment.record import OBJECTIVE, Origin, Record
 from expctl.domain.history.baselines import ImportedBaseline, Landing, given_of, lands, timed_on
 from expctl.domain.history.epochs import Epochs, Measuring, measurings
-from expctl.domain.ledger_rows import UNMEASURED, Lines, rule_row
-from expctl.domain.sentences import TEXT_MAX, forecast_sentence, rule_sentence
+from expctl.domain.ledger.rows import UNMEASURED, Lines, rule_row
+from expctl.domain.ledger.sentences import TEXT_MAX, forecast_sentence, rule_sentence
 from expctl.domain.text import one_line
 from expctl.domain.values import dataclass
 
