@@ -16,7 +16,7 @@ from expctl.adapters.child_words import child_environment, fill, shared_folders
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Busy
 from expctl.domain.experiment.record import Artifact
-from expctl.domain.machine_trouble import is_trouble
+from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.ports import Available, Failed, Recipe, Unavailable
 from expctl.domain.protocol import Build, Environment, Target, Toolchain
 from expctl.files import atomic_write

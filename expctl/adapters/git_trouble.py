@@ -6,7 +6,7 @@ import os
 import re
 
 from expctl.domain.errors import MachineTrouble
-from expctl.domain.machine_trouble import AGAIN, OF_ONE_FILE, WAYS_OUT
+from expctl.domain.machine.os_errors import AGAIN, OF_ONE_FILE, WAYS_OUT
 
 CHILD_DIED = re.compile(r"\bdied of signal (\d+)")
 """What git says of a git that it had started."""

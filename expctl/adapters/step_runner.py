@@ -17,7 +17,7 @@ from expctl.adapters.launch_watch import Watch
 from expctl.adapters.rounds import Rounds
 from expctl.adapters.worker import StepFailed
 from expctl.domain.experiment.record import Fact
-from expctl.domain.machine_trouble import is_trouble
+from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress, TestReport
 from expctl.domain.protocol import Benchmark, Environment, NumberKind, Step

@@ -20,7 +20,7 @@ def guard(command: Callable[[], object]) -> int:
         sys.stderr.close()
         return int(ExitStatus.CONCLUDED)
     except OSError as error:
-        from expctl.domain.machine_trouble import explained
+        from expctl.domain.machine.os_errors import explained
 
         trouble = explained(error)
         if trouble is None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from expctl.domain.errors import Refused
-from expctl.domain.machine_trouble import explained
+from expctl.domain.machine.os_errors import explained
 from expctl.flow import preflight
 from expctl.flow.world import World
 

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
-from expctl.domain.machine_trouble import is_trouble
+from expctl.domain.machine.os_errors import is_trouble
 
 DEEPEST = 50
 FOLDER = os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

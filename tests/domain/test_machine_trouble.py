@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from expctl.domain.machine_trouble import OF_ONE_FILE, WAYS_OUT, explained, is_trouble
+from expctl.domain.machine.os_errors import OF_ONE_FILE, WAYS_OUT, explained, is_trouble
 
 
 @pytest.mark.parametrize("number", WAYS_OUT)

@@ -26,9 +26,9 @@ from expctl.adapters.clock import SystemClock
 from expctl.adapters.git_files import WorkTreeFiles
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_workspace import GitWorkspace
-from expctl.domain import machine_trouble
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.events import MeasureFailed, Publishing
+from expctl.domain.machine import os_errors
 from expctl.domain.ports import Failed
 from expctl.flow import bench, footing, preflight, recover
 from expctl.launcher import containment, running
@@ -218,7 +218,7 @@ def _() -> None:
 @defect("errors of the machine are bugs")
 def _() -> None:
     builder.is_trouble = step_runner.is_trouble = _no  # type: ignore[assignment]
-    machine_trouble.explained = footing.explained = _nothing
+    os_errors.explained = footing.explained = _nothing
     for module in (git_plumbing, git_call):
         module.git_trouble = lambda *_: None  # type: ignore[assignment]
 
