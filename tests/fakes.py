@@ -20,7 +20,6 @@ from expctl.adapters.record_codec import (
     typed_json,
 )
 from expctl.domain.calibration import Calibration
-from expctl.domain.change_identity import ChangeIdentity
 from expctl.domain.conditions import hold_of
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.events import Event
@@ -33,6 +32,7 @@ from expctl.domain.ledger.model import Ledger
 from expctl.domain.ledger.record_summary import Digest, digest_of
 from expctl.domain.ledger.status_totals import Stock
 from expctl.domain.measurement import Sample, Side
+from expctl.domain.patch.identity import ChangeIdentity
 from expctl.domain.ports import (
     Available,
     ChangedFile,

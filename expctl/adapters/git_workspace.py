@@ -14,8 +14,8 @@ from expctl.adapters.git_reader import Place
 from expctl.adapters.git_trouble import gave_up
 from expctl.adapters.stale_locks import remove_below
 from expctl.domain.errors import Refused
+from expctl.domain.patch.unified_diff import no_diff
 from expctl.domain.ports import ChangedFile, Failed
-from expctl.domain.unified_diff import no_diff
 from expctl.files import atomic_write
 
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}

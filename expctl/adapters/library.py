@@ -17,8 +17,8 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import ID_PATTERN, Proposal, Verdict, check_id, id_order
 from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
 from expctl.domain.experiment.record import Finding
+from expctl.domain.patch.unified_diff import no_diff
 from expctl.domain.protocol import Protocol, inconsistencies
-from expctl.domain.unified_diff import no_diff
 from expctl.domain.values import replace
 
 if TYPE_CHECKING:

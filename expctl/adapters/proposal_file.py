@@ -8,7 +8,7 @@ from expctl.adapters.typed import DECIMAL
 from expctl.domain.condition import Unparsable, parse
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Proposal
-from expctl.domain.patterns import pattern_fault
+from expctl.domain.patch.patterns import pattern_fault
 from expctl.domain.text import plain_text, written_reason
 
 

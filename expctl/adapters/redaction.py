@@ -4,7 +4,7 @@ import functools
 import os
 from pathlib import Path
 
-from expctl.domain.secrets import SECRET_NAME, VALUE_LENGTH_LEAST, masked, secret_spans
+from expctl.domain.patch.secrets import SECRET_NAME, VALUE_LENGTH_LEAST, masked, secret_spans
 
 OVERLAP_BYTES = 4096
 CHUNK_BYTES = 1 << 20

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from expctl.domain.change_identity import ChangeIdentity, identify
 from expctl.domain.errors import Refused
-from expctl.domain.patterns import forbidden
+from expctl.domain.patch.identity import ChangeIdentity, identify
+from expctl.domain.patch.patterns import forbidden
+from expctl.domain.patch.unified_diff import FileDiff, FileTexts, diff_faults, parse_diff, texts_of
 from expctl.domain.rules import Candidate, keys_for
 from expctl.domain.text import one_line
-from expctl.domain.unified_diff import FileDiff, FileTexts, diff_faults, parse_diff, texts_of
 
 if TYPE_CHECKING:
     import sqlite3

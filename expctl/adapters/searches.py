@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from expctl.domain.errors import Refused
+from expctl.domain.patch.sweep import Combination
 from expctl.domain.ports import Search
 from expctl.domain.proposer import Sampler, Sweep
-from expctl.domain.sweep import Combination
 
 
 class GridSearch:

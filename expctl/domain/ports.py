@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from expctl.domain.calibration import Calibration
-    from expctl.domain.change_identity import ChangeIdentity
     from expctl.domain.errors import Refused
     from expctl.domain.events import Event
     from expctl.domain.experiment.proposal import Probe, Proposal, Verdict
@@ -26,12 +25,13 @@ if TYPE_CHECKING:
     from expctl.domain.ledger.status_totals import Stock
     from expctl.domain.ledger.totals import Sums
     from expctl.domain.measurement import Sample, Side
+    from expctl.domain.patch.identity import ChangeIdentity
+    from expctl.domain.patch.sweep import Combination
     from expctl.domain.proposer import Proposer, Refusal
     from expctl.domain.protocol import Benchmark, Environment, Protocol, Step, Target
     from expctl.domain.protocol import Build as BuildSpec
     from expctl.domain.result import Profile
     from expctl.domain.rules import Candidate
-    from expctl.domain.sweep import Combination
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from expctl.domain.kernel_name import function_name
+from expctl.domain.patch.function_name import function_name
 from expctl.domain.profile import Kernel
 
 HALF_PERCENT = 50.0

@@ -41,7 +41,7 @@ def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, comm
     """Raises Refused when one of the patterns that a REJECT shall leave could be no rule."""
     if not proposal.forbids:
         return
-    from expctl.domain.patterns import STANDING_MAX, void_reason
+    from expctl.domain.patch.patterns import STANDING_MAX, void_reason
 
     own, standing = rulebook.identity(commit, patch).added, rulebook.circumstances(commit).standing_lines()
     reasons = ((each, void_reason(each, own=own, standing=standing)) for each in proposal.forbids)

@@ -2,7 +2,7 @@
 
 import re
 
-from expctl.domain.kernel_name import UNNAMED, function_name
+from expctl.domain.patch.function_name import UNNAMED, function_name
 from expctl.domain.profile import KernelClass
 
 _RULES: tuple[tuple[KernelClass, str], ...] = (

@@ -9,7 +9,7 @@ from user_repository import KERNEL, Repository
 from expctl.adapters.git_reader import locate
 from expctl.adapters.git_workspace import GitWorkspace
 from expctl.domain.errors import MachineTrouble
-from expctl.domain.patch_policy import tree_faults
+from expctl.domain.patch.policy import tree_faults
 from expctl.domain.ports import Failed
 from expctl.domain.protocol import PatchLimits
 

@@ -15,10 +15,10 @@ from expctl.adapters.git_workspace import GitWorkspace
 from expctl.adapters.record_codec import record_bytes
 from expctl.adapters.record_index import RecordIndex
 from expctl.adapters.rulebook import GitRulebook
-from expctl.domain.change_identity import ChangeIdentity
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Probe, Verdict
 from expctl.domain.experiment.record import Artifact, Origin, Record, Rule, Waiver
+from expctl.domain.patch.identity import ChangeIdentity
 from expctl.domain.ports import ProbeAnswer
 from expctl.domain.rules import Candidate
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.change_identity import ChangeIdentity, identify
-from expctl.domain.source_items import items_of
-from expctl.domain.unified_diff import FileTexts
+from expctl.domain.patch.identity import ChangeIdentity, identify
+from expctl.domain.patch.source_items import items_of
+from expctl.domain.patch.unified_diff import FileTexts
 
 BEFORE = """// A tile.
 #pragma once

@@ -2,7 +2,7 @@
 
 import pytest
 
-from expctl.domain.code_lines import added_lines, code_lines
+from expctl.domain.patch.code_lines import added_lines, code_lines
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from expctl.domain.change_identity import ChangeIdentity
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import Artifact, Origin, Record, Rule
-from expctl.domain.patterns import pattern_fault
+from expctl.domain.patch.identity import ChangeIdentity
+from expctl.domain.patch.patterns import pattern_fault
 from expctl.domain.rules import Candidate, Level, changed_codes, keys_for, keys_of, matches, rule_of
 
 PROPOSAL = Proposal(

@@ -2,8 +2,8 @@
 
 import pytest
 
+from expctl.domain.patch.sweep import NotAConstant, combinations, values_in, with_values, words_of
 from expctl.domain.proposer import Proposer, Screen, Sweep, proposer_faults
-from expctl.domain.sweep import NotAConstant, combinations, values_in, with_values, words_of
 
 TEXT = """\
 #define TILE_M 64   // rows

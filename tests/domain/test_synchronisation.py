@@ -2,7 +2,7 @@
 
 import pytest
 
-from expctl.domain.synchronisation import removed_synchronisation
+from expctl.domain.patch.synchronisation import removed_synchronisation
 
 HEAD = "--- a/k.h\n+++ b/k.h\n@@ -1,3 +1,3 @@\n"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from expctl.domain.unified_diff import diff_faults, no_diff, parse_diff, texts_of
+from expctl.domain.patch.unified_diff import diff_faults, no_diff, parse_diff, texts_of
 
 BEFORE = "".join(f"line {number}\n" for number in range(1, 21))
 PATCH = b"""diff --git a/k/a.h b/k/a.h

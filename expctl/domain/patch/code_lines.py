@@ -6,7 +6,7 @@ Whether a line is a comment depends on the lines above it, so whole texts are re
 import re
 from collections.abc import Iterator, Sequence
 
-from expctl.domain.source_items import C_SUFFIXES, HASH_COMMENTS
+from expctl.domain.patch.source_items import C_SUFFIXES, HASH_COMMENTS
 
 # Bounded, for quotes that don't close cost time; a number may hold a single quote.
 PARTS = re.compile(

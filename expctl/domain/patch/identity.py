@@ -12,13 +12,13 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from expctl.domain.code_lines import added_lines
-from expctl.domain.settings import plain_values, settings_of, shape_of
-from expctl.domain.source_items import C_SUFFIXES, Item, items_of
+from expctl.domain.patch.code_lines import added_lines
+from expctl.domain.patch.constants import plain_values, settings_of, shape_of
+from expctl.domain.patch.source_items import C_SUFFIXES, Item, items_of
 from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
-    from expctl.domain.unified_diff import FileTexts
+    from expctl.domain.patch.unified_diff import FileTexts
 
 DIGITS = 40
 PAIRS_MAX = 1_000_000  # of items to be held against each other; beyond it, one block is what changed

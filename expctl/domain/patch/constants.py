@@ -7,7 +7,7 @@ one more tuple in a list of macro calls such as `SCALED_MM_CONFIGS(X)`. A patch 
 import re
 from collections.abc import Mapping, Sequence
 
-from expctl.domain.source_items import DIRECTIVE_ENDS, Item
+from expctl.domain.patch.source_items import DIRECTIVE_ENDS, Item
 
 LITERAL = re.compile(r"\.?\d[\w.']*|true|false|nullptr|\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'")
 GLUE = frozenset("+-*/%&|^~!()<>") | {"<<", ">>", "::"}

@@ -8,7 +8,7 @@ cuts wrongly, it cuts the same way in both versions.
 import hashlib
 import re
 
-from expctl.domain.local_names import renamed
+from expctl.domain.patch.local_names import renamed
 from expctl.domain.values import dataclass, field
 
 C_SUFFIXES = (".h", ".hpp", ".hip", ".c", ".cc", ".cpp", ".cu", ".cuh", ".cl", ".inc")
