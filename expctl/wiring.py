@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
     from expctl.domain.ledger.rows import Lines
     from expctl.domain.ports import Foreign, ProbeAnswer, Progress, Recipe
-    from expctl.domain.protocol import Gate, Protocol
+    from expctl.domain.protocol.model import Gate, Protocol
     from expctl.flow.autopilot import Exhausted, Unproposed
     from expctl.flow.propose import Proposed
     from expctl.flow.status import Running
@@ -321,7 +321,7 @@ def _equip(
     """Toolchains, steps and gate for the protocol of one baseline."""
     from expctl.adapters.builder import Builder
     from expctl.adapters.step_runner import StepRunner
-    from expctl.domain.protocol import Toolchain
+    from expctl.domain.protocol.model import Toolchain
     from expctl.flow.world import Equipment
     from expctl.profiling.step_profiles import StepProfiles
     from expctl.targets.command import CommandRecipe

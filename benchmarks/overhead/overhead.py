@@ -28,7 +28,7 @@ from lab import Lab, Scene
 
 from expctl import wiring
 from expctl.domain.measurement import Side
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
 from expctl.flow.round import measure_round
 from expctl.flow.run import run_experiment
 from expctl.flow.world import Equipment, World

@@ -23,7 +23,7 @@ from expctl.domain.experiment.record import (
     Waiver,
     Yardstick,
 )
-from expctl.domain.protocol import NumberKind
+from expctl.domain.protocol.model import NumberKind
 
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 MINUTES = 37  # between two experiments

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from expctl.domain.boundaries import LOOKS
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.measurement import RoundEffect, Session
 from expctl.domain.plan import Plan
-from expctl.domain.protocol import Benchmark, KeepRule, Size
+from expctl.domain.protocol.boundaries import LOOKS
+from expctl.domain.protocol.model import Benchmark, KeepRule, Size
 from expctl.domain.verdict import Decision, MeasureMore, confirm_rounds, decide
 
 ROUNDS = LOOKS[-1]  # of a search, at most

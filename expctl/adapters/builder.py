@@ -18,7 +18,7 @@ from expctl.domain.errors import Busy
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.ports import Available, Failed, Recipe, Unavailable
-from expctl.domain.protocol import Build, Environment, Target, Toolchain
+from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
 from expctl.files import atomic_write
 from expctl.files.disk_space import check_room
 

@@ -13,7 +13,7 @@ from expctl.adapters.typed import encode
 from expctl.domain.calibration import Calibration, benchmark_identity, implausible
 from expctl.domain.errors import Refused
 from expctl.domain.ports import Uncalibrated
-from expctl.domain.protocol import Benchmark
+from expctl.domain.protocol.model import Benchmark
 from expctl.files import atomic_write
 
 FOLDER = "XDG_STATE_HOME"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from expctl.adapters.child import MARK
-from expctl.domain.protocol import Environment
+from expctl.domain.protocol.model import Environment
 
 
 def fill(argv: Sequence[str], words: Mapping[str, str]) -> list[str]:

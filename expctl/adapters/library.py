@@ -18,7 +18,7 @@ from expctl.domain.experiment.proposal import ID_PATTERN, Proposal, Verdict, che
 from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
 from expctl.domain.experiment.record import Finding
 from expctl.domain.patch.unified_diff import no_diff
-from expctl.domain.protocol import Protocol, inconsistencies
+from expctl.domain.protocol.model import Protocol, inconsistencies
 from expctl.domain.values import replace
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.adapters.sensors.sensor import Sensor
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.ports import Foreign
-from expctl.domain.protocol import Gate, Target
+from expctl.domain.protocol.model import Gate, Target
 
 POLL_S = 0.1
 

@@ -16,8 +16,8 @@ from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import ID_PATTERN, Proposal
 from expctl.domain.ports import Draft, Failed
-from expctl.domain.proposer import Proposer, Refusal
-from expctl.domain.protocol import Environment
+from expctl.domain.protocol.model import Environment
+from expctl.domain.protocol.proposer import Proposer, Refusal
 from expctl.domain.text import has_unseen, one_line
 from expctl.files import atomic_write
 

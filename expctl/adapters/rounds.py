@@ -14,7 +14,7 @@ from expctl.adapters.worker import StepFailed, Visit, Worker
 from expctl.domain.errors import Busy
 from expctl.domain.measurement import Sample, Side
 from expctl.domain.ports import Failed, Progress
-from expctl.domain.protocol import Benchmark, Style
+from expctl.domain.protocol.model import Benchmark, Style
 
 ORDERS = ("ABBA", "BAAB")
 LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}

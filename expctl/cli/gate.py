@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.protocol.model import Protocol
 
 
 def gate(

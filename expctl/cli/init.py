@@ -20,7 +20,7 @@ def init(
     from expctl.adapters import strict_yaml
     from expctl.cli.output import print_lines
     from expctl.domain.errors import Refused
-    from expctl.domain.protocol import Protocol, inconsistencies
+    from expctl.domain.protocol.model import Protocol, inconsistencies
     from expctl.files import atomic_write
     from expctl.views.scaffold import protocol_text
 

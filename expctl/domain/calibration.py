@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.measurement import RoundEffect, Sample, round_effects, side_spreads
-from expctl.domain.protocol import Benchmark, Style
+from expctl.domain.protocol.model import Benchmark, Style
 from expctl.domain.stats import autocorrelation, t999, t_interval
 from expctl.domain.taints import lost_rounds
 from expctl.domain.values import dataclass

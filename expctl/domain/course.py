@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from expctl.domain.events import Begun
-from expctl.domain.protocol import Protocol, ResourceLimits
+from expctl.domain.protocol.model import Protocol, ResourceLimits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

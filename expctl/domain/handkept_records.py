@@ -8,7 +8,7 @@ from expctl.domain.experiment.record import History, Origin, Record, Rule
 from expctl.domain.handkept import Document
 from expctl.domain.handkept_audit import Flaw, Remark
 from expctl.domain.handkept_ids import FILE, ROW, Named
-from expctl.domain.protocol import NumberKind, Protocol
+from expctl.domain.protocol.model import NumberKind, Protocol
 from expctl.domain.text import one_line
 
 ARCHITECTURE = re.compile(r"\b(?:gfx\d+[0-9a-f]{2}|sm_\d+a?)\b", re.ASCII)

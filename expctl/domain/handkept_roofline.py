@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from expctl.domain.handkept_figures import Figure, Quantity
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
 
 CUBE = re.compile(r"n=(\d+)", re.ASCII)
 

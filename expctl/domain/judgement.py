@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from expctl.domain.boundaries import VERSION, looks_until
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Procedure
@@ -11,7 +10,8 @@ from expctl.domain.hidden_time import all_charged
 from expctl.domain.measurement import Sample, Session, Side, median_ns, round_effects, side_spreads
 from expctl.domain.pairs import by_pairs
 from expctl.domain.plan import Plan
-from expctl.domain.protocol import Size
+from expctl.domain.protocol.boundaries import VERSION, looks_until
+from expctl.domain.protocol.model import Size
 from expctl.domain.stats import Interval, percent
 from expctl.domain.verdict import Decision, MeasureMore, decide
 

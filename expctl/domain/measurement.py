@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
-from expctl.domain.protocol import Style
+from expctl.domain.protocol.model import Style
 from expctl.domain.side import Side as Side
 from expctl.domain.values import dataclass
 

@@ -7,10 +7,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from expctl.domain.boundaries import FUTILITY, KEEP, at, looks_until
 from expctl.domain.experiment.record import Estimate
 from expctl.domain.measurement import RoundEffect, Session
 from expctl.domain.plan import Plan
+from expctl.domain.protocol.boundaries import FUTILITY, KEEP, at, looks_until
 from expctl.domain.stats import percent, t95, t_interval
 from expctl.domain.verdict import CONFIRM_MERGES, confirm_rounds
 

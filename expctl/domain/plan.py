@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from expctl.domain.boundaries import LOOKS
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Mode
-from expctl.domain.protocol import Benchmark, KeepRule
+from expctl.domain.protocol.boundaries import LOOKS
+from expctl.domain.protocol.model import Benchmark, KeepRule
 
 # Of reasons. A record is decided again in its own, byte for byte; 0 showed a 95 % interval where another bound had judged.
 WORDS = 1

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from expctl.domain.measurement import Sample, Side
     from expctl.domain.patch.identity import ChangeIdentity
     from expctl.domain.patch.sweep import Combination
-    from expctl.domain.proposer import Proposer, Refusal
-    from expctl.domain.protocol import Benchmark, Environment, Protocol, Step, Target
-    from expctl.domain.protocol import Build as BuildSpec
+    from expctl.domain.protocol.model import Benchmark, Environment, Protocol, Step, Target
+    from expctl.domain.protocol.model import Build as BuildSpec
+    from expctl.domain.protocol.proposer import Proposer, Refusal
     from expctl.domain.result import Profile
     from expctl.domain.rules import Candidate
 

@@ -4,9 +4,9 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from expctl.domain.boundaries import FUTILITY, KEEP
 from expctl.domain.evidence import OBJECTIVE, Evidence, describe
 from expctl.domain.measurement import RoundEffect
+from expctl.domain.protocol.boundaries import FUTILITY, KEEP
 from expctl.domain.stats import percent
 
 ENDLESS = 1_000_000

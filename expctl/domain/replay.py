@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from expctl.domain.boundaries import VERSION
 from expctl.domain.experiment.proposal import Kind, Mode
 from expctl.domain.experiment.record import Record, Replication
 from expctl.domain.judgement import estimates_of, judge, reported
 from expctl.domain.measurement import Sample, round_effects
 from expctl.domain.plan import Plan
-from expctl.domain.protocol import Benchmark, KeepRule
+from expctl.domain.protocol.boundaries import VERSION
+from expctl.domain.protocol.model import Benchmark, KeepRule
 from expctl.domain.verdict import MeasureMore
 from expctl.domain.verdict_v0 import decide_v0
 

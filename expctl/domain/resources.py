@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from expctl.domain.experiment.record import Artifact
-from expctl.domain.protocol import ResourceLimits
+from expctl.domain.protocol.model import ResourceLimits
 
 
 def exceeded(limits: ResourceLimits, baseline: Artifact | None, candidate: Artifact) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from expctl.flow.status import epochs_now
 if TYPE_CHECKING:
     from expctl.domain.experiment.noise import Calibrated
     from expctl.domain.ports import Calibrations, Library, Rulebook
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.protocol.model import Protocol
 
 PROPOSALS_MAX = 40  # read of a long queue: more would not fit into the brief
 

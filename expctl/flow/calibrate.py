@@ -9,7 +9,7 @@ from expctl.domain.experiment.noise import ROUNDS, Calibrated
 from expctl.domain.judgement import too_many
 from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.ports import Failed
-from expctl.domain.protocol import Benchmark, Calibrate, Protocol
+from expctl.domain.protocol.model import Benchmark, Calibrate, Protocol
 from expctl.flow import preflight
 from expctl.flow.recover import clear_the_deck
 from expctl.flow.round import measure_round

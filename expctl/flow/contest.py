@@ -14,7 +14,7 @@ from expctl.domain.judgement import estimates_of, judge
 from expctl.domain.measurement import Sample, Session, Side
 from expctl.domain.plan import Plan
 from expctl.domain.ports import Failed
-from expctl.domain.protocol import Benchmark, Protocol
+from expctl.domain.protocol.model import Benchmark, Protocol
 from expctl.domain.verdict import Decision, MeasureMore
 from expctl.flow.bench import CHECK_OUT
 from expctl.flow.round import measure_round

@@ -10,7 +10,7 @@ from expctl.domain.ledger.simplify_budget import simplify_used_percent
 from expctl.domain.patch.synchronisation import removed_synchronisation
 from expctl.domain.plan import Plan
 from expctl.domain.ports import Queued
-from expctl.domain.protocol import Benchmark, Protocol, Target
+from expctl.domain.protocol.model import Benchmark, Protocol, Target
 from expctl.domain.text import one_line
 from expctl.domain.waiting import Queue
 from expctl.flow import preflight

@@ -9,7 +9,7 @@ from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.ports import Library, Toolchains, Unavailable
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue import State
 
 

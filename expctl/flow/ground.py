@@ -3,7 +3,7 @@
 from expctl.domain.experiment.record import Yardstick
 from expctl.domain.history.benchmark_identity import yardstick_of
 from expctl.domain.history.comparability import Ground, ground_of
-from expctl.domain.protocol import Protocol, Target
+from expctl.domain.protocol.model import Protocol, Target
 from expctl.flow.world import Equipment, World
 
 

@@ -15,7 +15,7 @@ from expctl.domain.handkept_roofline import Roofline, roofline_of
 from expctl.domain.handkept_rules import forbidden
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.ports import Library
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
 from expctl.flow import preflight
 from expctl.flow.messages import import_message
 from expctl.flow.recover import clear_the_deck

@@ -9,8 +9,8 @@ from pathlib import Path
 from expctl.domain.events import Profiled
 from expctl.domain.measurement import Side
 from expctl.domain.ports import Failed
-from expctl.domain.profiler_passes import passes_of, profiler_of
-from expctl.domain.protocol import Step
+from expctl.domain.protocol.model import Step
+from expctl.domain.protocol.profiler_passes import passes_of, profiler_of
 from expctl.flow.desk import Desk
 
 

@@ -8,7 +8,7 @@ from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.queue_ticket import Ticket, content_of
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.ports import Queued
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue import State
 from expctl.domain.text import one_line
 from expctl.flow import preflight

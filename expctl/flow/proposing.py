@@ -8,8 +8,8 @@ from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.patch.sweep import Combination
 from expctl.domain.ports import Draft, Failed, Holder, Proposers, Search
-from expctl.domain.proposer import Refusal, Sweep
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
+from expctl.domain.protocol.proposer import Refusal, Sweep
 from expctl.domain.text import one_line
 from expctl.flow import preflight
 from expctl.flow.autopilot import BUSY_PAUSE_S, Exhausted, Unproposed

@@ -7,7 +7,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.queue_ticket import Filing, Ticket
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.ports import Failed
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue import Entry, State
 from expctl.domain.text import one_line
 from expctl.flow import preflight

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Lapse, Record, Waiver
     from expctl.domain.lifecycle import Run
     from expctl.domain.ports import Circumstances, Rulebook
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.protocol.model import Protocol
 
 SHOWN = 3
 
@@ -30,7 +30,7 @@ def check_patch(
     rulebook: Rulebook, protocol: Protocol, proposal: Proposal, patch: bytes, *, commit: str, targets: tuple[str, ...]
 ) -> tuple[Waiver, ...]:
     """The rules that match the patch on `commit` and let it pass. Raises Repeated when one does not."""
-    from expctl.domain.judges import architectures
+    from expctl.domain.protocol.architectures import architectures
 
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     now = rulebook.circumstances(commit, architectures(protocol, targets))
@@ -59,7 +59,7 @@ def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, comm
 
 def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: Run, machine: str) -> tuple[Waiver, ...]:
     """As `check_patch`, of what was built; only the machine code is new."""
-    from expctl.domain.judges import architectures
+    from expctl.domain.protocol.architectures import architectures
 
     base = run.begun().base
     built = {side: {name: made for name in run.targets() if (made := run.artifact(side, name))} for side in Side}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.ports import Failed
-from expctl.domain.protocol import Benchmark
+from expctl.domain.protocol.model import Benchmark
 from expctl.flow.world import Equipment, World
 
 

@@ -4,9 +4,9 @@ from expctl.domain.conditions import ARCHITECTURE, COMPILERS, EPOCH, EPOCH_DIGIT
 from expctl.domain.events import Built
 from expctl.domain.experiment.record import Rule, Waiver
 from expctl.domain.judged import judged_target
-from expctl.domain.judges import architecture_of
 from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Side
+from expctl.domain.protocol.architectures import architecture_of
 from expctl.domain.rules import rule_of
 from expctl.flow import preflight
 from expctl.flow.desk import Desk

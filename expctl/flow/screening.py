@@ -11,8 +11,8 @@ from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.patch.sweep import Combination, NotAConstant, combinations, values_in, with_values, words_of
 from expctl.domain.ports import Draft, Search
-from expctl.domain.proposer import Sweep
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
+from expctl.domain.protocol.proposer import Sweep
 from expctl.domain.queue import State
 from expctl.domain.waiting import Queue
 from expctl.flow.autopilot import Exhausted

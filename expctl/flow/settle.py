@@ -18,7 +18,7 @@ from expctl.domain.ledger.inputs import Books
 from expctl.domain.lifecycle import Run
 from expctl.domain.measurement import Side
 from expctl.domain.ports import Failed
-from expctl.domain.protocol import Target
+from expctl.domain.protocol.model import Target
 from expctl.domain.taints import taint_notes
 from expctl.domain.verdict import Decision
 from expctl.flow import preflight

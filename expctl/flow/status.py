@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
     from expctl.domain.history.epochs import Epochs
     from expctl.domain.ports import Foreign, Library
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.protocol.model import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from expctl.domain.condition import comparisons, parse
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.ports import Queued
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue import Entry, State
 from expctl.domain.result import Truth, fault_of
 from expctl.domain.waiting import Queue

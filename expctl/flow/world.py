@@ -21,7 +21,7 @@ from expctl.domain.ports import (
     Toolchains,
     Workspace,
 )
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from expctl.domain.experiment.record import Fact
 from expctl.domain.kernel_signs import signs_of
 from expctl.domain.profile import Kernel
 from expctl.domain.profile_pairs import short_name
-from expctl.domain.protocol import NumberKind
+from expctl.domain.protocol.model import NumberKind
 from expctl.domain.text import one_line
 
 KERNELS = 4

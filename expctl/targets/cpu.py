@@ -4,7 +4,7 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.ports import Available, Unavailable
-from expctl.domain.protocol import Build
+from expctl.domain.protocol.model import Build
 from expctl.targets import presence
 from expctl.targets.code_identity import code_hash
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from expctl.domain import boundaries
+from expctl.domain.protocol import boundaries
 from expctl.views.escape import Markdown, code_text, shown
 
 if TYPE_CHECKING:
-    from expctl.domain.protocol import Benchmark, KeepRule, Protocol, ResourceLimits, Target
+    from expctl.domain.protocol.model import Benchmark, KeepRule, Protocol, ResourceLimits, Target
 
 WORDS = """
 - target: where code runs. Of those that decide, the first that is here does; a guard only must build, stay within its limits and pass.

@@ -12,7 +12,7 @@ from expctl.adapters.environment import machine_facts, noise_fingerprint
 from expctl.domain.calibration import VERSION, Calibration, SizeNoise
 from expctl.domain.errors import Refused
 from expctl.domain.ports import Uncalibrated
-from expctl.domain.protocol import Benchmark, Size, Style
+from expctl.domain.protocol.model import Benchmark, Size, Style
 
 BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="n", weight=1.0),))
 NOISE = SizeNoise(

@@ -12,7 +12,7 @@ from expctl.adapters.replays import Replays
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Record
 from expctl.domain.measurement import Sample
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
 from expctl.domain.replay import UnplayableError, replayed, was_decided_by_samples
 from expctl.flow.run import run_experiment
 

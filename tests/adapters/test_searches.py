@@ -7,7 +7,7 @@ import pytest
 from expctl.adapters.searches import search_of
 from expctl.domain.errors import Refused
 from expctl.domain.patch.sweep import combinations, words_of
-from expctl.domain.proposer import Sampler, Sweep
+from expctl.domain.protocol.proposer import Sampler, Sweep
 
 SWEEP = Sweep(file="f", constants={"A": ("1", "2", "3"), "B": ("1", "2", "3")})
 OPTUNA = Sweep(file="f", constants=SWEEP.constants, sampler=Sampler.OPTUNA, trials=8)

@@ -14,7 +14,7 @@ from expctl.adapters.sound_json import Unsound, reader_of
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact, Record, Yardstick
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
 
 STICK = Yardstick(harness="h", kpi="n=512 (1)", build="zig-cpu")
 MADE = list(records(60, 5, yardsticks={"here": STICK, "gpu": STICK}, protocol="p"))

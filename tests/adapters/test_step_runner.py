@@ -16,7 +16,7 @@ from expctl.domain.experiment.record import Fact
 from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.ports import Failed
 from expctl.domain.ports import TestReport as Passed
-from expctl.domain.protocol import Benchmark, Environment, NumberKind, Size, Step, Style
+from expctl.domain.protocol.model import Benchmark, Environment, NumberKind, Size, Step, Style
 
 SAY = """
 import json, os, signal, sys, time

@@ -184,7 +184,7 @@ def test_deep_nesting_over_many_lines_is_refused_and_does_not_end_the_process() 
 import resource, sys
 from expctl.adapters import strict_yaml
 from expctl.domain.errors import Refused
-from expctl.domain.protocol import Protocol
+from expctl.domain.protocol.model import Protocol
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 try:
     strict_yaml.load(b"a: " + b"[\\n" * 30_000 + b"]\\n" * 30_000, Protocol, where="protocol.yaml")

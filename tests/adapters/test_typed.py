@@ -21,7 +21,7 @@ from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Proposal, 
 from expctl.domain.experiment.record import Artifact, Estimate, Fact, History, Origin, Record, Replication, Rule
 from expctl.domain.experiment.record import Test as Tried
 from expctl.domain.measurement import Sample, Side
-from expctl.domain.protocol import NumberKind, Protocol
+from expctl.domain.protocol.model import NumberKind, Protocol
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)

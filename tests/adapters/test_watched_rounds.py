@@ -11,7 +11,7 @@ from expctl.adapters.step_runner import StepRunner
 from expctl.domain.errors import Busy
 from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.ports import Failed
-from expctl.domain.protocol import Benchmark, Environment, Size, Style
+from expctl.domain.protocol.model import Benchmark, Environment, Size, Style
 
 WORKER = """
 import json, os, sys

@@ -7,8 +7,8 @@ from types import ModuleType
 
 import pytest
 
-from expctl.domain import boundaries
-from expctl.domain.boundaries import FUTILITY, KEEP, LOOKS, REGRESSION, RESCUE, at, looks_until
+from expctl.domain.protocol import boundaries
+from expctl.domain.protocol.boundaries import FUTILITY, KEEP, LOOKS, REGRESSION, RESCUE, at, looks_until
 
 TABLES = {"keep": KEEP, "futility": FUTILITY, "regression": REGRESSION, "rescuer 2": RESCUE[2], "rescuer 3": RESCUE[3]}
 PATHS = 200_000

@@ -15,7 +15,7 @@ from expctl.domain.history.baselines import baselines
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.record_summary import digest_of, in_order, seen_noise
 from expctl.domain.ports import ProbeAnswer
-from expctl.domain.protocol import Benchmark, Build, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.protocol.model import Benchmark, Build, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.rule_states import State, rule_states
 from expctl.views.brief import brief_text
 

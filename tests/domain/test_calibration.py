@@ -17,7 +17,7 @@ from expctl.domain.calibration import (
 from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment.noise import ROUNDS
 from expctl.domain.measurement import Sample, Side
-from expctl.domain.protocol import Benchmark, Size, Style
+from expctl.domain.protocol.model import Benchmark, Size, Style
 
 BENCHMARK = Benchmark(
     argv=("run",), timeout_s=1, sizes=(Size(name="big", weight=0.6), Size(name="small", weight=0.4)), style=Style.FINE, quads=2

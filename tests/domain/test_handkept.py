@@ -20,7 +20,7 @@ from expctl.domain.handkept_records import records_of, stated_target
 from expctl.domain.handkept_roofline import Roofline
 from expctl.domain.handkept_rules import forbidden
 from expctl.domain.handkept_verdicts import Waiting, rulings
-from expctl.domain.protocol import NumberKind
+from expctl.domain.protocol.model import NumberKind
 
 FOLDER = Path(__file__).with_name("handkept")
 SEED = Path(__file__).parents[3] / "shared" / "seeds" / "003_51ca50bead8c4f3b.txt"

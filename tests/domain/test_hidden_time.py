@@ -13,7 +13,7 @@ from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.judgement import judge
 from expctl.domain.measurement import Sample, Session, Side
 from expctl.domain.plan import Plan
-from expctl.domain.protocol import Benchmark, KeepRule, Size, Style
+from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
 from expctl.domain.verdict import Decision
 
 SIZES = (Size(name="large", weight=0.6), Size(name="small", weight=0.4))

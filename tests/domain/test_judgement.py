@@ -14,7 +14,7 @@ from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.judgement import judge, too_many
 from expctl.domain.measurement import Sample, Session, Side
 from expctl.domain.plan import Plan
-from expctl.domain.protocol import Benchmark, KeepRule, Size, Style
+from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
 from expctl.domain.replay import replayed, was_decided_by_samples
 from expctl.domain.verdict import Decision, MeasureMore
 

@@ -29,7 +29,7 @@ from expctl.domain.experiment.record import Artifact, Fact
 from expctl.domain.lifecycle import Run, advance, code_is_unchanged, next_action
 from expctl.domain.measurement import Sample, Session, Side
 from expctl.domain.plan import Plan
-from expctl.domain.protocol import ResourceLimits, Style
+from expctl.domain.protocol.model import ResourceLimits, Style
 from expctl.domain.verdict import Decision
 
 B, C = Side.BASELINE, Side.CANDIDATE

@@ -11,7 +11,7 @@ from expctl.domain.judgement import judge
 from expctl.domain.measurement import RoundEffect, Sample, Session, Side
 from expctl.domain.pairs import by_pairs
 from expctl.domain.plan import Plan
-from expctl.domain.protocol import Benchmark, KeepRule, Size, Style
+from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
 from expctl.domain.verdict import Decision, MeasureMore
 
 BENCHMARK = Benchmark(argv=("-",), timeout_s=1, sizes=(Size(name="n", weight=1.0),), style=Style.FINE, respawn=3)

@@ -4,13 +4,13 @@ from random import Random
 
 import pytest
 
-from expctl.domain.boundaries import LOOKS
 from expctl.domain.evidence import evidence_of
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.experiment.record import Estimate
 from expctl.domain.measurement import RoundEffect, Session
 from expctl.domain.picture import Caption, Picture, picture_of
 from expctl.domain.plan import Plan
+from expctl.domain.protocol.boundaries import LOOKS
 from expctl.domain.stats import percent
 from expctl.domain.verdict import CONFIRM_MERGES, Decision, decide
 

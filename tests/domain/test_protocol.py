@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.protocol import (
+from expctl.domain.protocol.model import (
     Benchmark,
     Build,
     Gate,

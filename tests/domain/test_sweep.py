@@ -3,7 +3,7 @@
 import pytest
 
 from expctl.domain.patch.sweep import NotAConstant, combinations, values_in, with_values, words_of
-from expctl.domain.proposer import Proposer, Screen, Sweep, proposer_faults
+from expctl.domain.protocol.proposer import Proposer, Screen, Sweep, proposer_faults
 
 TEXT = """\
 #define TILE_M 64   // rows

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from expctl.domain.measurement import Sample, Side, round_effects
-from expctl.domain.protocol import Style
+from expctl.domain.protocol.model import Style
 from expctl.domain.taints import lost_rounds, taint_notes
 
 NCU, HOT = "ncu matches ncu", "gpu is hot"

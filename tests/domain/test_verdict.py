@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from expctl.domain.boundaries import FUTILITY, KEEP, LOOKS, REGRESSION, VERSION, at
 from expctl.domain.evidence import OBJECTIVE, describe, evidence_of
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.measurement import RoundEffect, Session
 from expctl.domain.plan import Plan
-from expctl.domain.protocol import Benchmark, KeepRule, Size
+from expctl.domain.protocol.boundaries import FUTILITY, KEEP, LOOKS, REGRESSION, VERSION, at
+from expctl.domain.protocol.model import Benchmark, KeepRule, Size
 from expctl.domain.stats import lower_bound, t95, t_interval, upper_bound
 from expctl.domain.verdict import CONFIRM_MERGES, Decision, MeasureMore, confirm_rounds, decide
 

@@ -11,7 +11,7 @@ from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.events import Begun
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.ports import Failed
-from expctl.domain.protocol import Calibrate
+from expctl.domain.protocol.model import Calibrate
 from expctl.domain.replay import UnplayableError, replayed
 from expctl.flow.calibrate import calibrate
 from expctl.flow.noise import age, noise_line

@@ -10,7 +10,7 @@ from expctl.adapters.searches import search_of
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.ports import Draft, Failed
-from expctl.domain.proposer import Proposer, Screen, Sweep
+from expctl.domain.protocol.proposer import Proposer, Screen, Sweep
 from expctl.flow.autopilot import Exhausted, Unproposed
 from expctl.flow.propose import Proposed
 from expctl.flow.proposing import Agency, ask_proposer

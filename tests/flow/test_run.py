@@ -13,7 +13,7 @@ from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed, Unavailable
-from expctl.domain.protocol import Step
+from expctl.domain.protocol.model import Step
 from expctl.flow.run import Outcome, run_experiment
 
 NCU = ("ncu matches ncu",)

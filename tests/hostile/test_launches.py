@@ -16,7 +16,7 @@ from table import TABLE, snapshot
 from expctl.adapters.child import MARK, RESULT_FD, Child, Launch, TimedOut, Walls, log_tail
 from expctl.adapters.child_words import child_environment
 from expctl.adapters.redaction import known_secrets
-from expctl.domain.protocol import Environment
+from expctl.domain.protocol.model import Environment
 from expctl.launcher import containment
 from expctl.launcher.namespaces import Entry
 from expctl.launcher.offer import Offer, offer

@@ -11,7 +11,7 @@ from expctl.adapters.git_workspace import GitWorkspace
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.ports import Queued
-from expctl.domain.protocol import Build, PatchLimits, Protocol, Target, Toolchain
+from expctl.domain.protocol.model import Build, PatchLimits, Protocol, Target, Toolchain
 from expctl.flow.preflight import check_patch
 
 PROTOCOL = Protocol(

@@ -16,8 +16,8 @@ from expctl.domain.errors import Misused, Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict, check_id
 from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.ledger.model import ledger_of
-from expctl.domain.protocol import Build, Protocol, Target, Toolchain
-from expctl.domain.protocol_names import name_faults
+from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
+from expctl.domain.protocol.names import name_faults
 from expctl.domain.text import has_unseen, one_line
 from expctl.flow.messages import candidate_message, proposal_message, record_message
 from expctl.profiling.reader import read_profile

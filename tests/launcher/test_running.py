@@ -13,7 +13,7 @@ from expctl.adapters.child import MARK, Child, Launch, TimedOut, TooMuch, Unkill
 from expctl.adapters.step_runner import StepRunner
 from expctl.domain.errors import Busy
 from expctl.domain.ports import Failed
-from expctl.domain.protocol import Environment, Step
+from expctl.domain.protocol.model import Environment, Step
 from expctl.launcher import running, survivors
 from expctl.launcher.control_group import groups_of, home_of_groups
 from expctl.launcher.process import Identity, boot_id, identity_of, state_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.domain.protocol import Build, NumberKind, Toolchain
+from expctl.domain.protocol.model import Build, NumberKind, Toolchain
 from expctl.targets.gfx1151 import ZigGfxRecipe, compiler_facts
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")

@@ -6,7 +6,7 @@ import pytest
 
 from expctl.adapters.builder import Builder
 from expctl.domain.ports import Available, Recipe, Unavailable
-from expctl.domain.protocol import Build, Environment, Requires, Target, Toolchain
+from expctl.domain.protocol.model import Build, Environment, Requires, Target, Toolchain
 from expctl.targets import presence
 from expctl.targets.command import CommandRecipe
 from expctl.targets.rocm import HIPCC

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from expctl.adapters.child import Child, Launch, TimedOut
 from expctl.adapters.child_words import child_environment
-from expctl.domain.protocol import Environment
+from expctl.domain.protocol.model import Environment
 
 TIMEOUT_S = 5.0
 TAIL_BYTES = 4096

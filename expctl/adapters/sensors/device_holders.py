@@ -13,7 +13,7 @@ from pathlib import Path
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.adapters.sensors.sensor import EACH_TIME, Launch, Sensor, uses_gpu
 from expctl.domain.ports import Foreign
-from expctl.domain.protocol import Target
+from expctl.domain.protocol.model import Target
 from expctl.domain.text import one_line
 
 CARD = re.compile(r"kfd|nvidia\d+")

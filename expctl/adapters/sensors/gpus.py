@@ -7,7 +7,7 @@ from expctl.adapters.sensors.clock_history import ClockHistory
 from expctl.adapters.sensors.gpu_reading import GpuReading, GpuSource
 from expctl.adapters.sensors.sensor import Launch, Sensor, uses_gpu
 from expctl.domain.ports import Foreign
-from expctl.domain.protocol import Gate, Target
+from expctl.domain.protocol.model import Gate, Target
 
 EVERY_S = 0.25
 AT_WORK_PERCENT = 50.0  # below it a clock says nothing: an idle card slows down by itself

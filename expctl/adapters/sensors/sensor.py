@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from expctl.domain.ports import Foreign
-from expctl.domain.protocol import NumberKind, Target
+from expctl.domain.protocol.model import NumberKind, Target
 
 EACH_TIME = 0.0
 ONLY_AROUND = float("inf")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
     from expctl.domain.history.epochs import Epochs
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.protocol.model import Protocol
 
 WORDS_MAX = 4000
 OF_TITLE = 60  # words that a view may put before the sections

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from expctl.domain.brief.word_limit import Section
 
 if TYPE_CHECKING:
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.protocol.model import Protocol
 
 
 def protocol_section(protocol: Protocol) -> Section:

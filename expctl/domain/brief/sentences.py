@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
     from expctl.domain.history.epochs import Epochs
     from expctl.domain.ledger.record_summary import Digest, SeenNoise, Told
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.protocol.model import Protocol
 
 LONG, SHORT = 420, 200  # characters of a quoted text
 NAMED_MAX = 6

@@ -5,7 +5,7 @@ from enum import StrEnum
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
-from expctl.domain.protocol import NumberKind
+from expctl.domain.protocol.model import NumberKind
 from expctl.domain.values import dataclass, field
 
 OBJECTIVE = "objective"  # the size of the weighted mean over all sizes

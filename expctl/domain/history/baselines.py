@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from expctl.domain.experiment.proposal import Kind, Verdict, id_order
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Origin, Record
-from expctl.domain.protocol import NumberKind
+from expctl.domain.protocol.model import NumberKind
 from expctl.domain.values import dataclass, replace
 
 SPEEDS = (NumberKind.WALL_TIME, NumberKind.DEVICE_TIME)

@@ -4,7 +4,7 @@ import hashlib
 import json
 
 from expctl.domain.experiment.record import Yardstick
-from expctl.domain.protocol import Protocol, Style, Target
+from expctl.domain.protocol.model import Protocol, Style, Target
 
 
 def yardstick_of(protocol: Protocol, target: str, *, harness: str) -> Yardstick:

@@ -13,7 +13,7 @@ from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.ledger.record_summary import Digest
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.protocol.model import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

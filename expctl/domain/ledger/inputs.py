@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Finding, Record
     from expctl.domain.ports import LedgerShelf, Library
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.protocol.model import Protocol
     from expctl.domain.queue import Entry
     from expctl.domain.result import Profile
 

@@ -25,7 +25,7 @@ from expctl.domain.values import dataclass, replace
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding, Record
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.protocol.model import Protocol
     from expctl.domain.rule_levels import Pass
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from expctl.domain.ledger.remarks import Debt, Remark
     from expctl.domain.ledger.rows import QueueItem
     from expctl.domain.ledger.totals import BanState, Count
-    from expctl.domain.protocol import Protocol
+    from expctl.domain.protocol.model import Protocol
 
 NAMED_MAX = 12
 COMING = (State.READY, State.WAITING)

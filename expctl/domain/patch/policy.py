@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from expctl.domain.ports import ChangedFile
-from expctl.domain.protocol import PatchLimits, inside
+from expctl.domain.protocol.model import PatchLimits, inside
 
 REGULAR, FOLDER, DELETED = "100644", "040000", "000000"
 PATCH_BYTES_MAX = 16_000_000

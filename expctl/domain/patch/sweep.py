@@ -4,7 +4,7 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 
-from expctl.domain.proposer import Sweep
+from expctl.domain.protocol.proposer import Sweep
 
 Combination = Mapping[str, str]
 # What precedes the value and what follows it, by the language of the line.

@@ -11,7 +11,7 @@ from expctl.adapters.sensors.cpu_load import CpuLoad, Schedule, kept_waiting
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.adapters.sensors.sensor import Launch
 from expctl.adapters.sensors.suspend import Suspend, asleep_s
-from expctl.domain.protocol import Build, NumberKind, Target, Toolchain
+from expctl.domain.protocol.model import Build, NumberKind, Target, Toolchain
 
 ME = 500
 MS = 1_000_000

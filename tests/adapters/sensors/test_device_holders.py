@@ -7,7 +7,7 @@ from fakes import FakeProc
 
 from expctl.adapters.sensors.device_holders import KFD_PROCESSES, DeviceHolders
 from expctl.adapters.sensors.process_table import ProcessTable
-from expctl.domain.protocol import Build, NumberKind, Requires, Target, Toolchain
+from expctl.domain.protocol.model import Build, NumberKind, Requires, Target, Toolchain
 
 ME = 500
 BUILD = Build(toolchain=Toolchain.COMMAND, argv=("make",))

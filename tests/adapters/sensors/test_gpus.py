@@ -16,7 +16,7 @@ from expctl.adapters.sensors.gpu_reading import GpuReading, visible
 from expctl.adapters.sensors.gpus import Gpus
 from expctl.adapters.sensors.nvidia_smi import NvidiaSmi
 from expctl.adapters.sensors.sensor import Launch
-from expctl.domain.protocol import Gate
+from expctl.domain.protocol.model import Gate
 
 # ------------------------------------------------------------------ AMD, by sysfs
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
-from expctl.domain.boundaries import LOOKS, RESCUE
-from expctl.domain.profiler_passes import counter_faults
-from expctl.domain.proposer import Proposer, proposer_faults
-from expctl.domain.protocol_names import name_faults
+from expctl.domain.protocol.boundaries import LOOKS, RESCUE
+from expctl.domain.protocol.names import name_faults
+from expctl.domain.protocol.profiler_passes import counter_faults
+from expctl.domain.protocol.proposer import Proposer, proposer_faults
 from expctl.domain.values import dataclass, field
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from expctl.domain.protocol import Protocol, Target
+    from expctl.domain.protocol.model import Protocol, Target
 
 
 def architecture_of(name: str, target: Target) -> str:
