@@ -47,7 +47,7 @@ from expctl.domain.ports import (
 )
 from expctl.domain.protocol.model import Benchmark, Build, Environment, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.protocol.proposer import Proposer, Refusal
-from expctl.domain.result import Profile
+from expctl.domain.queue.dependency_answer import Profile
 from expctl.domain.rules import Candidate, changed_codes, keys_for, keys_of
 from expctl.flow.world import Equipment, World
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from expctl.domain.ledger.record_summary import Digest
     from expctl.domain.ledger.status_totals import Stock
     from expctl.domain.ports import Queued
-    from expctl.domain.result import Profile
+    from expctl.domain.queue.dependency_answer import Profile
 
 PROTOCOL = "protocol.yaml"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)

@@ -5,10 +5,10 @@ from pathlib import PurePosixPath
 
 from expctl.adapters.strict_yaml import load
 from expctl.adapters.typed import DECIMAL
-from expctl.domain.condition import Unparsable, parse
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.patch.patterns import pattern_fault
+from expctl.domain.queue.depends_on import Unparsable, parse
 from expctl.domain.text import plain_text, written_reason
 
 

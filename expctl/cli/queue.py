@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from expctl.domain.queue import Entry
+    from expctl.domain.queue.ordering import Entry
 
 
 def queue(
@@ -18,7 +18,7 @@ def queue(
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.proposal import check_id
-    from expctl.domain.waiting import Queue
+    from expctl.domain.queue.pending import Queue
     from expctl.views.queue import queue_lines
 
     if bool(experiment) is not (priority is not None):

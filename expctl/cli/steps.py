@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from expctl.domain.queue import State
+from expctl.domain.queue.ordering import State
 from expctl.flow.autopilot import Ended, Skipped, Step, Unproposed
 from expctl.flow.propose import Proposed
 from expctl.flow.queue import Rebased

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Benchmark, Environment, Protocol, Step, Target
     from expctl.domain.protocol.model import Build as BuildSpec
     from expctl.domain.protocol.proposer import Proposer, Refusal
-    from expctl.domain.result import Profile
+    from expctl.domain.queue.dependency_answer import Profile
     from expctl.domain.rules import Candidate
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from expctl.domain.errors import Busy, MachineTrouble, Refused
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.queue import Entry, State
+from expctl.domain.queue.ordering import Entry, State
+from expctl.domain.queue.pending import Queue
 from expctl.domain.text import one_line
-from expctl.domain.waiting import Queue
 from expctl.flow.footing import check_ground, check_same_branch, ending_in_words
 from expctl.flow.propose import Proposed
 from expctl.flow.queue import Rebased, rebase_queue

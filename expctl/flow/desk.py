@@ -11,8 +11,8 @@ from expctl.domain.patch.synchronisation import removed_synchronisation
 from expctl.domain.plan import Plan
 from expctl.domain.ports import Queued
 from expctl.domain.protocol.model import Benchmark, Protocol, Target
+from expctl.domain.queue.pending import Queue
 from expctl.domain.text import one_line
-from expctl.domain.waiting import Queue
 from expctl.flow import preflight
 from expctl.flow.calibrate import known_noise
 from expctl.flow.ground import ground_here

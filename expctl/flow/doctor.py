@@ -10,7 +10,7 @@ from expctl.domain.ledger.inputs import Books
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.ports import Library, Toolchains, Unavailable
 from expctl.domain.protocol.model import Protocol
-from expctl.domain.queue import State
+from expctl.domain.queue.ordering import State
 
 
 def committed_findings(

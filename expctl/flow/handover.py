@@ -7,7 +7,7 @@ from expctl.domain.brief.word_limit import Section
 from expctl.domain.experiment.record import Record
 from expctl.domain.history.baselines import Baseline, baselines
 from expctl.domain.protocol.model import KeepRule, PatchLimits
-from expctl.domain.waiting import Queue
+from expctl.domain.queue.pending import Queue
 from expctl.flow.brief import brief_here
 from expctl.flow.propose import next_number
 from expctl.flow.world import World

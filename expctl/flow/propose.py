@@ -9,7 +9,7 @@ from expctl.domain.experiment.queue_ticket import Ticket, content_of
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.ports import Queued
 from expctl.domain.protocol.model import Protocol
-from expctl.domain.queue import State
+from expctl.domain.queue.ordering import State
 from expctl.domain.text import one_line
 from expctl.flow import preflight
 from expctl.flow.messages import proposal_message

@@ -8,7 +8,7 @@ from expctl.domain.experiment.queue_ticket import Filing, Ticket
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Protocol
-from expctl.domain.queue import Entry, State
+from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
 from expctl.flow import preflight
 from expctl.flow.messages import queue_message

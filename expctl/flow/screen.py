@@ -12,7 +12,7 @@ from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Protocol, Target
 from expctl.domain.protocol.profiler_passes import passes_of
 from expctl.domain.protocol.proposer import Sweep
-from expctl.domain.result import plain_name
+from expctl.domain.queue.dependency_answer import plain_name
 from expctl.flow import preflight
 from expctl.flow.bench import CHECK_OUT
 from expctl.flow.round import measure_round

@@ -13,8 +13,8 @@ from expctl.domain.patch.sweep import Combination, NotAConstant, combinations, v
 from expctl.domain.ports import Draft, Search
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.protocol.proposer import Sweep
-from expctl.domain.queue import State
-from expctl.domain.waiting import Queue
+from expctl.domain.queue.ordering import State
+from expctl.domain.queue.pending import Queue
 from expctl.flow.autopilot import Exhausted
 from expctl.flow.propose import next_number
 from expctl.flow.screen import Screen, open_screen, score_of

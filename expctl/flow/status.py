@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
 from expctl.domain.history.benchmark_identity import yardstick_of
 from expctl.domain.history.comparability import ground_of
-from expctl.domain.queue import Entry, State
+from expctl.domain.queue.ordering import Entry, State
+from expctl.domain.queue.pending import Queue
 from expctl.domain.values import dataclass
-from expctl.domain.waiting import Queue
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 
-from expctl.domain.condition import comparisons, parse
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.ports import Queued
 from expctl.domain.protocol.model import Protocol
-from expctl.domain.queue import Entry, State
-from expctl.domain.result import Truth, fault_of
-from expctl.domain.waiting import Queue
+from expctl.domain.queue.dependency_answer import Truth, fault_of
+from expctl.domain.queue.depends_on import comparisons, parse
+from expctl.domain.queue.ordering import Entry, State
+from expctl.domain.queue.pending import Queue
 
 
 def check_conditions(proposal: Proposal, protocol: Protocol) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from expctl.domain.experiment.figures import throughput_text, time_text
 from expctl.domain.experiment.predictions import accuracy_text, prediction_text
-from expctl.domain.queue import State
+from expctl.domain.queue.ordering import State
 from expctl.views.escape import Markdown, code_text, shown
 from expctl.views.findings import about
 from expctl.views.ledger_lines import experiment_cells, forecast_cells, rule_cells, short

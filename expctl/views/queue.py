@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from expctl.domain.queue import Entry, State
+from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
 
 EMPTY = "the queue is empty: expctl new ID --from-diff"

@@ -63,15 +63,15 @@ def test_import_linter_fails_on(tree: Path, file: str, line: str, contract: str)
 
 
 def test_ruff_fails_on_an_unused_import(tree: Path) -> None:
-    plant(tree, "expctl/domain/queue.py", "import json")
+    plant(tree, "expctl/domain/queue/ordering.py", "import json")
     answer = checked(tree, "ruff", "check", "--no-cache", ".")
     assert answer.returncode == 1
     assert "F401" in answer.stdout
 
 
 def test_mypy_fails_on_a_wrong_type(tree: Path) -> None:
-    plant(tree, "expctl/domain/queue.py", "LIMIT: int = 'ten'")
-    answer = checked(tree, "mypy", "expctl/domain/queue.py")
+    plant(tree, "expctl/domain/queue/ordering.py", "LIMIT: int = 'ten'")
+    answer = checked(tree, "mypy", "expctl/domain/queue/ordering.py")
     assert answer.returncode == 1
     assert "Incompatible types in assignment" in answer.stdout
 

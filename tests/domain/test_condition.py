@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.condition import AllOf, AnyOf, Comparison, Operator, Unparsable, comparisons, parse
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Artifact, Estimate, Fact, Origin, Record
-from expctl.domain.result import Answer, Concluded, Hopeless, Pending, Truth, answer, fault_of
+from expctl.domain.queue.dependency_answer import Answer, Concluded, Hopeless, Pending, Truth, answer, fault_of
+from expctl.domain.queue.depends_on import AllOf, AnyOf, Comparison, Operator, Unparsable, comparisons, parse
 
 KEPT = Comparison("P15", ("verdict",), Operator.EQUAL, "KEEP")
 RECORD = Record(

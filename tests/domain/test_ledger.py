@@ -27,7 +27,7 @@ from expctl.domain.ledger.record_summary import Digest, digest_of, given_baselin
 from expctl.domain.ledger.remarks import corrections, debts
 from expctl.domain.ledger.rows import queue_items, row_of, rule_row
 from expctl.domain.protocol.model import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain
-from expctl.domain.queue import State, line_up
+from expctl.domain.queue.ordering import State, line_up
 from expctl.domain.rules import Level
 
 PROTOCOL = Protocol(

@@ -10,7 +10,7 @@ from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdic
 from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
 from expctl.domain.experiment.record import Fact, Origin, Record
 from expctl.domain.experiment.unreadable import Malformed
-from expctl.domain.queue import Entry, State, asked_profiles, line_up
+from expctl.domain.queue.ordering import Entry, State, asked_profiles, line_up
 
 TICKET = Ticket(content="c", base="b" * 40, date="2026-03-01")
 

@@ -2,7 +2,7 @@
 
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.experiment.queue_ticket import Filing, Ticket
-from expctl.domain.queue import line_up
+from expctl.domain.queue.ordering import line_up
 from expctl.views.queue import queue_lines
 
 

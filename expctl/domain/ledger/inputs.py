@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from expctl.domain.experiment.queue_ticket import Filing, Ticket
 from expctl.domain.ledger.model import Ledger, ledger_from, ledger_from_sums
 from expctl.domain.ledger.record_summary import Digest, digest_of, in_order, standing
+from expctl.domain.queue.pending import Queue
 from expctl.domain.values import dataclass, replace
-from expctl.domain.waiting import Queue
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Finding, Record
     from expctl.domain.ports import LedgerShelf, Library
     from expctl.domain.protocol.model import Protocol
-    from expctl.domain.queue import Entry
-    from expctl.domain.result import Profile
+    from expctl.domain.queue.dependency_answer import Profile
+    from expctl.domain.queue.ordering import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from expctl.domain.ledger.record_summary import Digest, digest_of
 from expctl.domain.ledger.remarks import Debt, Remark
 from expctl.domain.ledger.rows import Line, Piece, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
 from expctl.domain.ledger.totals import Sums, sums_of
-from expctl.domain.queue import Entry, line_up
+from expctl.domain.queue.ordering import Entry, line_up
 from expctl.domain.values import dataclass, replace
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from expctl.domain.experiment.figures import throughput_text, time_text
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.queue import State
+from expctl.domain.queue.ordering import State
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:

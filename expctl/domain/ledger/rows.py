@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from expctl.domain.conditions import hold_of
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Lapse, Origin, Record, Replication, Rule
-from expctl.domain.queue import Entry, State
+from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.rule_levels import Pass, levels_of
 from expctl.domain.values import dataclass
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from expctl.domain.queue import asked_experiments, asked_profiles, line_up
+from expctl.domain.queue.ordering import asked_experiments, asked_profiles, line_up
 from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
     from expctl.domain.experiment.unreadable import Malformed
     from expctl.domain.ports import Library
-    from expctl.domain.queue import Entry
-    from expctl.domain.result import Profile
+    from expctl.domain.queue.dependency_answer import Profile
+    from expctl.domain.queue.ordering import Entry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

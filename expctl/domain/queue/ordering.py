@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from expctl.domain.condition import Comparison, comparisons, parse
 from expctl.domain.experiment.proposal import Proposal, Verdict, id_order
 from expctl.domain.experiment.queue_ticket import Filing, Ticket
-from expctl.domain.result import Answer, Concluded, Hopeless, Pending, Profile, Result, Truth, answer
+from expctl.domain.queue.dependency_answer import Answer, Concluded, Hopeless, Pending, Profile, Result, Truth, answer
+from expctl.domain.queue.depends_on import Comparison, comparisons, parse
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from expctl.domain.condition import AllOf, Comparison, Condition, Operator
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Fact, Record
+from expctl.domain.queue.depends_on import AllOf, Comparison, Condition, Operator
 from expctl.domain.side import Side
 from expctl.domain.values import dataclass
 
