@@ -20,14 +20,12 @@ from expctl.adapters.record_codec import (
     typed_json,
 )
 from expctl.domain.calibration import Calibration
-from expctl.domain.conditions import hold_of
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.events import Event
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
 from expctl.domain.experiment.record import Artifact, Fact, Finding, Record
 from expctl.domain.experiment.unreadable import Malformed
-from expctl.domain.hold import Hold
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.ledger.record_summary import Digest, digest_of
 from expctl.domain.ledger.status_totals import Stock
@@ -48,7 +46,9 @@ from expctl.domain.ports import (
 from expctl.domain.protocol.model import Benchmark, Build, Environment, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.protocol.proposer import Proposer, Refusal
 from expctl.domain.queue.dependency_answer import Profile
-from expctl.domain.rules import Candidate, changed_codes, keys_for, keys_of
+from expctl.domain.rules.conditions import hold_of
+from expctl.domain.rules.matching import Candidate, changed_codes, keys_for, keys_of
+from expctl.domain.rules.open_conditions import Hold
 from expctl.flow.world import Equipment, World
 
 Files = dict[str, bytes]

@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from expctl.domain.conditions import ARCHITECTURE, EPOCH
 from expctl.domain.patch.code_lines import added_lines, code_lines
 from expctl.domain.patch.identity import item_keys, shape_hash
 from expctl.domain.patch.source_items import items_of
 from expctl.domain.patch.unified_diff import parse_diff, texts_of
 from expctl.domain.protocol.architectures import architectures
+from expctl.domain.rules.conditions import ARCHITECTURE, EPOCH
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader

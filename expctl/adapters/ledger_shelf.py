@@ -23,7 +23,7 @@ from expctl.domain.values import replace
 
 if TYPE_CHECKING:
     from expctl.adapters.record_index import RecordIndex
-    from expctl.domain.rule_levels import Pass
+    from expctl.domain.rules.match_levels import Pass
 
 COUNTED = """
 select target, verdict, imported, count(*) from live where verdict is not null

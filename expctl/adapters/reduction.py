@@ -9,12 +9,12 @@ from expctl.adapters.git_reader import EXPERIMENTS
 from expctl.adapters.index_rows import Row, row_of
 from expctl.adapters.index_texts import ground_text, list_text
 from expctl.adapters.record_codec import record_of
-from expctl.domain.conditions import hold_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.ledger.record_summary import digest_of
 from expctl.domain.ledger.rows import Lines
-from expctl.domain.rules import keys_of
+from expctl.domain.rules.conditions import hold_of
+from expctl.domain.rules.matching import keys_of
 from expctl.domain.side import Side
 from expctl.domain.values import dataclass
 

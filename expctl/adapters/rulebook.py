@@ -12,7 +12,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.patch.identity import ChangeIdentity, identify
 from expctl.domain.patch.patterns import forbidden
 from expctl.domain.patch.unified_diff import FileDiff, FileTexts, diff_faults, parse_diff, texts_of
-from expctl.domain.rules import Candidate, keys_for
+from expctl.domain.rules.matching import Candidate, keys_for
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from expctl.adapters.library import GitLibrary
     from expctl.adapters.record_index import RecordIndex
     from expctl.domain.experiment.record import Record
-    from expctl.domain.hold import Hold
+    from expctl.domain.rules.open_conditions import Hold
 
 PROTOCOL = "protocol.yaml"
 FAULTS_MAX = 10
@@ -90,7 +90,7 @@ class GitRulebook:
         """What each rule hangs on, by its experiment, in order of id. No record is read."""
         import json
 
-        from expctl.domain.hold import Hold
+        from expctl.domain.rules.open_conditions import Hold
 
         rows = self._index.ask(commit, lambda index: index.execute(HELD).fetchall())
         return {name: Hold(*json.loads(text)) for name, text in rows}  # its lists do for tuples, in half of the time

@@ -33,7 +33,7 @@ def rules(
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused
-    from expctl.domain.rule_states import rule_states
+    from expctl.domain.rules.states import rule_states
     from expctl.views.rules import rules_lines
 
     if arch and not probe:

@@ -77,8 +77,8 @@ def assumed(words: list[str]) -> dict[str, str]:
     """What is to be supposed, by name. Raises Misused for a word that is no NAME=VALUE, or a name that no condition has."""
     if not words:
         return {}
-    from expctl.domain.conditions import ARCHITECTURE, COMPILERS, EPOCH
     from expctl.domain.errors import Misused
+    from expctl.domain.rules.conditions import ARCHITECTURE, COMPILERS, EPOCH
 
     known = (*COMPILERS, ARCHITECTURE, EPOCH)
     for word in words:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.queue_ticket import Filing, Ticket
     from expctl.domain.experiment.record import Artifact, Fact, Finding, Record
     from expctl.domain.experiment.unreadable import Malformed
-    from expctl.domain.hold import Hold
     from expctl.domain.ledger.record_summary import Digest
     from expctl.domain.ledger.rows import DrawnPiece, Piece
     from expctl.domain.ledger.status_totals import Stock
@@ -31,7 +30,8 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Build as BuildSpec
     from expctl.domain.protocol.proposer import Proposer, Refusal
     from expctl.domain.queue.dependency_answer import Profile
-    from expctl.domain.rules import Candidate
+    from expctl.domain.rules.matching import Candidate
+    from expctl.domain.rules.open_conditions import Hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from expctl.domain.errors import Refused
-from expctl.domain.rules import Candidate, Match, differing_codes, matches, sound
+from expctl.domain.rules.matching import Candidate, Match, differing_codes, matches, sound
 from expctl.domain.side import Side
 from expctl.domain.text import one_line, written_reason
 
@@ -79,7 +79,7 @@ def look_up(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match,
     found = matches(rulebook.candidates(commit, candidate), candidate)
     if not found:
         return ()
-    from expctl.domain.conditions import lapses
+    from expctl.domain.rules.conditions import lapses
 
     now = rulebook.circumstances(commit)
     return tuple((match, lapses(match.record, now, match.level)) for match in sound(found, now))
@@ -88,8 +88,8 @@ def look_up(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match,
 def _judged(
     rulebook: Rulebook, candidate: Candidate, now: Circumstances, proposal: Proposal, commit: str
 ) -> tuple[Waiver, ...]:
-    from expctl.domain.conditions import lapses
     from expctl.domain.experiment.record import Waiver
+    from expctl.domain.rules.conditions import lapses
 
     waivers = []
     for match in sound(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now):
@@ -104,7 +104,7 @@ def _judged(
 
 def refusal(match: Match, experiment: str) -> Repeated:
     """What was tried before, how it ended, by what the repeat was known, and what would open the rule."""
-    from expctl.domain.conditions import verified
+    from expctl.domain.rules.conditions import verified
 
     record = match.record
     standing = [f"{name} {value}" for name, value in verified(record)]

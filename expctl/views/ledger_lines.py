@@ -18,7 +18,7 @@ from expctl.views.table import cells
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Estimate, Lapse, Record
     from expctl.domain.ledger.epoch_lines import Border
-    from expctl.domain.rule_levels import Pass
+    from expctl.domain.rules.match_levels import Pass
 
 LINE_MAX = 400
 EXPERIMENT = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "measured, on which baseline", "why")

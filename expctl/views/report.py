@@ -7,7 +7,7 @@ from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Record
 from expctl.domain.history.epochs import Epoch
 from expctl.domain.ports import Foreign
-from expctl.domain.rule_levels import levels_of
+from expctl.domain.rules.match_levels import levels_of
 from expctl.domain.text import one_line
 
 

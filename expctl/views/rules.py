@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from expctl.domain.experiment.proposal import Probe
 from expctl.domain.ports import ProbeAnswer
-from expctl.domain.rule_states import RuleState, State
+from expctl.domain.rules.states import RuleState, State
 from expctl.domain.text import one_line
 
 HEADS = {

@@ -20,7 +20,7 @@ from expctl.domain.experiment.proposal import Kind, Probe, Verdict
 from expctl.domain.experiment.record import Artifact, Origin, Record, Rule, Waiver
 from expctl.domain.patch.identity import ChangeIdentity
 from expctl.domain.ports import ProbeAnswer
-from expctl.domain.rules import Candidate
+from expctl.domain.rules.matching import Candidate
 
 PATCH_TO = "line zero, changed\n"
 PLAIN = Record(

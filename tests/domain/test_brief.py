@@ -7,7 +7,6 @@ from fakes import FakeCircumstances
 
 from expctl.domain.brief.compose import WORDS_MAX, Known, brief_of
 from expctl.domain.brief.rules import rules_now
-from expctl.domain.conditions import hold_of
 from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import Estimate, EvidenceKind, Finding, History, Lapse, Origin, Record, Rule, Waiver
@@ -16,7 +15,8 @@ from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.record_summary import digest_of, in_order, seen_noise
 from expctl.domain.ports import ProbeAnswer
 from expctl.domain.protocol.model import Benchmark, Build, Protocol, Size, Step, Target, Toolchain
-from expctl.domain.rule_states import State, rule_states
+from expctl.domain.rules.conditions import hold_of
+from expctl.domain.rules.states import State, rule_states
 from expctl.views.brief import brief_text
 
 NOW = FakeCircumstances(versions={"cc": "1.0"})

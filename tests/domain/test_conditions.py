@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from fakes import FakeCircumstances
 
-from expctl.domain.conditions import lapses, verified
 from expctl.domain.experiment.proposal import Kind, Probe, Until, Verdict
 from expctl.domain.experiment.record import Artifact, Lapse, Origin, Record, Rule
-from expctl.domain.rule_states import State, rule_states
-from expctl.domain.rules import Level
+from expctl.domain.rules.conditions import lapses, verified
+from expctl.domain.rules.matching import Level
+from expctl.domain.rules.states import State, rule_states
 
 PROBE = Probe(source="snippet", arch="gfx1151")
 MADE = {"candidate": {name: Artifact(sha256="", code="1") for name in ("cpu", "sm_90")}}

@@ -28,7 +28,7 @@ from expctl.domain.ledger.remarks import corrections, debts
 from expctl.domain.ledger.rows import queue_items, row_of, rule_row
 from expctl.domain.protocol.model import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain
 from expctl.domain.queue.ordering import State, line_up
-from expctl.domain.rules import Level
+from expctl.domain.rules.matching import Level
 
 PROTOCOL = Protocol(
     version=1,

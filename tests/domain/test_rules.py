@@ -9,7 +9,7 @@ from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal,
 from expctl.domain.experiment.record import Artifact, Origin, Record, Rule
 from expctl.domain.patch.identity import ChangeIdentity
 from expctl.domain.patch.patterns import pattern_fault
-from expctl.domain.rules import Candidate, Level, changed_codes, keys_for, keys_of, matches, rule_of
+from expctl.domain.rules.matching import Candidate, Level, changed_codes, keys_for, keys_of, matches, rule_of
 
 PROPOSAL = Proposal(
     id="P1",

@@ -9,8 +9,8 @@ from expctl.domain.errors import Refused
 from expctl.domain.events import Begun
 from expctl.domain.experiment.proposal import Probe, Verdict
 from expctl.domain.experiment.record import Waiver
-from expctl.domain.rule_states import rule_states
-from expctl.domain.rules import Level
+from expctl.domain.rules.matching import Level
+from expctl.domain.rules.states import rule_states
 from expctl.flow.repeats import Repeated, look_up
 from expctl.flow.run import Outcome, run_experiment
 from expctl.views.rules import rules_lines

@@ -8,7 +8,7 @@ from corpus import NEW, NOT_BUILT, REPEAT, Pair, codes, compiled, pairs
 
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Artifact, Origin, Record, Rule
-from expctl.domain.rules import Candidate, Level, differing_codes, matches
+from expctl.domain.rules.matching import Candidate, Level, differing_codes, matches
 
 HOME = "gfx1151-static"
 

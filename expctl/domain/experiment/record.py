@@ -97,7 +97,7 @@ class Lapse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A do-not-repeat rule: by what a repeat is known, and the conditions under which it failed (domain/conditions.py).
+    """A do-not-repeat rule: by what a repeat is known, and the conditions under which it failed (domain/rules/conditions.py).
 
     `change`, `settings`, `region` and `shapes` are those of change_identity.py; `code` is the machine code at home; `judged`
     is the target on which it failed (the record's own where none is named). `lapsed` are changes that were verified once and

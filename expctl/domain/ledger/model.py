@@ -26,7 +26,7 @@ from expctl.domain.values import dataclass, replace
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding, Record
     from expctl.domain.protocol.model import Protocol
-    from expctl.domain.rule_levels import Pass
+    from expctl.domain.rules.match_levels import Pass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.rule_levels import Pass
+from expctl.domain.rules.match_levels import Pass
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from expctl.domain.conditions import hold_of
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Lapse, Origin, Record, Replication, Rule
 from expctl.domain.queue.ordering import Entry, State
-from expctl.domain.rule_levels import Pass, levels_of
+from expctl.domain.rules.conditions import hold_of
+from expctl.domain.rules.match_levels import Pass, levels_of
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from expctl.domain.history.baselines import ImportedBaseline, Landing
 from expctl.domain.history.epochs import Epochs, epochs_from
 from expctl.domain.ledger.record_summary import Digest, given_baselines, in_order, landings, standing
 from expctl.domain.ledger.remarks import Debt, Remark, corrections, debts, notes, undecided, waived
-from expctl.domain.rule_levels import Pass
+from expctl.domain.rules.match_levels import Pass
 from expctl.domain.values import dataclass
 
 

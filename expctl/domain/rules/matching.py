@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from expctl.domain.patch.constants import plain_values
 from expctl.domain.patch.identity import ChangeIdentity, settings_hash
 from expctl.domain.patch.patterns import forbidden, void_reason
-from expctl.domain.rule_levels import Level as Level
-from expctl.domain.rule_levels import changed_codes as changed_codes
-from expctl.domain.rule_levels import differing_codes as differing_codes
-from expctl.domain.rule_levels import judged_of
+from expctl.domain.rules.match_levels import Level as Level
+from expctl.domain.rules.match_levels import changed_codes as changed_codes
+from expctl.domain.rules.match_levels import differing_codes as differing_codes
+from expctl.domain.rules.match_levels import judged_of
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment.record import Lapse, Record
-from expctl.domain.hold import ARCHITECTURE as ARCHITECTURE
-from expctl.domain.hold import EPOCH as EPOCH
-from expctl.domain.hold import EPOCH_DIGITS as EPOCH_DIGITS
-from expctl.domain.hold import PROBE, REGION, SCHEMA, Hold
-from expctl.domain.rule_levels import Level, judged_of
+from expctl.domain.rules.match_levels import Level, judged_of
+from expctl.domain.rules.open_conditions import ARCHITECTURE as ARCHITECTURE
+from expctl.domain.rules.open_conditions import EPOCH as EPOCH
+from expctl.domain.rules.open_conditions import EPOCH_DIGITS as EPOCH_DIGITS
+from expctl.domain.rules.open_conditions import PROBE, REGION, SCHEMA, Hold
 from expctl.domain.side import Side
 
 if TYPE_CHECKING:

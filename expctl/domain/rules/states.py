@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from expctl.domain.conditions import VERIFIED, lapses, verified
 from expctl.domain.experiment.proposal import id_order
-from expctl.domain.rule_levels import Level, Pass, levels_of
-from expctl.domain.rules import void_patterns
+from expctl.domain.rules.conditions import VERIFIED, lapses, verified
+from expctl.domain.rules.match_levels import Level, Pass, levels_of
+from expctl.domain.rules.matching import void_patterns
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Lapse, Record, Rule
