@@ -21,7 +21,6 @@ from expctl.adapters.record_codec import (
 )
 from expctl.domain.calibration import Calibration
 from expctl.domain.errors import Busy, Refused
-from expctl.domain.events import Event
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
 from expctl.domain.experiment.record import Artifact, Fact, Finding, Record
@@ -49,6 +48,7 @@ from expctl.domain.queue.dependency_answer import Profile
 from expctl.domain.rules.conditions import hold_of
 from expctl.domain.rules.matching import Candidate, changed_codes, keys_for, keys_of
 from expctl.domain.rules.open_conditions import Hold
+from expctl.domain.run.events import Event
 from expctl.flow.world import Equipment, World
 
 Files = dict[str, bytes]

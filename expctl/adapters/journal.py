@@ -12,8 +12,8 @@ from typing import Any, get_args
 
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
-from expctl.domain.events import Event
 from expctl.domain.machine.os_errors import explained
+from expctl.domain.run.events import Event
 from expctl.files import atomic_write
 from expctl.files.disk_reserve import FULL, Reserve
 

@@ -8,7 +8,6 @@ from expctl.adapters.journal import FileJournal
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_codec import samples_of
 from expctl.domain.errors import Refused
-from expctl.domain.events import Begun, Measured
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Mode, Proposal
 from expctl.domain.experiment.record import OBJECTIVE, Record
@@ -16,6 +15,7 @@ from expctl.domain.judgement import judge
 from expctl.domain.measurement import Sample, round_effects
 from expctl.domain.picture import Caption, Picture, picture_of
 from expctl.domain.plan import Plan
+from expctl.domain.run.events import Begun, Measured
 from expctl.domain.verdict import MeasureMore
 
 

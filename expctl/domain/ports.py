@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from expctl.domain.calibration import Calibration
     from expctl.domain.errors import Refused
-    from expctl.domain.events import Event
     from expctl.domain.experiment.proposal import Probe, Proposal, Verdict
     from expctl.domain.experiment.queue_ticket import Filing, Ticket
     from expctl.domain.experiment.record import Artifact, Fact, Finding, Record
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from expctl.domain.queue.dependency_answer import Profile
     from expctl.domain.rules.matching import Candidate
     from expctl.domain.rules.open_conditions import Hold
+    from expctl.domain.run.events import Event
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

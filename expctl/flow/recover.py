@@ -1,6 +1,6 @@
 """What a dead run left behind: survivors, a half-done publication, worktrees. Cleared before anything else."""
 
-from expctl.domain.events import Begun, Event, Published, Publishing
+from expctl.domain.run.events import Begun, Event, Published, Publishing
 from expctl.flow.world import World
 
 

@@ -15,9 +15,9 @@ from expctl.domain.text import one_line, written_reason
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Lapse, Record, Waiver
-    from expctl.domain.lifecycle import Run
     from expctl.domain.ports import Circumstances, Rulebook
     from expctl.domain.protocol.model import Protocol
+    from expctl.domain.run.state_machine import Run
 
 SHOWN = 3
 

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from expctl.domain.actions import Build, Nothing, Pin, Settle
-from expctl.domain.course import Course
 from expctl.domain.errors import Interrupted
-from expctl.domain.events import Begun, Event, Published
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record
-from expctl.domain.lifecycle import Run, advance, next_action
 from expctl.domain.ports import Holder
+from expctl.domain.run.actions import Build, Nothing, Pin, Settle
+from expctl.domain.run.events import Begun, Event, Published
+from expctl.domain.run.state_machine import Run, advance, next_action
+from expctl.domain.run.target_roles import Course
 from expctl.flow import desk as opening
 from expctl.flow.bench import Bench
 from expctl.flow.desk import Desk

@@ -7,7 +7,7 @@ import pytest
 from expctl.adapters import journal as journal_module
 from expctl.adapters.journal import FileJournal
 from expctl.domain.errors import MachineTrouble
-from expctl.domain.events import Pinned
+from expctl.domain.run.events import Pinned
 from expctl.files.disk_reserve import BYTES, Reserve
 
 PINNED = Pinned(candidate="c", tree="t", patch_id="p")

@@ -7,10 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle
-from expctl.domain.actions import Test as DoTest
-from expctl.domain.course import Course
-from expctl.domain.events import (
+from expctl.domain.experiment.proposal import Kind, Mode, Verdict
+from expctl.domain.experiment.record import Artifact, Fact
+from expctl.domain.measurement import Sample, Session, Side
+from expctl.domain.plan import Plan
+from expctl.domain.protocol.model import ResourceLimits, Style
+from expctl.domain.run.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle
+from expctl.domain.run.actions import Test as DoTest
+from expctl.domain.run.events import (
     Begun,
     BuildFailed,
     Built,
@@ -23,13 +27,9 @@ from expctl.domain.events import (
     Published,
     Publishing,
 )
-from expctl.domain.events import Tested as WasTested
-from expctl.domain.experiment.proposal import Kind, Mode, Verdict
-from expctl.domain.experiment.record import Artifact, Fact
-from expctl.domain.lifecycle import Run, advance, code_is_unchanged, next_action
-from expctl.domain.measurement import Sample, Session, Side
-from expctl.domain.plan import Plan
-from expctl.domain.protocol.model import ResourceLimits, Style
+from expctl.domain.run.events import Tested as WasTested
+from expctl.domain.run.state_machine import Run, advance, code_is_unchanged, next_action
+from expctl.domain.run.target_roles import Course
 from expctl.domain.verdict import Decision
 
 B, C = Side.BASELINE, Side.CANDIDATE

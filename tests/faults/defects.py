@@ -27,9 +27,9 @@ from expctl.adapters.git_files import WorkTreeFiles
 from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_workspace import GitWorkspace
 from expctl.domain.errors import MachineTrouble
-from expctl.domain.events import MeasureFailed, Publishing
 from expctl.domain.machine import os_errors
 from expctl.domain.ports import Failed
+from expctl.domain.run.events import MeasureFailed, Publishing
 from expctl.flow import bench, footing, preflight, recover
 from expctl.launcher import containment, running
 

@@ -6,11 +6,11 @@ import pytest
 from fakes import Stage
 
 from expctl.domain.errors import Refused
-from expctl.domain.events import Begun
 from expctl.domain.experiment.proposal import Probe, Verdict
 from expctl.domain.experiment.record import Waiver
 from expctl.domain.rules.matching import Level
 from expctl.domain.rules.states import rule_states
+from expctl.domain.run.events import Begun
 from expctl.flow.repeats import Repeated, look_up
 from expctl.flow.run import Outcome, run_experiment
 from expctl.views.rules import rules_lines

@@ -8,9 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from expctl.domain.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle, Test
-from expctl.domain.course import Course
-from expctl.domain.events import (
+from expctl.domain.experiment.proposal import Kind, Verdict
+from expctl.domain.experiment.record import Artifact
+from expctl.domain.judgement import judge
+from expctl.domain.measurement import Sample, Side
+from expctl.domain.plan import Plan
+from expctl.domain.run.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle, Test
+from expctl.domain.run.events import (
     Begun,
     BuildFailed,
     Built,
@@ -23,12 +27,8 @@ from expctl.domain.events import (
     Published,
     Tested,
 )
-from expctl.domain.experiment.proposal import Kind, Verdict
-from expctl.domain.experiment.record import Artifact
-from expctl.domain.judgement import judge
-from expctl.domain.measurement import Sample, Side
-from expctl.domain.plan import Plan
-from expctl.domain.resources import exceeded
+from expctl.domain.run.resource_limits import exceeded
+from expctl.domain.run.target_roles import Course
 from expctl.domain.verdict import Decision, MeasureMore
 
 E_ = TypeVar("E_", bound=object)

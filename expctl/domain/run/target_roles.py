@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from expctl.domain.events import Begun
 from expctl.domain.protocol.model import Protocol, ResourceLimits
+from expctl.domain.run.events import Begun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
