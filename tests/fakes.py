@@ -19,7 +19,6 @@ from expctl.adapters.record_codec import (
     ticket_bytes,
     typed_json,
 )
-from expctl.domain.calibration import Calibration
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
@@ -28,7 +27,6 @@ from expctl.domain.experiment.unreadable import Malformed
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.ledger.record_summary import Digest, digest_of
 from expctl.domain.ledger.status_totals import Stock
-from expctl.domain.measurement import Sample, Side
 from expctl.domain.patch.identity import ChangeIdentity
 from expctl.domain.ports import (
     Available,
@@ -49,6 +47,8 @@ from expctl.domain.rules.conditions import hold_of
 from expctl.domain.rules.matching import Candidate, changed_codes, keys_for, keys_of
 from expctl.domain.rules.open_conditions import Hold
 from expctl.domain.run.events import Event
+from expctl.domain.verdict.calibration import Calibration
+from expctl.domain.verdict.samples import Sample, Side
 from expctl.flow.world import Equipment, World
 
 Files = dict[str, bytes]

@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "faults")
 from lab import Lab, Scene
 
 from expctl import wiring
-from expctl.domain.measurement import Side
 from expctl.domain.protocol.model import Protocol
+from expctl.domain.verdict.samples import Side
 from expctl.flow.round import measure_round
 from expctl.flow.run import run_experiment
 from expctl.flow.world import Equipment, World

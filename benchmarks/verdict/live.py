@@ -33,7 +33,7 @@ import yaml
 from live_results import CLASSES, Result, table
 
 from expctl.adapters.record_codec import samples_of
-from expctl.domain.measurement import round_effects
+from expctl.domain.verdict.samples import round_effects
 
 BUSY = 75
 FIRST = "The tree that the blind experiments start from"

@@ -1,4 +1,4 @@
-"""Lets `expctl.domain.verdict.decide`, the function that `expctl run` calls, decide on made or recorded rounds, many times."""
+"""Lets `expctl.domain.verdict.sequential_test.decide`, the function that `expctl run` calls, decide on made or recorded rounds, many times."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from expctl.domain.experiment.proposal import Mode, Verdict
-from expctl.domain.measurement import RoundEffect, Session
-from expctl.domain.plan import Plan
 from expctl.domain.protocol.boundaries import LOOKS
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size
-from expctl.domain.verdict import Decision, MeasureMore, confirm_rounds, decide
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import RoundEffect, Session
+from expctl.domain.verdict.sequential_test import Decision, MeasureMore, confirm_rounds, decide
 
 ROUNDS = LOOKS[-1]  # of a search, at most
 CONFIRM = confirm_rounds(ROUNDS)

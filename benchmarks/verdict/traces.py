@@ -9,8 +9,8 @@ import numpy as np
 from procedure import plan_of
 
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.measurement import RoundEffect, Session
-from expctl.domain.verdict import Decision, decide
+from expctl.domain.verdict.samples import RoundEffect, Session
+from expctl.domain.verdict.sequential_test import Decision, decide
 
 FOLDER = Path(__file__).parent / "traces"
 BLOCK = 6  # neighbouring rounds that stay together when recorded noise is drawn again

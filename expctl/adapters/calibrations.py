@@ -10,10 +10,10 @@ from pathlib import Path
 
 from expctl.adapters.record_codec import typed_json
 from expctl.adapters.typed import encode
-from expctl.domain.calibration import Calibration, benchmark_identity, implausible
 from expctl.domain.errors import Refused
 from expctl.domain.ports import Uncalibrated
 from expctl.domain.protocol.model import Benchmark
+from expctl.domain.verdict.calibration import Calibration, benchmark_identity, implausible
 from expctl.files import atomic_write
 
 FOLDER = "XDG_STATE_HOME"

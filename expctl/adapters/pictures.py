@@ -11,12 +11,12 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Mode, Proposal
 from expctl.domain.experiment.record import OBJECTIVE, Record
-from expctl.domain.judgement import judge
-from expctl.domain.measurement import Sample, round_effects
-from expctl.domain.picture import Caption, Picture, picture_of
-from expctl.domain.plan import Plan
 from expctl.domain.run.events import Begun, Measured
-from expctl.domain.verdict import MeasureMore
+from expctl.domain.verdict.judge import judge
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.plot_data import Caption, Picture, picture_of
+from expctl.domain.verdict.samples import Sample, round_effects
+from expctl.domain.verdict.sequential_test import MeasureMore
 
 
 class Pictures:

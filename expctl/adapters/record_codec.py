@@ -14,7 +14,7 @@ from expctl.domain.experiment.record import Fact, Record
 from expctl.files.strict_json import no_constant, once
 
 if TYPE_CHECKING:
-    from expctl.domain.measurement import Sample
+    from expctl.domain.verdict.samples import Sample
 
 T = TypeVar("T")
 
@@ -49,7 +49,7 @@ def samples_bytes(samples: Iterable[Sample]) -> bytes:
 
 def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
     """Read samples.jsonl. Raises Refused naming the first line that is not a sample."""
-    from expctl.domain.measurement import Sample
+    from expctl.domain.verdict.samples import Sample
 
     return tuple(
         typed_json(line, Sample, where=f"{where}, line {number}") for number, line in enumerate(text.splitlines(), start=1)

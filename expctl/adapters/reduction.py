@@ -15,8 +15,8 @@ from expctl.domain.ledger.record_summary import digest_of
 from expctl.domain.ledger.rows import Lines
 from expctl.domain.rules.conditions import hold_of
 from expctl.domain.rules.matching import keys_of
-from expctl.domain.side import Side
 from expctl.domain.values import dataclass
+from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader

@@ -8,8 +8,8 @@ from expctl.adapters.record_codec import samples_of, with_parts
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict, id_order
 from expctl.domain.experiment.record import Origin, Record, Replication
-from expctl.domain.measurement import MalformedRound
-from expctl.domain.replay import UnplayableError, replayed, was_decided_by_samples
+from expctl.domain.verdict.decide_again import UnplayableError, replayed, was_decided_by_samples
+from expctl.domain.verdict.samples import MalformedRound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 from expctl.adapters.channel import NONCE, Channel, Unasked, shown
 from expctl.adapters.child import Child, Gone, TimedOut, log_tail
-from expctl.domain.measurement import Side
 from expctl.domain.ports import Failed
 from expctl.domain.text import one_line
+from expctl.domain.verdict.samples import Side
 
 NS_MAX = 1 << 53
 
@@ -26,7 +26,7 @@ class StepFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """The times of single iterations, and what was seen of the whole visit beyond them (domain/hidden_time.py)."""
+    """The times of single iterations, and what was seen of the whole visit beyond them (domain/verdict/untimed_work.py)."""
 
     ns: tuple[int, ...]
     hidden_ns: int

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from expctl.domain.experiment.record import Record
     from expctl.domain.ledger.record_summary import Digest
-    from expctl.domain.picture import Picture
+    from expctl.domain.verdict.plot_data import Picture
 
 SUFFIXES = ("png", "svg")
 TERMINAL = "-"

@@ -12,7 +12,6 @@ from expctl.domain.values import dataclass
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from expctl.domain.calibration import Calibration
     from expctl.domain.errors import Refused
     from expctl.domain.experiment.proposal import Probe, Proposal, Verdict
     from expctl.domain.experiment.queue_ticket import Filing, Ticket
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from expctl.domain.ledger.rows import DrawnPiece, Piece
     from expctl.domain.ledger.status_totals import Stock
     from expctl.domain.ledger.totals import Sums
-    from expctl.domain.measurement import Sample, Side
     from expctl.domain.patch.identity import ChangeIdentity
     from expctl.domain.patch.sweep import Combination
     from expctl.domain.protocol.model import Benchmark, Environment, Protocol, Step, Target
@@ -32,6 +30,8 @@ if TYPE_CHECKING:
     from expctl.domain.rules.matching import Candidate
     from expctl.domain.rules.open_conditions import Hold
     from expctl.domain.run.events import Event
+    from expctl.domain.verdict.calibration import Calibration
+    from expctl.domain.verdict.samples import Sample, Side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

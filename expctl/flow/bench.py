@@ -6,11 +6,11 @@ from pathlib import Path
 from types import TracebackType
 
 from expctl.domain.experiment.record import Artifact
-from expctl.domain.measurement import Session, Side
 from expctl.domain.ports import Failed, TestReport
 from expctl.domain.run.actions import Build, Measure, Pin, Profile, Test
 from expctl.domain.run.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
 from expctl.domain.run.state_machine import Run
+from expctl.domain.verdict.samples import Session, Side
 from expctl.flow import preflight
 from expctl.flow.desk import Desk
 from expctl.flow.look import look

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from expctl.domain.brief.compose import Brief, Known, brief_of
 from expctl.domain.brief.rules import rules_now
-from expctl.domain.calibration import Calibration
 from expctl.domain.history.baselines import Baseline, baseline_of
 from expctl.domain.history.epochs import epochs_from
 from expctl.domain.ledger.record_summary import Digest, in_order, landings, seen_noise, standing
+from expctl.domain.verdict.calibration import Calibration
 from expctl.flow.status import epochs_now
 
 if TYPE_CHECKING:

@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from expctl.domain.calibration import Calibration, calibration_of
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.noise import ROUNDS, Calibrated
-from expctl.domain.judgement import too_many
-from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Benchmark, Calibrate, Protocol
+from expctl.domain.verdict.calibration import Calibration, calibration_of
+from expctl.domain.verdict.judge import too_many
+from expctl.domain.verdict.samples import Sample, Side, round_effects
 from expctl.flow import preflight
 from expctl.flow.recover import clear_the_deck
 from expctl.flow.round import measure_round

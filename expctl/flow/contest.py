@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from expctl.domain.calibration import Calibration
 from expctl.domain.errors import Interrupted
 from expctl.domain.experiment.proposal import Kind, Mode
 from expctl.domain.experiment.record import OBJECTIVE, Artifact
 from expctl.domain.history.audit import Contest
 from expctl.domain.history.kept_changes import Promise, beyond_promise
-from expctl.domain.judgement import estimates_of, judge
-from expctl.domain.measurement import Sample, Session, Side
-from expctl.domain.plan import Plan
 from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Benchmark, Protocol
-from expctl.domain.verdict import Decision, MeasureMore
+from expctl.domain.verdict.calibration import Calibration
+from expctl.domain.verdict.judge import estimates_of, judge
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import Sample, Session, Side
+from expctl.domain.verdict.sequential_test import Decision, MeasureMore
 from expctl.flow.bench import CHECK_OUT
 from expctl.flow.round import measure_round
 from expctl.flow.world import Equipment, World

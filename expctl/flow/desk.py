@@ -7,12 +7,12 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Origin, Record, Waiver
 from expctl.domain.ledger.simplify_budget import simplify_used_percent
 from expctl.domain.patch.synchronisation import removed_synchronisation
-from expctl.domain.plan import Plan
 from expctl.domain.ports import Queued
 from expctl.domain.protocol.model import Benchmark, Protocol, Target
 from expctl.domain.queue.pending import Queue
 from expctl.domain.run.events import Begun, Event
 from expctl.domain.text import one_line
+from expctl.domain.verdict.plan import Plan
 from expctl.flow import preflight
 from expctl.flow.calibrate import known_noise
 from expctl.flow.ground import ground_here

@@ -6,11 +6,11 @@ Whatever goes wrong here is a note and never a verdict.
 from dataclasses import replace
 from pathlib import Path
 
-from expctl.domain.measurement import Side
 from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Step
 from expctl.domain.protocol.profiler_passes import passes_of, profiler_of
 from expctl.domain.run.events import Profiled
+from expctl.domain.verdict.samples import Side
 from expctl.flow.desk import Desk
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from expctl.domain.errors import Refused
 from expctl.domain.rules.matching import Candidate, Match, differing_codes, matches, sound
-from expctl.domain.side import Side
 from expctl.domain.text import one_line, written_reason
+from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal

@@ -1,13 +1,13 @@
 """What a run says about rules when it settles: the one that it leaves, and those that had let it pass."""
 
 from expctl.domain.experiment.record import Rule, Waiver
-from expctl.domain.measurement import Side
 from expctl.domain.protocol.architectures import architecture_of
 from expctl.domain.rules.conditions import ARCHITECTURE, COMPILERS, EPOCH, EPOCH_DIGITS
 from expctl.domain.rules.matching import rule_of
 from expctl.domain.run.events import Built
 from expctl.domain.run.failing_target import judged_target
 from expctl.domain.run.state_machine import Run
+from expctl.domain.verdict.samples import Side
 from expctl.flow import preflight
 from expctl.flow.desk import Desk
 from expctl.flow.repeats import check_code

@@ -7,12 +7,12 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Artifact, Fact
-from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Protocol, Target
 from expctl.domain.protocol.profiler_passes import passes_of
 from expctl.domain.protocol.proposer import Sweep
 from expctl.domain.queue.dependency_answer import plain_name
+from expctl.domain.verdict.samples import Sample, Side, round_effects
 from expctl.flow import preflight
 from expctl.flow.bench import CHECK_OUT
 from expctl.flow.round import measure_round

@@ -12,15 +12,15 @@ from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication
 from expctl.domain.experiment.record import Test as TestFacts
 from expctl.domain.history.build_differences import build_changes, fact_changes
-from expctl.domain.judgement import estimates_of
 from expctl.domain.ledger.inputs import Books
-from expctl.domain.measurement import Side
 from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Target
 from expctl.domain.run.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
 from expctl.domain.run.state_machine import Run
-from expctl.domain.taints import taint_notes
-from expctl.domain.verdict import Decision
+from expctl.domain.verdict.interference import taint_notes
+from expctl.domain.verdict.judge import estimates_of
+from expctl.domain.verdict.samples import Side
+from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow import preflight
 from expctl.flow.bench import CHECK_OUT
 from expctl.flow.desk import Desk

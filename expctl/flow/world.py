@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.ledger.model import Ledger
-from expctl.domain.measurement import Sample
 from expctl.domain.ports import (
     Calibrations,
     Clock,
@@ -22,6 +21,7 @@ from expctl.domain.ports import (
     Workspace,
 )
 from expctl.domain.protocol.model import Protocol
+from expctl.domain.verdict.samples import Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact
-from expctl.domain.measurement import Side
 from expctl.domain.profile import Kernel
 from expctl.domain.profile_change import compare_runs
 from expctl.domain.text import one_line
+from expctl.domain.verdict.samples import Side
 from expctl.launcher.removal import remove_tree
 from expctl.profiling.analysis import with_occupancy
 from expctl.profiling.reader import read_profile

@@ -1,7 +1,7 @@
 """A calibration as text for a terminal."""
 
-from expctl.domain.calibration import AUTOCORRELATION_MOST, Calibration, SizeNoise
 from expctl.domain.experiment.record import OBJECTIVE
+from expctl.domain.verdict.calibration import AUTOCORRELATION_MOST, Calibration, SizeNoise
 
 LOOKS_SHOWN = (10, 36)
 

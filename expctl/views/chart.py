@@ -3,8 +3,8 @@
 import textwrap
 
 from expctl.domain.experiment.figures import effect_text
-from expctl.domain.picture import Picture
 from expctl.domain.text import one_line
+from expctl.domain.verdict.plot_data import Picture
 
 WIDTH = 80
 LABEL = 8  # `  +12.34`

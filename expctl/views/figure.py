@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from expctl.domain.experiment.figures import effect_text
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.picture import Picture
 from expctl.domain.text import one_line
+from expctl.domain.verdict.plot_data import Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from expctl.adapters.journal import EVENTS, FileJournal
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
-from expctl.domain.measurement import Sample, Side
 from expctl.domain.protocol.model import Style
 from expctl.domain.run.events import Begun, Event, Measured, Pinned, Published
+from expctl.domain.verdict.samples import Sample, Side
 
 BEGUN = Begun(id="P1", target="cpu", guards=("gfx",), absent=(), base="b", branch="main", content="c", again=False, date="d")
 PINNED = Pinned(candidate="c", tree="t1", patch_id="p")

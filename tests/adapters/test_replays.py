@@ -11,9 +11,9 @@ from expctl.adapters.record_codec import samples_of, with_parts
 from expctl.adapters.replays import Replays
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Record
-from expctl.domain.measurement import Sample
 from expctl.domain.protocol.model import Protocol
-from expctl.domain.replay import UnplayableError, replayed, was_decided_by_samples
+from expctl.domain.verdict.decide_again import UnplayableError, replayed, was_decided_by_samples
+from expctl.domain.verdict.samples import Sample
 from expctl.flow.run import run_experiment
 
 BENCHMARK = PROTOCOL.targets["cpu"].benchmark

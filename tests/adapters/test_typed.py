@@ -20,8 +20,8 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import Artifact, Estimate, Fact, History, Origin, Record, Replication, Rule
 from expctl.domain.experiment.record import Test as Tried
-from expctl.domain.measurement import Sample, Side
 from expctl.domain.protocol.model import NumberKind, Protocol
+from expctl.domain.verdict.samples import Sample, Side
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 NUMBER = st.floats(allow_nan=False, allow_infinity=False)

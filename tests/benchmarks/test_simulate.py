@@ -13,12 +13,12 @@ import pytest
 import simulate
 import traces
 
-from expctl.domain.evidence import evidence_of
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.experiment.record import Procedure
-from expctl.domain.measurement import RoundEffect
-from expctl.domain.plan import Plan
-from expctl.domain.verdict import Decision
+from expctl.domain.verdict.evidence import evidence_of
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import RoundEffect
+from expctl.domain.verdict.sequential_test import Decision
 
 FOLDER = Path(__file__).parents[2] / "benchmarks/verdict"
 

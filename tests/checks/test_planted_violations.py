@@ -44,9 +44,9 @@ def test_the_copy_has_no_violation(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "line", "contract"),
     [
-        ("expctl/domain/stats.py", "import expctl.flow.run", "Floors"),
+        ("expctl/domain/verdict/statistics.py", "import expctl.flow.run", "Floors"),
         ("expctl/views/report.py", "import expctl.adapters.journal", "Floors"),
-        ("expctl/domain/stats.py", "import subprocess", "ground floor is pure"),
+        ("expctl/domain/verdict/statistics.py", "import subprocess", "ground floor is pure"),
         ("expctl/flow/run.py", "import git", "Only the plumbing"),
         ("expctl/adapters/journal.py", "import git", "Only the plumbing"),
         ("expctl/adapters/journal.py", "import subprocess", "One launcher"),

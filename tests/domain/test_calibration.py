@@ -7,17 +7,17 @@ from random import Random
 
 import pytest
 
-from expctl.domain.calibration import (
+from expctl.domain.experiment.noise import ROUNDS
+from expctl.domain.protocol.model import Benchmark, Size, Style
+from expctl.domain.verdict.calibration import (
     SizeNoise,
     benchmark_identity,
     calibration_of,
     implausible,
     mde,
 )
-from expctl.domain.evidence import OBJECTIVE
-from expctl.domain.experiment.noise import ROUNDS
-from expctl.domain.measurement import Sample, Side
-from expctl.domain.protocol.model import Benchmark, Size, Style
+from expctl.domain.verdict.evidence import OBJECTIVE
+from expctl.domain.verdict.samples import Sample, Side
 
 BENCHMARK = Benchmark(
     argv=("run",), timeout_s=1, sizes=(Size(name="big", weight=0.6), Size(name="small", weight=0.4)), style=Style.FINE, quads=2

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
-from expctl.domain.judgement import judge
-from expctl.domain.measurement import Sample, Session, Side
-from expctl.domain.plan import Plan
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
-from expctl.domain.verdict import Decision
+from expctl.domain.verdict.judge import judge
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import Sample, Session, Side
+from expctl.domain.verdict.sequential_test import Decision
 
 SIZES = (Size(name="large", weight=0.6), Size(name="small", weight=0.4))
 PLAN = Plan.of(Benchmark(argv=("run",), timeout_s=1, sizes=SIZES), KeepRule(), Mode.GAIN)

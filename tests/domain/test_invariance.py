@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
-from expctl.domain.judgement import judge
-from expctl.domain.measurement import Sample, Session, Side, round_effects
-from expctl.domain.plan import Plan
 from expctl.domain.protocol.boundaries import LOOKS
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
-from expctl.domain.verdict import Decision, confirm_rounds
+from expctl.domain.verdict.judge import judge
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import Sample, Session, Side, round_effects
+from expctl.domain.verdict.sequential_test import Decision, confirm_rounds
 
 BENCHMARK = Benchmark(argv=("-",), timeout_s=1, sizes=(Size(name="big", weight=0.6), Size(name="small", weight=0.4)))
 PLANS = [Plan.of(BENCHMARK, KeepRule(), mode) for mode in (Mode.GAIN, Mode.GAIN_COSTLY)]

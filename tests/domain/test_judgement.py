@@ -7,16 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Origin, Record
-from expctl.domain.judgement import judge, too_many
-from expctl.domain.measurement import Sample, Session, Side
-from expctl.domain.plan import Plan
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
-from expctl.domain.replay import replayed, was_decided_by_samples
-from expctl.domain.verdict import Decision, MeasureMore
+from expctl.domain.verdict.decide_again import replayed, was_decided_by_samples
+from expctl.domain.verdict.evidence import OBJECTIVE
+from expctl.domain.verdict.judge import judge, too_many
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import Sample, Session, Side
+from expctl.domain.verdict.sequential_test import Decision, MeasureMore
 
 BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="n", weight=1.0),), style=Style.FINE)
 CALIBRATED = Calibrated(

@@ -9,8 +9,6 @@ from hypothesis import strategies as st
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Artifact, Fact
-from expctl.domain.measurement import Sample, Session, Side
-from expctl.domain.plan import Plan
 from expctl.domain.protocol.model import ResourceLimits, Style
 from expctl.domain.run.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle
 from expctl.domain.run.actions import Test as DoTest
@@ -30,7 +28,9 @@ from expctl.domain.run.events import (
 from expctl.domain.run.events import Tested as WasTested
 from expctl.domain.run.state_machine import Run, advance, code_is_unchanged, next_action
 from expctl.domain.run.target_roles import Course
-from expctl.domain.verdict import Decision
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import Sample, Session, Side
+from expctl.domain.verdict.sequential_test import Decision
 
 B, C = Side.BASELINE, Side.CANDIDATE
 PLAN = Plan(weights={"n": 1.0}, rounds=6, mode=Mode.GAIN, guard=0.005, regression=0.003, worthwhile=0.005, simplify=0.005)

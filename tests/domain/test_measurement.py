@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.measurement import MalformedRound, Sample, Side, median_ns, round_effects
 from expctl.domain.protocol.model import Style
+from expctl.domain.verdict.samples import MalformedRound, Sample, Side, median_ns, round_effects
 
 TIMES = st.lists(st.integers(1_000, 10_000_000), min_size=1, max_size=9)
 BIG = 10_000_000_000  # ns; large, so that rounding to whole ns is below 1e-9

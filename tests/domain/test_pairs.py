@@ -5,14 +5,14 @@ from random import Random
 
 import pytest
 
-from expctl.domain.evidence import OBJECTIVE
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
-from expctl.domain.judgement import judge
-from expctl.domain.measurement import RoundEffect, Sample, Session, Side
-from expctl.domain.pairs import by_pairs
-from expctl.domain.plan import Plan
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style
-from expctl.domain.verdict import Decision, MeasureMore
+from expctl.domain.verdict.evidence import OBJECTIVE
+from expctl.domain.verdict.judge import judge
+from expctl.domain.verdict.paired_rounds import by_pairs
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import RoundEffect, Sample, Session, Side
+from expctl.domain.verdict.sequential_test import Decision, MeasureMore
 
 BENCHMARK = Benchmark(argv=("-",), timeout_s=1, sizes=(Size(name="n", weight=1.0),), style=Style.FINE, respawn=3)
 PLAN = Plan.of(BENCHMARK, KeepRule(), Mode.GAIN)

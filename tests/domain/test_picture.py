@@ -4,15 +4,15 @@ from random import Random
 
 import pytest
 
-from expctl.domain.evidence import evidence_of
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.experiment.record import Estimate
-from expctl.domain.measurement import RoundEffect, Session
-from expctl.domain.picture import Caption, Picture, picture_of
-from expctl.domain.plan import Plan
 from expctl.domain.protocol.boundaries import LOOKS
-from expctl.domain.stats import percent
-from expctl.domain.verdict import CONFIRM_MERGES, Decision, decide
+from expctl.domain.verdict.evidence import evidence_of
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.plot_data import Caption, Picture, picture_of
+from expctl.domain.verdict.samples import RoundEffect, Session
+from expctl.domain.verdict.sequential_test import CONFIRM_MERGES, Decision, decide
+from expctl.domain.verdict.statistics import percent
 
 PLAN = Plan(weights={"a": 0.7, "b": 0.3}, mode=Mode.GAIN, guard=0.005, regression=0.003, worthwhile=0.005, simplify=0.005)
 CAPTION = Caption(id="P1", title="t", target="cpu", outcome="KEEP", reason="r")

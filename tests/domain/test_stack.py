@@ -9,8 +9,8 @@ from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Estimate, Origin, Record, Replication
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.history.kept_changes import Layer, Promise, beyond_promise, falls_short, stack_of, together
-from expctl.domain.measurement import Sample, Side
 from expctl.domain.protocol.model import Style
+from expctl.domain.verdict.samples import Sample, Side
 
 TEN = Estimate(size="objective", effect_percent=10, low_percent=9, high_percent=11, sd_percent=1, rounds=18)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.stats import (
+from expctl.domain.verdict.statistics import (
     T_95,
     T_975,
     T_9995,

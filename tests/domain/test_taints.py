@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from expctl.domain.measurement import Sample, Side, round_effects
 from expctl.domain.protocol.model import Style
-from expctl.domain.taints import lost_rounds, taint_notes
+from expctl.domain.verdict.interference import lost_rounds, taint_notes
+from expctl.domain.verdict.samples import Sample, Side, round_effects
 
 NCU, HOT = "ncu matches ncu", "gpu is hot"
 B, C = Side.BASELINE, Side.CANDIDATE

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from expctl.domain.evidence import OBJECTIVE, describe, evidence_of
 from expctl.domain.experiment.proposal import Mode, Verdict
-from expctl.domain.measurement import RoundEffect, Session
-from expctl.domain.plan import Plan
 from expctl.domain.protocol.boundaries import FUTILITY, KEEP, LOOKS, REGRESSION, VERSION, at
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size
-from expctl.domain.stats import lower_bound, t95, t_interval, upper_bound
-from expctl.domain.verdict import CONFIRM_MERGES, Decision, MeasureMore, confirm_rounds, decide
+from expctl.domain.verdict.evidence import OBJECTIVE, describe, evidence_of
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import RoundEffect, Session
+from expctl.domain.verdict.sequential_test import CONFIRM_MERGES, Decision, MeasureMore, confirm_rounds, decide
+from expctl.domain.verdict.statistics import lower_bound, t95, t_interval, upper_bound
 
 PLAN = Plan(weights={"big": 0.6, "small": 0.4}, mode=Mode.GAIN, guard=0.005, regression=0.003, worthwhile=0.005, simplify=0.005)
 COSTLY = replace(PLAN, mode=Mode.GAIN_COSTLY)

@@ -17,8 +17,8 @@ from expctl.adapters.record_codec import samples_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Record
 from expctl.domain.ledger.inputs import Books
-from expctl.domain.measurement import MalformedRound
-from expctl.domain.replay import UnplayableError, replayed, was_decided_by_samples
+from expctl.domain.verdict.decide_again import UnplayableError, replayed, was_decided_by_samples
+from expctl.domain.verdict.samples import MalformedRound
 from expctl.views.ledger_md import render
 from expctl.wiring import mark_of
 

@@ -6,13 +6,13 @@ import pytest
 from fakes import PROTOCOL, Crash, Stage
 
 from expctl.adapters.record_codec import samples_of, with_parts
-from expctl.domain.calibration import Calibration
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Calibrate
-from expctl.domain.replay import UnplayableError, replayed
 from expctl.domain.run.events import Begun
+from expctl.domain.verdict.calibration import Calibration
+from expctl.domain.verdict.decide_again import UnplayableError, replayed
 from expctl.flow.calibrate import calibrate
 from expctl.flow.noise import age, noise_line
 from expctl.flow.run import run_experiment

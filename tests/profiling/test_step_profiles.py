@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from expctl.domain.measurement import Side
 from expctl.domain.protocol.model import NumberKind
+from expctl.domain.verdict.samples import Side
 from expctl.profiling.step_profiles import StepProfiles
 
 CAPTURES = Path(__file__).parents[2] / "benchmarks/profiles/captures"

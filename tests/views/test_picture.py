@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from expctl.domain.experiment.record import Estimate
-from expctl.domain.picture import Caption, Look, Picture
+from expctl.domain.verdict.plot_data import Caption, Look, Picture
 from expctl.views.chart import WIDTH, chart_lines
 from expctl.views.figure import figure_bytes
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from expctl.domain.experiment.record import Artifact, Fact
-from expctl.domain.side import Side
+from expctl.domain.verdict.side import Side
 
 
 def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[str, ...]:

@@ -9,8 +9,8 @@ from expctl.domain.experiment.record import OBJECTIVE, Estimate, Record, Replica
 from expctl.domain.history.baselines import lands
 from expctl.domain.history.comparability import grounds_of
 from expctl.domain.history.epochs import Epoch
-from expctl.domain.measurement import Sample, Side
-from expctl.domain.stats import percent
+from expctl.domain.verdict.samples import Sample, Side
+from expctl.domain.verdict.statistics import percent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from enum import StrEnum
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.queue.depends_on import AllOf, Comparison, Condition, Operator
-from expctl.domain.side import Side
 from expctl.domain.values import dataclass
+from expctl.domain.verdict.side import Side
 
 KNOWN = "verdict, target, effect.SIZE, effect.SIZE.low, effect.SIZE.high, build.NAME, profile.NAME"
 ASKABLE = tuple(verdict.value for verdict in Verdict if verdict is not Verdict.INVALID)

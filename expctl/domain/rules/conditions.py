@@ -14,7 +14,7 @@ from expctl.domain.rules.open_conditions import ARCHITECTURE as ARCHITECTURE
 from expctl.domain.rules.open_conditions import EPOCH as EPOCH
 from expctl.domain.rules.open_conditions import EPOCH_DIGITS as EPOCH_DIGITS
 from expctl.domain.rules.open_conditions import PROBE, REGION, SCHEMA, Hold
-from expctl.domain.side import Side
+from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
     from expctl.domain.ports import Circumstances

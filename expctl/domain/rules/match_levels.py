@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from expctl.domain.side import Side
 from expctl.domain.values import dataclass
+from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Verdict

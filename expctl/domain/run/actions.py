@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from expctl.domain.measurement import Session, Side
-from expctl.domain.verdict import Decision
+from expctl.domain.verdict.samples import Session, Side
+from expctl.domain.verdict.sequential_test import Decision
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.record import Artifact, Fact, Waiver
-from expctl.domain.measurement import Sample, Side
+from expctl.domain.verdict.samples import Sample, Side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

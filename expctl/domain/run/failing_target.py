@@ -1,9 +1,9 @@
 """Where a candidate failed: the target whose code was rejected, read from the events of its run."""
 
-from expctl.domain.measurement import Side
 from expctl.domain.run.events import Tested
 from expctl.domain.run.resource_limits import exceeded
 from expctl.domain.run.state_machine import Run
+from expctl.domain.verdict.samples import Side
 
 
 def judged_target(run: Run) -> str:

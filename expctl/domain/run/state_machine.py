@@ -10,9 +10,6 @@ from typing import TypeVar
 
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Artifact
-from expctl.domain.judgement import judge
-from expctl.domain.measurement import Sample, Side
-from expctl.domain.plan import Plan
 from expctl.domain.run.actions import Action, Build, Measure, Nothing, Pin, Profile, Settle, Test
 from expctl.domain.run.events import (
     Begun,
@@ -29,7 +26,10 @@ from expctl.domain.run.events import (
 )
 from expctl.domain.run.resource_limits import exceeded
 from expctl.domain.run.target_roles import Course
-from expctl.domain.verdict import Decision, MeasureMore
+from expctl.domain.verdict.judge import judge
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import Sample, Side
+from expctl.domain.verdict.sequential_test import Decision, MeasureMore
 
 E_ = TypeVar("E_", bound=object)
 

@@ -8,14 +8,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from expctl.domain.evidence import OBJECTIVE, Evidence, describe, evidence_of
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.experiment.record import Procedure
-from expctl.domain.measurement import RoundEffect, Session
-from expctl.domain.plan import Plan
-from expctl.domain.price import price_of
 from expctl.domain.protocol.boundaries import CONFIRM_LEAST, VERSION, looks_until
-from expctl.domain.stats import Interval
+from expctl.domain.verdict.cost_to_decide import price_of
+from expctl.domain.verdict.evidence import OBJECTIVE, Evidence, describe, evidence_of
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import RoundEffect, Session
+from expctl.domain.verdict.statistics import Interval
 
 # A confirmation is longer than its search by half, so that it seldom loses what the search rightly found, and is judged on
 # means of neighbouring rounds, so that rounds which remember each other do not pass for independent ones. docs/METHODOLOGY.md

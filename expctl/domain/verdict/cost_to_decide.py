@@ -4,10 +4,10 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from expctl.domain.evidence import OBJECTIVE, Evidence, describe
-from expctl.domain.measurement import RoundEffect
 from expctl.domain.protocol.boundaries import FUTILITY, KEEP
-from expctl.domain.stats import percent
+from expctl.domain.verdict.evidence import OBJECTIVE, Evidence, describe
+from expctl.domain.verdict.samples import RoundEffect
+from expctl.domain.verdict.statistics import percent
 
 ENDLESS = 1_000_000
 ONE_SIDED_95 = 1.645

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from expctl.domain.evidence import OBJECTIVE, describe
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.measurement import RoundEffect, Sample, Side, round_effects
-from expctl.domain.plan import Plan
-from expctl.domain.stats import Interval, lower_bound, t95, t999, t_interval
-from expctl.domain.verdict import Decision
+from expctl.domain.verdict.evidence import OBJECTIVE, describe
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import RoundEffect, Sample, Side, round_effects
+from expctl.domain.verdict.sequential_test import Decision
+from expctl.domain.verdict.statistics import Interval, lower_bound, t95, t999, t_interval
 
 
 def all_charged(decision: Decision, samples: Sequence[Sample], plan: Plan) -> Decision:

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from expctl.domain.experiment.record import Estimate
-from expctl.domain.measurement import RoundEffect, Session
-from expctl.domain.plan import Plan
 from expctl.domain.protocol.boundaries import FUTILITY, KEEP, at, looks_until
-from expctl.domain.stats import percent, t95, t_interval
-from expctl.domain.verdict import CONFIRM_MERGES, confirm_rounds
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import RoundEffect, Session
+from expctl.domain.verdict.sequential_test import CONFIRM_MERGES, confirm_rounds
+from expctl.domain.verdict.statistics import percent, t95, t_interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from expctl.domain.measurement import RoundEffect
+from expctl.domain.verdict.samples import RoundEffect
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

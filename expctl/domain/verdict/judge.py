@@ -6,14 +6,14 @@ from dataclasses import replace
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Procedure
-from expctl.domain.hidden_time import all_charged
-from expctl.domain.measurement import Sample, Session, Side, median_ns, round_effects, side_spreads
-from expctl.domain.pairs import by_pairs
-from expctl.domain.plan import Plan
 from expctl.domain.protocol.boundaries import VERSION, looks_until
 from expctl.domain.protocol.model import Size
-from expctl.domain.stats import Interval, percent
-from expctl.domain.verdict import Decision, MeasureMore, decide
+from expctl.domain.verdict.paired_rounds import by_pairs
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import Sample, Session, Side, median_ns, round_effects, side_spreads
+from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide
+from expctl.domain.verdict.statistics import Interval, percent
+from expctl.domain.verdict.untimed_work import all_charged
 
 DIGITS, DIGITS_V0 = 8, 4  # of an estimate in percent; the records of rule v0 have four
 ODD_SHARE = 0.25

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from expctl.domain.experiment.record import OBJECTIVE as OBJECTIVE
-from expctl.domain.measurement import RoundEffect
-from expctl.domain.plan import Plan
 from expctl.domain.protocol.boundaries import FUTILITY, KEEP, REGRESSION, RESCUE, at
-from expctl.domain.stats import Interval, lower_bound, percent, t95, t_interval, upper_bound
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import RoundEffect
+from expctl.domain.verdict.statistics import Interval, lower_bound, percent, t95, t_interval, upper_bound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from expctl.domain.measurement import Sample
+from expctl.domain.verdict.samples import Sample
 
 
 def taint_notes(samples: Iterable[Sample]) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 from expctl.domain.experiment.proposal import Kind, Mode
 from expctl.domain.experiment.record import Record, Replication
-from expctl.domain.judgement import estimates_of, judge, reported
-from expctl.domain.measurement import Sample, round_effects
-from expctl.domain.plan import Plan
 from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import Benchmark, KeepRule
-from expctl.domain.verdict import MeasureMore
-from expctl.domain.verdict_v0 import decide_v0
+from expctl.domain.verdict.fixed_rounds import decide_v0
+from expctl.domain.verdict.judge import estimates_of, judge, reported
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import Sample, round_effects
+from expctl.domain.verdict.sequential_test import MeasureMore
 
 RULE_V0 = "v0"
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.record import OBJECTIVE
-from expctl.domain.measurement import RoundEffect, Sample, round_effects, side_spreads
 from expctl.domain.protocol.model import Benchmark, Style
-from expctl.domain.stats import autocorrelation, t999, t_interval
-from expctl.domain.taints import lost_rounds
 from expctl.domain.values import dataclass
+from expctl.domain.verdict.interference import lost_rounds
+from expctl.domain.verdict.samples import RoundEffect, Sample, round_effects, side_spreads
+from expctl.domain.verdict.statistics import autocorrelation, t999, t_interval
 
 VERSION = 1
 AUTOCORRELATION_MOST = 0.2

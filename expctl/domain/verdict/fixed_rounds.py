@@ -5,12 +5,12 @@ Records without a procedure were decided by it; `expctl replay` checks them with
 
 from collections.abc import Mapping, Sequence
 
-from expctl.domain.evidence import OBJECTIVE, describe
 from expctl.domain.experiment.proposal import Mode, Verdict
-from expctl.domain.measurement import RoundEffect
-from expctl.domain.plan import Plan
-from expctl.domain.stats import Interval, percent, rounds_to_resolve, t_interval
-from expctl.domain.verdict import Decision, MeasureMore
+from expctl.domain.verdict.evidence import OBJECTIVE, describe
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import RoundEffect
+from expctl.domain.verdict.sequential_test import Decision, MeasureMore
+from expctl.domain.verdict.statistics import Interval, percent, rounds_to_resolve, t_interval
 
 
 def decide_v0(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision:
