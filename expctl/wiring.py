@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.experiment.record import Record
     from expctl.domain.ledger.rows import Lines
-    from expctl.domain.ports import Foreign, ProbeAnswer, Progress, Recipe
     from expctl.domain.protocol.model import Gate, Protocol
     from expctl.flow.autopilot import Exhausted, Unproposed
     from expctl.flow.propose import Proposed
     from expctl.flow.status import Running
-    from expctl.flow.world import Equipment, World
     from expctl.launcher.offer import Offer
+    from expctl.ports.context import Equipment, World
+    from expctl.ports.repository import Foreign, ProbeAnswer, Progress, Recipe
 
 
 def here() -> Place:
@@ -286,7 +286,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.repository_lock import RepositoryLock
-    from expctl.flow.world import World
+    from expctl.ports.context import World
     from expctl.views.ledger_md import render
 
     become_subreaper()
@@ -322,7 +322,7 @@ def _equip(
     from expctl.adapters.builder import Builder
     from expctl.adapters.step_runner import StepRunner
     from expctl.domain.protocol.model import Toolchain
-    from expctl.flow.world import Equipment
+    from expctl.ports.context import Equipment
     from expctl.profiling.step_profiles import StepProfiles
     from expctl.targets.command import CommandRecipe
     from expctl.targets.cpu import ZigCpuRecipe

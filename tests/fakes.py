@@ -28,7 +28,17 @@ from expctl.domain.ledger.model import Ledger
 from expctl.domain.ledger.record_summary import Digest, digest_of
 from expctl.domain.ledger.status_totals import Stock
 from expctl.domain.patch.identity import ChangeIdentity
-from expctl.domain.ports import (
+from expctl.domain.protocol.model import Benchmark, Build, Environment, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.protocol.proposer import Proposer, Refusal
+from expctl.domain.queue.dependency_answer import Profile
+from expctl.domain.rules.conditions import hold_of
+from expctl.domain.rules.matching import Candidate, changed_codes, keys_for, keys_of
+from expctl.domain.rules.open_conditions import Hold
+from expctl.domain.run.events import Event
+from expctl.domain.verdict.calibration import Calibration
+from expctl.domain.verdict.samples import Sample, Side
+from expctl.ports.context import Equipment, World
+from expctl.ports.repository import (
     Available,
     ChangedFile,
     Draft,
@@ -40,16 +50,6 @@ from expctl.domain.ports import (
     Unavailable,
     Uncalibrated,
 )
-from expctl.domain.protocol.model import Benchmark, Build, Environment, Protocol, Size, Step, Target, Toolchain
-from expctl.domain.protocol.proposer import Proposer, Refusal
-from expctl.domain.queue.dependency_answer import Profile
-from expctl.domain.rules.conditions import hold_of
-from expctl.domain.rules.matching import Candidate, changed_codes, keys_for, keys_of
-from expctl.domain.rules.open_conditions import Hold
-from expctl.domain.run.events import Event
-from expctl.domain.verdict.calibration import Calibration
-from expctl.domain.verdict.samples import Sample, Side
-from expctl.flow.world import Equipment, World
 
 Files = dict[str, bytes]
 

@@ -31,7 +31,7 @@ from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.samples import Side
 from expctl.flow.round import measure_round
 from expctl.flow.run import run_experiment
-from expctl.flow.world import Equipment, World
+from expctl.ports.context import Equipment, World
 from expctl.views.console import ConsoleProgress
 
 EXPERIMENT_MS_MOST, LAUNCH_MS_MOST, IDLE_S_MOST = 150.0, 5.0, 1.0

@@ -30,7 +30,7 @@ from expctl.adapters.record_index import RecordIndex
 from expctl.adapters.rulebook import GitRulebook
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record, Rule, Yardstick
-from expctl.domain.ports import ProbeAnswer
+from expctl.ports.repository import ProbeAnswer
 
 HERE = Path(__file__).parent
 EXPCTL = str(Path(sys.executable).with_name("expctl"))

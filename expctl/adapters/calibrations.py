@@ -11,10 +11,10 @@ from pathlib import Path
 from expctl.adapters.record_codec import typed_json
 from expctl.adapters.typed import encode
 from expctl.domain.errors import Refused
-from expctl.domain.ports import Uncalibrated
 from expctl.domain.protocol.model import Benchmark
 from expctl.domain.verdict.calibration import Calibration, benchmark_identity, implausible
 from expctl.files import atomic_write
+from expctl.ports.repository import Uncalibrated
 
 FOLDER = "XDG_STATE_HOME"
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")

@@ -16,8 +16,8 @@ from expctl.domain.rules.conditions import ARCHITECTURE, EPOCH
 if TYPE_CHECKING:
     from expctl.adapters.git_reader import GitReader
     from expctl.domain.experiment.proposal import Probe
-    from expctl.domain.ports import ProbeAnswer
     from expctl.domain.protocol.model import Protocol
+    from expctl.ports.repository import ProbeAnswer
 
 AskTool = Callable[[str], str]
 TryProbe = Callable[["Probe"], "ProbeAnswer"]

@@ -15,8 +15,8 @@ from expctl.adapters.git_trouble import gave_up
 from expctl.adapters.stale_locks import remove_below
 from expctl.domain.errors import Refused
 from expctl.domain.patch.unified_diff import no_diff
-from expctl.domain.ports import ChangedFile, Failed
 from expctl.files import atomic_write
+from expctl.ports.repository import ChangedFile, Failed
 
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"

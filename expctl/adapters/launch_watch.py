@@ -14,7 +14,7 @@ from typing import Protocol
 
 from expctl.adapters.sensors.newcomers import Newcomers
 from expctl.adapters.sensors.sensor import Launch, Sensor
-from expctl.domain.ports import Foreign
+from expctl.ports.repository import Foreign
 
 POLL_S = 0.05
 SHARE_MOST = 0.005  # of a core

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.unreadable import Malformed
     from expctl.domain.ledger.record_summary import Digest
     from expctl.domain.ledger.status_totals import Stock
-    from expctl.domain.ports import Queued
     from expctl.domain.queue.dependency_answer import Profile
+    from expctl.ports.repository import Queued
 
 PROTOCOL = "protocol.yaml"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
@@ -78,7 +78,7 @@ class GitLibrary:
     def queued(self, commit: str, experiment: str) -> Queued:
         """One proposal with its patch. Raises Refused when it isn't committed or not well formed."""
         from expctl.adapters.proposal_file import proposal_of
-        from expctl.domain.ports import Queued
+        from expctl.ports.repository import Queued
 
         folder = f"{EXPERIMENTS}/{check_id(experiment)}"
         names = {name: f"{commit}:{folder}/{name}" for name in PROPOSAL}

@@ -15,11 +15,11 @@ from expctl.adapters.strict_yaml import BYTES_MAX
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import ID_PATTERN, Proposal
-from expctl.domain.ports import Draft, Failed
 from expctl.domain.protocol.model import Environment
 from expctl.domain.protocol.proposer import Proposer, Refusal
 from expctl.domain.text import has_unseen, one_line
 from expctl.files import atomic_write
+from expctl.ports.repository import Draft, Failed
 
 SCHEMA = 1
 REMEMBERED = 20

@@ -12,9 +12,9 @@ from expctl.adapters.child import Child
 from expctl.adapters.launch_watch import Unwatched, Watch
 from expctl.adapters.worker import StepFailed, Visit, Worker
 from expctl.domain.errors import Busy
-from expctl.domain.ports import Failed, Progress
 from expctl.domain.protocol.model import Benchmark, Style
 from expctl.domain.verdict.samples import Sample, Side
+from expctl.ports.repository import Failed, Progress
 
 ORDERS = ("ABBA", "BAAB")
 LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}

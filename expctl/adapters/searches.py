@@ -6,8 +6,8 @@ from typing import Any
 
 from expctl.domain.errors import Refused
 from expctl.domain.patch.sweep import Combination
-from expctl.domain.ports import Search
 from expctl.domain.protocol.proposer import Sampler, Sweep
+from expctl.ports.repository import Search
 
 
 class GridSearch:

@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 from expctl.adapters.channel import NONCE, Channel, Unasked, shown
 from expctl.adapters.child import Child, Gone, TimedOut, log_tail
-from expctl.domain.ports import Failed
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Side
+from expctl.ports.repository import Failed
 
 NS_MAX = 1 << 53
 

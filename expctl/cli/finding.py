@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from expctl.domain.ports import FindingsPen
     from expctl.flow.findings import Noted
-    from expctl.flow.world import World
+    from expctl.ports.context import World
+    from expctl.ports.repository import FindingsPen
 
 finding = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Add findings, say which are superseded or contradicted, list them."

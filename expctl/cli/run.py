@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from expctl.adapters.git_reader import Place
     from expctl.flow.autopilot import Budget, Step
-    from expctl.flow.world import World
+    from expctl.ports.context import World
 
 
 def run(

@@ -9,14 +9,14 @@ from expctl.domain.experiment.record import OBJECTIVE, EvidenceKind
 from expctl.domain.history.audit import Audit, Contest, LeftOut, finding_text
 from expctl.domain.history.epochs import Epoch, epochs_of
 from expctl.domain.history.kept_changes import Layer, Promise, falls_short, stack_of, together
-from expctl.domain.ports import Failed, FindingsPen
 from expctl.flow import preflight
 from expctl.flow.bisect import bisect
 from expctl.flow.contest import Ring, contest
 from expctl.flow.findings import add
 from expctl.flow.ground import ground_here
 from expctl.flow.recover import clear_the_deck
-from expctl.flow.world import World
+from expctl.ports.context import World
+from expctl.ports.repository import Failed, FindingsPen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from expctl.flow.propose import Proposed
 from expctl.flow.queue import Rebased, rebase_queue
 from expctl.flow.recover import clear_the_deck
 from expctl.flow.run import Outcome, run_experiment
-from expctl.flow.world import World
+from expctl.ports.context import World
 
 BUSY_PAUSE_S = 5.0
 FAULTS_IN_A_ROW = 3

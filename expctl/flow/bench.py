@@ -6,7 +6,6 @@ from pathlib import Path
 from types import TracebackType
 
 from expctl.domain.experiment.record import Artifact
-from expctl.domain.ports import Failed, TestReport
 from expctl.domain.run.actions import Build, Measure, Pin, Profile, Test
 from expctl.domain.run.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
 from expctl.domain.run.state_machine import Run
@@ -17,6 +16,7 @@ from expctl.flow.look import look
 from expctl.flow.messages import candidate_message
 from expctl.flow.noise import noise_line
 from expctl.flow.round import measure_round
+from expctl.ports.repository import Failed, TestReport
 
 CHECK_OUT = {Side.BASELINE: "b", Side.CANDIDATE: "c"}  # paths of equal length
 

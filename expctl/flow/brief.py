@@ -15,8 +15,8 @@ from expctl.flow.status import epochs_now
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.noise import Calibrated
-    from expctl.domain.ports import Calibrations, Library, Rulebook
     from expctl.domain.protocol.model import Protocol
+    from expctl.ports.repository import Calibrations, Library, Rulebook
 
 PROPOSALS_MAX = 40  # read of a long queue: more would not fit into the brief
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.noise import ROUNDS, Calibrated
-from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Benchmark, Calibrate, Protocol
 from expctl.domain.verdict.calibration import Calibration, calibration_of
 from expctl.domain.verdict.judge import too_many
@@ -13,7 +12,8 @@ from expctl.domain.verdict.samples import Sample, Side, round_effects
 from expctl.flow import preflight
 from expctl.flow.recover import clear_the_deck
 from expctl.flow.round import measure_round
-from expctl.flow.world import Equipment, World
+from expctl.ports.context import Equipment, World
+from expctl.ports.repository import Failed
 
 CHECK_OUT = "b"  # where a run has its baseline
 

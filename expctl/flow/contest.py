@@ -9,7 +9,6 @@ from expctl.domain.experiment.proposal import Kind, Mode
 from expctl.domain.experiment.record import OBJECTIVE, Artifact
 from expctl.domain.history.audit import Contest
 from expctl.domain.history.kept_changes import Promise, beyond_promise
-from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Benchmark, Protocol
 from expctl.domain.verdict.calibration import Calibration
 from expctl.domain.verdict.judge import estimates_of, judge
@@ -18,7 +17,8 @@ from expctl.domain.verdict.samples import Sample, Session, Side
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore
 from expctl.flow.bench import CHECK_OUT
 from expctl.flow.round import measure_round
-from expctl.flow.world import Equipment, World
+from expctl.ports.context import Equipment, World
+from expctl.ports.repository import Failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

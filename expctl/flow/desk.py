@@ -7,7 +7,6 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Origin, Record, Waiver
 from expctl.domain.ledger.simplify_budget import simplify_used_percent
 from expctl.domain.patch.synchronisation import removed_synchronisation
-from expctl.domain.ports import Queued
 from expctl.domain.protocol.model import Benchmark, Protocol, Target
 from expctl.domain.queue.pending import Queue
 from expctl.domain.run.events import Begun, Event
@@ -18,7 +17,8 @@ from expctl.flow.calibrate import known_noise
 from expctl.flow.ground import ground_here
 from expctl.flow.repeats import check_patch, check_patterns
 from expctl.flow.turn import check_binding, check_turn
-from expctl.flow.world import Equipment, World
+from expctl.ports.context import Equipment, World
+from expctl.ports.repository import Queued
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

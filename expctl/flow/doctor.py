@@ -8,9 +8,9 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.ledger.model import Ledger
-from expctl.domain.ports import Library, Toolchains, Unavailable
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.ordering import State
+from expctl.ports.repository import Library, Toolchains, Unavailable
 
 
 def committed_findings(

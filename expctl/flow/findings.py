@@ -8,12 +8,12 @@ from expctl.domain.experiment.findings import COMMIT, FINDING_ID, TEXT_MAX, alik
 from expctl.domain.experiment.proposal import ID_PATTERN
 from expctl.domain.experiment.record import EvidenceKind, Finding, Origin
 from expctl.domain.ledger.inputs import Books
-from expctl.domain.ports import FindingsPen
 from expctl.domain.text import one_line, plain_text
 from expctl.flow import preflight
 from expctl.flow.messages import finding_message
 from expctl.flow.recover import clear_the_deck
-from expctl.flow.world import World
+from expctl.ports.context import World
+from expctl.ports.repository import FindingsPen
 
 FILE = "findings.yaml"
 WAY_OUT = "name experiments with a record, commits of this repository (7 to 40 hex digits) or http(s) addresses"

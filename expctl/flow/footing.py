@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from expctl.domain.errors import Refused
 from expctl.domain.machine.os_errors import explained
 from expctl.flow import preflight
-from expctl.flow.world import World
+from expctl.ports.context import World
 
 
 def check_ground(world: World, target: str) -> None:

@@ -4,7 +4,7 @@ from expctl.domain.experiment.record import Yardstick
 from expctl.domain.history.benchmark_identity import yardstick_of
 from expctl.domain.history.comparability import Ground, ground_of
 from expctl.domain.protocol.model import Protocol, Target
-from expctl.flow.world import Equipment, World
+from expctl.ports.context import Equipment, World
 
 
 def ground_here(world: World, equipment: Equipment, protocol: Protocol, base: str, target: str) -> Ground:

@@ -10,7 +10,7 @@ from expctl.domain.protocol.model import KeepRule, PatchLimits
 from expctl.domain.queue.pending import Queue
 from expctl.flow.brief import brief_here
 from expctl.flow.propose import next_number
-from expctl.flow.world import World
+from expctl.ports.context import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,12 @@ from expctl.domain.handkept_records import number_kind_of, records_of, stated_ta
 from expctl.domain.handkept_roofline import Roofline, roofline_of
 from expctl.domain.handkept_rules import forbidden
 from expctl.domain.ledger.inputs import Books
-from expctl.domain.ports import Library
 from expctl.domain.protocol.model import Protocol
 from expctl.flow import preflight
 from expctl.flow.messages import import_message
 from expctl.flow.recover import clear_the_deck
-from expctl.flow.world import World
+from expctl.ports.context import World
+from expctl.ports.repository import Library
 
 SHOWN_MAX = 12
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
 from expctl.domain.patch.policy import FOLDER, REGULAR, patch_faults, tree_faults
-from expctl.domain.ports import Available, Failed, Queued, Toolchains, Unavailable, Workspace
 from expctl.domain.protocol.model import Protocol, inside
 from expctl.domain.text import one_line
+from expctl.ports.repository import Available, Failed, Queued, Toolchains, Unavailable, Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

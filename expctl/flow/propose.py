@@ -7,7 +7,6 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.queue_ticket import Ticket, content_of
 from expctl.domain.ledger.inputs import Books
-from expctl.domain.ports import Queued
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.ordering import State
 from expctl.domain.text import one_line
@@ -16,7 +15,8 @@ from expctl.flow.messages import proposal_message
 from expctl.flow.recover import clear_the_deck
 from expctl.flow.repeats import check_patch, check_patterns
 from expctl.flow.turn import check_circle, check_conditions
-from expctl.flow.world import World
+from expctl.ports.context import World
+from expctl.ports.repository import Queued
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

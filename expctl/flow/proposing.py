@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.patch.sweep import Combination
-from expctl.domain.ports import Draft, Failed, Holder, Proposers, Search
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.protocol.proposer import Refusal, Sweep
 from expctl.domain.text import one_line
@@ -18,7 +17,8 @@ from expctl.flow.handover import brief_of
 from expctl.flow.propose import Proposed, propose
 from expctl.flow.recover import clear_the_deck
 from expctl.flow.screening import screened
-from expctl.flow.world import World
+from expctl.ports.context import World
+from expctl.ports.repository import Draft, Failed, Holder, Proposers, Search
 
 CHECK_OUT = "p"
 

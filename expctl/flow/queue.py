@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.queue_ticket import Filing, Ticket
 from expctl.domain.ledger.inputs import Books
-from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
 from expctl.flow import preflight
 from expctl.flow.messages import queue_message
 from expctl.flow.recover import clear_the_deck
-from expctl.flow.world import World
+from expctl.ports.context import World
+from expctl.ports.repository import Failed
 
 MOVABLE = (State.READY, State.WAITING, State.BLOCKED)
 

@@ -1,7 +1,7 @@
 """What a dead run left behind: survivors, a half-done publication, worktrees. Cleared before anything else."""
 
 from expctl.domain.run.events import Begun, Event, Published, Publishing
-from expctl.flow.world import World
+from expctl.ports.context import World
 
 
 def clear_the_deck(world: World) -> None:

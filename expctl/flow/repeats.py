@@ -15,9 +15,9 @@ from expctl.domain.verdict.side import Side
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Lapse, Record, Waiver
-    from expctl.domain.ports import Circumstances, Rulebook
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.run.state_machine import Run
+    from expctl.ports.repository import Circumstances, Rulebook
 
 SHOWN = 3
 

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Benchmark
 from expctl.domain.verdict.samples import Sample, Side, round_effects
-from expctl.flow.world import Equipment, World
+from expctl.ports.context import Equipment, World
+from expctl.ports.repository import Failed
 
 
 def measure_round(

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from expctl.domain.errors import Interrupted
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record
-from expctl.domain.ports import Holder
 from expctl.domain.run.actions import Build, Nothing, Pin, Settle
 from expctl.domain.run.events import Begun, Event, Published
 from expctl.domain.run.state_machine import Run, advance, next_action
@@ -17,7 +16,8 @@ from expctl.flow.queue import Rebased, rebase_queue
 from expctl.flow.recover import clear_the_deck
 from expctl.flow.repeats import Repeated, check_code
 from expctl.flow.settle import settle
-from expctl.flow.world import World
+from expctl.ports.context import World
+from expctl.ports.repository import Holder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Artifact, Fact
-from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Protocol, Target
 from expctl.domain.protocol.profiler_passes import passes_of
 from expctl.domain.protocol.proposer import Sweep
@@ -16,7 +15,8 @@ from expctl.domain.verdict.samples import Sample, Side, round_effects
 from expctl.flow import preflight
 from expctl.flow.bench import CHECK_OUT
 from expctl.flow.round import measure_round
-from expctl.flow.world import Equipment, World
+from expctl.ports.context import Equipment, World
+from expctl.ports.repository import Failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.patch.sweep import Combination, NotAConstant, combinations, values_in, with_values, words_of
-from expctl.domain.ports import Draft, Search
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.protocol.proposer import Sweep
 from expctl.domain.queue.ordering import State
@@ -18,7 +17,8 @@ from expctl.domain.queue.pending import Queue
 from expctl.flow.autopilot import Exhausted
 from expctl.flow.propose import next_number
 from expctl.flow.screen import Screen, open_screen, score_of
-from expctl.flow.world import World
+from expctl.ports.context import World
+from expctl.ports.repository import Draft, Search
 
 
 def screened(

@@ -13,7 +13,6 @@ from expctl.domain.experiment.record import SCHEMA, Artifact, Estimate, Origin, 
 from expctl.domain.experiment.record import Test as TestFacts
 from expctl.domain.history.build_differences import build_changes, fact_changes
 from expctl.domain.ledger.inputs import Books
-from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Target
 from expctl.domain.run.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
 from expctl.domain.run.state_machine import Run
@@ -27,6 +26,7 @@ from expctl.flow.desk import Desk
 from expctl.flow.ground import environment, tool_versions, yardstick
 from expctl.flow.messages import candidate_message, record_message
 from expctl.flow.ruling import rule_left, waivers_of
+from expctl.ports.repository import Failed
 
 LARGE_PERCENT = 20.0
 

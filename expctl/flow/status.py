@@ -15,8 +15,8 @@ from expctl.domain.values import dataclass
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
     from expctl.domain.history.epochs import Epochs
-    from expctl.domain.ports import Foreign, Library
     from expctl.domain.protocol.model import Protocol
+    from expctl.ports.repository import Foreign, Library
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
-from expctl.domain.ports import Available, Unavailable
 from expctl.domain.protocol.model import Build
+from expctl.ports.repository import Available, Unavailable
 from expctl.targets.code_identity import code_hash
 
 

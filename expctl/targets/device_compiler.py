@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from expctl.domain.errors import Refused
-from expctl.domain.ports import Available, Unavailable
 from expctl.domain.text import one_line, plain_text
 from expctl.launcher.captured import TookTooLong, captured
+from expctl.ports.repository import Available, Unavailable
 from expctl.targets import presence
 
 STUBS = Path(__file__).parent / "hip_stubs"

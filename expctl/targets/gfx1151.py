@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
-from expctl.domain.ports import Available, Unavailable
 from expctl.domain.protocol.model import Build, NumberKind
+from expctl.ports.repository import Available, Unavailable
 from expctl.targets import presence
 from expctl.targets.code_object import CodeObject, parse_code_object
 from expctl.targets.device_compiler import wheel_flags

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from expctl.domain.ledger.model import Ledger
     from expctl.domain.ledger.remarks import Remark
     from expctl.domain.ledger.rows import QueueItem
-    from expctl.domain.ports import Drawings
+    from expctl.ports.repository import Drawings
 
 COMMIT_LETTERS = 12
 UNUSED_MAX = 12

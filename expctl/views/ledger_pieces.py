@@ -15,7 +15,7 @@ from expctl.views.table import head_lines, lines_text, widths_of
 
 if TYPE_CHECKING:
     from expctl.domain.ledger.rows import Piece
-    from expctl.domain.ports import Drawings
+    from expctl.ports.repository import Drawings
 
 HEADS = (RULE, EXPERIMENT, FORECAST)
 

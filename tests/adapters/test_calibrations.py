@@ -10,9 +10,9 @@ import pytest
 from expctl.adapters.calibrations import FileCalibrations, state_folder
 from expctl.adapters.environment import machine_facts, noise_fingerprint
 from expctl.domain.errors import Refused
-from expctl.domain.ports import Uncalibrated
 from expctl.domain.protocol.model import Benchmark, Size, Style
 from expctl.domain.verdict.calibration import VERSION, Calibration, SizeNoise
+from expctl.ports.repository import Uncalibrated
 
 BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="n", weight=1.0),))
 NOISE = SizeNoise(

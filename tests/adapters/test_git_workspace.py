@@ -10,8 +10,8 @@ from expctl.adapters.git_reader import locate
 from expctl.adapters.git_workspace import GitWorkspace
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.patch.policy import tree_faults
-from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import PatchLimits
+from expctl.ports.repository import Failed
 
 EDITED = KERNEL.replace(b"three", b"3")
 LIMITS = PatchLimits(files=3, bytes=1000)

@@ -14,7 +14,7 @@ from expctl.adapters.sensors.newcomers import Newcomers
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.adapters.sensors.sensor import ONLY_AROUND, Launch
 from expctl.domain.errors import Busy
-from expctl.domain.ports import Foreign
+from expctl.ports.repository import Foreign
 
 NCU = Foreign(sensor="process", what="ncu matches ncu", pid=7)
 HOT = Foreign(sensor="gpu", what="gpu is hot", detail="99 degrees")

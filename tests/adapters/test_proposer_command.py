@@ -9,9 +9,9 @@ import pytest
 
 from expctl.adapters.proposer_command import ProposerCommand
 from expctl.domain.errors import Refused
-from expctl.domain.ports import Draft, Failed
 from expctl.domain.protocol.model import Environment
 from expctl.domain.protocol.proposer import Proposer, Refusal
+from expctl.ports.repository import Draft, Failed
 
 YAML = "id: P7\ntitle: t\nkind: perf\nhypothesis: h\nprediction: {verdict: KEEP}\n"
 START = f"""

@@ -13,10 +13,10 @@ from fakes import FakeProgress
 from expctl.adapters.child_words import child_environment, fill
 from expctl.adapters.step_runner import StepRunner
 from expctl.domain.experiment.record import Fact
-from expctl.domain.ports import Failed
-from expctl.domain.ports import TestReport as Passed
 from expctl.domain.protocol.model import Benchmark, Environment, NumberKind, Size, Step, Style
 from expctl.domain.verdict.samples import Sample, Side, round_effects
+from expctl.ports.repository import Failed
+from expctl.ports.repository import TestReport as Passed
 
 SAY = """
 import json, os, signal, sys, time

@@ -9,9 +9,9 @@ from fakes import FakeProgress, FakeWatch
 from expctl.adapters.rounds import LAUNCHES_MOST
 from expctl.adapters.step_runner import StepRunner
 from expctl.domain.errors import Busy
-from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Benchmark, Environment, Size, Style
 from expctl.domain.verdict.samples import Sample, Side, round_effects
+from expctl.ports.repository import Failed
 
 WORKER = """
 import json, os, sys

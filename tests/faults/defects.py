@@ -28,10 +28,10 @@ from expctl.adapters.git_publication import Publication
 from expctl.adapters.git_workspace import GitWorkspace
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.machine import os_errors
-from expctl.domain.ports import Failed
 from expctl.domain.run.events import MeasureFailed, Publishing
 from expctl.flow import bench, footing, preflight, recover
 from expctl.launcher import containment, running
+from expctl.ports.repository import Failed
 
 Defect = Callable[[], None]
 DEFECTS: dict[str, Defect] = {}

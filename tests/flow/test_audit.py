@@ -10,10 +10,10 @@ from expctl.adapters.record_codec import record_bytes
 from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.audit import Audit, Bisection, finding_text
-from expctl.domain.ports import Failed
 from expctl.flow import audit as flow
 from expctl.flow.audit import Asked, audit, record
 from expctl.flow.run import run_experiment
+from expctl.ports.repository import Failed
 from expctl.views.audit import audit_lines
 
 

@@ -8,13 +8,13 @@ from fakes import Stage, patch_to
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.ledger.inputs import Books
-from expctl.domain.ports import Failed
 from expctl.domain.queue.ordering import INVALID_RETRIES, Entry, State
 from expctl.flow.autopilot import Ask, Budget, Ended, Exhausted, Skipped, Step, Unproposed, run_all
 from expctl.flow.propose import Proposed
 from expctl.flow.queue import Rebased, prioritise, withdraw
 from expctl.flow.run import Outcome, run_experiment
-from expctl.flow.world import World
+from expctl.ports.context import World
+from expctl.ports.repository import Failed
 
 
 def nobody(_world: World, _target: str) -> Exhausted:

@@ -8,7 +8,6 @@ from fakes import PROTOCOL, Crash, Stage
 from expctl.adapters.record_codec import samples_of, with_parts
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Mode, Verdict
-from expctl.domain.ports import Failed
 from expctl.domain.protocol.model import Calibrate
 from expctl.domain.run.events import Begun
 from expctl.domain.verdict.calibration import Calibration
@@ -16,6 +15,7 @@ from expctl.domain.verdict.decide_again import UnplayableError, replayed
 from expctl.flow.calibrate import calibrate
 from expctl.flow.noise import age, noise_line
 from expctl.flow.run import run_experiment
+from expctl.ports.repository import Failed
 
 NCU = ("ncu matches ncu",)
 BENCHMARK = PROTOCOL.targets["cpu"].benchmark

@@ -9,13 +9,13 @@ from expctl.adapters.proposal_file import proposal_bytes, proposal_of
 from expctl.adapters.searches import search_of
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Kind
-from expctl.domain.ports import Draft, Failed
 from expctl.domain.protocol.proposer import Proposer, Screen, Sweep
 from expctl.flow.autopilot import Exhausted, Unproposed
 from expctl.flow.propose import Proposed
 from expctl.flow.proposing import Agency, ask_proposer
 from expctl.flow.queue import prioritise, withdraw
 from expctl.flow.run import run_experiment
+from expctl.ports.repository import Draft, Failed
 
 
 def draft(id: str, kernel: str, path: str = "src/kernel", **changes: object) -> Draft:

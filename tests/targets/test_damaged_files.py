@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from expctl.domain.errors import Refused
-from expctl.domain.ports import Unavailable
+from expctl.ports.repository import Unavailable
 from expctl.targets import device_compiler, metadata_text
 from expctl.targets.device_compiler import Compiled, Options, compile_source
 from expctl.targets.input_file import BYTES_MAX

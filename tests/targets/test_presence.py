@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from expctl.adapters.builder import Builder
-from expctl.domain.ports import Available, Recipe, Unavailable
 from expctl.domain.protocol.model import Build, Environment, Requires, Target, Toolchain
+from expctl.ports.repository import Available, Recipe, Unavailable
 from expctl.targets import presence
 from expctl.targets.command import CommandRecipe
 from expctl.targets.rocm import HIPCC

@@ -1,6 +1,6 @@
 """What `expctl gate` prints, whole."""
 
-from expctl.domain.ports import Foreign
+from expctl.ports.repository import Foreign
 from expctl.views.gate import gate_lines
 
 SENSORS = [("process", "looked at 9 for ncu", "", ""), ("device", "", "no card", ""), ("cpu", "", "", "no limit")]

@@ -14,10 +14,10 @@ from expctl.domain.values import dataclass, replace
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Finding, Record
-    from expctl.domain.ports import LedgerShelf, Library
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.queue.dependency_answer import Profile
     from expctl.domain.queue.ordering import Entry
+    from expctl.ports.repository import LedgerShelf, Library
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.queue_ticket import Filing
     from expctl.domain.experiment.record import Record
     from expctl.domain.experiment.unreadable import Malformed
-    from expctl.domain.ports import Library
     from expctl.domain.queue.dependency_answer import Profile
     from expctl.domain.queue.ordering import Entry
+    from expctl.ports.repository import Library
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from expctl.domain.rules.matching import void_patterns
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Lapse, Record, Rule
-    from expctl.domain.ports import Circumstances
+    from expctl.ports.repository import Circumstances
 
 
 class State(StrEnum):

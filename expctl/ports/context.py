@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.ledger.model import Ledger
-from expctl.domain.ports import (
+from expctl.domain.protocol.model import Protocol
+from expctl.domain.verdict.samples import Sample
+from expctl.ports.repository import (
     Calibrations,
     Clock,
     Gate,
@@ -20,8 +22,6 @@ from expctl.domain.ports import (
     Toolchains,
     Workspace,
 )
-from expctl.domain.protocol.model import Protocol
-from expctl.domain.verdict.samples import Sample
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
