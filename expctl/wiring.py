@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from expctl.flow.autopilot import Exhausted, Unproposed
     from expctl.flow.propose import Proposed
     from expctl.flow.status import Running
-    from expctl.launcher.offer import Offer
+    from expctl.launcher.capabilities import Offer
     from expctl.ports.context import Equipment, World
     from expctl.ports.repository import Foreign, ProbeAnswer, Progress, Recipe
 
@@ -121,7 +121,7 @@ def _interpret(assembly: str) -> None:
 
 def confinement() -> "Offer":
     """What this kernel offers to confine a child with."""
-    from expctl.launcher.offer import offer
+    from expctl.launcher.capabilities import offer
 
     return offer()
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from expctl.adapters.child import MARK, Child, Launch, Walls
-from expctl.launcher.offer import offer
+from expctl.launcher.capabilities import offer
 
 PROGRAM = ["/bin/true"]
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from expctl.domain.checkup import Finding, note, ok, wrong
+from expctl.launcher.capabilities import offer
 from expctl.launcher.captured import TookTooLong, captured
-from expctl.launcher.offer import offer
 
 PYTHON_LEAST = (3, 11)
 GIT_FSYNCS = (2, 36)  # the first that flushes what core.fsync names

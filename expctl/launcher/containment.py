@@ -12,12 +12,12 @@ import signal
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 
+from expctl.launcher.capabilities import offer
 from expctl.launcher.control_group import make_group
 from expctl.launcher.kernel import prctl
 from expctl.launcher.landlock import PR_SET_NO_NEW_PRIVS, Ruleset
 from expctl.launcher.launch import Launch
 from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, Rooms
-from expctl.launcher.offer import offer
 from expctl.launcher.privileges import keep_few
 
 PR_SET_PDEATHSIG = 1

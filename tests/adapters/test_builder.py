@@ -9,7 +9,7 @@ import pytest
 from expctl.adapters.builder import Builder
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
-from expctl.launcher.offer import offer
+from expctl.launcher.capabilities import offer
 from expctl.ports.repository import Failed
 from expctl.targets.command import CommandRecipe
 

@@ -28,7 +28,7 @@ PRELOADED = (
     *("expctl.adapters.clock", "expctl.adapters.environment", "expctl.cli.output", "expctl.views.report", "yaml"),
     *("expctl.adapters.sensors.amd_smi", "expctl.adapters.sensors.gpus", "expctl.adapters.sensors.nvidia_smi"),
     *("expctl.adapters.sensors.cpu_clock", "expctl.adapters.sensors.cpu_load", "expctl.adapters.sensors.device_holders"),
-    *("expctl.adapters.sensors.process_patterns", "expctl.adapters.sensors.suspend", "expctl.launcher.offer"),
+    *("expctl.adapters.sensors.process_patterns", "expctl.adapters.sensors.suspend", "expctl.launcher.capabilities"),
     *("expctl.targets.rocm", "expctl.targets.sm_90", "psutil", "jinja2", "defects"),
 )
 

@@ -18,8 +18,8 @@ from expctl.adapters.child_words import child_environment
 from expctl.adapters.redaction import known_secrets
 from expctl.domain.protocol.model import Environment
 from expctl.launcher import containment
+from expctl.launcher.capabilities import Offer, offer
 from expctl.launcher.namespaces import Entry
-from expctl.launcher.offer import Offer, offer
 from expctl.launcher.process import identity_of
 
 SHARED = Path("/dev/shm/expctl-hostile")

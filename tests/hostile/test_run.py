@@ -8,7 +8,7 @@ import pytest
 from foreign import FASTER, WRONG, Foreign
 from table import snapshot
 
-from expctl.launcher.offer import SWITCH, offer
+from expctl.launcher.capabilities import SWITCH, offer
 
 ATTACKS = """
 import os, signal

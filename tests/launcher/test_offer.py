@@ -2,8 +2,8 @@
 
 import pytest
 
+from expctl.launcher.capabilities import SWITCH, Offer, offer
 from expctl.launcher.namespaces import Entry
-from expctl.launcher.offer import SWITCH, Offer, offer
 
 
 def made(landlock: int, entry: Entry, **more: bool) -> Offer:
