@@ -323,7 +323,7 @@ def _equip(
     from expctl.adapters.step_runner import StepRunner
     from expctl.domain.protocol.model import Toolchain
     from expctl.ports.context import Equipment
-    from expctl.profiling.step_profiles import StepProfiles
+    from expctl.profiles.step_profiles import StepProfiles
     from expctl.targets.command import CommandRecipe
     from expctl.targets.cpu import ZigCpuRecipe
     from expctl.targets.gfx1151 import ZigGfxRecipe

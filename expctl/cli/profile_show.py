@@ -47,8 +47,8 @@ def show(
     from expctl.cli.profile_options import gpu, problem_of
     from expctl.domain.errors import Misused
     from expctl.domain.pipeline import pipeline
+    from expctl.profiles.read_profile import read_profile
     from expctl.profiling.analysis import analyse
-    from expctl.profiling.reader import read_profile
     from expctl.views.profile import EXPLAINED, profile_lines
     from expctl.views.profile_data import profile_csv, profile_data
 

@@ -23,7 +23,7 @@ PRELOADED = (
         "expctl.adapters.launch_watch",
     ),
     *("expctl.adapters.calibrations", "expctl.adapters.interruption", "expctl.views.console", "expctl.views.ledger_md"),
-    *("expctl.profiling.step_profiles", "expctl.targets.command", "expctl.targets.cpu", "expctl.targets.gfx1151"),
+    *("expctl.profiles.step_profiles", "expctl.targets.command", "expctl.targets.cpu", "expctl.targets.gfx1151"),
     *("expctl.adapters.rulebook", "expctl.adapters.probes", "expctl.adapters.journal", "expctl.adapters.repository_lock"),
     *("expctl.adapters.clock", "expctl.adapters.environment", "expctl.cli.output", "expctl.views.report", "yaml"),
     *("expctl.adapters.sensors.amd_smi", "expctl.adapters.sensors.gpus", "expctl.adapters.sensors.nvidia_smi"),

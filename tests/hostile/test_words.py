@@ -20,7 +20,7 @@ from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
 from expctl.domain.protocol.names import name_faults
 from expctl.domain.text import has_unseen, one_line
 from expctl.flow.messages import candidate_message, proposal_message, record_message
-from expctl.profiling.reader import read_profile
+from expctl.profiles.read_profile import read_profile
 from expctl.views.console import ConsoleProgress
 from expctl.views.ledger_md import render
 from expctl.views.profile import profile_lines

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from expctl.domain.errors import Refused
-from expctl.profiling.reader import read_profile
+from expctl.profiles.read_profile import read_profile
 
 AGENTS = '"Node_Id","Logical_Node_Id","Agent_Type","Name","Cu_Count"\n0,0,"CPU","x",0\n1,1,"GPU","{}",{}\n'
 TRACE = (

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from expctl.domain.profile import Kernel, Profile
-from expctl.profiling.reader import read_profile
+from expctl.profiles.read_profile import read_profile
 
 GOLDEN = Path(__file__).parent / "golden"
 Unpack = Callable[[str], Path]

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from expctl.profiling import reader
+from expctl.profiles import read_profile
 
 GOLDEN = Path(__file__).parent / "golden"
 GUID = "00000096_88a3_78a3_98ca_18ea8b796f0d"
@@ -366,7 +366,7 @@ def test_more_than_fits_into_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def read(_: Path) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(reader, "read_run", read)
+    monkeypatch.setattr(read_profile, "read_run", read)
     shown = show(tmp_path / "t.json")
     assert (shown.status, "in memory" in shown.err) == (1, True)
 

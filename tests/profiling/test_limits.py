@@ -10,7 +10,7 @@ import pytest
 from test_variants import DISPATCHES, SYMBOLS, database, ncu_rows, printed
 
 from expctl.domain.errors import Refused
-from expctl.profiling.reader import read_profile
+from expctl.profiles.read_profile import read_profile
 
 Show = Callable[..., Any]
 HEAD = (

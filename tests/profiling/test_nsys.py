@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 
 from expctl.domain.profile import Profile
-from expctl.profiling.reader import read_profile
+from expctl.profiles.read_profile import read_profile
 
 SCHEMA = """
     CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);

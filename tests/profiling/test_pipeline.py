@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from expctl.profiling.reader import read_profile
+from expctl.profiles.read_profile import read_profile
 
 PASSES = 23
 Show = Callable[..., Any]

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from large_profiles import GUID, REAL, rocpd
 
+from expctl.profiles.read_profile import read_profile
 from expctl.profiling import rocpd_dispatches
-from expctl.profiling.reader import read_profile
 
 Show = Callable[..., Any]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from large_profiles import rocpd
 
-from expctl.profiling.reader import read_profile
+from expctl.profiles.read_profile import read_profile
 
 DISPATCHES = 150_000
 MEMORY_MOST_MB = 60

@@ -7,7 +7,7 @@ import pytest
 
 from expctl.domain.protocol.model import NumberKind
 from expctl.domain.verdict.samples import Side
-from expctl.profiling.step_profiles import StepProfiles
+from expctl.profiles.step_profiles import StepProfiles
 
 CAPTURES = Path(__file__).parents[2] / "benchmarks/profiles/captures"
 SM_90 = "sm_90"

@@ -13,8 +13,8 @@ import pytest
 
 from expctl.domain.errors import Refused
 from expctl.domain.profile import GridUnit, Profile
+from expctl.profiles.read_profile import read_profile
 from expctl.profiling import run_folder
-from expctl.profiling.reader import read_profile
 
 GOLDEN = Path(__file__).parent / "golden"
 Show = Callable[..., Any]
