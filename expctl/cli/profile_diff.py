@@ -27,8 +27,8 @@ def diff(
     from expctl.domain.errors import Misused
     from expctl.domain.profile_change import compare_runs
     from expctl.domain.profile_fairness import why_apart
+    from expctl.profiles.assemble.analysis import with_occupancy
     from expctl.profiles.read_profile import read_profile
-    from expctl.profiling.analysis import with_occupancy
     from expctl.views.profile_diff import diff_data, diff_lines
 
     chosen, device = expression(kernel, "--kernel"), gpu(arch)

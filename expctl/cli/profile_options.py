@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from expctl.profiling.analysis import Problem
+    from expctl.profiles.assemble.analysis import Problem
 
 TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
 
@@ -43,7 +43,7 @@ def gpu(text: str) -> str:
 def problem_of(size: str, types: str, moves: list[str], clock: float | None, bandwidth: float | None) -> "Problem":
     """What only the user knows. Raises Misused."""
     from expctl.domain.errors import Misused
-    from expctl.profiling.analysis import Problem
+    from expctl.profiles.assemble.analysis import Problem
 
     kinds = tuple(types.split(",")) if types else ("f16", "f16", "f16")
     if len(kinds) != 3 or any(each not in TYPES for each in kinds):

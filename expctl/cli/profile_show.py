@@ -10,7 +10,7 @@ from expctl.cli.profile_options import TYPES, profile_path
 
 if TYPE_CHECKING:
     from expctl.domain.profile import Kernel
-    from expctl.profiling.analysis import Analysis
+    from expctl.profiles.assemble.analysis import Analysis
 
 TOP = 20
 PICTURES = ("png", "svg")
@@ -47,8 +47,8 @@ def show(
     from expctl.cli.profile_options import gpu, problem_of
     from expctl.domain.errors import Misused
     from expctl.domain.pipeline import pipeline
+    from expctl.profiles.assemble.analysis import analyse
     from expctl.profiles.read_profile import read_profile
-    from expctl.profiling.analysis import analyse
     from expctl.views.profile import EXPLAINED, profile_lines
     from expctl.views.profile_data import profile_csv, profile_data
 

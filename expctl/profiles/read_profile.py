@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from expctl.domain.profile import Profile
+from expctl.profiles.assemble.merge import assemble
 from expctl.profiling import refusals
-from expctl.profiling.assemble import assemble
 from expctl.profiling.run_folder import read_run
 
 

@@ -11,9 +11,9 @@ from expctl.domain.profile_change import compare_runs
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Side
 from expctl.launcher.removal import remove_tree
+from expctl.profiles.assemble.analysis import with_occupancy
 from expctl.profiles.read_profile import read_profile
 from expctl.profiles.step_facts import facts_of
-from expctl.profiling.analysis import with_occupancy
 
 
 class StepProfiles:

@@ -16,8 +16,8 @@ from expctl.domain.kernel_signs import CLOCK, CYCLES
 from expctl.domain.profile import Kernel
 from expctl.domain.profile_cause import CauseKind
 from expctl.domain.profile_change import compare_runs
+from expctl.profiles.assemble.analysis import with_occupancy
 from expctl.profiles.read_profile import read_profile
-from expctl.profiling.analysis import with_occupancy
 
 CAPTURES = Path(__file__).parents[2] / "benchmarks/profiles/captures"
 PAIRS = list(csv.DictReader((CAPTURES / "pairs.csv").read_text().splitlines()))

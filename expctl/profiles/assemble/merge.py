@@ -7,10 +7,10 @@ from pathlib import Path
 from expctl.domain.profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline
 from expctl.domain.text import one_line
 from expctl.gpu.reported_registers import Reading, reading
-from expctl.profiling.classify import classify
-from expctl.profiling.devices import known_devices
+from expctl.profiles.assemble.classify import classify
+from expctl.profiles.assemble.devices import known_devices
+from expctl.profiles.assemble.launches import launches_of
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch, Statistic
-from expctl.profiling.launches import launches_of
 from expctl.profiling.limits import hold
 from expctl.profiling.run_folder import Run
 from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Track, median, repeat_deviation, sample_deviation

@@ -9,7 +9,7 @@ from expctl.domain.pipeline import main_gemm
 from expctl.domain.profile import Device, Kernel, Profile, Source
 from expctl.gpu.peaks import Peak, peak_of
 from expctl.gpu.roofline import Position, Work, position
-from expctl.profiling.launches import Occupancies
+from expctl.profiles.assemble.launches import Occupancies
 
 BYTES_OF = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2, "f8": 1, "i8": 1}
 SM_BUSY = "sm__throughput.avg.pct_of_peak_sustained_elapsed"
