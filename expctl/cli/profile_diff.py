@@ -25,9 +25,9 @@ def diff(
     from expctl.cli.output import print_json, print_lines
     from expctl.cli.profile_options import expression, gpu
     from expctl.domain.errors import Misused
-    from expctl.domain.profile_change import compare_runs
-    from expctl.domain.profile_fairness import why_apart
     from expctl.profiles.assemble.analysis import with_occupancy
+    from expctl.profiles.diff.comparable import why_apart
+    from expctl.profiles.diff.run_change import compare_runs
     from expctl.profiles.read_profile import read_profile
     from expctl.views.profile_diff import diff_data, diff_lines
 

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from expctl.domain.experiment.figures import time_text
-from expctl.domain.kernel_signs import Signs, signs_of
 from expctl.domain.profile import Kernel
-from expctl.domain.profile_cause import Cause, CauseKind, cause_of
-from expctl.domain.profile_fairness import moved_along
-from expctl.domain.profile_noise import differs, ratio, slowdown
-from expctl.domain.profile_pairs import By, Pair, pair_up, short_name
-from expctl.domain.profile_words import percent_text
 from expctl.domain.text import one_line
+from expctl.profiles.diff.cause import Cause, CauseKind, cause_of
+from expctl.profiles.diff.comparable import moved_along
+from expctl.profiles.diff.figures import percent_text
+from expctl.profiles.diff.kernel_evidence import Signs, signs_of
+from expctl.profiles.diff.kernel_pairs import By, Pair, pair_up, short_name
+from expctl.profiles.diff.noise import differs, ratio, slowdown
 
 MAIN_SHARE = 0.5
 """What is named as the cause makes up at least this much of all that changed."""

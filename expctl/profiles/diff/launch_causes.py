@@ -5,9 +5,9 @@ Each takes both sides and how many times as long a call takes, and answers with 
 
 import math
 
-from expctl.domain.kernel_signs import Signs
-from expctl.domain.profile_noise import COUNT_PERCENT, differs, is_about, ratio
-from expctl.domain.profile_words import bytes_text, count_text, extent_text, times_text
+from expctl.profiles.diff.figures import bytes_text, count_text, extent_text, times_text
+from expctl.profiles.diff.kernel_evidence import Signs
+from expctl.profiles.diff.noise import COUNT_PERCENT, differs, is_about, ratio
 
 GROUPS_PERCENT = 10.0
 A_PROBLEM, A_PROBLEM_MOST = 0.4, 1.6

@@ -3,9 +3,9 @@
 Each takes both sides and how many times as long a call takes, and answers with words or with nothing.
 """
 
-from expctl.domain.kernel_signs import Signs
-from expctl.domain.profile_noise import COUNT_PERCENT, differs, is_about, ratio
-from expctl.domain.profile_words import bytes_text
+from expctl.profiles.diff.figures import bytes_text
+from expctl.profiles.diff.kernel_evidence import Signs
+from expctl.profiles.diff.noise import COUNT_PERCENT, differs, is_about, ratio
 
 SPILL_PERCENT = 0.5
 """Of all instructions: fewer are the few registers of a prologue."""

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from expctl.domain.kernel_signs import Signs
-from expctl.domain.launch_causes import WORK_PERCENT, shape, size, tile
-from expctl.domain.profile_noise import clock_change, is_about, ratio, slowdown
-from expctl.domain.resource_causes import occupancy, spill
-from expctl.domain.work_causes import (
+from expctl.profiles.diff.kernel_evidence import Signs
+from expctl.profiles.diff.launch_causes import WORK_PERCENT, shape, size, tile
+from expctl.profiles.diff.noise import clock_change, is_about, ratio, slowdown
+from expctl.profiles.diff.resource_causes import occupancy, spill
+from expctl.profiles.diff.work_causes import (
     barriers,
     busier_pipe,
     loads_apart,

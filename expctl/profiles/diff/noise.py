@@ -7,7 +7,7 @@ The limits are about twice that.
 
 import math
 
-from expctl.domain.kernel_signs import Signs
+from expctl.profiles.diff.kernel_evidence import Signs
 
 TIME_PERCENT = 1.5
 CYCLES_PERCENT = 0.5

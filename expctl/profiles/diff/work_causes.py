@@ -5,9 +5,9 @@ Each takes both sides and how many times as long a call takes, and answers with 
 
 import math
 
-from expctl.domain.kernel_signs import PIPES, STALLS, Signs
-from expctl.domain.profile_noise import COUNT_PERCENT, differs, is_about, ratio
-from expctl.domain.profile_words import count_text, times_text
+from expctl.profiles.diff.figures import count_text, times_text
+from expctl.profiles.diff.kernel_evidence import PIPES, STALLS, Signs
+from expctl.profiles.diff.noise import COUNT_PERCENT, differs, is_about, ratio
 
 APART = 1.3
 """Less is alignment, or a few loads of another kind."""

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from expctl.domain.kernel_signs import CYCLES, PIPES, STALLS, Signs
-from expctl.domain.profile_change import KernelChange
-from expctl.domain.profile_noise import CLOCK_PERCENT, COUNT_PERCENT, CYCLES_PERCENT, differs, ratio
-from expctl.domain.profile_words import count_text, extent_text
+from expctl.profiles.diff.figures import count_text, extent_text
+from expctl.profiles.diff.kernel_evidence import CYCLES, PIPES, STALLS, Signs
+from expctl.profiles.diff.noise import CLOCK_PERCENT, COUNT_PERCENT, CYCLES_PERCENT, differs, ratio
+from expctl.profiles.diff.run_change import KernelChange
 
 PIPE_POINTS = 5.0
 """Percentage points of a pipe's time; less is noise or nothing to speak of."""

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable
 
-from expctl.domain.kernel_signs import Signs
 from expctl.domain.profile import Device, Profile, Source
-from expctl.domain.profile_noise import ratio
+from expctl.profiles.diff.kernel_evidence import Signs
+from expctl.profiles.diff.noise import ratio
 
 ALONE_AT_LEAST = 0.5
 """Other kernels that moved by this much of a kernel's change, as logarithms, say that it isn't the kernel's own."""
