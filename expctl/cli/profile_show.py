@@ -9,8 +9,8 @@ import typer
 from expctl.cli.profile_options import TYPES, profile_path
 
 if TYPE_CHECKING:
-    from expctl.domain.profile import Kernel
     from expctl.profiles.assemble.analysis import Analysis
+    from expctl.profiles.model.kernel_profile import Kernel
 
 TOP = 20
 PICTURES = ("png", "svg")
@@ -46,8 +46,8 @@ def show(
     from expctl.cli.output import print_json, print_lines
     from expctl.cli.profile_options import gpu, problem_of
     from expctl.domain.errors import Misused
-    from expctl.domain.pipeline import pipeline
     from expctl.profiles.assemble.analysis import analyse
+    from expctl.profiles.model.pipeline import pipeline
     from expctl.profiles.read_profile import read_profile
     from expctl.views.profile import EXPLAINED, profile_lines
     from expctl.views.profile_data import profile_csv, profile_data
@@ -85,7 +85,7 @@ def show(
 def _filter(kernel: str, kind: str) -> "_Chosen":
     from expctl.cli.profile_options import expression
     from expctl.domain.errors import Misused
-    from expctl.domain.profile import KernelClass
+    from expctl.profiles.model.kernel_profile import KernelClass
 
     pattern = expression(kernel, "--kernel")
     classes = {each.value.lower(): each for each in KernelClass}

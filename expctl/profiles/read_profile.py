@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from expctl.domain.profile import Profile
 from expctl.profiles.assemble.merge import assemble
+from expctl.profiles.model.kernel_profile import Profile
 from expctl.profiling import refusals
 from expctl.profiling.run_folder import read_run
 

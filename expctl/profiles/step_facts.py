@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 
 from expctl.domain.experiment.record import Fact
-from expctl.domain.profile import Kernel
 from expctl.domain.protocol.model import NumberKind
 from expctl.domain.text import one_line
 from expctl.profiles.diff.kernel_evidence import signs_of
 from expctl.profiles.diff.kernel_pairs import short_name
+from expctl.profiles.model.kernel_profile import Kernel
 
 KERNELS = 4
 SHARE_PERCENT = 2.0

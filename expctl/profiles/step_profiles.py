@@ -6,12 +6,12 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact
-from expctl.domain.profile import Kernel
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Side
 from expctl.launcher.removal import remove_tree
 from expctl.profiles.assemble.analysis import with_occupancy
 from expctl.profiles.diff.run_change import compare_runs
+from expctl.profiles.model.kernel_profile import Kernel
 from expctl.profiles.read_profile import read_profile
 from expctl.profiles.step_facts import facts_of
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from expctl.domain.profile import Device
+from expctl.profiles.model.kernel_profile import Device
 from expctl.profiling.gathered import Gathered
 
 

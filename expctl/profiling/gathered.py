@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
-from expctl.domain.profile import Device, Extent, GridUnit, Source
+from expctl.profiles.model.kernel_profile import Device, Extent, GridUnit, Source
 from expctl.profiling.tally import Tally
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from expctl.domain.profile import Extent
 from expctl.domain.text import one_line
+from expctl.profiles.model.kernel_profile import Extent
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Gathered, RawLaunch
 

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator, Mapping
 
-from expctl.domain.profile import Device, Extent, GridUnit, Source
 from expctl.domain.text import one_line
 from expctl.profiles.diff.kernel_evidence import CYCLES
+from expctl.profiles.model.kernel_profile import Device, Extent, GridUnit, Source
 from expctl.profiling import refusals
 from expctl.profiling.csv_table import Row, Table
 from expctl.profiling.gathered import Gathered, RawLaunch

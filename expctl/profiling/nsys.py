@@ -4,7 +4,7 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from expctl.domain.profile import GridUnit, Source
+from expctl.profiles.model.kernel_profile import GridUnit, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Gathered, Moved, RawLaunch
 from expctl.profiling.nsys_devices import read_devices

@@ -4,8 +4,8 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from expctl.domain.profile import Device
 from expctl.gpu.peaks import arch_of
+from expctl.profiles.model.kernel_profile import Device
 from expctl.profiling.sqlite_file import columns
 
 GPUS, NUMBERS = "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE"

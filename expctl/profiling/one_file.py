@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from expctl.domain.errors import Refused
-from expctl.domain.profile import Device
 from expctl.domain.text import one_line
+from expctl.profiles.model.kernel_profile import Device
 from expctl.profiling import refusals
 from expctl.profiling.csv_kinds import CsvKind, csv_kind, why_not
 from expctl.profiling.csv_table import Table, open_table

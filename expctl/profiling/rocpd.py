@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from expctl.domain.profile import Device, Source
+from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch
 from expctl.profiling.json_file import mapping, whole

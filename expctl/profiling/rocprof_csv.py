@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from operator import itemgetter
 
-from expctl.domain.profile import Device, Extent, Source
+from expctl.profiles.model.kernel_profile import Device, Extent, Source
 from expctl.profiling import refusals
 from expctl.profiling.csv_table import Row, Table, integers, optional_integer
 from expctl.profiling.gathered import Gathered, RawLaunch

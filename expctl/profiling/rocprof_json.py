@@ -5,7 +5,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from expctl.domain.profile import Device, Extent, Source
+from expctl.profiles.model.kernel_profile import Device, Extent, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Gathered, RawLaunch
 from expctl.profiling.json_file import mapping, sequence, whole

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from expctl.domain.profile import Source
+from expctl.profiles.model.kernel_profile import Source
 from expctl.profiling import refusals
 from expctl.profiling.csv_kinds import TOTALS, why_not_kernels
 from expctl.profiling.csv_table import Row, Table, integers, number, optional_integer

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from expctl.domain.errors import Refused
-from expctl.domain.profile import Device, Source
+from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiling import refusals
 from expctl.profiling.folder_agents import AgentList, give_agents
 from expctl.profiling.gathered import Gathered

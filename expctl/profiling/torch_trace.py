@@ -5,9 +5,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from expctl.domain.profile import Device, GridUnit, Source
 from expctl.domain.text import one_line
 from expctl.gpu.peaks import arch_of
+from expctl.profiles.model.kernel_profile import Device, GridUnit, Source
 from expctl.profiling import refusals
 from expctl.profiling.gathered import Gathered, RawLaunch
 from expctl.profiling.json_file import mapping, sequence, whole

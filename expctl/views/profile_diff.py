@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from expctl.domain.experiment.figures import time_text
-from expctl.domain.profile import Kernel, Profile
 from expctl.domain.text import one_line
 from expctl.profiles.diff.figures import extent_text, percent_text
 from expctl.profiles.diff.kernel_pairs import By
 from expctl.profiles.diff.noise import ratio
 from expctl.profiles.diff.rows import Row, counter_rows, rows_of
 from expctl.profiles.diff.run_change import KernelChange, RunChange
+from expctl.profiles.model.kernel_profile import Kernel, Profile
 from expctl.views.profile_data import plain_fields
 
 NAME_SHOWN = 90

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from expctl.domain.experiment.figures import time_text
-from expctl.domain.profile import Kernel, KernelClass
 from expctl.domain.text import one_line
 from expctl.gpu.peaks import Peak
 from expctl.gpu.roofline import Position
+from expctl.profiles.model.kernel_profile import Kernel, KernelClass
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

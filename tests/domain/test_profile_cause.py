@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from expctl.domain.profile import Device, GridUnit, Kernel, KernelClass, Launch, Profile, Source
 from expctl.gpu.headroom import Usage
 from expctl.gpu.occupancy import architecture, occupancy
 from expctl.profiles.diff.cause import CauseKind
 from expctl.profiles.diff.comparable import why_apart
 from expctl.profiles.diff.run_change import RunChange, compare_runs
+from expctl.profiles.model.kernel_profile import Device, GridUnit, Kernel, KernelClass, Launch, Profile, Source
 
 BASE = Launch(
     vgpr=192, lds_bytes=16896, scratch_bytes=0, grid=(4096, 128, 1), workgroup=(64, 2, 1), workgroup_size=128, groups=4096

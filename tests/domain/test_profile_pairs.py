@@ -1,7 +1,7 @@
 """Which kernels belong together."""
 
-from expctl.domain.profile import Kernel, KernelClass, Launch
 from expctl.profiles.diff.kernel_pairs import By, pair_up, short_name
+from expctl.profiles.model.kernel_profile import Kernel, KernelClass, Launch
 
 
 def kernel(name: str, total: int, kind: KernelClass = KernelClass.GEMM, calls: int = 10, grid: int = 64) -> Kernel:

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from expctl.domain.profile import Kernel
 from expctl.profiles.assemble.analysis import with_occupancy
 from expctl.profiles.diff.cause import CauseKind
 from expctl.profiles.diff.kernel_evidence import CLOCK, CYCLES
 from expctl.profiles.diff.run_change import compare_runs
+from expctl.profiles.model.kernel_profile import Kernel
 from expctl.profiles.read_profile import read_profile
 
 CAPTURES = Path(__file__).parents[2] / "benchmarks/profiles/captures"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from expctl.domain.profile import KernelClass as K
 from expctl.profiles.assemble.classify import classify
+from expctl.profiles.model.kernel_profile import KernelClass as K
 
 NAMES = {
     "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI16x16x16x1_SN": K.GEMM,

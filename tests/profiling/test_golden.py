@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.domain.profile import Kernel, Profile
+from expctl.profiles.model.kernel_profile import Kernel, Profile
 from expctl.profiles.read_profile import read_profile
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-from expctl.domain.profile import Profile
+from expctl.profiles.model.kernel_profile import Profile
 from expctl.profiles.read_profile import read_profile
 
 SCHEMA = """

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from expctl.domain.errors import Refused
-from expctl.domain.profile import GridUnit, Profile
+from expctl.profiles.model.kernel_profile import GridUnit, Profile
 from expctl.profiles.read_profile import read_profile
 from expctl.profiling import run_folder
 

@@ -3,7 +3,7 @@
 import re
 
 from expctl.domain.patch.function_name import UNNAMED, function_name
-from expctl.domain.profile import KernelClass
+from expctl.profiles.model.kernel_profile import KernelClass
 
 _RULES: tuple[tuple[KernelClass, str], ...] = (
     (

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from expctl.domain.profile import Device, GridUnit
 from expctl.domain.text import one_line
+from expctl.profiles.model.kernel_profile import Device, GridUnit
 from expctl.profiling.gathered import Gathered
 
 _TENSILE_ISA = re.compile(r"_ISA(\d{3,4}[a-f]?)_")

@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from expctl.domain.errors import Refused
-from expctl.domain.profile import GridUnit, Launch
 from expctl.gpu.architectures import ARCHITECTURES
 from expctl.gpu.headroom import Usage
 from expctl.gpu.occupancy import Occupancy, architecture, occupancy
 from expctl.gpu.reported_registers import Reading, corrected
+from expctl.profiles.model.kernel_profile import GridUnit, Launch
 from expctl.profiling.gathered import RawLaunch
 
 

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from expctl.domain.profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline
 from expctl.domain.text import one_line
 from expctl.gpu.reported_registers import Reading, reading
 from expctl.profiles.assemble.classify import classify
 from expctl.profiles.assemble.devices import known_devices
 from expctl.profiles.assemble.launches import launches_of
+from expctl.profiles.model.kernel_profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline
 from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch, Statistic
 from expctl.profiling.limits import hold
 from expctl.profiling.run_folder import Run

@@ -3,9 +3,9 @@
 import math
 from collections.abc import Iterable
 
-from expctl.domain.profile import Device, Profile, Source
 from expctl.profiles.diff.kernel_evidence import Signs
 from expctl.profiles.diff.noise import ratio
+from expctl.profiles.model.kernel_profile import Device, Profile, Source
 
 ALONE_AT_LEAST = 0.5
 """Other kernels that moved by this much of a kernel's change, as logarithms, say that it isn't the kernel's own."""

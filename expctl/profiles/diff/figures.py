@@ -1,6 +1,6 @@
 """Figures of a comparison as short words."""
 
-from expctl.domain.profile import Extent
+from expctl.profiles.model.kernel_profile import Extent
 
 UNKNOWN = "?"
 _SCALES = ((1e9, "G"), (1e6, "M"), (1e4, "k"))

@@ -8,8 +8,8 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from expctl.domain.profile import Extent, Kernel
 from expctl.gpu.architectures import ModeName
+from expctl.profiles.model.kernel_profile import Extent, Kernel
 
 CYCLES = "expctl__cycles_of_call"
 """Our own counter: elapsed cycles of a call, or its clock times its duration."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.domain.patch.function_name import function_name
-from expctl.domain.profile import Kernel
+from expctl.profiles.model.kernel_profile import Kernel
 
 HALF_PERCENT = 50.0
 

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from expctl.domain.experiment.figures import time_text
-from expctl.domain.profile import Kernel
 from expctl.domain.text import one_line
 from expctl.profiles.diff.cause import Cause, CauseKind, cause_of
 from expctl.profiles.diff.comparable import moved_along
@@ -14,6 +13,7 @@ from expctl.profiles.diff.figures import percent_text
 from expctl.profiles.diff.kernel_evidence import Signs, signs_of
 from expctl.profiles.diff.kernel_pairs import By, Pair, pair_up, short_name
 from expctl.profiles.diff.noise import differs, ratio, slowdown
+from expctl.profiles.model.kernel_profile import Kernel
 
 MAIN_SHARE = 0.5
 """What is named as the cause makes up at least this much of all that changed."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from expctl.domain.errors import Misused
-from expctl.domain.profile import Kernel, KernelClass
+from expctl.profiles.model.kernel_profile import Kernel, KernelClass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
