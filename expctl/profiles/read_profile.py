@@ -4,7 +4,7 @@ from pathlib import Path
 
 from expctl.profiles.assemble.merge import assemble
 from expctl.profiles.model.kernel_profile import Profile
-from expctl.profiling import refusals
+from expctl.profiles.raw import refusals
 from expctl.profiling.run_folder import read_run
 
 

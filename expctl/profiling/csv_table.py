@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TextIO
 
 from expctl.domain.text import one_line
-from expctl.profiling import ncu_print, refusals
-from expctl.profiling.limits import BITS_64, NUMBER
+from expctl.profiles.raw import refusals
+from expctl.profiles.raw.sanity_limits import BITS_64, NUMBER
+from expctl.profiling import ncu_print
 from expctl.profiling.text_file import open_text
 
 ROWS_AT_ONCE = 2_000

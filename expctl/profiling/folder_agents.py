@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from expctl.profiles.model.kernel_profile import Device
-from expctl.profiling.gathered import Gathered
+from expctl.profiles.raw.profile import Gathered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

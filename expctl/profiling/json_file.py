@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from expctl.profiling import refusals
-from expctl.profiling.limits import BITS_64
+from expctl.profiles.raw import refusals
+from expctl.profiles.raw.sanity_limits import BITS_64
 from expctl.profiling.text_file import open_text
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from expctl.domain.text import one_line
 from expctl.profiles.diff.kernel_evidence import CYCLES
 from expctl.profiles.model.kernel_profile import Device, Extent, GridUnit, Source
-from expctl.profiling import refusals
+from expctl.profiles.raw import refusals
+from expctl.profiles.raw.profile import Gathered, RawLaunch
+from expctl.profiles.raw.sanity_limits import NUMBER
 from expctl.profiling.csv_table import Row, Table
-from expctl.profiling.gathered import Gathered, RawLaunch
-from expctl.profiling.limits import NUMBER
 from expctl.profiling.ncu_units import has_decimal_comma, in_base_units
 from expctl.profiling.rocprof_csv import AXES, extent
 

@@ -6,10 +6,10 @@ from pathlib import Path
 from expctl.domain.errors import Refused
 from expctl.domain.text import one_line
 from expctl.profiles.model.kernel_profile import Device
-from expctl.profiling import refusals
+from expctl.profiles.raw import refusals
+from expctl.profiles.raw.profile import Gathered
 from expctl.profiling.csv_kinds import CsvKind, csv_kind, why_not
 from expctl.profiling.csv_table import Table, open_table
-from expctl.profiling.gathered import Gathered
 from expctl.profiling.json_file import read_json
 from expctl.profiling.ncu_csv import gather_details, gather_raw
 from expctl.profiling.nsys import gather_nsys, is_nsys

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from expctl.profiles.model.kernel_profile import Device, Source
-from expctl.profiling import refusals
-from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch
+from expctl.profiles.raw import refusals
+from expctl.profiles.raw.profile import Counted, Gathered, Moved, RawLaunch
 from expctl.profiling.json_file import mapping, whole
 from expctl.profiling.rocpd_dispatches import Places, read_dispatches
 from expctl.profiling.rocpd_tables import DISPATCH, Tables, by_column

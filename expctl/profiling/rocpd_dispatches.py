@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from expctl.profiling import refusals
+from expctl.profiles.raw import refusals
+from expctl.profiles.raw.dispatch_stats import Entry, Gaps, Stretch, Tally, Track
 from expctl.profiling.rocpd_tables import Tables
 from expctl.profiling.rocprof_csv import AXES
 from expctl.profiling.sqlite_file import open_database, quoted
-from expctl.profiling.tally import Entry, Gaps, Stretch, Tally, Track
 from expctl.profiling.two_processes import cores, halves, in_two
 
 ROWS_FOR_TWO = 100_000

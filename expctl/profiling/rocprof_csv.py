@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from operator import itemgetter
 
 from expctl.profiles.model.kernel_profile import Device, Extent, Source
-from expctl.profiling import refusals
+from expctl.profiles.raw import refusals
+from expctl.profiles.raw.dispatch_stats import Entry
+from expctl.profiles.raw.profile import Gathered, RawLaunch
 from expctl.profiling.csv_table import Row, Table, integers, optional_integer
-from expctl.profiling.gathered import Gathered, RawLaunch
-from expctl.profiling.tally import Entry
 
 AXES = ("x", "y", "z")
 _NAMES: dict[str, tuple[str, ...]] = {

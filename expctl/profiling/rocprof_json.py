@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from expctl.profiles.model.kernel_profile import Device, Extent, Source
-from expctl.profiling import refusals
-from expctl.profiling.gathered import Gathered, RawLaunch
+from expctl.profiles.raw import refusals
+from expctl.profiles.raw.profile import Gathered, RawLaunch
 from expctl.profiling.json_file import mapping, sequence, whole
 from expctl.profiling.rocprof_csv import extent
 

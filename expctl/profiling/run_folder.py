@@ -8,9 +8,9 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.profiles.model.kernel_profile import Device, Source
-from expctl.profiling import refusals
+from expctl.profiles.raw import refusals
+from expctl.profiles.raw.profile import Gathered
 from expctl.profiling.folder_agents import AgentList, give_agents
-from expctl.profiling.gathered import Gathered
 from expctl.profiling.one_file import read_file
 
 FILES_MOST = 2000

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from expctl.profiling import refusals
+from expctl.profiles.raw import refusals
 
 MAGIC = b"SQLite format 3\x00"
 WAIT_S = 1.0

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO
 
-from expctl.profiling import refusals
+from expctl.profiles.raw import refusals
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -8,8 +8,8 @@ from typing import Any
 from expctl.domain.text import one_line
 from expctl.gpu.peaks import arch_of
 from expctl.profiles.model.kernel_profile import Device, GridUnit, Source
-from expctl.profiling import refusals
-from expctl.profiling.gathered import Gathered, RawLaunch
+from expctl.profiles.raw import refusals
+from expctl.profiles.raw.profile import Gathered, RawLaunch
 from expctl.profiling.json_file import mapping, sequence, whole
 from expctl.profiling.rocprof_csv import extent
 

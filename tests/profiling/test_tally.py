@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Tally, Track, median, repeat_deviation
+from expctl.profiles.raw.dispatch_stats import LAUNCH_GAP_MOST_NS, Tally, Track, median, repeat_deviation
 
 INTERVALS = st.lists(st.tuples(st.integers(1, 60), st.integers(0, 12)), min_size=1, max_size=12)
 

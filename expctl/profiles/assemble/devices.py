@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from expctl.domain.text import one_line
 from expctl.profiles.model.kernel_profile import Device, GridUnit
-from expctl.profiling.gathered import Gathered
+from expctl.profiles.raw.profile import Gathered
 
 _TENSILE_ISA = re.compile(r"_ISA(\d{3,4}[a-f]?)_")
 

@@ -10,7 +10,7 @@ from expctl.gpu.headroom import Usage
 from expctl.gpu.occupancy import Occupancy, architecture, occupancy
 from expctl.gpu.reported_registers import Reading, corrected
 from expctl.profiles.model.kernel_profile import GridUnit, Launch
-from expctl.profiling.gathered import RawLaunch
+from expctl.profiles.raw.profile import RawLaunch
 
 
 def launches_of(

@@ -10,10 +10,10 @@ from expctl.profiles.assemble.classify import classify
 from expctl.profiles.assemble.devices import known_devices
 from expctl.profiles.assemble.launches import launches_of
 from expctl.profiles.model.kernel_profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline
-from expctl.profiling.gathered import Counted, Gathered, Moved, RawLaunch, Statistic
-from expctl.profiling.limits import hold
+from expctl.profiles.raw.dispatch_stats import LAUNCH_GAP_MOST_NS, Track, median, repeat_deviation, sample_deviation
+from expctl.profiles.raw.profile import Counted, Gathered, Moved, RawLaunch, Statistic
+from expctl.profiles.raw.sanity_limits import hold
 from expctl.profiling.run_folder import Run
-from expctl.profiling.tally import LAUNCH_GAP_MOST_NS, Track, median, repeat_deviation, sample_deviation
 
 ROCPROF = (Source.ROCPD, Source.ROCPROF_CSV, Source.ROCPROF_JSON, Source.ROCPROF_COUNTERS)
 

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 from expctl.profiles.model.kernel_profile import Device, Extent, GridUnit, Source
-from expctl.profiling.tally import Tally
+from expctl.profiles.raw.dispatch_stats import Tally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

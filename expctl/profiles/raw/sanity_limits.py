@@ -6,8 +6,8 @@ from typing import Any
 
 from expctl.domain.text import one_line
 from expctl.profiles.model.kernel_profile import Extent
-from expctl.profiling import refusals
-from expctl.profiling.gathered import Gathered, RawLaunch
+from expctl.profiles.raw import refusals
+from expctl.profiles.raw.profile import Gathered, RawLaunch
 
 BITS_64 = 1 << 63
 NUMBER = 1e30
