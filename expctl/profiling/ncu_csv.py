@@ -9,7 +9,7 @@ from expctl.profiles.model.kernel_profile import Device, Extent, GridUnit, Sourc
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.profile import Gathered, RawLaunch
 from expctl.profiles.raw.sanity_limits import NUMBER
-from expctl.profiling.csv_table import Row, Table
+from expctl.profiles.readers.csv_table import Row, Table
 from expctl.profiling.ncu_units import has_decimal_comma, in_base_units
 from expctl.profiling.rocprof_csv import AXES, extent
 

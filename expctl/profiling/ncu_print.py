@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from expctl.domain.text import one_line
-from expctl.profiling.text_file import open_text
+from expctl.profiles.readers.text_file import open_text
 
 OWN = "=="
 HEADS = '"ID","Process ID"'

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from expctl.gpu.peaks import arch_of
 from expctl.profiles.model.kernel_profile import Device
-from expctl.profiling.sqlite_file import columns
+from expctl.profiles.readers.sqlite_file import columns
 
 GPUS, NUMBERS = "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from expctl.profiling.sqlite_file import columns, quoted
+from expctl.profiles.readers.sqlite_file import columns, quoted
 
 DISPATCH = "rocpd_kernel_dispatch"
 

@@ -7,7 +7,7 @@ from expctl.profiles.model.kernel_profile import Device, Extent, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.dispatch_stats import Entry
 from expctl.profiles.raw.profile import Gathered, RawLaunch
-from expctl.profiling.csv_table import Row, Table, integers, optional_integer
+from expctl.profiles.readers.csv_table import Row, Table, integers, optional_integer
 
 AXES = ("x", "y", "z")
 _NAMES: dict[str, tuple[str, ...]] = {

@@ -8,7 +8,7 @@ from typing import Any
 from expctl.profiles.model.kernel_profile import Device, Extent, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.profile import Gathered, RawLaunch
-from expctl.profiling.json_file import mapping, sequence, whole
+from expctl.profiles.readers.json_file import mapping, sequence, whole
 from expctl.profiling.rocprof_csv import extent
 
 ROOT = "rocprofiler-sdk-tool"

@@ -5,8 +5,8 @@ from itertools import pairwise
 from expctl.profiles.model.kernel_profile import Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.profile import Gathered, RawLaunch, Statistic
-from expctl.profiling.csv_kinds import TOTALS, why_not_kernels
-from expctl.profiling.csv_table import Row, Table, integers, number, optional_integer
+from expctl.profiles.readers.csv_kinds import TOTALS, why_not_kernels
+from expctl.profiles.readers.csv_table import Row, Table, integers, number, optional_integer
 from expctl.profiling.rocprof_csv import describe, device_key
 
 _AVERAGE = ("averagens", "average (nsec)", "average")

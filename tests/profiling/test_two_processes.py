@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from expctl.profiling.two_processes import in_two
+from expctl.profiles.readers.split_read import in_two
 
 
 @pytest.fixture

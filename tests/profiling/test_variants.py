@@ -14,7 +14,7 @@ import pytest
 from expctl.domain.errors import Refused
 from expctl.profiles.model.kernel_profile import GridUnit, Profile
 from expctl.profiles.read_profile import read_profile
-from expctl.profiling import run_folder
+from expctl.profiles.readers import run_folder
 
 GOLDEN = Path(__file__).parent / "golden"
 Show = Callable[..., Any]

@@ -10,7 +10,7 @@ from expctl.gpu.peaks import arch_of
 from expctl.profiles.model.kernel_profile import Device, GridUnit, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.profile import Gathered, RawLaunch
-from expctl.profiling.json_file import mapping, sequence, whole
+from expctl.profiles.readers.json_file import mapping, sequence, whole
 from expctl.profiling.rocprof_csv import extent
 
 KERNEL, COPIES = "kernel", ("gpu_memcpy", "gpu_memset", "memcpy", "memset")

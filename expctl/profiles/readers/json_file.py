@@ -6,7 +6,7 @@ from typing import Any
 
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.sanity_limits import BITS_64
-from expctl.profiling.text_file import open_text
+from expctl.profiles.readers.text_file import open_text
 
 
 def read_json(path: Path) -> Any:

@@ -10,8 +10,8 @@ from expctl.domain.errors import Refused
 from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.profile import Gathered
+from expctl.profiles.readers.detect_format import read_file
 from expctl.profiling.folder_agents import AgentList, give_agents
-from expctl.profiling.one_file import read_file
 
 FILES_MOST = 2000
 _UNREAD = (
