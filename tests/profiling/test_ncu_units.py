@@ -2,7 +2,7 @@
 
 import pytest
 
-from expctl.profiling.ncu_units import in_base_units
+from expctl.profiles.readers.nvidia.ncu_units import in_base_units
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from typing import TextIO
 from expctl.domain.text import one_line
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.sanity_limits import BITS_64, NUMBER
+from expctl.profiles.readers.nvidia import ncu_print
 from expctl.profiles.readers.text_file import open_text
-from expctl.profiling import ncu_print
 
 ROWS_AT_ONCE = 2_000
 FIELD_MOST = 1 << 20

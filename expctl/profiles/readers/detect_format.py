@@ -11,11 +11,11 @@ from expctl.profiles.raw.profile import Gathered
 from expctl.profiles.readers.csv_kinds import CsvKind, csv_kind, why_not
 from expctl.profiles.readers.csv_table import Table, open_table
 from expctl.profiles.readers.json_file import read_json
+from expctl.profiles.readers.nvidia.ncu_csv import gather_details, gather_raw
+from expctl.profiles.readers.nvidia.nsys import gather_nsys, is_nsys
 from expctl.profiles.readers.sqlite_file import MAGIC, open_database, tables
 from expctl.profiles.readers.text_file import head, is_packed
 from expctl.profiles.readers.torch_trace import gather_torch, is_trace
-from expctl.profiling.ncu_csv import gather_details, gather_raw
-from expctl.profiling.nsys import gather_nsys, is_nsys
 from expctl.profiling.rocpd import gather_rocpd
 from expctl.profiling.rocprof_csv import gather_agents, gather_copies, gather_trace
 from expctl.profiling.rocprof_json import ROOT, gather_rocprof_json

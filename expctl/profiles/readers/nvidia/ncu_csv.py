@@ -10,7 +10,7 @@ from expctl.profiles.raw import refusals
 from expctl.profiles.raw.profile import Gathered, RawLaunch
 from expctl.profiles.raw.sanity_limits import NUMBER
 from expctl.profiles.readers.csv_table import Row, Table
-from expctl.profiling.ncu_units import has_decimal_comma, in_base_units
+from expctl.profiles.readers.nvidia.ncu_units import has_decimal_comma, in_base_units
 from expctl.profiling.rocprof_csv import AXES, extent
 
 DURATION = "gpu__time_duration.sum"
