@@ -11,7 +11,7 @@ import pytest
 from large_profiles import GUID, REAL, rocpd
 
 from expctl.profiles.read_profile import read_profile
-from expctl.profiling import rocpd_dispatches
+from expctl.profiles.readers.rocprof import rocpd_dispatches
 
 Show = Callable[..., Any]
 

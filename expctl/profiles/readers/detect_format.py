@@ -13,13 +13,13 @@ from expctl.profiles.readers.csv_table import Table, open_table
 from expctl.profiles.readers.json_file import read_json
 from expctl.profiles.readers.nvidia.ncu_csv import gather_details, gather_raw
 from expctl.profiles.readers.nvidia.nsys import gather_nsys, is_nsys
+from expctl.profiles.readers.rocprof.csv_files import gather_agents, gather_copies, gather_trace
+from expctl.profiles.readers.rocprof.json_files import ROOT, gather_rocprof_json
+from expctl.profiles.readers.rocprof.rocpd import gather_rocpd
+from expctl.profiles.readers.rocprof.statistics_files import gather_counters, gather_statistics
 from expctl.profiles.readers.sqlite_file import MAGIC, open_database, tables
 from expctl.profiles.readers.text_file import head, is_packed
 from expctl.profiles.readers.torch_trace import gather_torch, is_trace
-from expctl.profiling.rocpd import gather_rocpd
-from expctl.profiling.rocprof_csv import gather_agents, gather_copies, gather_trace
-from expctl.profiling.rocprof_json import ROOT, gather_rocprof_json
-from expctl.profiling.rocprof_stats import gather_counters, gather_statistics
 
 # (first bytes, what the file is, what to do)
 _KNOWN_BINARIES: tuple[tuple[bytes, str, str], ...] = (

@@ -11,7 +11,7 @@ from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.profile import Gathered
 from expctl.profiles.readers.detect_format import read_file
-from expctl.profiling.folder_agents import AgentList, give_agents
+from expctl.profiles.readers.rocprof.agents import AgentList, give_agents
 
 FILES_MOST = 2000
 _UNREAD = (

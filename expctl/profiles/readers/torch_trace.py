@@ -11,7 +11,7 @@ from expctl.profiles.model.kernel_profile import Device, GridUnit, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.profile import Gathered, RawLaunch
 from expctl.profiles.readers.json_file import mapping, sequence, whole
-from expctl.profiling.rocprof_csv import extent
+from expctl.profiles.readers.rocprof.csv_files import extent
 
 KERNEL, COPIES = "kernel", ("gpu_memcpy", "gpu_memset", "memcpy", "memset")
 MOST_US = 2**53

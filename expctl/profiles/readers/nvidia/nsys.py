@@ -9,8 +9,8 @@ from expctl.profiles.raw import refusals
 from expctl.profiles.raw.dispatch_stats import Entry
 from expctl.profiles.raw.profile import Gathered, Moved, RawLaunch
 from expctl.profiles.readers.nvidia.nsys_devices import read_devices
+from expctl.profiles.readers.rocprof.csv_files import AXES, extent
 from expctl.profiles.readers.sqlite_file import columns, open_database, quoted, tables
-from expctl.profiling.rocprof_csv import AXES, extent
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
 COPIES, FILLS = "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET"

@@ -7,7 +7,7 @@ from expctl.profiles.raw import refusals
 from expctl.profiles.raw.profile import Gathered, RawLaunch, Statistic
 from expctl.profiles.readers.csv_kinds import TOTALS, why_not_kernels
 from expctl.profiles.readers.csv_table import Row, Table, integers, number, optional_integer
-from expctl.profiling.rocprof_csv import describe, device_key
+from expctl.profiles.readers.rocprof.csv_files import describe, device_key
 
 _AVERAGE = ("averagens", "average (nsec)", "average")
 _LEAST = ("minns", "min (nsec)")
