@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from expctl.domain.experiment.figures import time_text
 from expctl.domain.text import one_line
-from expctl.gpu.roofline import Bound, Position
 from expctl.profiles.model.kernel_profile import Device, Extent, Kernel, Profile, class_shares
 from expctl.profiles.model.pipeline import Pipeline
+from expctl.profiles.roofline.ceilings import Bound, Position
 from expctl.views.occupancy import resident_lines
 
 NAME_SHOWN = 90

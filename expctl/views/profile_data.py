@@ -6,9 +6,9 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from expctl.gpu.roofline import Position
 from expctl.profiles.model.kernel_profile import Kernel, Profile, class_shares
 from expctl.profiles.model.pipeline import Pipeline
+from expctl.profiles.roofline.ceilings import Position
 
 _HEADS = (
     "name", "class", "calls", "total_ns", "mean_ns", "min_ns", "median_ns", "max_ns", "sd_ns", "share_percent", "vgpr", "agpr",

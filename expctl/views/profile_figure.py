@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from expctl.domain.experiment.figures import time_text
 from expctl.domain.text import one_line
-from expctl.gpu.peaks import Peak
-from expctl.gpu.roofline import Position
 from expctl.profiles.model.kernel_profile import Kernel, KernelClass
+from expctl.profiles.roofline.ceilings import Position
+from expctl.profiles.roofline.peaks import Peak
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

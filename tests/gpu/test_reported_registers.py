@@ -2,7 +2,7 @@
 
 import pytest
 
-from expctl.gpu.reported_registers import corrected, reading
+from expctl.profiles.roofline.reported_registers import corrected, reading
 
 
 def one(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from expctl.gpu.peaks import Peak, arch_of, peak_of
-from expctl.gpu.roofline import Bound, Work, position
+from expctl.profiles.roofline.ceilings import Bound, Work, position
+from expctl.profiles.roofline.peaks import Peak, arch_of, peak_of
 
 PRINTED_TFLOPS = (
     # product, units, clock the figure is stated at, type, TFLOP/s: data sheets, dense

@@ -3,8 +3,8 @@
 import pytest
 
 from expctl.gpu.architectures import ARCHITECTURES
-from expctl.gpu.peaks import ARITHMETIC
 from expctl.gpu.targets import is_target
+from expctl.profiles.roofline.peaks import ARITHMETIC
 
 
 def test_all_that_anything_here_knows_are_targets() -> None:

@@ -9,10 +9,10 @@ from importlib.util import find_spec
 import pytest
 
 from expctl.domain.experiment.figures import time_text
-from expctl.gpu.peaks import peak_of
-from expctl.gpu.roofline import Work, position
 from expctl.profiles.model.kernel_profile import Copy, Device, GridUnit, Kernel, KernelClass, Launch, Profile, Source, Timeline
 from expctl.profiles.model.pipeline import pipeline
+from expctl.profiles.roofline.ceilings import Work, position
+from expctl.profiles.roofline.peaks import peak_of
 from expctl.views.profile import profile_lines
 from expctl.views.profile_data import profile_csv, profile_data
 from expctl.views.profile_figure import figure_bytes

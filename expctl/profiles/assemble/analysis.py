@@ -5,11 +5,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from expctl.gpu.peaks import Peak, peak_of
-from expctl.gpu.roofline import Position, Work, position
 from expctl.profiles.assemble.launches import Occupancies
 from expctl.profiles.model.kernel_profile import Device, Kernel, Profile, Source
 from expctl.profiles.model.pipeline import main_gemm
+from expctl.profiles.roofline.ceilings import Position, Work, position
+from expctl.profiles.roofline.peaks import Peak, peak_of
 
 BYTES_OF = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2, "f8": 1, "i8": 1}
 SM_BUSY = "sm__throughput.avg.pct_of_peak_sustained_elapsed"

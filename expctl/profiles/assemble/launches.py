@@ -8,9 +8,9 @@ from expctl.domain.errors import Refused
 from expctl.gpu.architectures import ARCHITECTURES
 from expctl.gpu.headroom import Usage
 from expctl.gpu.occupancy import Occupancy, architecture, occupancy
-from expctl.gpu.reported_registers import Reading, corrected
 from expctl.profiles.model.kernel_profile import GridUnit, Launch
 from expctl.profiles.raw.profile import RawLaunch
+from expctl.profiles.roofline.reported_registers import Reading, corrected
 
 
 def launches_of(

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from expctl.domain.text import one_line
-from expctl.gpu.reported_registers import Reading, reading
 from expctl.profiles.assemble.classify import classify
 from expctl.profiles.assemble.devices import known_devices
 from expctl.profiles.assemble.launches import launches_of
@@ -14,6 +13,7 @@ from expctl.profiles.raw.dispatch_stats import LAUNCH_GAP_MOST_NS, Track, median
 from expctl.profiles.raw.profile import Counted, Gathered, Moved, RawLaunch, Statistic
 from expctl.profiles.raw.sanity_limits import hold
 from expctl.profiles.readers.run_folder import Run
+from expctl.profiles.roofline.reported_registers import Reading, reading
 
 ROCPROF = (Source.ROCPD, Source.ROCPROF_CSV, Source.ROCPROF_JSON, Source.ROCPROF_COUNTERS)
 

@@ -63,7 +63,7 @@ class Device:
 class Launch:
     """One way in which a kernel was launched. `vgpr` counts accumulation registers too, `agpr` says how many.
 
-    Values are corrected where the tool is known to misreport (gpu/reported_registers.py). `extent` is x, y, z.
+    Values are corrected where the tool is known to misreport (profiles/roofline/reported_registers.py). `extent` is x, y, z.
     """
 
     vgpr: int | None = None

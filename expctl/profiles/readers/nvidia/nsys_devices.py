@@ -4,9 +4,9 @@ import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from expctl.gpu.peaks import arch_of
 from expctl.profiles.model.kernel_profile import Device
 from expctl.profiles.readers.sqlite_file import columns
+from expctl.profiles.roofline.peaks import arch_of
 
 GPUS, NUMBERS = "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE"
 

@@ -6,7 +6,7 @@ Williams, Waterman, Patterson: Roofline (CACM 2009). The roof is min(peak FLOP/s
 from dataclasses import dataclass
 from enum import StrEnum
 
-from expctl.gpu.peaks import Peak
+from expctl.profiles.roofline.peaks import Peak
 
 NEAR_PERCENT = 60.0
 """A limit that is used this much is what holds the kernel back; less, and it waits for something else."""
