@@ -23,7 +23,7 @@ def decode(
     from expctl.domain.errors import Refused
     from expctl.domain.text import one_line
     from expctl.gpu.tensile.decode import read
-    from expctl.views.tensile import tensile_lines
+    from expctl.profiles.views.tensile import tensile_lines
 
     reading = read(name, gpu(arch), _recorded(record) if record else None)
     if reading is None:

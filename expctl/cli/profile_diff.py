@@ -29,7 +29,7 @@ def diff(
     from expctl.profiles.diff.comparable import why_apart
     from expctl.profiles.diff.run_change import compare_runs
     from expctl.profiles.read_profile import read_profile
-    from expctl.views.profile_diff import diff_data, diff_lines
+    from expctl.profiles.views.diff import diff_data, diff_lines
 
     chosen, device = expression(kernel, "--kernel"), gpu(arch)
     mine, its = read_profile(before, arch=device), read_profile(after, arch=device)

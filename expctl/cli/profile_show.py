@@ -49,8 +49,8 @@ def show(
     from expctl.profiles.assemble.analysis import analyse
     from expctl.profiles.model.pipeline import pipeline
     from expctl.profiles.read_profile import read_profile
-    from expctl.views.profile import EXPLAINED, profile_lines
-    from expctl.views.profile_data import profile_csv, profile_data
+    from expctl.profiles.views.data import profile_csv, profile_data
+    from expctl.profiles.views.terminal import EXPLAINED, profile_lines
 
     if as_json and as_csv:
         raise Misused("JSON or CSV?", expected="--json or --csv", found="both")
@@ -112,7 +112,7 @@ def _draw(analysis: "Analysis", plot: Path, title: str) -> None:
     from expctl.files import atomic_write
 
     try:
-        from expctl.views.profile_figure import figure_bytes
+        from expctl.profiles.views.figure import figure_bytes
 
         contents = figure_bytes(
             title, analysis.kernels, analysis.positions, analysis.peak, plot.suffix.lower().removeprefix(".")

@@ -13,7 +13,7 @@ from expctl.gpu.tensile.decode import read
 from expctl.gpu.tensile.keys import KEYS, read_keys
 from expctl.gpu.tensile.name import Dialect, Kind, is_tensile, read_name
 from expctl.gpu.tensile.threads import threads
-from expctl.views.tensile import tensile_lines
+from expctl.profiles.views.tensile import tensile_lines
 
 GOLDEN = Path(__file__).with_name("golden")
 ROCBLAS = (

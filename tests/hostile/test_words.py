@@ -21,9 +21,9 @@ from expctl.domain.protocol.names import name_faults
 from expctl.domain.text import has_unseen, one_line
 from expctl.flow.messages import candidate_message, proposal_message, record_message
 from expctl.profiles.read_profile import read_profile
+from expctl.profiles.views.terminal import profile_lines
 from expctl.views.console import ConsoleProgress
 from expctl.views.ledger_md import render
-from expctl.views.profile import profile_lines
 from expctl.views.report import record_lines
 
 PROTOCOL = Protocol(

@@ -13,9 +13,9 @@ from expctl.profiles.model.kernel_profile import Copy, Device, GridUnit, Kernel,
 from expctl.profiles.model.pipeline import pipeline
 from expctl.profiles.roofline.ceilings import Work, position
 from expctl.profiles.roofline.peaks import peak_of
-from expctl.views.profile import profile_lines
-from expctl.views.profile_data import profile_csv, profile_data
-from expctl.views.profile_figure import figure_bytes
+from expctl.profiles.views.data import profile_csv, profile_data
+from expctl.profiles.views.figure import figure_bytes
+from expctl.profiles.views.terminal import profile_lines
 
 GEMM = Kernel(
     name="gemm\x1b[2J<float>", kind=KernelClass.GEMM, calls=2, total_ns=3_000_000, mean_ns=1.5e6, share_percent=75.0,

@@ -11,7 +11,7 @@ from expctl.profiles.diff.noise import ratio
 from expctl.profiles.diff.rows import Row, counter_rows, rows_of
 from expctl.profiles.diff.run_change import KernelChange, RunChange
 from expctl.profiles.model.kernel_profile import Kernel, Profile
-from expctl.views.profile_data import plain_fields
+from expctl.profiles.views.data import plain_fields
 
 NAME_SHOWN = 90
 SIDES = ("before", "after")
