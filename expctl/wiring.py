@@ -94,7 +94,7 @@ def _probe(place: Place, tries: bool, probe: "Probe") -> "ProbeAnswer":
 
 
 def _version(tool: str) -> str:
-    from expctl.targets.presence import version_of
+    from expctl.inspection.tool_versions import version_of
 
     return version_of(tool)
 
@@ -105,7 +105,7 @@ def _device_compiler() -> str:
 
 
 def _assemble(source: Path, arch: str) -> str:
-    from expctl.targets.device_compiler import Options, compile_source
+    from expctl.inspection.device_compiler import Options, compile_source
 
     return compile_source(source, Options(arch=arch)).assembly
 

@@ -47,7 +47,7 @@ def inspect(
     from expctl.domain.inspection import select
     from expctl.domain.inspection_change import change_between
     from expctl.domain.text import one_line
-    from expctl.targets.device_compiler import Options
+    from expctl.inspection.device_compiler import Options
     from expctl.targets.inspected_file import inspect as inspect_file
     from expctl.views.inspection import change_lines, report_lines
 

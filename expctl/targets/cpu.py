@@ -4,8 +4,8 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build
+from expctl.inspection import tool_versions
 from expctl.ports.repository import Available, Unavailable
-from expctl.targets import presence
 from expctl.targets.code_identity import code_hash
 
 # No C++ standard library comes into the kernel; -nostdinc++ keeps it so.
@@ -17,7 +17,7 @@ class ZigCpuRecipe:
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
         """The wheel, and what describes its output."""
-        return presence.packages("ziglang", "elftools", extra="cpu")
+        return tool_versions.packages("ziglang", "elftools", extra="cpu")
 
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
         """One call of `zig cc`, in the worktree, with relative source paths, so that paths don't enter the code."""

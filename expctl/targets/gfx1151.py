@@ -6,10 +6,10 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build, NumberKind
+from expctl.inspection import tool_versions
+from expctl.inspection.device_compiler import wheel_flags
 from expctl.ports.repository import Available, Unavailable
-from expctl.targets import presence
 from expctl.targets.code_object import CodeObject, parse_code_object
-from expctl.targets.device_compiler import wheel_flags
 
 LOOSE = "kernel.o"
 """Relocatable: in a linked file, instructions that address data hold a distance, which depends on what else is there."""
@@ -35,7 +35,7 @@ class ZigGfxRecipe:
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
         """The wheel, and what describes its output."""
-        return presence.packages("ziglang", "elftools", extra="cpu")
+        return tool_versions.packages("ziglang", "elftools", extra="cpu")
 
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
         """Three calls; text and code object both stay in the artifact's folder."""

@@ -6,9 +6,10 @@ from pathlib import Path
 from expctl.domain.errors import Refused
 from expctl.domain.inspection import FileReport, Form, kernel_report
 from expctl.domain.text import one_line, plain_text
-from expctl.targets import code_object, device_compiler, offload_bundle
+from expctl.inspection import device_compiler
+from expctl.inspection.device_compiler import Options
+from expctl.targets import code_object, offload_bundle
 from expctl.targets.assembly_text import AssemblyText, no_kernel, parse_assembly
-from expctl.targets.device_compiler import Options
 from expctl.targets.input_file import read_bytes
 
 DEFAULT_ARCH = "gfx1151"

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build
+from expctl.inspection import tool_versions
 from expctl.ports.repository import Available, Unavailable
-from expctl.targets import presence
 from expctl.targets.code_identity import code_hash
 
 
@@ -21,7 +21,7 @@ class VendorRecipe:
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
         """The driver on PATH."""
-        return presence.program(self.program, hint=self.hint)
+        return tool_versions.program(self.program, hint=self.hint)
 
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
         """One call, in the worktree."""

@@ -50,7 +50,7 @@ def test_the_copy_has_no_violation(tree: Path) -> None:
         ("expctl/flow/run.py", "import git", "Only the plumbing"),
         ("expctl/adapters/journal.py", "import git", "Only the plumbing"),
         ("expctl/adapters/journal.py", "import subprocess", "One launcher"),
-        ("expctl/targets/presence.py", "from subprocess import run", "One launcher"),
+        ("expctl/inspection/tool_versions.py", "from subprocess import run", "One launcher"),
         ("expctl/adapters/journal.py", "import numpy", "never imports the kernel's world"),
     ],
 )

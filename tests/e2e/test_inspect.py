@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from foreign import Answer, run_expctl
 
-from expctl.targets.device_compiler import Options, compile_source
+from expctl.inspection.device_compiler import Options, compile_source
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from expctl.domain.errors import Refused
+from expctl.inspection import device_compiler
+from expctl.inspection.device_compiler import Compiled, Options, compile_source
 from expctl.ports.repository import Unavailable
-from expctl.targets import device_compiler, metadata_text
-from expctl.targets.device_compiler import Compiled, Options, compile_source
+from expctl.targets import metadata_text
 from expctl.targets.input_file import BYTES_MAX
 from expctl.targets.inspected_file import inspect
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from expctl.domain.errors import Refused
-from expctl.targets.device_compiler import Options, compile_source, wheel_flags
+from expctl.inspection.device_compiler import Options, compile_source, wheel_flags
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 

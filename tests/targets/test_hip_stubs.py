@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from expctl.targets.device_compiler import Compiled, Options, compile_source
+from expctl.inspection.device_compiler import Compiled, Options, compile_source
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 np = pytest.importorskip("numpy")

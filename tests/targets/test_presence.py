@@ -6,8 +6,8 @@ import pytest
 
 from expctl.adapters.builder import Builder
 from expctl.domain.protocol.model import Build, Environment, Requires, Target, Toolchain
+from expctl.inspection import tool_versions
 from expctl.ports.repository import Available, Recipe, Unavailable
-from expctl.targets import presence
 from expctl.targets.command import CommandRecipe
 from expctl.targets.rocm import HIPCC
 from expctl.targets.sm_90 import NVCC
@@ -29,20 +29,20 @@ def program(folder: Path, name: str, script: str) -> None:
 
 
 def test_packages_that_are_here_come_with_their_versions() -> None:
-    answer = presence.packages("elftools", "hypothesis", extra="cpu")
+    answer = tool_versions.packages("elftools", "hypothesis", extra="cpu")
     assert isinstance(answer, Available)
     assert set(answer.versions) == {"elftools", "hypothesis"}
     assert all(version[0].isdigit() for version in answer.versions.values())
 
 
 def test_packages_that_are_missing_are_all_named_with_the_extra() -> None:
-    assert presence.packages("elftools", "no_such_a", "no_such_b", extra="cpu") == Unavailable(
+    assert tool_versions.packages("elftools", "no_such_a", "no_such_b", extra="cpu") == Unavailable(
         reason="no no_such_a and no no_such_b for this Python", hint="pip install 'expctl[cpu]'"
     )
 
 
 def test_a_program_that_is_missing_comes_with_the_hint(path: Path) -> None:
-    assert presence.program("hipcc", hint="install ROCm") == Unavailable(reason="no hipcc on PATH", hint="install ROCm")
+    assert tool_versions.program("hipcc", hint="install ROCm") == Unavailable(reason="no hipcc on PATH", hint="install ROCm")
     assert list(path.iterdir()) == []
 
 
@@ -59,13 +59,13 @@ VERSIONS = {
 def test_the_version_of_a_program(path: Path, name: str) -> None:
     script, version = VERSIONS[name]
     program(path, "tool", script)
-    assert presence.program("tool", hint="h") == Available(versions={"tool": version})
+    assert tool_versions.program("tool", hint="h") == Available(versions={"tool": version})
 
 
 def test_a_program_that_cannot_be_started_is_unavailable(path: Path) -> None:
     (path / "tool").write_bytes(b"\x7fELF rubbish")
     (path / "tool").chmod(0o755)
-    assert presence.program("tool", hint="h") == Unavailable(reason="tool --version failed: OSError", hint="h")
+    assert tool_versions.program("tool", hint="h") == Unavailable(reason="tool --version failed: OSError", hint="h")
 
 
 @pytest.mark.parametrize(("recipe", "name"), [(HIPCC, "hipcc"), (NVCC, "nvcc")])

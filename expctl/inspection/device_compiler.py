@@ -14,9 +14,9 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.text import one_line, plain_text
+from expctl.inspection import tool_versions
 from expctl.launcher.captured import TookTooLong, captured
 from expctl.ports.repository import Available, Unavailable
-from expctl.targets import presence
 
 STUBS = Path(__file__).parent / "hip_stubs"
 KEYWORDS = STUBS / "expctl_keywords.h"
@@ -56,7 +56,7 @@ class Compiled:
 
 def compile_source(source: Path, options: Options) -> Compiled:
     """Raises Refused with the compiler's first error, or if there is no compiler."""
-    hipcc = presence.program("hipcc", hint="install ROCm")
+    hipcc = tool_versions.program("hipcc", hint="install ROCm")
     with tempfile.TemporaryDirectory(prefix="expctl-inspect.") as name:
         folder = Path(name)
         text = folder / "kernel.s"
@@ -76,7 +76,7 @@ def compile_source(source: Path, options: Options) -> Compiled:
 
 def assemble(text: Path, arch: str) -> bytes | None:
     """The relocatable object of an assembly text; None where the wheel isn't installed. Raises Refused with the first error."""
-    if isinstance(presence.packages("ziglang", "elftools", extra="cpu"), Unavailable):
+    if isinstance(tool_versions.packages("ziglang", "elftools", extra="cpu"), Unavailable):
         return None
     return _assembled(text, arch, text)
 
@@ -91,7 +91,7 @@ def _assembled(text: Path, arch: str, source: Path) -> bytes:
 
 def _wheel() -> str:
     """Name and version of the wheel's compiler. Raises Refused if it isn't here."""
-    here = presence.packages("ziglang", "elftools", extra="cpu")
+    here = tool_versions.packages("ziglang", "elftools", extra="cpu")
     if isinstance(here, Unavailable):
         raise Refused(
             "there is no compiler for a HIP source",
