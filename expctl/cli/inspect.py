@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from expctl.domain.inspection import FileReport
+    from expctl.inspection.model.report import FileReport
 
 CONFIG_MACRO = "SCALED_MM_CONFIG"
 CONFIG = re.compile(r"\d+(,\d+)*", re.ASCII)
@@ -44,10 +44,10 @@ def inspect(
     """
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused
-    from expctl.domain.inspection import select
-    from expctl.domain.inspection_change import change_between
     from expctl.domain.text import one_line
     from expctl.inspection.device_compiler import Options
+    from expctl.inspection.model.change import change_between
+    from expctl.inspection.model.report import select
     from expctl.targets.inspected_file import inspect as inspect_file
     from expctl.views.inspection import change_lines, report_lines
 
@@ -109,8 +109,8 @@ def inspect(
 def _check_used(asked: list[str], *reports: "FileReport") -> None:
     """Raises Misused if options for a source were given and none of the files is one."""
     from expctl.domain.errors import Misused
-    from expctl.domain.inspection import Form
     from expctl.domain.text import plain_text
+    from expctl.inspection.model.report import Form
 
     if asked and all(each.form is not Form.SOURCE for each in reports):
         raise Misused(

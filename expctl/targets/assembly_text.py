@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from expctl.domain.errors import Refused
-from expctl.domain.inspection import Resources
-from expctl.domain.instruction_mix import Body, Statement
 from expctl.domain.text import one_line
 from expctl.gpu.architectures import ModeName
+from expctl.inspection.model.instruction_mix import Body, Statement
+from expctl.inspection.model.report import Resources
 from expctl.targets import metadata_text
 from expctl.targets.metadata import NUMBERS, arch_of_target, resources_of
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from expctl.domain.errors import Refused
-from expctl.domain.inspection import Resources
 from expctl.domain.text import one_line
 from expctl.gpu.architectures import ModeName
+from expctl.inspection.model.report import Resources
 from expctl.targets import code_identity
 from expctl.targets.assembly_text import no_kernel
 from expctl.targets.elf_bounds import BadHeaders, check_bounds

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 from expctl.domain.errors import Refused
-from expctl.domain.inspection import FileReport, Form, kernel_report
 from expctl.domain.text import one_line, plain_text
 from expctl.inspection import device_compiler
 from expctl.inspection.device_compiler import Options
+from expctl.inspection.model.report import FileReport, Form, kernel_report
 from expctl.targets import code_object, offload_bundle
 from expctl.targets.assembly_text import AssemblyText, no_kernel, parse_assembly
 from expctl.targets.input_file import read_bytes

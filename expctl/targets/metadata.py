@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from expctl.domain.errors import Refused
-from expctl.domain.inspection import Resources
 from expctl.gpu.architectures import ModeName
+from expctl.inspection.model.report import Resources
 
 REQUIRED = (
     ".name",

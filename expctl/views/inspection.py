@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from expctl.domain.inspection import FileReport, KernelReport
-from expctl.domain.inspection_change import Change, InspectionChange, KernelChange
 from expctl.domain.text import one_line
+from expctl.inspection.model.change import Change, InspectionChange, KernelChange
+from expctl.inspection.model.report import FileReport, KernelReport
 from expctl.views.occupancy import headroom_phrase, resident_lines
 
 HASH_SHOWN = 16

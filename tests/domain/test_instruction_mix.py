@@ -2,7 +2,7 @@
 
 import pytest
 
-from expctl.domain.instruction_mix import Body, InstructionClass, Loop, Statement, class_of, counts, hot_loop
+from expctl.inspection.model.instruction_mix import Body, InstructionClass, Loop, Statement, class_of, counts, hot_loop
 
 CLASSES = {
     "v_wmma_f32_16x16x16_f16": InstructionClass.MATRIX,

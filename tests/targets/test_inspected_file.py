@@ -10,10 +10,10 @@ import pytest
 
 from expctl.adapters.typed import encode
 from expctl.domain.errors import Refused
-from expctl.domain.inspection import FileReport, KernelReport
-from expctl.domain.inspection_change import change_between
 from expctl.inspection import device_compiler
 from expctl.inspection.device_compiler import Options, compile_source
+from expctl.inspection.model.change import change_between
+from expctl.inspection.model.report import FileReport, KernelReport
 from expctl.ports.repository import Unavailable
 from expctl.targets.assembly_text import parse_assembly
 from expctl.targets.gfx1151 import compiler_facts

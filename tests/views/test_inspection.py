@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from expctl.domain.inspection import FileReport, Form, Resources, kernel_report
-from expctl.domain.inspection_change import change_between
-from expctl.domain.instruction_mix import Body, Statement
 from expctl.gpu.architectures import ModeName
 from expctl.gpu.headroom import Usage
 from expctl.gpu.occupancy import architecture, occupancy
+from expctl.inspection.model.change import change_between
+from expctl.inspection.model.instruction_mix import Body, Statement
+from expctl.inspection.model.report import FileReport, Form, Resources, kernel_report
 from expctl.views.inspection import change_lines, report_lines
 from expctl.views.occupancy import occupancy_lines
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from expctl.domain.inspection import FileReport, KernelReport
+from expctl.inspection.model.report import FileReport, KernelReport
 
 FIGURES = ("vgpr", "sgpr", "lds_bytes", "scratch_bytes", "spills", "code_bytes", "occupancy")
 

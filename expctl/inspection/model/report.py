@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from expctl.domain import instruction_mix
 from expctl.domain.errors import Refused
-from expctl.domain.instruction_mix import Body
 from expctl.domain.text import plain_text
 from expctl.gpu.architectures import ARCHITECTURES, ModeName
 from expctl.gpu.headroom import Headroom, Usage
 from expctl.gpu.occupancy import Resident, architecture, occupancy
+from expctl.inspection.model import instruction_mix
+from expctl.inspection.model.instruction_mix import Body
 
 
 class Form(StrEnum):
