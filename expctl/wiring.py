@@ -113,7 +113,7 @@ def _assemble(source: Path, arch: str) -> str:
 def _interpret(assembly: str) -> None:
     """Raises Refused for the first instruction that the interpreter doesn't know."""
     from expctl.gfx11.launch import load
-    from expctl.targets.assembly_text import kernel_names
+    from expctl.inspection.readers.assembly_text import kernel_names
 
     for name in kernel_names(assembly):
         load(assembly, name)

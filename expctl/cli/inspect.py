@@ -48,7 +48,7 @@ def inspect(
     from expctl.inspection.device_compiler import Options
     from expctl.inspection.model.change import change_between
     from expctl.inspection.model.report import select
-    from expctl.targets.inspected_file import inspect as inspect_file
+    from expctl.inspection.readers.read_file import inspect as inspect_file
     from expctl.views.inspection import change_lines, report_lines
 
     if other is not None and diff is not None:

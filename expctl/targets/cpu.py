@@ -5,8 +5,8 @@ from pathlib import Path
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build
 from expctl.inspection import tool_versions
+from expctl.inspection.readers.code_identity import code_hash
 from expctl.ports.repository import Available, Unavailable
-from expctl.targets.code_identity import code_hash
 
 # No C++ standard library comes into the kernel; -nostdinc++ keeps it so.
 FIXED = ("-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-nostdinc++", "-shared", "-fPIC")

@@ -19,7 +19,7 @@ from expctl.domain.patch.identity import ChangeIdentity, identify
 from expctl.domain.patch.unified_diff import parse_diff, texts_of
 from expctl.domain.rules.matching import Level
 from expctl.inspection.device_compiler import Options, compile_source
-from expctl.targets.code_object import parse_code_object
+from expctl.inspection.readers.code_object import parse_code_object
 from expctl.targets.gfx1151 import kernels_hash
 
 FOLDER = Path(__file__).parent

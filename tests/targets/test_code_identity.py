@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.targets.code_identity import code_hash
+from expctl.inspection.readers.code_identity import code_hash
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 

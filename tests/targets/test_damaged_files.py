@@ -10,10 +10,10 @@ import pytest
 from expctl.domain.errors import Refused
 from expctl.inspection import device_compiler
 from expctl.inspection.device_compiler import Compiled, Options, compile_source
+from expctl.inspection.readers import metadata_text
+from expctl.inspection.readers.read_file import inspect
 from expctl.ports.repository import Unavailable
-from expctl.targets import metadata_text
 from expctl.targets.input_file import BYTES_MAX
-from expctl.targets.inspected_file import inspect
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 

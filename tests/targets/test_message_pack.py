@@ -2,7 +2,7 @@
 
 import pytest
 
-from expctl.targets.message_pack import BadMessage, unpack
+from expctl.inspection.readers.message_pack import BadMessage, unpack
 
 VALUES = {
     b"\xc0": None,

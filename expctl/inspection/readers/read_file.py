@@ -8,8 +8,8 @@ from expctl.domain.text import one_line, plain_text
 from expctl.inspection import device_compiler
 from expctl.inspection.device_compiler import Options
 from expctl.inspection.model.report import FileReport, Form, kernel_report
-from expctl.targets import code_object, offload_bundle
-from expctl.targets.assembly_text import AssemblyText, no_kernel, parse_assembly
+from expctl.inspection.readers import code_object, offload_bundle
+from expctl.inspection.readers.assembly_text import AssemblyText, no_kernel, parse_assembly
 from expctl.targets.input_file import read_bytes
 
 DEFAULT_ARCH = "gfx1151"

@@ -9,11 +9,11 @@ from expctl.domain.errors import Refused
 from expctl.domain.text import one_line
 from expctl.gpu.architectures import ModeName
 from expctl.inspection.model.report import Resources
-from expctl.targets import code_identity
-from expctl.targets.assembly_text import no_kernel
-from expctl.targets.elf_bounds import BadHeaders, check_bounds
-from expctl.targets.message_pack import BadMessage, unpack
-from expctl.targets.metadata import arch_of_target, resources_of
+from expctl.inspection.readers import code_identity
+from expctl.inspection.readers.assembly_text import no_kernel
+from expctl.inspection.readers.elf_bounds import BadHeaders, check_bounds
+from expctl.inspection.readers.message_pack import BadMessage, unpack
+from expctl.inspection.readers.metadata import arch_of_target, resources_of
 
 if TYPE_CHECKING:
     from elftools.elf.elffile import ELFFile

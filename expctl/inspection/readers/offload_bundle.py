@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
 from expctl.domain.text import one_line
-from expctl.targets.metadata import arch_of_target
+from expctl.inspection.readers.metadata import arch_of_target
 
 MAGIC = b"__CLANG_OFFLOAD_BUNDLE__"
 COMPRESSED = b"CCOB"

@@ -9,8 +9,8 @@ from expctl.domain.text import one_line
 from expctl.gpu.architectures import ModeName
 from expctl.inspection.model.instruction_mix import Body, Statement
 from expctl.inspection.model.report import Resources
-from expctl.targets import metadata_text
-from expctl.targets.metadata import NUMBERS, arch_of_target, resources_of
+from expctl.inspection.readers import metadata_text
+from expctl.inspection.readers.metadata import NUMBERS, arch_of_target, resources_of
 
 _TARGET = re.compile(r'^\s*\.amdgcn_target\s+"([^"]+)"', re.MULTILINE)
 _METADATA = re.compile(r"^\s*\.amdgpu_metadata\s*\n(.*?)^\s*\.end_amdgpu_metadata", re.MULTILINE | re.DOTALL)
