@@ -49,7 +49,7 @@ def inspect(
     from expctl.inspection.model.change import change_between
     from expctl.inspection.model.report import select
     from expctl.inspection.readers.read_file import inspect as inspect_file
-    from expctl.views.inspection import change_lines, report_lines
+    from expctl.inspection.views.terminal import change_lines, report_lines
 
     if other is not None and diff is not None:
         raise Misused(

@@ -24,7 +24,7 @@ def occupancy(
     from expctl.gpu.headroom import Usage
     from expctl.gpu.occupancy import architecture
     from expctl.gpu.occupancy import occupancy as occupancy_of
-    from expctl.views.occupancy import occupancy_lines
+    from expctl.inspection.views.occupancy import occupancy_lines
 
     usage = Usage(vgpr=vgpr, sgpr=sgpr, lds_bytes=lds, workgroup=workgroup)
     found = occupancy_of(architecture(arch, wave), usage, ModeName.CU if cu_mode else None)

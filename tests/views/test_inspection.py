@@ -8,8 +8,8 @@ from expctl.gpu.occupancy import architecture, occupancy
 from expctl.inspection.model.change import change_between
 from expctl.inspection.model.instruction_mix import Body, Statement
 from expctl.inspection.model.report import FileReport, Form, Resources, kernel_report
-from expctl.views.inspection import change_lines, report_lines
-from expctl.views.occupancy import occupancy_lines
+from expctl.inspection.views.occupancy import occupancy_lines
+from expctl.inspection.views.terminal import change_lines, report_lines
 
 CODE = ("s_load_b64 s[0:1]", "v_wmma_f32 v0", "ds_load_b128 v1", "s_cbranch_scc1 loop", "s_endpgm ")
 BODY = Body(

@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from expctl.domain.experiment.figures import time_text
 from expctl.domain.text import one_line
+from expctl.inspection.views.occupancy import resident_lines
 from expctl.profiles.model.kernel_profile import Device, Extent, Kernel, Profile, class_shares
 from expctl.profiles.model.pipeline import Pipeline
 from expctl.profiles.roofline.ceilings import Bound, Position
-from expctl.views.occupancy import resident_lines
 
 NAME_SHOWN = 90
 FILES_SHOWN = 3

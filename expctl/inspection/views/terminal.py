@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from expctl.domain.text import one_line
 from expctl.inspection.model.change import Change, InspectionChange, KernelChange
 from expctl.inspection.model.report import FileReport, KernelReport
-from expctl.views.occupancy import headroom_phrase, resident_lines
+from expctl.inspection.views.occupancy import headroom_phrase, resident_lines
 
 HASH_SHOWN = 16
 NAME_MAX = 200
