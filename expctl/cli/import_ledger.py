@@ -42,11 +42,11 @@ def import_ledger(
     import sys
 
     from expctl import wiring
-    from expctl.adapters.handkept_file import read_document
     from expctl.cli.output import print_json, print_lines
     from expctl.files.user_file import contents
     from expctl.flow.import_ledger import Options, check_dry, plan_import
     from expctl.flow.import_ledger import import_ledger as take_in
+    from expctl.imported.tables import read_document
     from expctl.views.console import ConsoleProgress
 
     _check_numbers(peak, noise)
@@ -78,7 +78,7 @@ def import_ledger(
 
 
 def _plan_lines(plan: "Plan") -> list[str]:
-    from expctl.views.handkept import audit_lines, record_lines, split_lines, tally, unread_lines
+    from expctl.imported.terminal import audit_lines, record_lines, split_lines, tally, unread_lines
 
     reading = plan.reading
     return [

@@ -5,19 +5,19 @@ from dataclasses import dataclass
 
 from expctl.domain.errors import Misused, Refused
 from expctl.domain.experiment.record import Record
-from expctl.domain.handkept import Document, Reading, Unread
-from expctl.domain.handkept_audit import Remark, audit
-from expctl.domain.handkept_ids import Naming, entries_of, name_entries
-from expctl.domain.handkept_noise import Noise
-from expctl.domain.handkept_reading import read_document
-from expctl.domain.handkept_records import number_kind_of, records_of, stated_target
-from expctl.domain.handkept_roofline import Roofline, roofline_of
-from expctl.domain.handkept_rules import forbidden
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.protocol.model import Protocol
 from expctl.flow import preflight
 from expctl.flow.messages import import_message
 from expctl.flow.recover import clear_the_deck
+from expctl.imported.audit import Remark, audit
+from expctl.imported.document import Document, Reading, Unread
+from expctl.imported.ids import Naming, entries_of, name_entries
+from expctl.imported.noise import Noise
+from expctl.imported.records import number_kind_of, records_of, stated_target
+from expctl.imported.roofline import Roofline, roofline_of
+from expctl.imported.rows import read_document
+from expctl.imported.rules import forbidden
 from expctl.ports.context import World
 from expctl.ports.repository import Library
 

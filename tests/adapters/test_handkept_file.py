@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.adapters.handkept_file import read_document
 from expctl.domain.errors import Refused
+from expctl.imported.tables import read_document
 
 
 def cells(text: str, name: str = "a.md") -> list[list[tuple[str, ...]]]:

@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.adapters.handkept_file import read_document as document_of
 from expctl.domain.experiment.proposal import ID_PATTERN, Kind, Verdict
 from expctl.domain.experiment.record import Origin, Record
-from expctl.domain.handkept import Document, Reading, Ruling
-from expctl.domain.handkept_audit import Flaw, Remark, audit
-from expctl.domain.handkept_figures import figures_in
-from expctl.domain.handkept_ids import FILE, ROW, Naming, entries_of, name_entries, names_in
-from expctl.domain.handkept_noise import Noise
-from expctl.domain.handkept_reading import read_document
-from expctl.domain.handkept_records import records_of, stated_target
-from expctl.domain.handkept_roofline import Roofline
-from expctl.domain.handkept_rules import forbidden
-from expctl.domain.handkept_verdicts import Waiting, rulings
 from expctl.domain.protocol.model import NumberKind
+from expctl.imported.audit import Flaw, Remark, audit
+from expctl.imported.document import Document, Reading, Ruling
+from expctl.imported.figures import figures_in
+from expctl.imported.ids import FILE, ROW, Naming, entries_of, name_entries, names_in
+from expctl.imported.noise import Noise
+from expctl.imported.records import records_of, stated_target
+from expctl.imported.roofline import Roofline
+from expctl.imported.rows import read_document
+from expctl.imported.rules import forbidden
+from expctl.imported.tables import read_document as document_of
+from expctl.imported.verdicts import Waiting, rulings
 
 FOLDER = Path(__file__).with_name("handkept")
 SEED = Path(__file__).parents[3] / "shared" / "seeds" / "003_51ca50bead8c4f3b.txt"

@@ -5,8 +5,8 @@ import unicodedata
 from enum import StrEnum
 
 from expctl.domain.experiment.proposal import Kind, Verdict
-from expctl.domain.handkept import Ruling
-from expctl.domain.handkept_hedges import RULED, is_hedged
+from expctl.imported.document import Ruling
+from expctl.imported.hedges import RULED, is_hedged
 
 
 class Waiting(StrEnum):

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from expctl.domain.handkept_figures import Figure, Quantity
 from expctl.domain.protocol.model import Protocol
+from expctl.imported.figures import Figure, Quantity
 
 CUBE = re.compile(r"n=(\d+)", re.ASCII)
 

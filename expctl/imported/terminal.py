@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.experiment.record import Record
-from expctl.domain.handkept import Unread
-from expctl.domain.handkept_audit import Remark
-from expctl.domain.handkept_ids import Named, Naming
 from expctl.domain.text import one_line, plain_text
+from expctl.imported.audit import Remark
+from expctl.imported.document import Unread
+from expctl.imported.ids import Named, Naming
 
 
 def record_lines(records: Sequence[Record], naming: Naming) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from expctl.domain.experiment.proposal import ID_PATTERN, id_order
 from expctl.domain.experiment.record import Origin, Record
-from expctl.domain.handkept import Row, Ruling
+from expctl.imported.document import Row, Ruling
 
 TAIL = re.compile(r"(\D*)\d+[a-z]?", re.ASCII)
 NUMBER = re.compile(r"\d+(?:\.\d+)?", re.ASCII)

@@ -6,7 +6,7 @@ import re
 from pathlib import PurePath
 
 from expctl.domain.errors import Refused
-from expctl.domain.handkept import Document, Line, Section, Table, TableRow
+from expctl.imported.document import Document, Line, Section, Table, TableRow
 
 HEADING = re.compile(r"(#{1,6})\s+(.*?)\s*#*\s*")
 RULE = re.compile(r"\s*\|?\s*:?-{1,}:?\s*(?:\|\s*:?-{1,}:?\s*)*\|?\s*")

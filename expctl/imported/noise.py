@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from expctl.domain.experiment.proposal import Kind, Verdict
-from expctl.domain.handkept import Document, Row
-from expctl.domain.handkept_figures import Figure, Quantity, figures_in
+from expctl.imported.document import Document, Row
+from expctl.imported.figures import Figure, Quantity, figures_in
 
 NOISE = re.compile(r"\bnois[ey]|\bjitter|\bthermal|\bvariance", re.IGNORECASE)
 NOT_NOISE = re.compile(r"\b(?:above|beyond|outside|not|more than)\b[^.;]{0,20}\bnoise", re.IGNORECASE)

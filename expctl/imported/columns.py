@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from expctl.domain.handkept import Table
-from expctl.domain.handkept_verdicts import speaks_of_verdicts
+from expctl.imported.document import Table
+from expctl.imported.verdicts import speaks_of_verdicts
 
 
 class Role(StrEnum):

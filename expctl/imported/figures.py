@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from expctl.domain.handkept import Row
+from expctl.imported.document import Row
 
 # A comma is between thousands. `1,5` is one and a half to one author and two numbers to another, so it is no figure.
 DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?!\d|,\d)|\d+(?!,?\d))(?:\.\d+)?"

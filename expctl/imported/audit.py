@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.domain.experiment.proposal import Kind, Verdict
-from expctl.domain.handkept import Document, Row, Section
-from expctl.domain.handkept_figures import Figure, Quantity, figures_in, figures_of, throughput_unit
-from expctl.domain.handkept_noise import Noise, noise_remarks, stated_noise
-from expctl.domain.handkept_roofline import Roofline, agrees
 from expctl.domain.text import one_line
+from expctl.imported.document import Document, Row, Section
+from expctl.imported.figures import Figure, Quantity, figures_in, figures_of, throughput_unit
+from expctl.imported.noise import Noise, noise_remarks, stated_noise
+from expctl.imported.roofline import Roofline, agrees
 
 
 class Flaw(StrEnum):

@@ -2,11 +2,11 @@
 
 import re
 
-from expctl.domain.handkept import Document, Reading, Row, Table, TableRow, Unread
-from expctl.domain.handkept_columns import Columns, columns_of, why_no_ledger
-from expctl.domain.handkept_ids import is_range
-from expctl.domain.handkept_verdicts import Waiting, rulings
 from expctl.domain.text import one_line, plain_text
+from expctl.imported.columns import Columns, columns_of, why_no_ledger
+from expctl.imported.document import Document, Reading, Row, Table, TableRow, Unread
+from expctl.imported.ids import is_range
+from expctl.imported.verdicts import Waiting, rulings
 
 CELL_MAX = 4000
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCII)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.handkept import Document, Line, Row, Unread
 from expctl.domain.text import one_line, plain_text
+from expctl.imported.document import Document, Line, Row, Unread
 
 FORBIDS = re.compile(r"do[- ]?n.?o?t[- ]repeat|dead ends?|non-starters?|never again|already tried|avoid", re.IGNORECASE)
 BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+(.*)")
