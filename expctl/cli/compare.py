@@ -30,26 +30,26 @@ def compare(
     """
     import sys
 
-    from expctl.adapters.environment_file import environment_of
-    from expctl.adapters.result_file import times_of
     from expctl.cli.output import print_json, print_lines
-    from expctl.domain import comparison
     from expctl.domain.errors import ExitStatus, Misused
-    from expctl.views.comparison import comparison_csv, comparison_lines
+    from expctl.screening import screen
+    from expctl.screening.environment_file import environment_of
+    from expctl.screening.result_file import times_of
+    from expctl.screening.terminal import comparison_csv, comparison_lines
 
     if as_csv and as_json:
         raise Misused("which form?", expected="--csv or --json", found="both", hint="expctl compare --help")
-    environments = comparison.environments_of(
+    environments = screen.environments_of(
         environment_of(golden_env) if golden_env is not None else None,
         environment_of(tot_env) if tot_env is not None else None,
     )
-    rows = comparison.compare(times_of(golden), times_of(tot))
-    counts = comparison.counts(rows)
+    rows = screen.compare(times_of(golden), times_of(tot))
+    counts = screen.counts(rows)
     if as_json:
-        print_json({"rule": comparison.RULE, "counts": counts, "environments": environments, "rows": rows})
+        print_json({"rule": screen.RULE, "counts": counts, "environments": environments, "rows": rows})
     elif as_csv:
         sys.stdout.write(comparison_csv(rows))
     else:
         print_lines(comparison_lines(rows, counts, environments))
-    if fail_on_regression and comparison.fails(rows):
+    if fail_on_regression and screen.fails(rows):
         raise typer.Exit(int(ExitStatus.REFUSED))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.environment_file import environment_of
 from expctl.domain.errors import Refused
+from expctl.screening.environment_file import environment_of
 
 
 def read(folder: Path, text: str | bytes) -> dict[str, str]:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.adapters.result_file import times_of
-from expctl.domain.comparison import Case
 from expctl.domain.errors import Refused
+from expctl.screening.result_file import times_of
+from expctl.screening.screen import Case
 
 HEADER = "kernel,shape,time_us\n"
 TWO = {Case("mm", "M=1"): [10.0], Case("mm", "M=2"): [12.5]}

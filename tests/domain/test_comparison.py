@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from expctl.domain.comparison import Case, Environments, Row, Status, compare, counts, environments_of, fails
+from expctl.screening.screen import Case, Environments, Row, Status, compare, counts, environments_of, fails
 
 TIMES = st.floats(0.5, 10_000.0)
 CASES = st.builds(Case, kernel=st.sampled_from("kl"), shape=st.sampled_from("stu"))

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.repetitions import Timing, timing_of
+from expctl.screening.repetitions import Timing, timing_of
 
 TIMES = st.floats(1.0, 1000.0)
 ROWS = st.lists(TIMES, min_size=1, max_size=7)

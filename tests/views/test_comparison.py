@@ -3,8 +3,8 @@
 import csv
 import io
 
-from expctl.domain.comparison import Case, compare, counts, environments_of
-from expctl.views.comparison import comparison_csv, comparison_lines
+from expctl.screening.screen import Case, compare, counts, environments_of
+from expctl.screening.terminal import comparison_csv, comparison_lines
 
 GOLDEN = {
     Case("mm", "M=1"): [100.0, 101.0, 102.0],

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from expctl.domain.comparison import Case
 from expctl.domain.errors import Refused
 from expctl.files import user_file
+from expctl.screening.screen import Case
 
 COLUMNS = ("kernel", "shape", "time_us")
 DELIMITERS = (",", ";", "\t")

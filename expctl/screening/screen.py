@@ -1,7 +1,7 @@
 """The screening rule for two result files: golden, the standing side, and tot ("top of tree"), the side under test.
 
 A screen, not a verdict: both files were measured earlier, each on its own, so it says where to look, never what to keep.
-Rows with equal kernel and shape are repetitions (domain/repetitions.py makes them one time).
+Rows with equal kernel and shape are repetitions (screening/repetitions.py makes them one time).
 
 The first line that holds gives the status of a row:
 1. missing: one side has no such kernel and shape; a remark names the side that has it;
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from expctl.domain.repetitions import Timing, is_above, timing_of
+from expctl.screening.repetitions import Timing, is_above, timing_of
 
 GOLDEN_MIN_US = 4.0
 SLACK_FACTOR = 1.005

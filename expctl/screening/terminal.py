@@ -4,8 +4,8 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from expctl.domain.comparison import RULE, Environments, Row, Status
 from expctl.domain.text import one_line, plain_text
+from expctl.screening.screen import RULE, Environments, Row, Status
 
 # A longer name doesn't set the width of its column.
 NAME_MAX = 48
