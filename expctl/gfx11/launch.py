@@ -13,7 +13,7 @@ from expctl.gfx11.accesses import AccessLog
 from expctl.gfx11.arguments import KERNARG, PACKET, Extent, Unwritten, Value, place
 from expctl.gfx11.arrays import ALL_BITS, LANES, Anything, Flags
 from expctl.gfx11.counts import Counts, Tally
-from expctl.gfx11.decode import Decoded, decode
+from expctl.gfx11.decode_program import Decoded, decode
 from expctl.gfx11.descriptor import Descriptor, parse_descriptor
 from expctl.gfx11.errors import BadLaunch
 from expctl.gfx11.faults import Fault, FaultLog

@@ -12,7 +12,7 @@ from gfx11 import exact
 from gfx11.exact import F16, F32, HALF, SINGLE, Format
 
 from expctl.gfx11.errors import Unsupported
-from expctl.gfx11.single import execute, fresh_wave
+from expctl.gfx11.single_instruction import execute, fresh_wave
 
 ALL = 0xFFFFFFFF
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from expctl.gfx11.banks import passes
-from expctl.gfx11.single import execute, fresh_wave
+from expctl.gfx11.single_instruction import execute, fresh_wave
 from expctl.gfx11.wave import Wave
 
 LANES = range(32)

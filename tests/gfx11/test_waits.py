@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from expctl.gfx11.accesses import Access, AccessLog
-from expctl.gfx11.single import execute, fresh_wave
+from expctl.gfx11.single_instruction import execute, fresh_wave
 from expctl.gfx11.waits import Counter, Operation, Waits
 from expctl.gfx11.wave import Wave
 

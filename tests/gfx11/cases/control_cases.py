@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 from gfx11.cases.procedure import Procedure, kinds
 
-from expctl.gfx11.decode import decode
+from expctl.gfx11.decode_program import decode
 from expctl.gfx11.operand import SCC, VCC
 from expctl.gfx11.program import parse_program
-from expctl.gfx11.single import execute, fresh_wave
+from expctl.gfx11.single_instruction import execute, fresh_wave
 from expctl.gfx11.waits import Counter
 from expctl.gfx11.wave import Wave
 from expctl.gfx11.workgroup import Workgroup

@@ -14,7 +14,7 @@ from gfx11.cases.tables import case
 from gfx11.exact import HALF, SINGLE
 
 from expctl.gfx11.operand import M0
-from expctl.gfx11.single import execute, fresh_wave
+from expctl.gfx11.single_instruction import execute, fresh_wave
 
 _LANES = range(32)
 _VALUES = [0x1000 + 7 * lane for lane in _LANES]

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from gfx11.cases.procedure import Procedure, kinds, registers
 
-from expctl.gfx11.single import execute, fresh_wave
+from expctl.gfx11.single_instruction import execute, fresh_wave
 from expctl.gfx11.wave import Wave
 
 _SIZE, _STEP, _LANES = 4096, 16, range(32)

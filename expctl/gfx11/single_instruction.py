@@ -9,7 +9,7 @@ import numpy as np
 from expctl.gfx11.accesses import AccessLog
 from expctl.gfx11.arrays import ALL_BITS, LANES
 from expctl.gfx11.counts import Tally
-from expctl.gfx11.decode import decode_step
+from expctl.gfx11.decode_program import decode_step
 from expctl.gfx11.faults import FaultLog
 from expctl.gfx11.memory import Memory
 from expctl.gfx11.program import Instruction
