@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from expctl.gfx11.access.global_access import decode_memory
+from expctl.gfx11.access.lds_access import decode_lds
+from expctl.gfx11.access.lds_permute import NAMES as PERMUTE_NAMES
+from expctl.gfx11.access.lds_permute import decode_permute
 from expctl.gfx11.block import Block
 from expctl.gfx11.control import ENDS_BLOCK, Leave, decode_hint, decode_leave, decode_wait
 from expctl.gfx11.counts import Class, class_of
-from expctl.gfx11.global_access import decode_memory
-from expctl.gfx11.lds_access import decode_lds
-from expctl.gfx11.lds_permute import NAMES as PERMUTE_NAMES
-from expctl.gfx11.lds_permute import decode_permute
 from expctl.gfx11.matrix import decode_matrix
 from expctl.gfx11.opcodes import opcode_of
 from expctl.gfx11.program import Instruction, Program

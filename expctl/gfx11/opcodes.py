@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from expctl.gfx11 import (
-    control,
-    global_access,
-    lds_access,
-    lds_permute,
-    matrix,
-    scalar,
-    scalar_load,
-    vector,
-    vector_dual,
-    vector_lane,
-    vector_packed,
-)
+from expctl.gfx11 import control, matrix, scalar, scalar_load, vector, vector_dual, vector_lane, vector_packed
+from expctl.gfx11.access import global_access, lds_access, lds_permute
 from expctl.gfx11.program import Instruction
 
 VECTOR = frozenset((*vector.TABLE, *vector_packed.NAMES, *vector_lane.DECODERS))

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from expctl.gfx11.access.transfer import LOADS, STORES, Transfer, land, taken
 from expctl.gfx11.accesses import Access
 from expctl.gfx11.arrays import ALL_BITS, Anything, Bytes, Flags, Indices
 from expctl.gfx11.faults import FaultKind
@@ -22,7 +23,6 @@ from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.program import Fields, Instruction
 from expctl.gfx11.source import Source, Type, source
 from expctl.gfx11.step import Run
-from expctl.gfx11.transfer import LOADS, STORES, Transfer, land, taken
 from expctl.gfx11.waits import Counter, Operation
 from expctl.gfx11.wave import SCALAR_KEY, Wave
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from expctl.gfx11.access.lds_access import lds_offset, vector_index
 from expctl.gfx11.arrays import LANES, Anything, Words
-from expctl.gfx11.lds_access import lds_offset, vector_index
 from expctl.gfx11.program import Instruction
 from expctl.gfx11.step import Run
 from expctl.gfx11.waits import Counter, Operation

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from expctl.gfx11.access.transfer import LDS_LOADS, LDS_STORES, Transfer, land, taken
 from expctl.gfx11.accesses import Access
 from expctl.gfx11.arrays import Bytes, Flags, Words
 from expctl.gfx11.faults import FaultKind
@@ -16,7 +17,6 @@ from expctl.gfx11.lds import Plan
 from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.program import Instruction
 from expctl.gfx11.step import Run
-from expctl.gfx11.transfer import LDS_LOADS, LDS_STORES, Transfer, land, taken
 from expctl.gfx11.waits import Counter, Operation
 from expctl.gfx11.wave import Wave
 
