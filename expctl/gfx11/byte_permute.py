@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from expctl.gfx11.arrays import LANES, Anything, Bytes
+from expctl.gfx11.machine.arrays import LANES, Anything, Bytes
 
 
 def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:

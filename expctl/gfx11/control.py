@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from expctl.gfx11.faults import FaultKind
+from expctl.gfx11.machine.faults import FaultKind
+from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.waits import MOST, Counter
+from expctl.gfx11.machine.wave import SCALAR_KEY, Wave, name_of
+from expctl.gfx11.machine.workgroup import BARRIER, END
 from expctl.gfx11.operand import EXEC, SCC, VCC
 from expctl.gfx11.program import Instruction
-from expctl.gfx11.step import Run
-from expctl.gfx11.waits import MOST, Counter
-from expctl.gfx11.wave import SCALAR_KEY, Wave, name_of
-from expctl.gfx11.workgroup import BARRIER, END
 
 HINTS = frozenset((
     "s_delay_alu", "s_clause", "s_nop", "s_set_inst_prefetch_distance", "s_inst_prefetch", "s_sleep", "s_setprio", "s_code_end",

@@ -14,12 +14,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from expctl.gfx11.arrays import ALL_BITS, Anything, Flags, Words
-from expctl.gfx11.faults import FaultKind
+from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Flags, Words
+from expctl.gfx11.machine.faults import FaultKind
+from expctl.gfx11.machine.step import Run, guarded
+from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.program import Instruction
-from expctl.gfx11.step import Run, guarded
-from expctl.gfx11.wave import Wave
 
 NAME = "v_wmma_f32_16x16x16_f16"
 _REGISTERS = 8

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from expctl.gfx11.arrays import Anything
+from expctl.gfx11.machine.arrays import Anything
 
 
 def fma32(a: Anything, b: Anything, c: Anything) -> Anything:

@@ -6,15 +6,15 @@ import re
 
 import numpy as np
 
-from expctl.gfx11.arrays import ALL_BITS
-from expctl.gfx11.faults import FaultKind
-from expctl.gfx11.memory import BASE, OUTSIDE, UNDEFINED
+from expctl.gfx11.machine.arrays import ALL_BITS
+from expctl.gfx11.machine.faults import FaultKind
+from expctl.gfx11.machine.memory import BASE, OUTSIDE, UNDEFINED
+from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.waits import Counter, Operation
+from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
 from expctl.gfx11.operand import Kind
 from expctl.gfx11.program import Instruction
 from expctl.gfx11.scalar_operand import scalar_source
-from expctl.gfx11.step import Run
-from expctl.gfx11.waits import Counter, Operation
-from expctl.gfx11.wave import SCALAR_KEY, Wave
 
 _NAME = re.compile(r"^s_load_b(32|64|128|256|512)$")
 NAMES = frozenset(f"s_load_b{bits}" for bits in (32, 64, 128, 256, 512))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from expctl.gfx11.arrays import ALL_BITS
+from expctl.gfx11.machine.arrays import ALL_BITS
 
 ALL_64 = (1 << 64) - 1
 Evaluate = Callable[..., tuple[int, int | None]]

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from expctl.gfx11.accesses import AccessLog
-from expctl.gfx11.arrays import ALL_BITS, LANES
-from expctl.gfx11.counts import Tally
 from expctl.gfx11.decode_program import decode_step
-from expctl.gfx11.faults import FaultLog
-from expctl.gfx11.memory import Memory
+from expctl.gfx11.machine.accesses import AccessLog
+from expctl.gfx11.machine.arrays import ALL_BITS, LANES
+from expctl.gfx11.machine.counts import Tally
+from expctl.gfx11.machine.faults import FaultLog
+from expctl.gfx11.machine.memory import Memory
+from expctl.gfx11.machine.wave import Wave
+from expctl.gfx11.machine.workgroup import Device, Workgroup
 from expctl.gfx11.program import Instruction
-from expctl.gfx11.wave import Wave
-from expctl.gfx11.workgroup import Device, Workgroup
 
 
 def fresh_wave(

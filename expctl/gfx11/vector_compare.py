@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from expctl.gfx11.arrays import Anything
+from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.source import Type
 from expctl.gfx11.vector_op import F16, F32, I16, I32, I64, MASK, U16, U32, U64, VectorOp
 

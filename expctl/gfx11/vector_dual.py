@@ -1,10 +1,10 @@
 """v_dual: two operations in one instruction, both of which read before either writes."""
 
-from expctl.gfx11.arrays import Anything
+from expctl.gfx11.machine.arrays import Anything
+from expctl.gfx11.machine.step import Run, guarded
+from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.program import Instruction
-from expctl.gfx11.step import Run, guarded
 from expctl.gfx11.vector import bind
-from expctl.gfx11.wave import Wave
 
 NAMES = frozenset(
     f"v_dual_{name}"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from expctl.gfx11.arrays import Anything
+from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.rounding import fma32, maximum, minimum, to_integer
 from expctl.gfx11.vector_op import (
     F16,

@@ -5,8 +5,8 @@ Plain ones work on the low half of their registers and leave the high half of th
 
 import numpy as np
 
-from expctl.gfx11.arrays import Anything
-from expctl.gfx11.definedness import same_bits
+from expctl.gfx11.machine.arrays import Anything
+from expctl.gfx11.machine.definedness import same_bits
 from expctl.gfx11.rounding import fma16, fma32, maximum, minimum
 from expctl.gfx11.source import Type
 from expctl.gfx11.vector_op import F16, F32, I16, I32, U16, U32, VectorOp, binary, ternary, unary

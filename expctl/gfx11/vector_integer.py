@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from expctl.gfx11.arrays import LANES, Anything
 from expctl.gfx11.byte_permute import permute_bytes, permuted_undefined
-from expctl.gfx11.definedness import (
+from expctl.gfx11.machine.arrays import LANES, Anything
+from expctl.gfx11.machine.definedness import (
     and_or,
     bits_above,
     chosen,

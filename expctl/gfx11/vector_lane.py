@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from expctl.gfx11.arrays import ALL_BITS
-from expctl.gfx11.faults import FaultKind
+from expctl.gfx11.machine.arrays import ALL_BITS
+from expctl.gfx11.machine.faults import FaultKind
+from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.wave import M0_KEY, Wave
 from expctl.gfx11.operand import M0, Kind
 from expctl.gfx11.program import Instruction
 from expctl.gfx11.scalar_operand import scalar_source, scalar_target
-from expctl.gfx11.step import Run
-from expctl.gfx11.wave import M0_KEY, Wave
 
 
 def decode_readfirstlane(instruction: Instruction) -> Run:

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from expctl.gfx11.arrays import Anything
-from expctl.gfx11.definedness import Rule, any_bit
+from expctl.gfx11.machine.arrays import Anything
+from expctl.gfx11.machine.definedness import Rule, any_bit
 from expctl.gfx11.operand import VCC
 from expctl.gfx11.source import Type
 

@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from expctl.gfx11.arrays import Anything
+from expctl.gfx11.machine.arrays import Anything
+from expctl.gfx11.machine.step import Run, guarded
+from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.program import Instruction
 from expctl.gfx11.source import UPPER, Source, Type, source
-from expctl.gfx11.step import Run, guarded
 from expctl.gfx11.vector import bound_to, step_of
 from expctl.gfx11.vector_half import DOT, MIXED, PACKED, mixed
 from expctl.gfx11.vector_op import VectorOp
-from expctl.gfx11.wave import Wave
 
 NAMES = frozenset((*PACKED, *MIXED, "v_dot2acc_f32_f16", "v_dot2_f32_f16"))
 

@@ -12,7 +12,7 @@ from gfx11.cases.folding import Folded, results_of
 from gfx11.cases.table import EXACT, FOLDED
 
 from expctl.gfx11 import scalar_op, vector, vector_half
-from expctl.gfx11.arrays import Anything
+from expctl.gfx11.machine.arrays import Anything
 
 LANE = 5
 Wanted = dict[str, list[tuple[int | None, ...]]]

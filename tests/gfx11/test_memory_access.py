@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from expctl.gfx11.banks import passes
+from expctl.gfx11.machine.banks import passes
+from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.single_instruction import execute, fresh_wave
-from expctl.gfx11.wave import Wave
 
 LANES = range(32)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from launches import SMALL, Run, scaled_mm
 
-from expctl.gfx11.faults import FaultKind
+from expctl.gfx11.machine.faults import FaultKind
 from kernel.harness.formats import Fp8
 
 HIP = Path(__file__).parents[2] / "kernel/hip"

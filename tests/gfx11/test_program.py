@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from expctl.gfx11.counts import Class, class_of
 from expctl.gfx11.decode_program import decode
 from expctl.gfx11.descriptor import parse_descriptor
 from expctl.gfx11.errors import Unsupported
+from expctl.gfx11.machine.counts import Class, class_of
 from expctl.gfx11.operand import Kind, Operand, parse_operand
 from expctl.gfx11.program import parse_program
 

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from expctl.gfx11.accesses import Access, AccessLog
+from expctl.gfx11.machine.accesses import Access, AccessLog
+from expctl.gfx11.machine.waits import Counter, Operation, Waits
+from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.single_instruction import execute, fresh_wave
-from expctl.gfx11.waits import Counter, Operation, Waits
-from expctl.gfx11.wave import Wave
 
 
 def faults(text: str) -> list[tuple[str, int, int]]:

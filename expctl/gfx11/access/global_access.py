@@ -15,16 +15,16 @@ from collections.abc import Iterable
 import numpy as np
 
 from expctl.gfx11.access.transfer import LOADS, STORES, Transfer, land, taken
-from expctl.gfx11.accesses import Access
-from expctl.gfx11.arrays import ALL_BITS, Anything, Bytes, Flags, Indices
-from expctl.gfx11.faults import FaultKind
-from expctl.gfx11.memory import BASE, DEFINED, OUTSIDE, UNDEFINED
+from expctl.gfx11.machine.accesses import Access
+from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Bytes, Flags, Indices
+from expctl.gfx11.machine.faults import FaultKind
+from expctl.gfx11.machine.memory import BASE, DEFINED, OUTSIDE, UNDEFINED
+from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.waits import Counter, Operation
+from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
 from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.program import Fields, Instruction
 from expctl.gfx11.source import Source, Type, source
-from expctl.gfx11.step import Run
-from expctl.gfx11.waits import Counter, Operation
-from expctl.gfx11.wave import SCALAR_KEY, Wave
 
 LINE_BYTES = 128
 assert BASE % LINE_BYTES == 0  # noqa: S101  an offset into the arena has the line boundaries of its address

@@ -10,15 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from expctl.gfx11.access.transfer import LDS_LOADS, LDS_STORES, Transfer, land, taken
-from expctl.gfx11.accesses import Access
-from expctl.gfx11.arrays import Bytes, Flags, Words
-from expctl.gfx11.faults import FaultKind
-from expctl.gfx11.lds import Plan
+from expctl.gfx11.machine.accesses import Access
+from expctl.gfx11.machine.arrays import Bytes, Flags, Words
+from expctl.gfx11.machine.faults import FaultKind
+from expctl.gfx11.machine.lds import Plan
+from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.waits import Counter, Operation
+from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.program import Instruction
-from expctl.gfx11.step import Run
-from expctl.gfx11.waits import Counter, Operation
-from expctl.gfx11.wave import Wave
 
 _TWO = re.compile(r"^ds_(?P<do>load|store)_2addr_(?P<far>stride64_)?b(?P<bits>32|64)$")
 _ONE = re.compile(r"^ds_(?P<do>load|store)_(?P<suffix>\w+)$")

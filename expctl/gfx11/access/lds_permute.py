@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from expctl.gfx11.access.lds_access import lds_offset, vector_index
-from expctl.gfx11.arrays import LANES, Anything, Words
+from expctl.gfx11.machine.arrays import LANES, Anything, Words
+from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.waits import Counter, Operation
+from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.program import Instruction
-from expctl.gfx11.step import Run
-from expctl.gfx11.waits import Counter, Operation
-from expctl.gfx11.wave import Wave
 
 _MOST_OFFSET = 65535
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from expctl.gfx11.arrays import ALL_BITS, Anything, Bytes, Flags, Words
-from expctl.gfx11.wave import Wave
+from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Bytes, Flags, Words
+from expctl.gfx11.machine.wave import Wave
 
 _LOW, _HIGH = 0xFFFF, 0xFFFF0000
 

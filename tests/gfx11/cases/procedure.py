@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from expctl.gfx11.wave import Wave
+from expctl.gfx11.machine.wave import Wave
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from expctl.gfx11.arrays import Indices
+from expctl.gfx11.machine.arrays import Indices
 
 FOREVER = 1 << 30
 Tags = NDArray[np.int32]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from expctl.gfx11.arrays import Anything, Bytes, Indices
+from expctl.gfx11.machine.arrays import Anything, Bytes, Indices
 
 BASE = 0x7F00_0000_0000
 """Address of the arena: far from 0, so that a lost upper half of an address is out of bounds."""

@@ -5,15 +5,15 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from expctl.gfx11.accesses import Access, AccessLog
-from expctl.gfx11.block import Block
-from expctl.gfx11.counts import Tally
 from expctl.gfx11.errors import Runaway
-from expctl.gfx11.faults import FaultKind, FaultLog
-from expctl.gfx11.lds import Lds
-from expctl.gfx11.memory import Memory
-from expctl.gfx11.private import Private
-from expctl.gfx11.wave import Wave
+from expctl.gfx11.machine.accesses import Access, AccessLog
+from expctl.gfx11.machine.block import Block
+from expctl.gfx11.machine.counts import Tally
+from expctl.gfx11.machine.faults import FaultKind, FaultLog
+from expctl.gfx11.machine.lds import Lds
+from expctl.gfx11.machine.memory import Memory
+from expctl.gfx11.machine.private import Private
+from expctl.gfx11.machine.wave import Wave
 
 BARRIER = -1
 """In place of the index of the next block: the wave waits; `Wave.resume` says where it goes on."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from expctl.gfx11.arrays import Flags, Indices
+from expctl.gfx11.machine.arrays import Flags, Indices
 
 BANKS, WORD = 32, 4
 

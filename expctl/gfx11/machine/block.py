@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from expctl.gfx11.step import Run
-from expctl.gfx11.wave import Wave
+from expctl.gfx11.machine.step import Run
+from expctl.gfx11.machine.wave import Wave
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

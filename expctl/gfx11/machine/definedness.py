@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from expctl.gfx11.arrays import ALL_BITS, Anything, Bits
+from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Bits
 
 Rule = Callable[[Sequence[Anything], Sequence[Bits]], Bits]
 """(values, undefined bits) of the sources, each (32,), to the undefined bits of the result, (32,)."""

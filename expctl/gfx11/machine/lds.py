@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from expctl.gfx11.accesses import AccessLog
-from expctl.gfx11.arrays import Bytes, Flags, Indices, Words, lanes_of
-from expctl.gfx11.banks import passes
-from expctl.gfx11.counts import Tally
+from expctl.gfx11.machine.accesses import AccessLog
+from expctl.gfx11.machine.arrays import Bytes, Flags, Indices, Words, lanes_of
+from expctl.gfx11.machine.banks import passes
+from expctl.gfx11.machine.counts import Tally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from expctl.gfx11.arrays import ALL_BITS, LANES, Flags, Words, lanes_of
-from expctl.gfx11.faults import Fault, FaultKind
+from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Flags, Words, lanes_of
+from expctl.gfx11.machine.faults import Fault, FaultKind
+from expctl.gfx11.machine.waits import Counter, Operation, Waits
 from expctl.gfx11.operand import EXEC, M0, NULL, SCALARS, SCC, VCC
-from expctl.gfx11.waits import Counter, Operation, Waits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from expctl.gfx11.accesses import AccessLog
-    from expctl.gfx11.workgroup import Workgroup
+    from expctl.gfx11.machine.accesses import AccessLog
+    from expctl.gfx11.machine.workgroup import Workgroup
 
 SCALAR_KEY = 1024
 SCC_KEY, EXEC_KEY, VCC_KEY, M0_KEY = (SCALAR_KEY + index for index in (SCC, EXEC, VCC, M0))

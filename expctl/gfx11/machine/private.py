@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from expctl.gfx11.arrays import LANES, Bytes
+from expctl.gfx11.machine.arrays import LANES, Bytes
 
 
 class Private:

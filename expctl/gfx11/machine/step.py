@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from expctl.gfx11.arrays import Anything
-from expctl.gfx11.wave import Wave
+from expctl.gfx11.machine.arrays import Anything
+from expctl.gfx11.machine.wave import Wave
 
 Run = Callable[[Wave], None]
 
