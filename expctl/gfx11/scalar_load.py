@@ -13,8 +13,8 @@ from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
 from expctl.gfx11.operand import Kind
+from expctl.gfx11.operands.scalar import scalar_source
 from expctl.gfx11.program import Instruction
-from expctl.gfx11.scalar_operand import scalar_source
 
 _NAME = re.compile(r"^s_load_b(32|64|128|256|512)$")
 NAMES = frozenset(f"s_load_b{bits}" for bits in (32, 64, 128, 256, 512))

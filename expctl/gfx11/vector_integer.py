@@ -20,7 +20,7 @@ from expctl.gfx11.machine.definedness import (
     same_bits,
     shifted_or,
 )
-from expctl.gfx11.source import Type
+from expctl.gfx11.operands.vector_source import Type
 from expctl.gfx11.vector_op import I32, I64, MASK, U32, U64, VectorOp, binary, ternary, unary
 
 _31, _63, _32 = np.uint32(31), np.uint64(63), np.uint64(32)

@@ -9,8 +9,8 @@ from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.wave import M0_KEY, Wave
 from expctl.gfx11.operand import M0, Kind
+from expctl.gfx11.operands.scalar import scalar_source, scalar_target
 from expctl.gfx11.program import Instruction
-from expctl.gfx11.scalar_operand import scalar_source, scalar_target
 
 
 def decode_readfirstlane(instruction: Instruction) -> Run:
