@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from expctl.gfx11 import control, matrix, scalar, scalar_load, vector, vector_dual, vector_lane, vector_packed
+from expctl.gfx11 import matrix, vector, vector_dual, vector_lane, vector_packed
 from expctl.gfx11.access import global_access, lds_access, lds_permute
 from expctl.gfx11.program import Instruction
+from expctl.gfx11.scalar import control, decode, load
 
 VECTOR = frozenset((*vector.TABLE, *vector_packed.NAMES, *vector_lane.DECODERS))
 """Without _e32 and _e64; the suffix is optional in the text."""
 OPCODES = frozenset((
-    *VECTOR, *vector_dual.NAMES, matrix.NAME, *scalar.NAMES, *scalar_load.NAMES, *global_access.NAMES, *lds_access.NAMES,
+    *VECTOR, *vector_dual.NAMES, matrix.NAME, *decode.NAMES, *load.NAMES, *global_access.NAMES, *lds_access.NAMES,
     *lds_permute.NAMES, *control.NAMES, *control.LEAVES,
 ))  # fmt: skip
 

@@ -11,8 +11,9 @@ from gfx11.cases.case import Case, agree, computed
 from gfx11.cases.folding import Folded, results_of
 from gfx11.cases.table import EXACT, FOLDED
 
-from expctl.gfx11 import scalar_op, vector, vector_half
+from expctl.gfx11 import vector, vector_half
 from expctl.gfx11.machine.arrays import Anything
+from expctl.gfx11.scalar import operations
 
 LANE = 5
 Wanted = dict[str, list[tuple[int | None, ...]]]
@@ -65,13 +66,13 @@ def test_vector(table: dict[str, Anything], wanted: Wanted, monkeypatch: pytest.
 @pytest.mark.parametrize("part", ["result", "scc"])
 def test_scalar(part: str, wanted: Wanted, monkeypatch: pytest.MonkeyPatch) -> None:
     missed = []
-    for name, op in scalar_op.OPS.items():
+    for name, op in operations.OPS.items():
         with monkeypatch.context() as patch:
 
-            def wrong(*sources: int, evaluate: scalar_op.Evaluate = op.evaluate) -> tuple[int, int | None]:
+            def wrong(*sources: int, evaluate: operations.Evaluate = op.evaluate) -> tuple[int, int | None]:
                 result, scc = evaluate(*sources)
                 return (result ^ 1, scc) if part == "result" else (result, 0 if scc is None else 1 - scc)
 
-            patch.setitem(scalar_op.OPS, name, replace(op, evaluate=wrong))
+            patch.setitem(operations.OPS, name, replace(op, evaluate=wrong))
             missed += [name] * (passes(name, wanted) and bool(op.result or part == "scc"))
     assert missed == []

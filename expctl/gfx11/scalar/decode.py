@@ -11,7 +11,7 @@ from expctl.gfx11.operand import EXEC, SCC, Operand
 from expctl.gfx11.operands.scalar import ScalarSource, ScalarTarget, scalar_source, scalar_target
 from expctl.gfx11.operands.vector_source import Type
 from expctl.gfx11.program import Fields, Instruction
-from expctl.gfx11.scalar_op import LOGIC, OPS, ScalarOp, signed
+from expctl.gfx11.scalar.operations import LOGIC, OPS, ScalarOp, signed
 
 
 def decode_scalar(instruction: Instruction) -> Run:
