@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from expctl.gfx11.descriptor import Argument, Descriptor
-from expctl.gfx11.errors import BadLaunch
 from expctl.gfx11.machine.arrays import Anything, Bytes
 from expctl.gfx11.machine.memory import Memory
+from expctl.gfx11.text.descriptor import Argument, Descriptor
+from expctl.gfx11.text.errors import BadLaunch
 
 Extent = tuple[int, int, int]
 KERNARG, PACKET = "the kernel arguments", "the dispatch packet"

@@ -11,8 +11,6 @@ import numpy as np
 
 from expctl.gfx11.arguments import KERNARG, PACKET, Extent, Unwritten, Value, place
 from expctl.gfx11.decode_program import Decoded, decode
-from expctl.gfx11.descriptor import Descriptor, parse_descriptor
-from expctl.gfx11.errors import BadLaunch
 from expctl.gfx11.machine.accesses import AccessLog
 from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Flags
 from expctl.gfx11.machine.counts import Counts, Tally
@@ -20,7 +18,9 @@ from expctl.gfx11.machine.faults import Fault, FaultLog
 from expctl.gfx11.machine.memory import Memory
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.machine.workgroup import Device, Workgroup
-from expctl.gfx11.program import parse_program
+from expctl.gfx11.text.descriptor import Descriptor, parse_descriptor
+from expctl.gfx11.text.errors import BadLaunch
+from expctl.gfx11.text.program import parse_program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Flags, Words
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.step import Run, guarded
 from expctl.gfx11.machine.wave import Wave
-from expctl.gfx11.operand import Kind, Operand
-from expctl.gfx11.program import Instruction
+from expctl.gfx11.text.operand import Kind, Operand
+from expctl.gfx11.text.program import Instruction
 
 NAME = "v_wmma_f32_16x16x16_f16"
 _REGISTERS = 8

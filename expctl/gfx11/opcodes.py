@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from expctl.gfx11 import matrix, vector, vector_dual, vector_lane, vector_packed
 from expctl.gfx11.access import global_access, lds_access, lds_permute
-from expctl.gfx11.program import Instruction
 from expctl.gfx11.scalar import control, decode, load
+from expctl.gfx11.text.program import Instruction
 
 VECTOR = frozenset((*vector.TABLE, *vector_packed.NAMES, *vector_lane.DECODERS))
 """Without _e32 and _e64; the suffix is optional in the text."""

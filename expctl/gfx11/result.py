@@ -8,9 +8,9 @@ import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything, Bits, bits_of
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
-from expctl.gfx11.operand import EXEC, NULL, Kind, Operand
 from expctl.gfx11.operands.vector_source import UPPER, Type
-from expctl.gfx11.program import Instruction
+from expctl.gfx11.text.operand import EXEC, NULL, Kind, Operand
+from expctl.gfx11.text.program import Instruction
 
 Write = Callable[[Wave, Anything], None]
 _WIDE = (Type.U64, Type.I64)

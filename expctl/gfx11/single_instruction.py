@@ -14,7 +14,7 @@ from expctl.gfx11.machine.faults import FaultLog
 from expctl.gfx11.machine.memory import Memory
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.machine.workgroup import Device, Workgroup
-from expctl.gfx11.program import Instruction
+from expctl.gfx11.text.program import Instruction
 
 
 def fresh_wave(

@@ -11,10 +11,10 @@ from expctl.gfx11 import vector_compare, vector_float, vector_half, vector_integ
 from expctl.gfx11.machine.arrays import Anything, Bits
 from expctl.gfx11.machine.step import Run, guarded
 from expctl.gfx11.machine.wave import EXEC_KEY, Wave
-from expctl.gfx11.operand import EXEC, Kind, Operand
 from expctl.gfx11.operands.vector_source import FLOATS, Source, Type, source
-from expctl.gfx11.program import Instruction
 from expctl.gfx11.result import Write, mark_for, write_keys, writer
+from expctl.gfx11.text.operand import EXEC, Kind, Operand
+from expctl.gfx11.text.program import Instruction
 from expctl.gfx11.vector_op import VectorOp
 
 TABLE: dict[str, VectorOp] = {**vector_integer.OPS, **vector_float.OPS, **vector_compare.OPS, **vector_half.PLAIN}

@@ -3,7 +3,7 @@
 from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.machine.step import Run, guarded
 from expctl.gfx11.machine.wave import Wave
-from expctl.gfx11.program import Instruction
+from expctl.gfx11.text.program import Instruction
 from expctl.gfx11.vector import bind
 
 NAMES = frozenset(

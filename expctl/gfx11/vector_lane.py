@@ -8,9 +8,9 @@ from expctl.gfx11.machine.arrays import ALL_BITS
 from expctl.gfx11.machine.faults import FaultKind
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.wave import M0_KEY, Wave
-from expctl.gfx11.operand import M0, Kind
 from expctl.gfx11.operands.scalar import scalar_source, scalar_target
-from expctl.gfx11.program import Instruction
+from expctl.gfx11.text.operand import M0, Kind
+from expctl.gfx11.text.program import Instruction
 
 
 def decode_readfirstlane(instruction: Instruction) -> Run:

@@ -8,9 +8,9 @@ import numpy as np
 from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.machine.step import Run, guarded
 from expctl.gfx11.machine.wave import Wave
-from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.operands.vector_source import UPPER, Source, Type, source
-from expctl.gfx11.program import Instruction
+from expctl.gfx11.text.operand import Kind, Operand
+from expctl.gfx11.text.program import Instruction
 from expctl.gfx11.vector import bound_to, step_of
 from expctl.gfx11.vector_half import DOT, MIXED, PACKED, mixed
 from expctl.gfx11.vector_op import VectorOp

@@ -23,10 +23,10 @@ if not __package__:  # run by path: the checkout this file lies in comes first
 import numpy as np
 
 from expctl.domain.errors import Refused
-from expctl.gfx11.errors import Unsupported
 from expctl.gfx11.machine.counts import Class
 from expctl.gfx11.machine.faults import Fault
-from expctl.gfx11.origin import origin
+from expctl.gfx11.text.errors import Unsupported
+from expctl.gfx11.text.origin import origin
 from kernel.harness import build, emulated, session
 from kernel.harness.assembled import first_difference
 from kernel.harness.emulated import Product, entry

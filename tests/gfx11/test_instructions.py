@@ -11,8 +11,8 @@ import pytest
 from gfx11 import exact
 from gfx11.exact import F16, F32, HALF, SINGLE, Format
 
-from expctl.gfx11.errors import Unsupported
 from expctl.gfx11.single_instruction import execute, fresh_wave
+from expctl.gfx11.text.errors import Unsupported
 
 ALL = 0xFFFFFFFF
 

@@ -7,10 +7,10 @@ import pytest
 from launches import BASELINE, SMALL, scaled_mm
 
 from expctl.gfx11.arguments import KERNARG, Unwritten, place
-from expctl.gfx11.descriptor import Argument, parse_descriptor
-from expctl.gfx11.errors import BadLaunch, Runaway, Unsupported
 from expctl.gfx11.launch import interpret
 from expctl.gfx11.machine.counts import Class
+from expctl.gfx11.text.descriptor import Argument, parse_descriptor
+from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
 from kernel.harness.formats import Fp8
 
 

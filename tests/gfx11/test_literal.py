@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from expctl.gfx11.errors import Unsupported
+from expctl.gfx11.text.errors import Unsupported
 from kernel.harness.assembled import first_difference
 
 NAME = "scaled_mm_e5m2_2_2_2_2_2_2"

@@ -1,4 +1,4 @@
-from expctl.gfx11.origin import origin
+from expctl.gfx11.text.origin import origin
 
 TEXT = """\
 other:

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from expctl.gfx11.decode_program import decode
-from expctl.gfx11.descriptor import parse_descriptor
-from expctl.gfx11.errors import Unsupported
 from expctl.gfx11.machine.counts import Class, class_of
-from expctl.gfx11.operand import Kind, Operand, parse_operand
-from expctl.gfx11.program import parse_program
+from expctl.gfx11.text.descriptor import parse_descriptor
+from expctl.gfx11.text.errors import Unsupported
+from expctl.gfx11.text.operand import Kind, Operand, parse_operand
+from expctl.gfx11.text.program import parse_program
 
 TEXT = """\
 \t.globl\tk

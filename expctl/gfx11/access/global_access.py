@@ -22,9 +22,9 @@ from expctl.gfx11.machine.memory import BASE, DEFINED, OUTSIDE, UNDEFINED
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
-from expctl.gfx11.operand import Kind, Operand
 from expctl.gfx11.operands.vector_source import Source, Type, source
-from expctl.gfx11.program import Fields, Instruction
+from expctl.gfx11.text.operand import Kind, Operand
+from expctl.gfx11.text.program import Fields, Instruction
 
 LINE_BYTES = 128
 assert BASE % LINE_BYTES == 0  # noqa: S101  an offset into the arena has the line boundaries of its address

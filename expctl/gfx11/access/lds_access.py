@@ -17,8 +17,8 @@ from expctl.gfx11.machine.lds import Plan
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import Wave
-from expctl.gfx11.operand import Kind, Operand
-from expctl.gfx11.program import Instruction
+from expctl.gfx11.text.operand import Kind, Operand
+from expctl.gfx11.text.program import Instruction
 
 _TWO = re.compile(r"^ds_(?P<do>load|store)_2addr_(?P<far>stride64_)?b(?P<bits>32|64)$")
 _ONE = re.compile(r"^ds_(?P<do>load|store)_(?P<suffix>\w+)$")

@@ -11,7 +11,7 @@ from expctl.gfx11.machine.arrays import LANES, Anything, Words
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import Wave
-from expctl.gfx11.program import Instruction
+from expctl.gfx11.text.program import Instruction
 
 _MOST_OFFSET = 65535
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from expctl.gfx11.program import Instruction, Program
+from expctl.gfx11.text.program import Instruction, Program
 
 
 class Class(StrEnum):

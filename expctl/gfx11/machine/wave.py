@@ -14,7 +14,7 @@ import numpy as np
 from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Flags, Words, lanes_of
 from expctl.gfx11.machine.faults import Fault, FaultKind
 from expctl.gfx11.machine.waits import Counter, Operation, Waits
-from expctl.gfx11.operand import EXEC, M0, NULL, SCALARS, SCC, VCC
+from expctl.gfx11.text.operand import EXEC, M0, NULL, SCALARS, SCC, VCC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from expctl.gfx11.errors import Runaway
 from expctl.gfx11.machine.accesses import Access, AccessLog
 from expctl.gfx11.machine.block import Block
 from expctl.gfx11.machine.counts import Tally
@@ -14,6 +13,7 @@ from expctl.gfx11.machine.lds import Lds
 from expctl.gfx11.machine.memory import Memory
 from expctl.gfx11.machine.private import Private
 from expctl.gfx11.machine.wave import Wave
+from expctl.gfx11.text.errors import Runaway
 
 BARRIER = -1
 """In place of the index of the next block: the wave waits; `Wave.resume` says where it goes on."""

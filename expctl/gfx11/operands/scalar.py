@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from expctl.gfx11.machine.arrays import ALL_BITS
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
-from expctl.gfx11.operand import EXEC, Kind, Operand
 from expctl.gfx11.operands.vector_source import Type, number_bits
-from expctl.gfx11.program import Instruction
+from expctl.gfx11.text.operand import EXEC, Kind, Operand
+from expctl.gfx11.text.program import Instruction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

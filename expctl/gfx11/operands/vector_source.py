@@ -10,8 +10,8 @@ import numpy as np
 
 from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Bits, Words, lanes_of
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
-from expctl.gfx11.operand import Kind, Operand
-from expctl.gfx11.program import Instruction
+from expctl.gfx11.text.operand import Kind, Operand
+from expctl.gfx11.text.program import Instruction
 
 
 class Type(StrEnum):

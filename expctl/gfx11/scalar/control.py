@@ -10,8 +10,8 @@ from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.waits import MOST, Counter
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave, name_of
 from expctl.gfx11.machine.workgroup import BARRIER, END
-from expctl.gfx11.operand import EXEC, SCC, VCC
-from expctl.gfx11.program import Instruction
+from expctl.gfx11.text.operand import EXEC, SCC, VCC
+from expctl.gfx11.text.program import Instruction
 
 HINTS = frozenset((
     "s_delay_alu", "s_clause", "s_nop", "s_set_inst_prefetch_distance", "s_inst_prefetch", "s_sleep", "s_setprio", "s_code_end",

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from expctl.gfx11.machine.arrays import ALL_BITS
 from expctl.gfx11.machine.step import Run, guarded
 from expctl.gfx11.machine.wave import EXEC_KEY, SCC_KEY, Wave
-from expctl.gfx11.operand import EXEC, SCC, Operand
 from expctl.gfx11.operands.scalar import ScalarSource, ScalarTarget, scalar_source, scalar_target
 from expctl.gfx11.operands.vector_source import Type
-from expctl.gfx11.program import Fields, Instruction
 from expctl.gfx11.scalar.operations import LOGIC, OPS, ScalarOp, signed
+from expctl.gfx11.text.operand import EXEC, SCC, Operand
+from expctl.gfx11.text.program import Fields, Instruction
 
 
 def decode_scalar(instruction: Instruction) -> Run:

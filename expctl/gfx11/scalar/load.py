@@ -12,9 +12,9 @@ from expctl.gfx11.machine.memory import BASE, OUTSIDE, UNDEFINED
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.waits import Counter, Operation
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave
-from expctl.gfx11.operand import Kind
 from expctl.gfx11.operands.scalar import scalar_source
-from expctl.gfx11.program import Instruction
+from expctl.gfx11.text.operand import Kind
+from expctl.gfx11.text.program import Instruction
 
 _NAME = re.compile(r"^s_load_b(32|64|128|256|512)$")
 NAMES = frozenset(f"s_load_b{bits}" for bits in (32, 64, 128, 256, 512))

@@ -16,8 +16,8 @@ from typing import Any
 from gfx11.exact import F16, F32, HALF, SINGLE, U32, Format
 
 from expctl.gfx11.machine.wave import Wave
-from expctl.gfx11.operand import EXEC, SCC, VCC
 from expctl.gfx11.single_instruction import execute, fresh_wave
+from expctl.gfx11.text.operand import EXEC, SCC, VCC
 
 Row = tuple[int, ...]
 ROWS = 48

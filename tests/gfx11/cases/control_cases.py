@@ -12,9 +12,9 @@ from expctl.gfx11.decode_program import decode
 from expctl.gfx11.machine.waits import Counter
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.machine.workgroup import Workgroup
-from expctl.gfx11.operand import SCC, VCC
-from expctl.gfx11.program import parse_program
 from expctl.gfx11.single_instruction import execute, fresh_wave
+from expctl.gfx11.text.operand import SCC, VCC
+from expctl.gfx11.text.program import parse_program
 
 _HINTS = (
     "s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(SALU_CYCLE_1)", "s_clause 0x1", "s_nop 0",

@@ -13,8 +13,8 @@ from gfx11.cases.procedure import Procedure, kinds
 from gfx11.cases.tables import case
 from gfx11.exact import HALF, SINGLE
 
-from expctl.gfx11.operand import M0
 from expctl.gfx11.single_instruction import execute, fresh_wave
+from expctl.gfx11.text.operand import M0
 
 _LANES = range(32)
 _VALUES = [0x1000 + 7 * lane for lane in _LANES]

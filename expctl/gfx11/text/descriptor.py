@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from expctl.gfx11.errors import BadLaunch, Unsupported
-from expctl.gfx11.program import lines_of
+from expctl.gfx11.text.errors import BadLaunch, Unsupported
+from expctl.gfx11.text.program import lines_of
 
 _DIRECTIVE = re.compile(r"^\s*\.amdhsa_(\w+)\s+(\S+)")
 _ENTRY = re.compile(r"^\s*(-\s+)?\.?(\w+):\s*(.*)$")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from expctl.domain.text import one_line
-from expctl.gfx11.errors import BadLaunch, Unsupported
-from expctl.gfx11.operand import Operand, parse_operand
+from expctl.gfx11.text.errors import BadLaunch, Unsupported
+from expctl.gfx11.text.operand import Operand, parse_operand
 
 _LABEL = re.compile(r"^([.\w$]+):")
 _END_OF_BODY = re.compile(r"^\s*(\.section|\.size|\.text)\b|^\.Lfunc_end")

@@ -7,7 +7,7 @@ were parsed goes into a second assembly, whose code must be that of the first.
 
 import re
 
-from expctl.gfx11.program import lines_of, parse_program
+from expctl.gfx11.text.program import lines_of, parse_program
 
 _TARGET = re.compile(r'^\s*\.amdgcn_target\s+"[\w-]+"\s*$', re.MULTILINE)
 _DIRECTIVES = re.compile(r"^\s*\.amdhsa_(\w+)\s+([\w.$]+)\s*$")
