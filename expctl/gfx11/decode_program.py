@@ -12,17 +12,17 @@ from expctl.gfx11.access.lds_permute import decode_permute
 from expctl.gfx11.machine.block import Block
 from expctl.gfx11.machine.counts import Class, class_of
 from expctl.gfx11.machine.step import Run
-from expctl.gfx11.matrix import decode_matrix
 from expctl.gfx11.opcodes import opcode_of
 from expctl.gfx11.scalar.control import ENDS_BLOCK, Leave, decode_hint, decode_leave, decode_wait
 from expctl.gfx11.scalar.decode import decode_scalar
 from expctl.gfx11.scalar.load import decode_scalar_load
 from expctl.gfx11.text.program import Instruction, Program
-from expctl.gfx11.vector import decode_vector
-from expctl.gfx11.vector_dual import decode_dual
-from expctl.gfx11.vector_lane import DECODERS as LANE_DECODERS
-from expctl.gfx11.vector_packed import NAMES as PACKED_NAMES
-from expctl.gfx11.vector_packed import decode_packed
+from expctl.gfx11.vector.decode import decode_vector
+from expctl.gfx11.vector.dual import decode_dual
+from expctl.gfx11.vector.lane import DECODERS as LANE_DECODERS
+from expctl.gfx11.vector.matrix import decode_matrix
+from expctl.gfx11.vector.packed import NAMES as PACKED_NAMES
+from expctl.gfx11.vector.packed import decode_packed
 
 _VECTOR_REGISTER = re.compile(r"\bv(?:(\d+)\b|\[\d+:(\d+)\])")
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from expctl.gfx11 import matrix, vector, vector_dual, vector_lane, vector_packed
 from expctl.gfx11.access import global_access, lds_access, lds_permute
 from expctl.gfx11.scalar import control, decode, load
 from expctl.gfx11.text.program import Instruction
+from expctl.gfx11.vector import decode as vector
+from expctl.gfx11.vector import dual, lane, matrix, packed
 
-VECTOR = frozenset((*vector.TABLE, *vector_packed.NAMES, *vector_lane.DECODERS))
+VECTOR = frozenset((*vector.TABLE, *packed.NAMES, *lane.DECODERS))
 """Without _e32 and _e64; the suffix is optional in the text."""
 OPCODES = frozenset((
-    *VECTOR, *vector_dual.NAMES, matrix.NAME, *decode.NAMES, *load.NAMES, *global_access.NAMES, *lds_access.NAMES,
+    *VECTOR, *dual.NAMES, matrix.NAME, *decode.NAMES, *load.NAMES, *global_access.NAMES, *lds_access.NAMES,
     *lds_permute.NAMES, *control.NAMES, *control.LEAVES,
 ))  # fmt: skip
 

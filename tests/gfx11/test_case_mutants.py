@@ -11,9 +11,9 @@ from gfx11.cases.case import Case, agree, computed
 from gfx11.cases.folding import Folded, results_of
 from gfx11.cases.table import EXACT, FOLDED
 
-from expctl.gfx11 import vector, vector_half
 from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.scalar import operations
+from expctl.gfx11.vector import decode, halves
 
 LANE = 5
 Wanted = dict[str, list[tuple[int | None, ...]]]
@@ -53,7 +53,7 @@ def spoiled(evaluate: Callable[..., Anything]) -> Callable[..., Anything]:
     return wrong
 
 
-@pytest.mark.parametrize("table", [vector.TABLE, vector_half.PACKED], ids=["plain", "packed"])
+@pytest.mark.parametrize("table", [decode.TABLE, halves.PACKED], ids=["plain", "packed"])
 def test_vector(table: dict[str, Anything], wanted: Wanted, monkeypatch: pytest.MonkeyPatch) -> None:
     missed = []
     for name, op in table.items():

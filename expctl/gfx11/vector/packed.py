@@ -11,9 +11,9 @@ from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.operands.vector_source import UPPER, Source, Type, source
 from expctl.gfx11.text.operand import Kind, Operand
 from expctl.gfx11.text.program import Instruction
-from expctl.gfx11.vector import bound_to, step_of
-from expctl.gfx11.vector_half import DOT, MIXED, PACKED, mixed
-from expctl.gfx11.vector_op import VectorOp
+from expctl.gfx11.vector.decode import bound_to, step_of
+from expctl.gfx11.vector.halves import DOT, MIXED, PACKED, mixed
+from expctl.gfx11.vector.operation import VectorOp
 
 NAMES = frozenset((*PACKED, *MIXED, "v_dot2acc_f32_f16", "v_dot2_f32_f16"))
 

@@ -4,7 +4,7 @@ from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.machine.step import Run, guarded
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.text.program import Instruction
-from expctl.gfx11.vector import bind
+from expctl.gfx11.vector.decode import bind
 
 NAMES = frozenset(
     f"v_dual_{name}"

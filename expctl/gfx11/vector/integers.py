@@ -7,7 +7,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from expctl.gfx11.byte_permute import permute_bytes, permuted_undefined
 from expctl.gfx11.machine.arrays import LANES, Anything
 from expctl.gfx11.machine.definedness import (
     and_or,
@@ -21,7 +20,8 @@ from expctl.gfx11.machine.definedness import (
     shifted_or,
 )
 from expctl.gfx11.operands.vector_source import Type
-from expctl.gfx11.vector_op import I32, I64, MASK, U32, U64, VectorOp, binary, ternary, unary
+from expctl.gfx11.vector.byte_permute import permute_bytes, permuted_undefined
+from expctl.gfx11.vector.operation import I32, I64, MASK, U32, U64, VectorOp, binary, ternary, unary
 
 _31, _63, _32 = np.uint32(31), np.uint64(63), np.uint64(32)
 

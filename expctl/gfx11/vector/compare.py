@@ -6,7 +6,7 @@ import numpy as np
 
 from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.operands.vector_source import Type
-from expctl.gfx11.vector_op import F16, F32, I16, I32, I64, MASK, U16, U32, U64, VectorOp
+from expctl.gfx11.vector.operation import F16, F32, I16, I32, I64, MASK, U16, U32, U64, VectorOp
 
 _INTEGER = {"lt": np.less, "eq": np.equal, "le": np.less_equal, "gt": np.greater, "ne": np.not_equal, "ge": np.greater_equal}
 

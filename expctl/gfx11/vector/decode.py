@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from expctl.gfx11 import vector_compare, vector_float, vector_half, vector_integer
 from expctl.gfx11.machine.arrays import Anything, Bits
 from expctl.gfx11.machine.step import Run, guarded
 from expctl.gfx11.machine.wave import EXEC_KEY, Wave
 from expctl.gfx11.operands.vector_source import FLOATS, Source, Type, source
-from expctl.gfx11.result import Write, mark_for, write_keys, writer
 from expctl.gfx11.text.operand import EXEC, Kind, Operand
 from expctl.gfx11.text.program import Instruction
-from expctl.gfx11.vector_op import VectorOp
+from expctl.gfx11.vector import compare, floats, halves, integers
+from expctl.gfx11.vector.operation import VectorOp
+from expctl.gfx11.vector.result import Write, mark_for, write_keys, writer
 
-TABLE: dict[str, VectorOp] = {**vector_integer.OPS, **vector_float.OPS, **vector_compare.OPS, **vector_half.PLAIN}
+TABLE: dict[str, VectorOp] = {**integers.OPS, **floats.OPS, **compare.OPS, **halves.PLAIN}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
