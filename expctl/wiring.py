@@ -279,7 +279,7 @@ def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
 def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "World":
     """Everything for commands that change something."""
     from expctl.adapters.calibrations import FileCalibrations, state_folder
-    from expctl.adapters.child import become_subreaper, end_survivors
+    from expctl.adapters.child.contained_process import become_subreaper, end_survivors
     from expctl.adapters.clock import SystemClock
     from expctl.adapters.environment import machine_facts, noise_fingerprint
     from expctl.adapters.git_workspace import GitWorkspace

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from expctl.adapters.child import MARK, Child, Launch, Walls
+from expctl.adapters.child.contained_process import MARK, Child, Launch, Walls
 from expctl.launcher.capabilities import offer
 
 PROGRAM = ["/bin/true"]

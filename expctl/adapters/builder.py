@@ -11,8 +11,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
-from expctl.adapters.child_words import child_environment, fill, shared_folders
+from expctl.adapters.child.arguments import child_environment, fill, shared_folders
+from expctl.adapters.child.contained_process import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
 from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Busy
 from expctl.domain.experiment.record import Artifact

@@ -5,7 +5,7 @@ import os
 import time
 from pathlib import Path
 
-from expctl.adapters.child import MARK, Child, Gone, Launch, TimedOut, Unkillable, log_tail
+from expctl.adapters.child.contained_process import MARK, Child, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.typed import encode
 from expctl.files import atomic_write
 

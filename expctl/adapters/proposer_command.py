@@ -8,8 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, log_tail
-from expctl.adapters.child_words import child_environment, fill
+from expctl.adapters.child.arguments import child_environment, fill
+from expctl.adapters.child.contained_process import Child, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.proposal_file import proposal_of
 from expctl.adapters.strict_yaml import BYTES_MAX
 from expctl.adapters.typed import Problems, decode, encode

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from expctl.adapters.child import Child
+from expctl.adapters.child.contained_process import Child
 from expctl.adapters.launch_watch import Unwatched, Watch
 from expctl.adapters.worker import StepFailed, Visit, Worker
 from expctl.domain.errors import Busy

@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-from expctl.adapters.channel import NONCE, Channel, Unasked, shown
-from expctl.adapters.child import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
-from expctl.adapters.child_words import child_environment, fill, shared_folders
+from expctl.adapters.child.arguments import child_environment, fill, shared_folders
+from expctl.adapters.child.contained_process import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
+from expctl.adapters.child.result_channel import NONCE, Channel, Unasked, shown
 from expctl.adapters.launch_watch import Watch
 from expctl.adapters.rounds import Rounds
 from expctl.adapters.worker import StepFailed

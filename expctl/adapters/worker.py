@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from expctl.adapters.channel import NONCE, Channel, Unasked, shown
-from expctl.adapters.child import Child, Gone, TimedOut, log_tail
+from expctl.adapters.child.contained_process import Child, Gone, TimedOut, log_tail
+from expctl.adapters.child.result_channel import NONCE, Channel, Unasked, shown
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Side
 from expctl.ports.repository import Failed

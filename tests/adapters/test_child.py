@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.child import MARK, Child, Gone, Launch, TimedOut, end_survivors, log_tail
+from expctl.adapters.child.contained_process import MARK, Child, Gone, Launch, TimedOut, end_survivors, log_tail
 from expctl.adapters.holder import start_ticks
 from expctl.launcher.control_group import home_of_groups
 
@@ -171,7 +171,7 @@ def runner_that_leaves(tmp_path: Path, program: str) -> "subprocess.Popen[bytes]
     runner = f"""
 import os, sys, time
 from pathlib import Path
-from expctl.adapters.child import MARK, Child, Launch
+from expctl.adapters.child.contained_process import MARK, Child, Launch
 argv = [sys.executable, "-c", {SAY + program!r}]
 folder = Path({str(tmp_path)!r})
 child = Child(Launch(argv=argv, cwd=folder, environment={{"PATH": os.environ["PATH"], MARK: "ours"}}, log=folder / "log"))
@@ -204,7 +204,7 @@ def test_survivors_of_a_dead_runner_are_ended_also_in_a_session_of_their_own(tmp
 
 
 def test_whoever_sweeps_spares_itself_and_those_above() -> None:
-    sweep = "from expctl.adapters.child import end_survivors; print(end_survivors('ours'))"
+    sweep = "from expctl.adapters.child.contained_process import end_survivors; print(end_survivors('ours'))"
     outer = f"import subprocess, sys; print(subprocess.run([sys.executable, '-c', {sweep!r}], capture_output=True).stdout)"
     answer = subprocess.run([sys.executable, "-c", outer], env={**os.environ, MARK: "ours"}, capture_output=True, text=True)
     assert (answer.returncode, answer.stdout.strip()) == (0, "b'0\\n'")
@@ -214,7 +214,7 @@ def test_a_child_dies_with_its_runner(tmp_path: Path) -> None:
     program = f"""
 import os, sys, time
 from pathlib import Path
-from expctl.adapters.child import Child, Launch
+from expctl.adapters.child.contained_process import Child, Launch
 argv = [sys.executable, "-c", "import os, time; open('pids', 'a').write(str(os.getpid())); time.sleep(60)"]
 Child(Launch(argv=argv, cwd=Path({str(tmp_path)!r}), environment=dict(os.environ), log=Path({str(tmp_path / "log")!r})))
 time.sleep(60)

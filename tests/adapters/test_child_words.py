@@ -1,6 +1,6 @@
 """The words of an argv."""
 
-from expctl.adapters.child_words import fill
+from expctl.adapters.child.arguments import fill
 
 
 def test_what_is_filled_in_is_not_filled_again() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from fakes import FakeProgress
 
-from expctl.adapters.child_words import child_environment, fill
+from expctl.adapters.child.arguments import child_environment, fill
 from expctl.adapters.step_runner import StepRunner
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Benchmark, Environment, NumberKind, Size, Step, Style

@@ -10,7 +10,6 @@ from typing import Any
 
 from expctl.adapters import (
     builder,
-    child,
     git_call,
     git_files,
     git_plumbing,
@@ -22,6 +21,7 @@ from expctl.adapters import (
     repository_lock,
     step_runner,
 )
+from expctl.adapters.child import contained_process
 from expctl.adapters.clock import SystemClock
 from expctl.adapters.git_files import WorkTreeFiles
 from expctl.adapters.git_publication import Publication
@@ -249,7 +249,7 @@ def _() -> None:
 
 @defect("a profiler has all the time")
 def _() -> None:
-    child.Child.lines = _endless(child.Child.lines)  # type: ignore[method-assign]
+    contained_process.Child.lines = _endless(contained_process.Child.lines)  # type: ignore[method-assign]
 
 
 def _endless(lines: Any) -> Any:
@@ -260,7 +260,7 @@ def _endless(lines: Any) -> Any:
 def _() -> None:
     containment.make_group = _nothing  # type: ignore[assignment]
     running._end_orphans = lambda *_: ()
-    child.end_survivors = _nothing  # type: ignore[assignment]
+    contained_process.end_survivors = _nothing  # type: ignore[assignment]
 
 
 # ------------------------------------------------------------------ what is written

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from table import TABLE, snapshot
 
-from expctl.adapters.child import MARK, RESULT_FD, Child, Launch, TimedOut, Walls, log_tail
-from expctl.adapters.child_words import child_environment
-from expctl.adapters.redaction import known_secrets
+from expctl.adapters.child.arguments import child_environment
+from expctl.adapters.child.contained_process import MARK, RESULT_FD, Child, Launch, TimedOut, Walls, log_tail
+from expctl.adapters.child.redaction import known_secrets
 from expctl.domain.protocol.model import Environment
 from expctl.launcher import containment
 from expctl.launcher.capabilities import Offer, offer

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from expctl.adapters.child import Child, Launch, TimedOut
-from expctl.adapters.child_words import child_environment
+from expctl.adapters.child.arguments import child_environment
+from expctl.adapters.child.contained_process import Child, Launch, TimedOut
 from expctl.domain.protocol.model import Environment
 
 TIMEOUT_S = 5.0

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from expctl.adapters.child import MARK
+from expctl.adapters.child.contained_process import MARK
 from expctl.domain.text import one_line
 
 PROC = Path("/proc")

@@ -8,7 +8,7 @@ import time
 import pytest
 from fakes import FakeProc
 
-from expctl.adapters.child import MARK
+from expctl.adapters.child.contained_process import MARK
 from expctl.adapters.sensors.newcomers import GAP_MOST, TURNS, Newcomers
 from expctl.adapters.sensors.process_patterns import ProcessPatterns
 from expctl.adapters.sensors.process_table import ProcessTable

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from expctl.adapters.child import MARK
+from expctl.adapters.child.contained_process import MARK
 from expctl.domain.protocol.model import Environment
 
 

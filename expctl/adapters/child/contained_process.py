@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
-from expctl.adapters.redaction import redact_file, redacted
+from expctl.adapters.child.redaction import redact_file, redacted
 from expctl.domain.text import plain_text
 from expctl.launcher.disk_use import LOOK_EVERY_S, DiskWatch
 from expctl.launcher.launch import LOG_BYTES_MAX, MARK, Launch, Walls
