@@ -281,10 +281,10 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.calibrations import FileCalibrations, state_folder
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
     from expctl.adapters.clock import SystemClock
+    from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.environment import machine_facts, noise_fingerprint
     from expctl.adapters.git_workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
-    from expctl.adapters.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.repository_lock import RepositoryLock
     from expctl.ports.context import World
     from expctl.views.ledger_md import render

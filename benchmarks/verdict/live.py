@@ -32,7 +32,7 @@ sys.path.insert(0, str(ROOT := Path(__file__).parents[2]))
 import yaml
 from live_results import CLASSES, Result, table
 
-from expctl.adapters.record_codec import samples_of
+from expctl.adapters.codec.record_codec import samples_of
 from expctl.domain.verdict.samples import round_effects
 
 BUSY = 75

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
 from expctl.adapters.child.contained_process import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
-from expctl.adapters.typed import Problems, decode, encode
+from expctl.adapters.codec.decode import Problems, decode, encode
 from expctl.domain.errors import Busy
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.machine.os_errors import is_trouble

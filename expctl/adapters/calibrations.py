@@ -8,8 +8,8 @@ import os
 import re
 from pathlib import Path
 
-from expctl.adapters.record_codec import typed_json
-from expctl.adapters.typed import encode
+from expctl.adapters.codec.decode import encode
+from expctl.adapters.codec.record_codec import typed_json
 from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Benchmark
 from expctl.domain.verdict.calibration import Calibration, benchmark_identity, implausible

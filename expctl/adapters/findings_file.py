@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from expctl.adapters.strict_yaml import load
+from expctl.adapters.codec.strict_yaml import load
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.findings import file_faults, numbered
 from expctl.domain.experiment.record import Finding, FindingsFile

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any, get_args
 
-from expctl.adapters.typed import Problems, decode, encode
+from expctl.adapters.codec.decode import Problems, decode, encode
 from expctl.domain.errors import Refused
 from expctl.domain.machine.os_errors import explained
 from expctl.domain.run.events import Event

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from expctl.adapters.sound_json import Unsound, reader_of
+from expctl.adapters.codec.fast_json import Unsound, reader_of
 
 if TYPE_CHECKING:
     from expctl.adapters.record_index import RecordIndex
@@ -51,7 +51,7 @@ class KeptDocuments:
             if made is not None:
                 found[where] = new[where, text] = made
         if new:
-            from expctl.adapters.typed import encode
+            from expctl.adapters.codec.decode import encode
 
             plainly = {key: json.dumps(encode(value)) for key, value in new.items()}
             self._index.note(lambda index: _keep(index, plainly))

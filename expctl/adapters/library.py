@@ -9,9 +9,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from expctl.adapters import shelf
+from expctl.adapters.codec.record_codec import profile_of, record_of, typed_json
 from expctl.adapters.git_reader import EXPERIMENTS
 from expctl.adapters.kept_documents import KeptDocuments
-from expctl.adapters.record_codec import profile_of, record_of, typed_json
 from expctl.adapters.record_index import RecordIndex
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import ID_PATTERN, Proposal, Verdict, check_id, id_order
@@ -261,7 +261,7 @@ def _record_in(folder: str, text: bytes) -> Record:
 
 
 def _protocol_of(where: str, text: bytes) -> Protocol:
-    from expctl.adapters.strict_yaml import load
+    from expctl.adapters.codec.strict_yaml import load
 
     protocol = load(text, Protocol, where=where)
     faults = inconsistencies(protocol)

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from expctl.adapters.child.contained_process import MARK, Child, Gone, Launch, TimedOut, Unkillable, log_tail
-from expctl.adapters.typed import encode
+from expctl.adapters.codec.decode import encode
 from expctl.files import atomic_write
 
 TIMEOUT_S = 10.0

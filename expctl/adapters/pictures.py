@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from expctl.adapters.codec.record_codec import samples_of
 from expctl.adapters.journal import FileJournal
 from expctl.adapters.library import GitLibrary
-from expctl.adapters.record_codec import samples_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Mode, Proposal

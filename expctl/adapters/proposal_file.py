@@ -3,8 +3,8 @@
 import json
 from pathlib import PurePosixPath
 
-from expctl.adapters.strict_yaml import load
-from expctl.adapters.typed import DECIMAL
+from expctl.adapters.codec.decode import DECIMAL
+from expctl.adapters.codec.strict_yaml import load
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.patch.patterns import pattern_fault

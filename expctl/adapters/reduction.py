@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from expctl.adapters.codec.record_codec import record_of
 from expctl.adapters.git_reader import EXPERIMENTS
 from expctl.adapters.index_rows import Row, row_of
 from expctl.adapters.index_texts import ground_text, list_text
-from expctl.adapters.record_codec import record_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.ledger.record_summary import digest_of

@@ -17,7 +17,7 @@ def init(
     import shlex
 
     from expctl import wiring
-    from expctl.adapters import strict_yaml
+    from expctl.adapters.codec import strict_yaml
     from expctl.cli.output import print_lines
     from expctl.domain.errors import Refused
     from expctl.domain.protocol.model import Protocol, inconsistencies

@@ -124,7 +124,7 @@ def _check_used(asked: list[str], *reports: "FileReport") -> None:
 
 def _flat(report: "FileReport") -> dict[str, Any]:
     """The report as JSON; the figures of a file's only kernel stand at the top as well."""
-    from expctl.adapters.typed import encode
+    from expctl.adapters.codec.decode import encode
 
     facts: dict[str, Any] = encode(report)
     return facts | facts["kernels"][0] if len(report.kernels) == 1 else facts

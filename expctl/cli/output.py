@@ -12,7 +12,7 @@ def print_json(value: object) -> None:
     """One document on standard output. What can't be seen is escaped: a terminal may be reading."""
     import json
 
-    from expctl.adapters.typed import encode
+    from expctl.adapters.codec.decode import encode
 
     narrow = str(sys.stdout.encoding).lower() not in ("utf-8", "utf8")
     text = json.dumps(encode(value), indent=1, ensure_ascii=narrow)

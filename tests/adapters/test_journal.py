@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from expctl.adapters.codec.decode import Problems, decode, encode
 from expctl.adapters.journal import EVENTS, FileJournal
-from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Style
 from expctl.domain.run.events import Begun, Event, Measured, Pinned, Published

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from user_repository import Repository
 
-from expctl.adapters import strict_yaml
+from expctl.adapters.codec import strict_yaml
 from expctl.adapters.git_reader import GitReader, locate
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_index import RecordIndex

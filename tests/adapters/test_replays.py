@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 import pytest
 from fakes import PROTOCOL, Stage
 
+from expctl.adapters.codec.record_codec import samples_of, with_parts
 from expctl.adapters.library import GitLibrary
-from expctl.adapters.record_codec import samples_of, with_parts
 from expctl.adapters.replays import Replays
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Record

@@ -9,9 +9,9 @@ from history import records
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.adapters.record_codec import record_bytes, record_of
-from expctl.adapters.sound_json import Unsound, reader_of
-from expctl.adapters.typed import Problems, decode, encode
+from expctl.adapters.codec.decode import Problems, decode, encode
+from expctl.adapters.codec.fast_json import Unsound, reader_of
+from expctl.adapters.codec.record_codec import record_bytes, record_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact, Record, Yardstick
 from expctl.domain.protocol.model import Protocol

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import pytest
 
-from expctl.adapters import strict_yaml
+from expctl.adapters.codec import strict_yaml
 from expctl.domain.errors import Refused
 
 
@@ -182,7 +182,7 @@ def test_a_long_list_on_one_line_is_not_deep() -> None:
 def test_deep_nesting_over_many_lines_is_refused_and_does_not_end_the_process() -> None:
     program = """
 import resource, sys
-from expctl.adapters import strict_yaml
+from expctl.adapters.codec import strict_yaml
 from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Protocol
 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

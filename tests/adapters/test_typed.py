@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.adapters.record_codec import (
+from expctl.adapters.codec.decode import Problems, decode, encode
+from expctl.adapters.codec.record_codec import (
     profile_bytes,
     profile_of,
     record_bytes,
@@ -15,7 +16,6 @@ from expctl.adapters.record_codec import (
     samples_bytes,
     samples_of,
 )
-from expctl.adapters.typed import Problems, decode, encode
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import Artifact, Estimate, Fact, History, Origin, Record, Replication, Rule

@@ -537,7 +537,7 @@ def test_the_first_ledger_is_read_whole_and_its_known_flaws_are_found() -> None:
     assert (reading.unread, reading.waiting, reading.passed_over) == ((), (), ())
     records = {record.id: record for record in made(document, reading, naming(reading))}
     folder = Path(__file__).parents[2] / "experiments"
-    from expctl.adapters.record_codec import record_of
+    from expctl.adapters.codec.record_codec import record_of
 
     committed = [record_of(path.read_bytes(), where=str(path)) for path in sorted(folder.glob("*/record.json"))]
     history = {record.id: record for record in committed if record.origin is Origin.IMPORTED}

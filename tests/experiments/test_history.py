@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.record_codec import record_bytes, record_of
-from expctl.adapters.strict_yaml import load
+from expctl.adapters.codec.record_codec import record_bytes, record_of
+from expctl.adapters.codec.strict_yaml import load
 from expctl.domain.experiment.proposal import Kind, Verdict, check_id, id_order
 from expctl.domain.experiment.record import FindingsFile, Origin, Record
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from fakes import PROTOCOL, Crash, Stage
 
-from expctl.adapters.record_codec import samples_of, with_parts
+from expctl.adapters.codec.record_codec import samples_of, with_parts
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.protocol.model import Calibrate

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from fakes import PROTOCOL, Crash, Stage, patch_to
 
-from expctl.adapters.record_codec import record_bytes, samples_of
+from expctl.adapters.codec.record_codec import record_bytes, samples_of
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Fact, Record

@@ -10,7 +10,7 @@ import pytest
 from table import TABLE
 from user_repository import Repository
 
-from expctl.adapters import strict_yaml
+from expctl.adapters.codec import strict_yaml
 from expctl.cli.output import print_json
 from expctl.domain.errors import Misused, Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict, check_id

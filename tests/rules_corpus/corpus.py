@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-from expctl.adapters.strict_yaml import load
+from expctl.adapters.codec.strict_yaml import load
 from expctl.domain.errors import Refused
 from expctl.domain.patch.identity import ChangeIdentity, identify
 from expctl.domain.patch.unified_diff import parse_diff, texts_of

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.typed import encode
+from expctl.adapters.codec.decode import encode
 from expctl.domain.errors import Refused
 from expctl.inspection import device_compiler
 from expctl.inspection.device_compiler import Options, compile_source

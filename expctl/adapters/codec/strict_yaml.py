@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from expctl.adapters.typed import Problems, Scalar, decode
+from expctl.adapters.codec.decode import Problems, Scalar, decode
 from expctl.domain.errors import Refused
 
 if TYPE_CHECKING:

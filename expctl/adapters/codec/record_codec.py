@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from expctl.adapters.sound_json import Unsound, reader_of
-from expctl.adapters.typed import Problems, decode, encode
+from expctl.adapters.codec.decode import Problems, decode, encode
+from expctl.adapters.codec.fast_json import Unsound, reader_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import Fact, Record
