@@ -209,8 +209,8 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
 
 def checkup(place: Place) -> "tuple[Finding, ...]":
     """What the doctor finds. Raises Refused where there is no commit yet."""
-    from expctl.adapters.checkup_machine import machine_findings
-    from expctl.adapters.checkup_state import StateCheckup
+    from expctl.adapters.doctor.machine import machine_findings
+    from expctl.adapters.doctor.repository import StateCheckup
     from expctl.adapters.ledger_file import ledger_mend
     from expctl.adapters.replays import Replays
     from expctl.domain.errors import Refused

@@ -7,7 +7,7 @@ import pytest
 from user_repository import Repository
 
 from expctl import wiring
-from expctl.adapters.checkup_state import StateCheckup
+from expctl.adapters.doctor.repository import StateCheckup
 from expctl.adapters.git_reader import GitReader, locate
 
 
