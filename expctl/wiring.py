@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from expctl.adapters.git_reader import GitReader, Place, locate
+from expctl.adapters.git.reader import GitReader, Place, locate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -283,7 +283,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.clock import SystemClock
     from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.environment import machine_facts, noise_fingerprint
-    from expctl.adapters.git_workspace import GitWorkspace
+    from expctl.adapters.git.workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.repository_lock import RepositoryLock
     from expctl.ports.context import World

@@ -17,7 +17,7 @@ from pathlib import Path
 from history import records, title_of
 
 from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, ticket_bytes
-from expctl.adapters.git_reader import GitReader, locate
+from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.proposal_file import proposal_text
 from expctl.domain.experiment.proposal import Verdict

@@ -24,7 +24,7 @@ from generate import generate, load
 from history import records
 
 from expctl.adapters.codec.record_codec import record_bytes
-from expctl.adapters.git_reader import GitReader, locate
+from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_index import RecordIndex
 from expctl.adapters.rulebook import GitRulebook

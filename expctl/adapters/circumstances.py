@@ -14,7 +14,7 @@ from expctl.domain.protocol.architectures import architectures
 from expctl.domain.rules.conditions import ARCHITECTURE, EPOCH
 
 if TYPE_CHECKING:
-    from expctl.adapters.git_reader import GitReader
+    from expctl.adapters.git.reader import GitReader
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.protocol.model import Protocol
     from expctl.ports.repository import ProbeAnswer

@@ -15,7 +15,7 @@ from expctl.adapters.reduction import Draw, Folder, Reduced, Reduction
 from expctl.domain.experiment.proposal import ID_PATTERN, id_order
 
 if TYPE_CHECKING:
-    from expctl.adapters.git_reader import GitReader
+    from expctl.adapters.git.reader import GitReader
 
 Made = tuple[str, str]
 """What an index belongs to: the code that made it, and a tree of `experiments/`."""

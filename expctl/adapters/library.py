@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from expctl.adapters import shelf
 from expctl.adapters.codec.record_codec import profile_of, record_of, typed_json
-from expctl.adapters.git_reader import EXPERIMENTS
+from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.kept_documents import KeptDocuments
 from expctl.adapters.record_index import RecordIndex
 from expctl.domain.errors import Refused
@@ -22,7 +22,7 @@ from expctl.domain.protocol.model import Protocol, inconsistencies
 from expctl.domain.values import replace
 
 if TYPE_CHECKING:
-    from expctl.adapters.git_reader import GitReader
+    from expctl.adapters.git.reader import GitReader
     from expctl.domain.experiment.record import Record
     from expctl.domain.experiment.unreadable import Malformed
     from expctl.domain.ledger.record_summary import Digest

@@ -16,10 +16,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from expctl.adapters.git_reader import EXPERIMENTS
+from expctl.adapters.git.reader import EXPERIMENTS
 
 if TYPE_CHECKING:
-    from expctl.adapters.git_reader import GitReader
+    from expctl.adapters.git.reader import GitReader
     from expctl.adapters.reduction import Draw
 
 T = TypeVar("T")

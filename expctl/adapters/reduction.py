@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.adapters.codec.record_codec import record_of
-from expctl.adapters.git_reader import EXPERIMENTS
+from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index_rows import Row, row_of
 from expctl.adapters.index_texts import ground_text, list_text
 from expctl.domain.errors import Refused
@@ -19,7 +19,7 @@ from expctl.domain.values import dataclass
 from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
-    from expctl.adapters.git_reader import GitReader
+    from expctl.adapters.git.reader import GitReader
 
 NOT_KEPT = frozenset((Fact,))  # most of a record, and nothing of it is in the index
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
 
     from expctl.adapters.circumstances import AskTool, RepositoryCircumstances, TryProbe
-    from expctl.adapters.git_reader import GitReader
+    from expctl.adapters.git.reader import GitReader
     from expctl.adapters.library import GitLibrary
     from expctl.adapters.record_index import RecordIndex
     from expctl.domain.experiment.record import Record

@@ -7,7 +7,7 @@ import typer
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from expctl.adapters.git_reader import Place
+    from expctl.adapters.git.reader import Place
     from expctl.flow.autopilot import Budget, Step
     from expctl.ports.context import World
 

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from user_repository import KERNEL, Repository
 
-from expctl.adapters import git_files, git_publication, spots
-from expctl.adapters.git_publication import Publication
-from expctl.adapters.git_reader import locate
-from expctl.adapters.git_workspace import GitWorkspace
+from expctl.adapters.git import atomic_exchange, publication, work_tree
+from expctl.adapters.git.publication import Publication
+from expctl.adapters.git.reader import locate
+from expctl.adapters.git.workspace import GitWorkspace
 
-SOURCES = (git_publication.__file__, git_files.__file__, spots.__file__)
+SOURCES = (publication.__file__, work_tree.__file__, atomic_exchange.__file__)
 EDITED = KERNEL.replace(b"three", b"3")
 
 

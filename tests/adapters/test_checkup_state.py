@@ -8,7 +8,7 @@ from user_repository import Repository
 
 from expctl import wiring
 from expctl.adapters.doctor.repository import StateCheckup
-from expctl.adapters.git_reader import GitReader, locate
+from expctl.adapters.git.reader import GitReader, locate
 
 
 @pytest.mark.parametrize("name", ["", "lock", "scratch", "artifacts", "journal", "journal/P2.jsonl"])

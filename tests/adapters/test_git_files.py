@@ -26,11 +26,11 @@ from desk import (
 )
 from user_repository import Repository
 
-from expctl.adapters import git_files, spots
-from expctl.adapters.git_publication import Publication
-from expctl.adapters.git_reader import locate
-from expctl.adapters.git_workspace import GitWorkspace
-from expctl.adapters.spots import Spot
+from expctl.adapters.git import atomic_exchange, work_tree
+from expctl.adapters.git.atomic_exchange import Spot
+from expctl.adapters.git.publication import Publication
+from expctl.adapters.git.reader import locate
+from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import Refused
 
 MEANWHILE: dict[str, tuple[str, Callable[[Path], object]]] = {
@@ -155,7 +155,7 @@ def test_an_edit_just_before_the_exchange_survives_a_kill_at_any_moment_after_it
 
 # ------------------------------------------------------------------ where files can't be exchanged
 
-PLAIN_SWAP, PLAIN_CALL = spots.swap, spots.renameat2
+PLAIN_SWAP, PLAIN_CALL = atomic_exchange.swap, atomic_exchange.renameat2
 
 
 def _cannot_exchange(*_: object) -> None:
@@ -172,10 +172,10 @@ def _is_another_mount(new: Spot | None, file: Spot, out: Spot, *, exists: bool) 
 def other_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """A machine on which files are replaced in another way."""
     if request.param != "another mount":
-        monkeypatch.setattr(spots, "renameat2", _cannot_exchange)
-        monkeypatch.setattr(git_files, "renameat2", _cannot_exchange)
+        monkeypatch.setattr(atomic_exchange, "renameat2", _cannot_exchange)
+        monkeypatch.setattr(work_tree, "renameat2", _cannot_exchange)
     if request.param != "no exchange":
-        monkeypatch.setattr(git_files, "swap", _is_another_mount)
+        monkeypatch.setattr(work_tree, "swap", _is_another_mount)
     return str(request.param)
 
 
@@ -280,7 +280,7 @@ def test_a_file_that_is_open_to_write_refuses_the_publication(desk: Desk) -> Non
 
 def test_a_file_system_that_gives_no_leases_has_no_writers(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """NFS says so with the same error as a file that somebody writes."""
-    monkeypatch.setattr(spots, "_lease_is_refused", lambda _: True)
+    monkeypatch.setattr(atomic_exchange, "_lease_is_refused", lambda _: True)
     assert desk.publish()
     desk.check(desk.new)
 
@@ -367,8 +367,8 @@ def test_a_folder_in_the_place_of_the_file(desk: Desk, tmp_path: Path, way: str,
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
     if way != "exchange":
-        monkeypatch.setattr(spots, "renameat2", _cannot_exchange)
-        monkeypatch.setattr(git_files, "renameat2", _cannot_exchange)
+        monkeypatch.setattr(atomic_exchange, "renameat2", _cannot_exchange)
+        monkeypatch.setattr(work_tree, "renameat2", _cannot_exchange)
     trial, exchange, file = before_the_exchange(desk, tmp_path)
 
     def replace(now: Moment) -> None:

@@ -14,9 +14,9 @@ import pytest
 from desk import EDITED, Desk, Moment, at_each_line, copies, in_a_child, is_line, killed_at, moments_of, settle_again
 from user_repository import Repository
 
-from expctl.adapters.git_publication import Publication
-from expctl.adapters.git_reader import locate
-from expctl.adapters.git_workspace import GitWorkspace
+from expctl.adapters.git.publication import Publication
+from expctl.adapters.git.reader import locate
+from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import Busy, Refused
 
 

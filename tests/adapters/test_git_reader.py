@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from user_repository import KERNEL, Repository
 
-from expctl.adapters import git_call
-from expctl.adapters.git_call import hermetic_environment
-from expctl.adapters.git_reader import GitReader, locate
-from expctl.adapters.git_workspace import GitWorkspace
+from expctl.adapters.git import command
+from expctl.adapters.git.command import hermetic_environment
+from expctl.adapters.git.reader import GitReader, locate
+from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import Refused
 
 
@@ -108,17 +108,17 @@ def test_a_repository_of_somebody_else_is_read_when_the_user_trusts_it(
     head = repository.head()
     for path in (repository.root, repository.root / ".git"):
         os.chown(path, 12345, 12345)
-    git_call.user_settings.cache_clear()
+    command.user_settings.cache_clear()
     with pytest.raises(Refused, match="does not trust"):
         locate(repository.root)
     trusting = tmp_path / "home" / ".gitconfig"
     trusting.write_text(f"[safe]\n\tdirectory = {repository.root}\n")
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(trusting))
-    git_call.user_settings.cache_clear()
+    command.user_settings.cache_clear()
     reader = GitReader(locate(repository.root))
     assert reader.place.foreign
     assert (reader.head(), reader.read_file(head, "src/kernel.txt")) == (head, KERNEL)
-    git_call.user_settings.cache_clear()
+    command.user_settings.cache_clear()
 
 
 def test_what_was_read_ahead_is_not_asked_for_again(repository: Repository) -> None:

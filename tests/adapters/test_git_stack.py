@@ -2,8 +2,8 @@
 
 from user_repository import KERNEL, Repository
 
-from expctl.adapters.git_reader import locate
-from expctl.adapters.git_workspace import GitWorkspace
+from expctl.adapters.git.reader import locate
+from expctl.adapters.git.workspace import GitWorkspace
 from expctl.ports.repository import Failed
 
 

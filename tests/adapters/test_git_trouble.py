@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters import git_trouble as module
-from expctl.adapters.git_trouble import gave_up, git_trouble
+from expctl.adapters.git import failures as module
+from expctl.adapters.git.failures import gave_up, git_trouble
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from user_repository import KERNEL, Repository
 
-from expctl.adapters.git_reader import locate
-from expctl.adapters.git_workspace import GitWorkspace
+from expctl.adapters.git.reader import locate
+from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.patch.policy import tree_faults
 from expctl.domain.protocol.model import PatchLimits

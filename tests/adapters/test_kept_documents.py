@@ -8,7 +8,7 @@ import pytest
 from user_repository import Repository
 
 from expctl.adapters.codec import strict_yaml
-from expctl.adapters.git_reader import GitReader, locate
+from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_index import RecordIndex
 from expctl.domain.errors import Refused

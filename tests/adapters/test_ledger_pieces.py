@@ -11,7 +11,7 @@ from history import records
 from user_repository import Repository
 
 from expctl.adapters.codec.record_codec import record_bytes
-from expctl.adapters.git_reader import GitReader, locate
+from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.ledger_shelf import LedgerShelf
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_index import RecordIndex

@@ -11,7 +11,7 @@ from user_repository import Repository
 
 from expctl.adapters import index_rows, record_index, shelf
 from expctl.adapters.codec.record_codec import record_bytes, record_of
-from expctl.adapters.git_reader import GitReader, locate
+from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.library import GitLibrary
 from expctl.adapters.record_index import RecordIndex
 from expctl.domain.errors import Refused

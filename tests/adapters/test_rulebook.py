@@ -11,8 +11,8 @@ import pytest
 from user_repository import Repository
 
 from expctl.adapters.codec.record_codec import record_bytes
-from expctl.adapters.git_reader import locate
-from expctl.adapters.git_workspace import GitWorkspace
+from expctl.adapters.git.reader import locate
+from expctl.adapters.git.workspace import GitWorkspace
 from expctl.adapters.record_index import RecordIndex
 from expctl.adapters.rulebook import GitRulebook
 from expctl.domain.errors import Refused

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.seals import Seals
+from expctl.adapters.git.protected_files import Seals
 
 CHANGES: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "nothing": (lambda _: None, ()),

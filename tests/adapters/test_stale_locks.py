@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from expctl.adapters.stale_locks import remove_below, remove_own
+from expctl.adapters.git.stale_locks import remove_below, remove_own
 
 NEW = "a" * 40
 

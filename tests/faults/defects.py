@@ -8,24 +8,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from expctl.adapters import (
-    builder,
-    git_call,
-    git_files,
-    git_plumbing,
-    git_publication,
-    git_workspace,
-    interruption,
-    journal,
-    library,
-    repository_lock,
-    step_runner,
-)
+from expctl.adapters import builder, interruption, journal, library, repository_lock, step_runner
 from expctl.adapters.child import contained_process
 from expctl.adapters.clock import SystemClock
-from expctl.adapters.git_files import WorkTreeFiles
-from expctl.adapters.git_publication import Publication
-from expctl.adapters.git_workspace import GitWorkspace
+from expctl.adapters.git import command, plumbing, work_tree
+from expctl.adapters.git import publication as git_publication
+from expctl.adapters.git import workspace as git_workspace
+from expctl.adapters.git.publication import Publication
+from expctl.adapters.git.work_tree import WorkTreeFiles
+from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.machine import os_errors
 from expctl.domain.run.events import MeasureFailed, Publishing
@@ -129,20 +120,20 @@ def _() -> None:
 
 @defect("the branch that is checked out is not looked at")
 def _() -> None:
-    git_plumbing.GitPlumbing.branch = lambda _: "main"  # type: ignore[method-assign]
+    plumbing.GitPlumbing.branch = lambda _: "main"  # type: ignore[method-assign]
     Publication._came_along = lambda *_: True  # type: ignore[method-assign]
 
 
 @defect("objects that vanish are bugs")
 def _() -> None:
-    git_plumbing.LOST = re.compile("(?!)")
-    git_plumbing.gave_up = lambda *words: RuntimeError(*words)  # type: ignore[assignment,return-value]
+    plumbing.LOST = re.compile("(?!)")
+    plumbing.gave_up = lambda *words: RuntimeError(*words)  # type: ignore[assignment,return-value]
 
 
 @defect("local changes are not looked at")
 def _() -> None:
     GitWorkspace.dirty = lambda *_: ()  # type: ignore[method-assign]
-    WorkTreeFiles._state = lambda *_: git_files._State.OLD  # type: ignore[method-assign]
+    WorkTreeFiles._state = lambda *_: work_tree._State.OLD  # type: ignore[method-assign]
 
 
 # ------------------------------------------------------------------ what is refused
@@ -219,23 +210,23 @@ def _() -> None:
 def _() -> None:
     builder.is_trouble = step_runner.is_trouble = _no  # type: ignore[assignment]
     os_errors.explained = footing.explained = _nothing
-    for module in (git_plumbing, git_call):
+    for module in (plumbing, command):
         module.git_trouble = lambda *_: None  # type: ignore[assignment]
 
 
 @defect("git's status is not looked at")
 def _() -> None:
-    for module in (git_plumbing, git_call):
+    for module in (plumbing, command):
         module.git_trouble = lambda *_: None  # type: ignore[assignment]
-    must = git_plumbing.GitPlumbing.must
+    must = plumbing.GitPlumbing.must
 
-    def trusting(self: git_plumbing.GitPlumbing, arguments: Any, **options: Any) -> str:
+    def trusting(self: plumbing.GitPlumbing, arguments: Any, **options: Any) -> str:
         try:
             return must(self, arguments, **options)
         except (RuntimeError, MachineTrouble):
             return ""
 
-    git_plumbing.GitPlumbing.must = trusting  # type: ignore[method-assign]
+    plumbing.GitPlumbing.must = trusting  # type: ignore[method-assign]
     git_workspace.GitWorkspace.must = trusting  # type: ignore[method-assign]
 
 
@@ -284,7 +275,7 @@ def _() -> None:
 @defect("nothing is flushed")
 def _() -> None:
     os.fsync = _nothing  # type: ignore[assignment]
-    git_call.SETTINGS = tuple("core.fsync=none" if each.startswith("core.fsync=") else each for each in git_call.SETTINGS)
+    command.SETTINGS = tuple("core.fsync=none" if each.startswith("core.fsync=") else each for each in command.SETTINGS)
 
 
 @defect("checksums are not looked at")

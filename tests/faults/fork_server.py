@@ -17,7 +17,7 @@ PRELOADED = (
     *("expctl.cli.app", "expctl.cli.steps", "expctl.cli.doctor", "expctl.wiring", "expctl.flow.autopilot", "expctl.flow.run"),
     *(
         "expctl.adapters.builder",
-        "expctl.adapters.git_workspace",
+        "expctl.adapters.git.workspace",
         "expctl.adapters.step_runner",
         "expctl.adapters.machine_gate",
         "expctl.adapters.launch_watch",

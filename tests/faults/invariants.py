@@ -12,7 +12,7 @@ from pathlib import Path
 from lab import Attempt, Scene
 
 from expctl.adapters.codec.record_codec import samples_of
-from expctl.adapters.git_reader import GitReader, locate
+from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.library import GitLibrary
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Record

@@ -20,7 +20,7 @@ from power_cut import Change, Loss, cut, read_log
 from shim import Plan
 from trial import FaultClass, Story, Trial
 
-from expctl.adapters.git_reader import locate
+from expctl.adapters.git.reader import locate
 from expctl.wiring import mark_of
 
 SEED = 11

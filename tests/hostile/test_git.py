@@ -8,8 +8,8 @@ import pytest
 from table import TABLE
 from user_repository import KERNEL, Repository
 
-from expctl.adapters.git_reader import locate
-from expctl.adapters.git_workspace import GitWorkspace
+from expctl.adapters.git.reader import locate
+from expctl.adapters.git.workspace import GitWorkspace
 
 CONFIGURATION = TABLE["git"]
 HOOKS = (

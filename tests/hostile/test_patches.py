@@ -6,8 +6,8 @@ import pytest
 from table import TABLE, snapshot
 from user_repository import Repository
 
-from expctl.adapters.git_reader import locate
-from expctl.adapters.git_workspace import GitWorkspace
+from expctl.adapters.git.reader import locate
+from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.protocol.model import Build, PatchLimits, Protocol, Target, Toolchain

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from expctl.adapters.git_reader import GitReader
+from expctl.adapters.git.reader import GitReader
 from expctl.adapters.holder import read_holder
 from expctl.adapters.journal import FileJournal
 from expctl.adapters.machine_lock import MachineLock

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from expctl.adapters.git_trouble import git_trouble
+from expctl.adapters.git.failures import git_trouble
 from expctl.domain.errors import Refused
 
 Answer = subprocess.CompletedProcess[bytes]

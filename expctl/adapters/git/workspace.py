@@ -6,13 +6,13 @@ The user's tree is touched in two places: publication (git_publication.py), and 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from expctl.adapters.git_check_outs import CheckOuts
-from expctl.adapters.git_files import WorkTreeFiles
-from expctl.adapters.git_plumbing import GitPlumbing
-from expctl.adapters.git_publication import Publication
-from expctl.adapters.git_reader import Place
-from expctl.adapters.git_trouble import gave_up
-from expctl.adapters.stale_locks import remove_below
+from expctl.adapters.git.failures import gave_up
+from expctl.adapters.git.plumbing import GitPlumbing
+from expctl.adapters.git.publication import Publication
+from expctl.adapters.git.reader import Place
+from expctl.adapters.git.stale_locks import remove_below
+from expctl.adapters.git.work_tree import WorkTreeFiles
+from expctl.adapters.git.worktrees import CheckOuts
 from expctl.domain.errors import Refused
 from expctl.domain.patch.unified_diff import no_diff
 from expctl.files import atomic_write

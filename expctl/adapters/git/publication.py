@@ -18,11 +18,11 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from expctl.adapters import stale_locks
-from expctl.adapters.git_files import Item, WorkTreeFiles
-from expctl.adapters.git_plumbing import GitPlumbing, misses_an_object
-from expctl.adapters.git_reader import locate
-from expctl.adapters.git_trouble import gave_up
+from expctl.adapters.git import stale_locks
+from expctl.adapters.git.failures import gave_up
+from expctl.adapters.git.plumbing import GitPlumbing, misses_an_object
+from expctl.adapters.git.reader import locate
+from expctl.adapters.git.work_tree import Item, WorkTreeFiles
 from expctl.adapters.interruption import uninterrupted
 from expctl.domain.errors import Busy, Refused
 from expctl.files import atomic_write

@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from expctl.adapters.git_call import Answer, run_git
-from expctl.adapters.patch_header import with_headers
+from expctl.adapters.git.command import Answer, run_git
+from expctl.adapters.git.patch_header import with_headers
 from expctl.domain.errors import Refused
 from expctl.domain.values import dataclass
 

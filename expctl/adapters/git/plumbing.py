@@ -9,9 +9,9 @@ from pathlib import Path
 
 import git
 
-from expctl.adapters.git_call import hermetic_arguments, hermetic_environment, without_gits_own
-from expctl.adapters.git_reader import GitReader, Place, locate
-from expctl.adapters.git_trouble import USAGE, gave_up, git_trouble
+from expctl.adapters.git.command import hermetic_arguments, hermetic_environment, without_gits_own
+from expctl.adapters.git.failures import USAGE, gave_up, git_trouble
+from expctl.adapters.git.reader import GitReader, Place, locate
 from expctl.domain.errors import Refused
 
 LOST = re.compile("not a valid object|bad object|unable to read|invalid object|missing blob|not a valid .* name")

@@ -17,11 +17,7 @@ from enum import Enum
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
-from expctl.adapters.beneath import folder_beneath, opened
-from expctl.adapters.git_call import WHOLE
-from expctl.adapters.git_plumbing import GitPlumbing
-from expctl.adapters.git_reader import locate
-from expctl.adapters.spots import (
+from expctl.adapters.git.atomic_exchange import (
     LINK,
     NO_EXCHANGE,
     NO_FILE,
@@ -39,6 +35,10 @@ from expctl.adapters.spots import (
     to_free_name,
     unless,
 )
+from expctl.adapters.git.command import WHOLE
+from expctl.adapters.git.open_beneath import folder_beneath, opened
+from expctl.adapters.git.plumbing import GitPlumbing
+from expctl.adapters.git.reader import locate
 from expctl.domain.errors import Refused
 from expctl.files import atomic_write
 from expctl.launcher.kernel import RENAME_EXCHANGE, renameat2

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from expctl.adapters.git_call import WHOLE
-from expctl.adapters.git_plumbing import GitPlumbing
-from expctl.adapters.seals import Seals
+from expctl.adapters.git.command import WHOLE
+from expctl.adapters.git.plumbing import GitPlumbing
+from expctl.adapters.git.protected_files import Seals
 from expctl.files import atomic_write
 
 OURS = "expctl-"  # how their names begin
