@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from expctl.adapters.calibrations import FileCalibrations
     from expctl.adapters.findings_file import FindingsPen
-    from expctl.adapters.ledger_shelf import LedgerShelf
+    from expctl.adapters.index.ledger_queries import LedgerShelf
+    from expctl.adapters.index.record_index import RecordIndex
     from expctl.adapters.library import GitLibrary
     from expctl.adapters.machine_gate import MachineGate
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.pictures import Pictures
-    from expctl.adapters.record_index import RecordIndex
     from expctl.adapters.rulebook import GitRulebook
     from expctl.domain.checkup import Finding
     from expctl.domain.experiment.proposal import Probe
@@ -54,14 +54,14 @@ def library(git: GitReader) -> "GitLibrary":
 
 def index(git: GitReader) -> "RecordIndex":
     """Every record in short, and the lines that the ledger has of it."""
-    from expctl.adapters.record_index import RecordIndex
+    from expctl.adapters.index.record_index import RecordIndex
 
     return RecordIndex(git, git.place.state / "records.sqlite", _drawn)
 
 
 def ledger_shelf(git: GitReader, commit: str) -> "LedgerShelf":
     """What the ledger says of all records of a commit."""
-    from expctl.adapters.ledger_shelf import LedgerShelf
+    from expctl.adapters.index.ledger_queries import LedgerShelf
 
     return LedgerShelf(index(git), commit)
 

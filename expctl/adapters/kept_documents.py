@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from expctl.adapters.codec.fast_json import Unsound, reader_of
 
 if TYPE_CHECKING:
-    from expctl.adapters.record_index import RecordIndex
+    from expctl.adapters.index.record_index import RecordIndex
 
 
 DOCUMENTS_MAX = 4000

@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from expctl.adapters import shelf
 from expctl.adapters.codec.record_codec import profile_of, record_of, typed_json
 from expctl.adapters.git.reader import EXPERIMENTS
+from expctl.adapters.index import queries
+from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.kept_documents import KeptDocuments
-from expctl.adapters.record_index import RecordIndex
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import ID_PATTERN, Proposal, Verdict, check_id, id_order
 from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
@@ -66,7 +66,7 @@ class GitLibrary:
         """By one process what most that show a commit read of it: protocol, findings, what waits, and what stands on a target
         or was measured last.
         """
-        waiting, shown = self._index.ask(commit, shelf.read_most)
+        waiting, shown = self._index.ask(commit, queries.read_most)
         names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}"]
         names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
         self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
@@ -113,21 +113,21 @@ class GitLibrary:
 
     def experiments(self, commit: str) -> Mapping[str, Verdict | None]:
         """Every experiment with its verdict, None where it has no record."""
-        return self._index.ask(commit, shelf.experiments)
+        return self._index.ask(commit, queries.experiments)
 
     def waiting(self, commit: str) -> tuple[str, ...]:
         """Ids of proposals without a verdict about the idea, in their order."""
-        return self._index.ask(commit, shelf.waiting)
+        return self._index.ask(commit, queries.waiting)
 
     def digests(self, commit: str, *, drawn: bool = False) -> tuple[Digest, ...]:
         """Every record in short, in order of id; with the lines that were drawn of it, where they are kept and wanted."""
-        from expctl.adapters import index_rows
+        from expctl.adapters.index import rows
 
-        return self._index.ask(commit, index_rows.drawn_digests if drawn and self._index.draws else index_rows.digests)
+        return self._index.ask(commit, rows.drawn_digests if drawn and self._index.draws else rows.digests)
 
     def stock(self, commit: str) -> Stock:
         """What all records come to, for whoever needs no single one of them."""
-        from expctl.adapters.stock_shelf import stock
+        from expctl.adapters.index.status_queries import stock
 
         return self._index.ask(commit, stock)
 
@@ -221,7 +221,7 @@ class GitLibrary:
         wanted = tuple(ids)
         if not wanted:
             return {}
-        trees = self._index.ask(commit, lambda index: shelf.trees(index, wanted))
+        trees = self._index.ask(commit, lambda index: queries.trees(index, wanted))
         names = {f"{tree}:{file}": (name, file) for name, tree in trees.items() for file in files}
         return {names[name]: text for name, text in self._git.read_blobs(names).items()}
 

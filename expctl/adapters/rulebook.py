@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from expctl.adapters.circumstances import AskTool, RepositoryCircumstances, TryProbe
     from expctl.adapters.git.reader import GitReader
+    from expctl.adapters.index.record_index import RecordIndex
     from expctl.adapters.library import GitLibrary
-    from expctl.adapters.record_index import RecordIndex
     from expctl.domain.experiment.record import Record
     from expctl.domain.rules.open_conditions import Hold
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from expctl.adapters.forked import PART_LEAST, in_parts
+from expctl.adapters.index.parallel import PART_LEAST, in_parts
 from expctl.domain.errors import Refused
 from expctl.launcher.process import children_of
 

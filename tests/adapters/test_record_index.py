@@ -9,11 +9,11 @@ import pytest
 from history import records
 from user_repository import Repository
 
-from expctl.adapters import index_rows, record_index, shelf
 from expctl.adapters.codec.record_codec import record_bytes, record_of
 from expctl.adapters.git.reader import GitReader, locate
+from expctl.adapters.index import queries, record_index, rows
+from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.library import GitLibrary
-from expctl.adapters.record_index import RecordIndex
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record, Yardstick
@@ -192,7 +192,7 @@ def test_a_tree_that_git_has_forgotten_is_no_obstacle(reader: Counting, reposito
 def test_rows_of_other_commits_are_forgotten_when_there_are_many(
     reader: Counting, repository: Repository, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from expctl.adapters import index_making
+    from expctl.adapters.index import build as index_making
 
     monkeypatch.setattr(index_making, "STALE_LEAST", 3)
     number = len(library(reader, file).digests(reader.head()))
@@ -306,8 +306,8 @@ def test_an_answer_is_of_one_commit_while_others_bring_the_index_to_another(
     ours = RecordIndex(reader, file, drawn)
 
     def slow(index: sqlite3.Connection) -> int:
-        seen = len(index_rows.digests(index))
+        seen = len(rows.digests(index))
         assert library(reader, file).digests(second) == (), "another process, while this one reads"
-        return seen + len(shelf.experiments(index))
+        return seen + len(queries.experiments(index))
 
     assert ours.ask(first, slow) >= 2 * number

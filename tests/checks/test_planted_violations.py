@@ -80,7 +80,7 @@ def test_mypy_fails_on_a_wrong_type(tree: Path) -> None:
 
 STARTS = re.compile(r"\b(?:os|posix|pty|asyncio)\.(?:fork|exec\w+|spawn\w+|posix_spawn\w*|system|popen|create_subprocess\w*)\(")
 # The last two start no program: they read in parts.
-FORKS = {"expctl/launcher/namespaces.py", "expctl/adapters/forked.py", "expctl/profiles/readers/split_read.py"}
+FORKS = {"expctl/launcher/namespaces.py", "expctl/adapters/index/parallel.py", "expctl/profiles/readers/split_read.py"}
 
 
 def starters(tree: Path) -> set[str]:

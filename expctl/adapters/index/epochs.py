@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from expctl.adapters.index_texts import ground_of_text, ground_text, grounds_of
+from expctl.adapters.index.columns import ground_of_text, ground_text, grounds_of
 from expctl.domain.history.comparability import Change, Ground
 from expctl.domain.history.epochs import Epoch, Epochs, Measuring, epochs_from
 

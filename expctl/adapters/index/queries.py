@@ -8,7 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 
-from expctl.adapters.index_texts import listed
+from expctl.adapters.index.columns import listed
 from expctl.domain.experiment.proposal import Verdict, id_order
 from expctl.domain.ledger.status_totals import LAST
 

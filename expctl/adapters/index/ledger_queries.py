@@ -9,9 +9,9 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from expctl.adapters.index_schema import part_of
-from expctl.adapters.index_texts import listed
-from expctl.adapters.stock_shelf import stock
+from expctl.adapters.index.columns import listed
+from expctl.adapters.index.schema import part_of
+from expctl.adapters.index.status_queries import stock
 from expctl.domain.experiment.predictions import Accuracy, optimism
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.epochs import Epoch, Epochs
@@ -22,7 +22,7 @@ from expctl.domain.ledger.totals import BanState, Count, Sums
 from expctl.domain.values import replace
 
 if TYPE_CHECKING:
-    from expctl.adapters.record_index import RecordIndex
+    from expctl.adapters.index.record_index import RecordIndex
     from expctl.domain.rules.match_levels import Pass
 
 COUNTED = """

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 
-from expctl.adapters.index_epochs import epochs_known
-from expctl.adapters.index_texts import listed
-from expctl.adapters.shelf import NEWEST, standing
+from expctl.adapters.index.columns import listed
+from expctl.adapters.index.epochs import epochs_known
+from expctl.adapters.index.queries import NEWEST, standing
 from expctl.domain.history.baselines import ImportedBaseline, Landing
 from expctl.domain.ledger.status_totals import LAST, Stock
 

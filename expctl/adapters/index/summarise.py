@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.adapters.codec.record_codec import record_of
 from expctl.adapters.git.reader import EXPERIMENTS
-from expctl.adapters.index_rows import Row, row_of
-from expctl.adapters.index_texts import ground_text, list_text
+from expctl.adapters.index.columns import ground_text, list_text
+from expctl.adapters.index.rows import Row, row_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.ledger.record_summary import digest_of

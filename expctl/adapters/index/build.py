@@ -6,12 +6,12 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from expctl.adapters.forked import in_parts
-from expctl.adapters.index_epochs import earliest, fold_epochs
-from expctl.adapters.index_rows import COLUMNS, GROUND
-from expctl.adapters.index_schema import INDICES, TABLES, part_of
-from expctl.adapters.record_index import made_of
-from expctl.adapters.reduction import Draw, Folder, Reduced, Reduction
+from expctl.adapters.index.epochs import earliest, fold_epochs
+from expctl.adapters.index.parallel import in_parts
+from expctl.adapters.index.record_index import made_of
+from expctl.adapters.index.rows import COLUMNS, GROUND
+from expctl.adapters.index.schema import INDICES, TABLES, part_of
+from expctl.adapters.index.summarise import Draw, Folder, Reduced, Reduction
 from expctl.domain.experiment.proposal import ID_PATTERN, id_order
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ the columns of their conditions are among them, for SQLite looks the row up othe
 `live` are the records of the tree that the index belongs to; a row without a verdict is a folder without a record.
 """
 
-from expctl.adapters.index_rows import COLUMNS, LINES
+from expctl.adapters.index.rows import COLUMNS, LINES
 from expctl.domain.experiment.proposal import id_order
 
 ALL = ", ".join(COLUMNS)

@@ -20,7 +20,7 @@ from expctl.adapters.git.reader import EXPERIMENTS
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
-    from expctl.adapters.reduction import Draw
+    from expctl.adapters.index.summarise import Draw
 
 T = TypeVar("T")
 
@@ -126,7 +126,7 @@ class RecordIndex:
                     return question(index)
             finally:
                 index.execute("rollback")
-            from expctl.adapters.index_making import bring
+            from expctl.adapters.index.build import bring
 
             bring(index, self._git, self._draw, made, (self._stamp(), tree))
         raise _busy()

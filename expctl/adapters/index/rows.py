@@ -5,7 +5,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from expctl.adapters.index_texts import ground_of_text, ground_text, grounds_of, list_text, listed
+from expctl.adapters.index.columns import ground_of_text, ground_text, grounds_of, list_text, listed
 from expctl.domain.experiment.proposal import Kind, Verdict, id_order
 from expctl.domain.history.comparability import Ground
 from expctl.domain.history.epochs import Measuring
