@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from expctl.adapters.index.ledger_queries import LedgerShelf
     from expctl.adapters.index.record_index import RecordIndex
     from expctl.adapters.library import GitLibrary
-    from expctl.adapters.machine_gate import MachineGate
+    from expctl.adapters.machine.gate import MachineGate
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.pictures import Pictures
     from expctl.adapters.rulebook import GitRulebook
@@ -129,7 +129,7 @@ def confinement() -> "Offer":
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
     """What is known of the noise of this machine."""
     from expctl.adapters.calibrations import FileCalibrations, state_folder
-    from expctl.adapters.environment import noise_fingerprint
+    from expctl.adapters.machine.facts import noise_fingerprint
 
     return FileCalibrations(state_folder(), noise_fingerprint(machine))
 
@@ -148,7 +148,7 @@ def mark_of(place: Place) -> str:
 
 def running(place: Place) -> "tuple[Running, ...]":
     """Who holds the repository, and whose run is unfinished."""
-    from expctl.adapters.holder import read_holder
+    from expctl.adapters.machine.lock_holder import read_holder
     from expctl.flow.status import Running
 
     holder = read_holder(place.state / "lock")
@@ -160,15 +160,15 @@ def running(place: Place) -> "tuple[Running, ...]":
 
 def machine() -> "dict[str, str]":
     """Facts of this machine, as a record has them."""
-    from expctl.adapters.environment import machine_facts
+    from expctl.adapters.machine.facts import machine_facts
 
     return machine_facts()
 
 
 def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
     """Who holds the machine's lock or matches a pattern: the part of the gate that is quick."""
-    from expctl.adapters.machine_gate import held
-    from expctl.adapters.machine_lock import MachineLock
+    from expctl.adapters.machine.device_lock import MachineLock
+    from expctl.adapters.machine.gate import held
     from expctl.adapters.sensors.process_patterns import ProcessPatterns
     from expctl.adapters.sensors.process_table import ProcessTable
 
@@ -178,8 +178,8 @@ def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
 
 def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
     """The gate of this machine, with every sensor that there is."""
-    from expctl.adapters.machine_gate import MachineGate
-    from expctl.adapters.machine_lock import MachineLock
+    from expctl.adapters.machine.device_lock import MachineLock
+    from expctl.adapters.machine.gate import MachineGate
     from expctl.adapters.sensors.amd_smi import AmdSmi
     from expctl.adapters.sensors.amd_sysfs import AmdSysfs
     from expctl.adapters.sensors.asked_tool import AskedTool
@@ -280,12 +280,12 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     """Everything for commands that change something."""
     from expctl.adapters.calibrations import FileCalibrations, state_folder
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
-    from expctl.adapters.clock import SystemClock
     from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
-    from expctl.adapters.environment import machine_facts, noise_fingerprint
     from expctl.adapters.git.workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
-    from expctl.adapters.repository_lock import RepositoryLock
+    from expctl.adapters.machine.clock import SystemClock
+    from expctl.adapters.machine.facts import machine_facts, noise_fingerprint
+    from expctl.adapters.machine.repository_lock import RepositoryLock
     from expctl.ports.context import World
     from expctl.views.ledger_md import render
 

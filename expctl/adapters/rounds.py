@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from expctl.adapters.child.contained_process import Child
-from expctl.adapters.launch_watch import Unwatched, Watch
+from expctl.adapters.machine.interference_watch import Unwatched, Watch
 from expctl.adapters.worker import StepFailed, Visit, Worker
 from expctl.domain.errors import Busy
 from expctl.domain.protocol.model import Benchmark, Style

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
 from expctl.adapters.child.contained_process import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
 from expctl.adapters.child.result_channel import NONCE, Channel, Unasked, shown
-from expctl.adapters.launch_watch import Watch
+from expctl.adapters.machine.interference_watch import Watch
 from expctl.adapters.rounds import Rounds
 from expctl.adapters.worker import StepFailed
 from expctl.domain.experiment.record import Fact

@@ -18,7 +18,7 @@ def audit(
     import sys
 
     from expctl import wiring
-    from expctl.adapters.interruption import Interruption
+    from expctl.adapters.machine.signals import Interruption
     from expctl.cli.output import print_json, print_lines
     from expctl.flow import audit as flow
     from expctl.views.audit import audit_lines

@@ -16,7 +16,7 @@ def calibrate(
     import sys
 
     from expctl import wiring
-    from expctl.adapters.interruption import Interruption
+    from expctl.adapters.machine.signals import Interruption
     from expctl.cli.output import print_json, print_lines
     from expctl.flow.calibrate import calibrate as measure
     from expctl.views.calibration import calibration_lines, warnings

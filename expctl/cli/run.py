@@ -31,7 +31,7 @@ def run(
     import sys
 
     from expctl import wiring
-    from expctl.adapters.interruption import Interruption
+    from expctl.adapters.machine.signals import Interruption
     from expctl.cli.steps import facts, teller
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.proposal import check_id

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from expctl.adapters.child.contained_process import MARK, Child, Gone, Launch, TimedOut, end_survivors, log_tail
-from expctl.adapters.holder import start_ticks
+from expctl.adapters.machine.lock_holder import start_ticks
 from expctl.launcher.control_group import home_of_groups
 
 SAY = "import os, sys, time, signal\ndef say(text): os.write(int(os.environ['EXPCTL_RESULT_FD']), text.encode())\n"

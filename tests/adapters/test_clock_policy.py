@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.clock_policy import clock_policy, driver
+from expctl.adapters.machine.clock_policy import clock_policy, driver
 
 
 def lay(root: Path, files: dict[str, str]) -> Path:

@@ -8,8 +8,8 @@ import threading
 
 import pytest
 
-from expctl.adapters import interruption
-from expctl.adapters.interruption import Interruption, uninterrupted
+from expctl.adapters.machine import signals
+from expctl.adapters.machine.signals import Interruption, uninterrupted
 from expctl.domain.errors import Interrupted
 
 
@@ -23,11 +23,11 @@ def test_a_signal_meanwhile_is_taken_afterwards(number: signal.Signals) -> None:
             reached.append("the end of the act")
         reached.append("beyond it")
 
-    with Interruption() as interruption:
+    with Interruption() as signals:
         with pytest.raises(Interrupted):
             publish()
         assert reached == ["the end of the act"]
-        assert interruption.requested()
+        assert signals.requested()
 
 
 def test_a_third_stop_in_quick_succession_is_the_second() -> None:
@@ -48,7 +48,7 @@ def test_a_third_stop_in_quick_succession_is_the_second() -> None:
 
 
 def test_a_stop_that_comes_later_still_aborts_what_clears_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interruption, "AGAIN_S", 0.0)
+    monkeypatch.setattr(signals, "AGAIN_S", 0.0)
     with Interruption():
         with pytest.raises(Interrupted):
             os.kill(os.getpid(), signal.SIGTERM)
@@ -57,10 +57,10 @@ def test_a_stop_that_comes_later_still_aborts_what_clears_up(monkeypatch: pytest
 
 
 def test_an_abort_that_is_swallowed_still_asks_to_stop() -> None:
-    with Interruption() as interruption:
+    with Interruption() as signals:
         with contextlib.suppress(Interrupted):
             os.kill(os.getpid(), signal.SIGTERM)
-        assert interruption.requested()
+        assert signals.requested()
 
 
 def test_an_abort_in_a_finaliser_asks_to_stop_and_shows_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
@@ -76,9 +76,9 @@ def test_an_abort_in_a_finaliser_asks_to_stop_and_shows_no_traceback(capfd: pyte
     hook = sys.unraisablehook
     sys.unraisablehook = sys.__unraisablehook__
     try:
-        with Interruption() as interruption:
+        with Interruption() as signals:
             Finalised()
-            assert interruption.requested()
+            assert signals.requested()
             assert capfd.readouterr().err == ""
             Finalised(ValueError)
             assert "ValueError" in capfd.readouterr().err

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from fakes import FakeProc, FakeSensor
 
-from expctl.adapters import launch_watch
-from expctl.adapters.launch_watch import POLL_S, SHARE_MOST, LaunchWatch
+from expctl.adapters.machine import interference_watch
+from expctl.adapters.machine.interference_watch import POLL_S, SHARE_MOST, LaunchWatch
 from expctl.adapters.sensors.newcomers import Newcomers
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.adapters.sensors.sensor import ONLY_AROUND, Launch
@@ -137,7 +137,7 @@ def test_a_bug_in_a_sensor_is_not_swallowed(tmp_path: Path, wait: Wait) -> None:
 
 
 def test_a_sensor_that_hangs_taints_and_is_left_behind(tmp_path: Path, wait: Wait, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch_watch, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(interference_watch, "PATIENCE_S", 0.1)
     forever = threading.Event()
     watched = watch(tmp_path, wait, FakeSensor(name="gpu", during=lambda: forever.wait(30)))
     with watched.looking("both"):

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from fakes import FakeSensor
 
-from expctl.adapters.machine_gate import MachineGate
-from expctl.adapters.machine_lock import MachineLock
+from expctl.adapters.machine.device_lock import MachineLock
+from expctl.adapters.machine.gate import MachineGate
 from expctl.adapters.sensors.process_patterns import ProcessPatterns
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.adapters.sensors.sensor import Sensor

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.holder import boot_id, read_holder
-from expctl.adapters.machine_lock import FOLDER, NAME, SHARED_FOLDERS, MachineLock, lock_folder
+from expctl.adapters.machine.device_lock import FOLDER, NAME, SHARED_FOLDERS, MachineLock, lock_folder
+from expctl.adapters.machine.lock_holder import boot_id, read_holder
 from expctl.domain.errors import Busy, ExitStatus, Refused
 
 HOLD = """
 import sys, time
-from expctl.adapters.machine_lock import MachineLock
+from expctl.adapters.machine.device_lock import MachineLock
 lock = MachineLock(experiment="P7")
 with lock.alone(wait_s=1) if sys.argv[1] == "alone" else lock.shared(wait_s=1):
     print("held", flush=True)
@@ -26,7 +26,7 @@ with lock.alone(wait_s=1) if sys.argv[1] == "alone" else lock.shared(wait_s=1):
 # Appends one letter when it gets the lock and another when it gives it back.
 TAKE_TURNS = """
 import os, sys, time
-from expctl.adapters.machine_lock import MachineLock
+from expctl.adapters.machine.device_lock import MachineLock
 def note(letter):
     with open(sys.argv[1], "a") as file:
         file.write(letter)
@@ -217,7 +217,7 @@ def test_a_file_that_is_replaced_before_it_is_locked_is_not_the_lock(path: Path,
         calls.append(operation)
         flock(descriptor, operation)
 
-    monkeypatch.setattr("expctl.adapters.machine_lock.fcntl.flock", late)
+    monkeypatch.setattr("expctl.adapters.machine.device_lock.fcntl.flock", late)
     with MachineLock().alone(wait_s=0):
         assert len(calls) == 2
         with pytest.raises(Busy), MachineLock().alone(wait_s=0):

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.holder import describe_holder, mark_holder, read_holder, start_ticks
-from expctl.adapters.repository_lock import RepositoryLock
+from expctl.adapters.machine.lock_holder import describe_holder, mark_holder, read_holder, start_ticks
+from expctl.adapters.machine.repository_lock import RepositoryLock
 from expctl.domain.errors import Busy, ExitStatus, Refused
 
 HOLDER = """
 import sys, time
 from pathlib import Path
-from expctl.adapters.repository_lock import RepositoryLock
+from expctl.adapters.machine.repository_lock import RepositoryLock
 with RepositoryLock(Path(sys.argv[1])).repository(experiment="P7") as held:
     held.show("measure")
     print("held", flush=True)
@@ -120,7 +120,7 @@ def test_what_a_stranger_wrote_is_harmless_on_a_terminal(tmp_path: Path) -> None
 
 def test_a_mark_is_never_seen_torn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed between the write and the cut."""
-    monkeypatch.setattr("expctl.adapters.holder.os.ftruncate", lambda *_: None)
+    monkeypatch.setattr("expctl.adapters.machine.lock_holder.os.ftruncate", lambda *_: None)
     descriptor = os.open(tmp_path / "lock", os.O_RDWR | os.O_CREAT)
     for experiment in ("P" * 90, "P1"):
         mark_holder(descriptor, experiment=experiment, step="build")

@@ -8,15 +8,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from expctl.adapters import builder, interruption, journal, library, repository_lock, step_runner
+from expctl.adapters import builder, journal, library, step_runner
 from expctl.adapters.child import contained_process
-from expctl.adapters.clock import SystemClock
 from expctl.adapters.git import command, plumbing, work_tree
 from expctl.adapters.git import publication as git_publication
 from expctl.adapters.git import workspace as git_workspace
 from expctl.adapters.git.publication import Publication
 from expctl.adapters.git.work_tree import WorkTreeFiles
 from expctl.adapters.git.workspace import GitWorkspace
+from expctl.adapters.machine import repository_lock, signals
+from expctl.adapters.machine.clock import SystemClock
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.machine import os_errors
 from expctl.domain.run.events import MeasureFailed, Publishing
@@ -203,7 +204,7 @@ def _() -> None:
 
 @defect("INT ends the process and says that all is well")
 def _() -> None:
-    interruption.Interruption._handle = lambda self, number, frame: os._exit(0)  # type: ignore[method-assign]  # noqa: ARG005
+    signals.Interruption._handle = lambda self, number, frame: os._exit(0)  # type: ignore[method-assign]  # noqa: ARG005
 
 
 @defect("errors of the machine are bugs")

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from expctl.adapters.git.reader import GitReader
-from expctl.adapters.holder import read_holder
 from expctl.adapters.journal import FileJournal
-from expctl.adapters.machine_lock import MachineLock
+from expctl.adapters.machine.device_lock import MachineLock
+from expctl.adapters.machine.lock_holder import read_holder
 from expctl.domain.checkup import Finding, note, ok, wrong
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import ID_PATTERN

@@ -23,7 +23,7 @@ from expctl.adapters.git.failures import gave_up
 from expctl.adapters.git.plumbing import GitPlumbing, misses_an_object
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.work_tree import Item, WorkTreeFiles
-from expctl.adapters.interruption import uninterrupted
+from expctl.adapters.machine.signals import uninterrupted
 from expctl.domain.errors import Busy, Refused
 from expctl.files import atomic_write
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from expctl.adapters.holder import HolderFacts, describe_holder, is_mark, mark_holder, read_holder
+from expctl.adapters.machine.lock_holder import HolderFacts, describe_holder, is_mark, mark_holder, read_holder
 from expctl.domain.errors import Busy, Refused
 
 FOLDER = "EXPCTL_LOCK_DIR"

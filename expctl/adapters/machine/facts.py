@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping
 from pathlib import Path
 
-from expctl.adapters.clock_policy import clock_policy, driver
+from expctl.adapters.machine.clock_policy import clock_policy, driver
 
 
 def machine_facts() -> dict[str, str]:

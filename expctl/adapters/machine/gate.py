@@ -5,8 +5,8 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from expctl.adapters.launch_watch import LaunchWatch
-from expctl.adapters.machine_lock import MachineLock
+from expctl.adapters.machine.device_lock import MachineLock
+from expctl.adapters.machine.interference_watch import LaunchWatch
 from expctl.adapters.sensors.newcomers import Newcomers
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.adapters.sensors.sensor import Sensor

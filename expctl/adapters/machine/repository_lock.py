@@ -7,7 +7,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from expctl.adapters.holder import describe_holder, mark_holder
+from expctl.adapters.machine.lock_holder import describe_holder, mark_holder
 from expctl.domain.errors import Busy, Refused
 
 
