@@ -260,8 +260,8 @@ def clear(place: Place) -> None:
 def asking(place: Place) -> "Callable[[World, str], Proposed | Unproposed | Exhausted]":
     """Asks the proposer of protocol.yaml."""
     from expctl.adapters.proposal_file import proposal_bytes
-    from expctl.adapters.proposer_command import ProposerCommand
-    from expctl.adapters.searches import search_of
+    from expctl.adapters.proposers.command import ProposerCommand
+    from expctl.adapters.proposers.sweep_search import search_of
     from expctl.flow.proposing import Agency, ask_proposer
 
     command = ProposerCommand(place.state / "proposer", mark=mark_of(place))

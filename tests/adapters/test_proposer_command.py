@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.proposer_command import ProposerCommand
+from expctl.adapters.proposers.command import ProposerCommand
 from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Environment
 from expctl.domain.protocol.proposer import Proposer, Refusal

@@ -4,7 +4,7 @@ import importlib.util
 
 import pytest
 
-from expctl.adapters.searches import search_of
+from expctl.adapters.proposers.sweep_search import search_of
 from expctl.domain.errors import Refused
 from expctl.domain.patch.sweep import combinations, words_of
 from expctl.domain.protocol.proposer import Sampler, Sweep
