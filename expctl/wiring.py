@@ -13,14 +13,14 @@ from expctl.adapters.git.reader import GitReader, Place, locate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from expctl.adapters.calibrations import FileCalibrations
-    from expctl.adapters.findings_file import FindingsPen
     from expctl.adapters.index.ledger_queries import LedgerShelf
     from expctl.adapters.index.record_index import RecordIndex
-    from expctl.adapters.library import GitLibrary
     from expctl.adapters.machine.gate import MachineGate
     from expctl.adapters.notifier import Notifier
-    from expctl.adapters.pictures import Pictures
+    from expctl.adapters.records.calibrations import FileCalibrations
+    from expctl.adapters.records.findings_file import FindingsPen
+    from expctl.adapters.records.plots import Pictures
+    from expctl.adapters.records.repository_contents import GitLibrary
     from expctl.adapters.rulebook import GitRulebook
     from expctl.domain.checkup import Finding
     from expctl.domain.experiment.proposal import Probe
@@ -47,7 +47,7 @@ def reader(place: Place) -> GitReader:
 
 def library(git: GitReader) -> "GitLibrary":
     """Typed contents of commits."""
-    from expctl.adapters.library import GitLibrary
+    from expctl.adapters.records.repository_contents import GitLibrary
 
     return GitLibrary(git, index(git))
 
@@ -74,7 +74,7 @@ def _drawn(record: "Record") -> "Lines":
 
 def pictures(place: Place, git: GitReader) -> "Pictures":
     """What `show --plot` draws, as of HEAD."""
-    from expctl.adapters.pictures import Pictures
+    from expctl.adapters.records.plots import Pictures
 
     return Pictures(library(git), git.head(), place.state / "journal")
 
@@ -128,15 +128,15 @@ def confinement() -> "Offer":
 
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
     """What is known of the noise of this machine."""
-    from expctl.adapters.calibrations import FileCalibrations, state_folder
     from expctl.adapters.machine.facts import noise_fingerprint
+    from expctl.adapters.records.calibrations import FileCalibrations, state_folder
 
     return FileCalibrations(state_folder(), noise_fingerprint(machine))
 
 
 def findings_pen() -> "FindingsPen":
     """Writes experiments/findings.yaml."""
-    from expctl.adapters.findings_file import FindingsPen
+    from expctl.adapters.records.findings_file import FindingsPen
 
     return FindingsPen()
 
@@ -211,8 +211,8 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     """What the doctor finds. Raises Refused where there is no commit yet."""
     from expctl.adapters.doctor.machine import machine_findings
     from expctl.adapters.doctor.repository import StateCheckup
-    from expctl.adapters.ledger_file import ledger_mend
-    from expctl.adapters.replays import Replays
+    from expctl.adapters.records.ledger_file import ledger_mend
+    from expctl.adapters.records.replays import Replays
     from expctl.domain.errors import Refused
     from expctl.domain.ledger.model import Ledger
     from expctl.flow.doctor import committed_findings, target_findings
@@ -259,9 +259,9 @@ def clear(place: Place) -> None:
 
 def asking(place: Place) -> "Callable[[World, str], Proposed | Unproposed | Exhausted]":
     """Asks the proposer of protocol.yaml."""
-    from expctl.adapters.proposal_file import proposal_bytes
     from expctl.adapters.proposers.command import ProposerCommand
     from expctl.adapters.proposers.sweep_search import search_of
+    from expctl.adapters.records.proposal_file import proposal_bytes
     from expctl.flow.proposing import Agency, ask_proposer
 
     command = ProposerCommand(place.state / "proposer", mark=mark_of(place))
@@ -278,7 +278,6 @@ def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
 
 def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "World":
     """Everything for commands that change something."""
-    from expctl.adapters.calibrations import FileCalibrations, state_folder
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
     from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.git.workspace import GitWorkspace
@@ -286,6 +285,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.machine.clock import SystemClock
     from expctl.adapters.machine.facts import machine_facts, noise_fingerprint
     from expctl.adapters.machine.repository_lock import RepositoryLock
+    from expctl.adapters.records.calibrations import FileCalibrations, state_folder
     from expctl.ports.context import World
     from expctl.views.ledger_md import render
 

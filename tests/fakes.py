@@ -17,8 +17,8 @@ from expctl.adapters.codec.record_codec import (
     ticket_bytes,
     typed_json,
 )
-from expctl.adapters.findings_file import findings_of
-from expctl.adapters.proposal_file import proposal_of
+from expctl.adapters.records.findings_file import findings_of
+from expctl.adapters.records.proposal_file import proposal_of
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of

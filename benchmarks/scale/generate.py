@@ -18,8 +18,8 @@ from history import records, title_of
 
 from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, ticket_bytes
 from expctl.adapters.git.reader import GitReader, locate
-from expctl.adapters.library import GitLibrary
-from expctl.adapters.proposal_file import proposal_text
+from expctl.adapters.records.proposal_file import proposal_text
+from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.queue_ticket import Ticket, content_of
 from expctl.domain.experiment.record import Fact, Record

@@ -26,7 +26,7 @@ from history import records
 from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index.record_index import RecordIndex
-from expctl.adapters.library import GitLibrary
+from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.adapters.rulebook import GitRulebook
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record, Rule, Yardstick

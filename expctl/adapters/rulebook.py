@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from expctl.adapters.circumstances import AskTool, RepositoryCircumstances, TryProbe
     from expctl.adapters.git.reader import GitReader
     from expctl.adapters.index.record_index import RecordIndex
-    from expctl.adapters.library import GitLibrary
+    from expctl.adapters.records.repository_contents import GitLibrary
     from expctl.domain.experiment.record import Record
     from expctl.domain.rules.open_conditions import Hold
 
@@ -119,7 +119,7 @@ class GitRulebook:
         return tuple(found[name] for name in sorted(found, key=id_order))
 
     def _library(self) -> GitLibrary:
-        from expctl.adapters.library import GitLibrary
+        from expctl.adapters.records.repository_contents import GitLibrary
 
         return GitLibrary(self._git, self._index)
 

@@ -16,7 +16,7 @@ def ledger(
     import gc
 
     from expctl import wiring
-    from expctl.adapters.ledger_file import ledger_mend
+    from expctl.adapters.records.ledger_file import ledger_mend
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
     from expctl.domain.ledger.inputs import Books, ledger_in_pieces

@@ -32,7 +32,7 @@ def new(
     import sys
 
     from expctl import wiring
-    from expctl.adapters.proposal_file import proposal_of, proposal_text
+    from expctl.adapters.records.proposal_file import proposal_of, proposal_text
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.experiment.proposal import check_id

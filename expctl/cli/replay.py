@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from expctl.adapters.replays import Outcome
+    from expctl.adapters.records.replays import Outcome
 
 
 def replay(
@@ -15,7 +15,7 @@ def replay(
 ) -> None:
     """Recompute verdicts from samples.jsonl; exit 1 when a record says something else."""
     from expctl import wiring
-    from expctl.adapters.replays import Replays
+    from expctl.adapters.records.replays import Replays
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.proposal import check_id

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.calibrations import FileCalibrations, state_folder
 from expctl.adapters.machine.facts import machine_facts, noise_fingerprint
+from expctl.adapters.records.calibrations import FileCalibrations, state_folder
 from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Benchmark, Size, Style
 from expctl.domain.verdict.calibration import VERSION, Calibration, SizeNoise

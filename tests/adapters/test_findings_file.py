@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.adapters.findings_file import FindingsPen, findings_of
+from expctl.adapters.records.findings_file import FindingsPen, findings_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import EvidenceKind, Finding
 

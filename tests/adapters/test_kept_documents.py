@@ -10,7 +10,7 @@ from user_repository import Repository
 from expctl.adapters.codec import strict_yaml
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index.record_index import RecordIndex
-from expctl.adapters.library import GitLibrary
+from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
 
 HERE = Path(__file__).parents[2]

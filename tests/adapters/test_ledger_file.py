@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.ledger_file import ledger_mend
+from expctl.adapters.records.ledger_file import ledger_mend
 
 
 @pytest.mark.parametrize("kind", ["link", "broken link", "folder"])

@@ -14,7 +14,7 @@ from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index.ledger_queries import LedgerShelf
 from expctl.adapters.index.record_index import RecordIndex
-from expctl.adapters.library import GitLibrary
+from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record, Waiver, Yardstick
 from expctl.domain.ledger.inputs import Books, ledger_in_pieces

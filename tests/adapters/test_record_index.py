@@ -13,7 +13,7 @@ from expctl.adapters.codec.record_codec import record_bytes, record_of
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index import queries, record_index, rows
 from expctl.adapters.index.record_index import RecordIndex
-from expctl.adapters.library import GitLibrary
+from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record, Yardstick

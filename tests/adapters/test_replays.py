@@ -7,8 +7,8 @@ import pytest
 from fakes import PROTOCOL, Stage
 
 from expctl.adapters.codec.record_codec import samples_of, with_parts
-from expctl.adapters.library import GitLibrary
-from expctl.adapters.replays import Replays
+from expctl.adapters.records.replays import Replays
+from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Record
 from expctl.domain.protocol.model import Protocol

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from expctl.adapters import builder, journal, library, step_runner
+from expctl.adapters import builder, journal, step_runner
 from expctl.adapters.child import contained_process
 from expctl.adapters.git import command, plumbing, work_tree
 from expctl.adapters.git import publication as git_publication
@@ -18,6 +18,7 @@ from expctl.adapters.git.work_tree import WorkTreeFiles
 from expctl.adapters.git.workspace import GitWorkspace
 from expctl.adapters.machine import repository_lock, signals
 from expctl.adapters.machine.clock import SystemClock
+from expctl.adapters.records import repository_contents
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.machine import os_errors
 from expctl.domain.run.events import MeasureFailed, Publishing
@@ -159,7 +160,7 @@ def _() -> None:
         return self.must(["rev-parse", f"{base}^{{tree}}"]) if isinstance(made, Failed) else made
 
     GitWorkspace.candidate_tree = forgiving  # type: ignore[method-assign]
-    library.no_diff = lambda _: ""
+    repository_contents.no_diff = lambda _: ""
     preflight.tree_faults = lambda *_: []  # type: ignore[assignment]
 
 

@@ -22,7 +22,12 @@ PRELOADED = (
         "expctl.adapters.machine.gate",
         "expctl.adapters.machine.interference_watch",
     ),
-    *("expctl.adapters.calibrations", "expctl.adapters.machine.signals", "expctl.views.console", "expctl.views.ledger_md"),
+    *(
+        "expctl.adapters.records.calibrations",
+        "expctl.adapters.machine.signals",
+        "expctl.views.console",
+        "expctl.views.ledger_md",
+    ),
     *("expctl.profiles.step_profiles", "expctl.targets.command", "expctl.targets.cpu", "expctl.targets.gfx1151"),
     *(
         "expctl.adapters.rulebook",

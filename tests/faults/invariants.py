@@ -13,7 +13,7 @@ from lab import Attempt, Scene
 
 from expctl.adapters.codec.record_codec import samples_of
 from expctl.adapters.git.reader import GitReader, locate
-from expctl.adapters.library import GitLibrary
+from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Record
 from expctl.domain.ledger.inputs import Books

@@ -6,7 +6,7 @@ import pytest
 from fakes import PROTOCOL, Stage
 
 from expctl.adapters.codec.record_codec import record_bytes
-from expctl.adapters.findings_file import FindingsPen
+from expctl.adapters.records.findings_file import FindingsPen
 from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.audit import Audit, Bisection, finding_text

@@ -3,7 +3,7 @@
 import pytest
 from fakes import Stage
 
-from expctl.adapters.findings_file import FindingsPen
+from expctl.adapters.records.findings_file import FindingsPen
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import EvidenceKind, Finding
 from expctl.flow.findings import Noted, add, contradict, supersede

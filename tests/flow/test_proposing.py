@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from fakes import PROTOCOL, STEP, FakeProposers, Stage, patch_to, proposal
 
-from expctl.adapters.proposal_file import proposal_bytes, proposal_of
 from expctl.adapters.proposers.sweep_search import search_of
+from expctl.adapters.records.proposal_file import proposal_bytes, proposal_of
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.protocol.proposer import Proposer, Screen, Sweep

@@ -12,7 +12,7 @@ from expctl.adapters.child.arguments import child_environment, fill
 from expctl.adapters.child.contained_process import Child, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.codec.decode import Problems, decode, encode
 from expctl.adapters.codec.strict_yaml import BYTES_MAX
-from expctl.adapters.proposal_file import proposal_of
+from expctl.adapters.records.proposal_file import proposal_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import ID_PATTERN, Proposal
 from expctl.domain.protocol.model import Environment

@@ -12,7 +12,7 @@ from expctl.adapters.codec.record_codec import profile_of, record_of, typed_json
 from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
-from expctl.adapters.kept_documents import KeptDocuments
+from expctl.adapters.records.yaml_cache import KeptDocuments
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import ID_PATTERN, Proposal, Verdict, check_id, id_order
 from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
@@ -77,7 +77,7 @@ class GitLibrary:
 
     def queued(self, commit: str, experiment: str) -> Queued:
         """One proposal with its patch. Raises Refused when it isn't committed or not well formed."""
-        from expctl.adapters.proposal_file import proposal_of
+        from expctl.adapters.records.proposal_file import proposal_of
         from expctl.ports.repository import Queued
 
         folder = f"{EXPERIMENTS}/{check_id(experiment)}"
@@ -139,7 +139,7 @@ class GitLibrary:
 
     def malformed(self, commit: str, ids: Iterable[str]) -> tuple[Malformed, ...]:
         """Those of these ids whose experiment.yaml or queued.json can't be read, with every problem in them."""
-        from expctl.adapters.proposal_file import proposal_of
+        from expctl.adapters.records.proposal_file import proposal_of
         from expctl.domain.experiment.unreadable import Malformed
 
         readers: Mapping[str, Callable[[bytes, str], object]] = {"experiment.yaml": proposal_of, "queued.json": _ticket}
@@ -271,7 +271,7 @@ def _protocol_of(where: str, text: bytes) -> Protocol:
 
 
 def _proposal_if_sound(folder: str, text: bytes) -> Proposal | None:
-    from expctl.adapters.proposal_file import proposal_of
+    from expctl.adapters.records.proposal_file import proposal_of
 
     with suppress(Refused):
         return proposal_of(text, folder)
@@ -279,7 +279,7 @@ def _proposal_if_sound(folder: str, text: bytes) -> Proposal | None:
 
 
 def _findings_of(where: str, text: bytes) -> tuple[Finding, ...]:
-    from expctl.adapters.findings_file import findings_of
+    from expctl.adapters.records.findings_file import findings_of
 
     return findings_of(text, where=where)
 

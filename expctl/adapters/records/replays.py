@@ -4,7 +4,7 @@ import hashlib
 from dataclasses import dataclass
 
 from expctl.adapters.codec.record_codec import samples_of, with_parts
-from expctl.adapters.library import GitLibrary
+from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict, id_order
 from expctl.domain.experiment.record import Origin, Record, Replication

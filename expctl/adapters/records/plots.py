@@ -6,7 +6,7 @@ from pathlib import Path
 
 from expctl.adapters.codec.record_codec import samples_of
 from expctl.adapters.journal import FileJournal
-from expctl.adapters.library import GitLibrary
+from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Mode, Proposal
