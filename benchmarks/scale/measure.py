@@ -27,7 +27,7 @@ from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.repository_contents import GitLibrary
-from expctl.adapters.rulebook import GitRulebook
+from expctl.adapters.rules.lookup import GitRulebook
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record, Rule, Yardstick
 from expctl.ports.repository import ProbeAnswer

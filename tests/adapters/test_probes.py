@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.probes import KeptProbes
+from expctl.adapters.rules.probes import KeptProbes
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Probe, Until
 

@@ -14,7 +14,7 @@ from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.workspace import GitWorkspace
 from expctl.adapters.index.record_index import RecordIndex
-from expctl.adapters.rulebook import GitRulebook
+from expctl.adapters.rules.lookup import GitRulebook
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Probe, Verdict
 from expctl.domain.experiment.record import Artifact, Origin, Record, Rule, Waiver

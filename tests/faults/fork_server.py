@@ -30,8 +30,8 @@ PRELOADED = (
     ),
     *("expctl.profiles.step_profiles", "expctl.targets.command", "expctl.targets.cpu", "expctl.targets.gfx1151"),
     *(
-        "expctl.adapters.rulebook",
-        "expctl.adapters.probes",
+        "expctl.adapters.rules.lookup",
+        "expctl.adapters.rules.probes",
         "expctl.adapters.journal",
         "expctl.adapters.machine.repository_lock",
     ),

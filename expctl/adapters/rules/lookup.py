@@ -18,10 +18,10 @@ from expctl.domain.text import one_line
 if TYPE_CHECKING:
     import sqlite3
 
-    from expctl.adapters.circumstances import AskTool, RepositoryCircumstances, TryProbe
     from expctl.adapters.git.reader import GitReader
     from expctl.adapters.index.record_index import RecordIndex
     from expctl.adapters.records.repository_contents import GitLibrary
+    from expctl.adapters.rules.current_facts import AskTool, RepositoryCircumstances, TryProbe
     from expctl.domain.experiment.record import Record
     from expctl.domain.rules.open_conditions import Hold
 
@@ -97,7 +97,7 @@ class GitRulebook:
 
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> RepositoryCircumstances:
         """What is true now, of the commit and of this machine."""
-        from expctl.adapters.circumstances import RepositoryCircumstances
+        from expctl.adapters.rules.current_facts import RepositoryCircumstances
 
         protocol = self._library().protocol
         return RepositoryCircumstances(
