@@ -182,7 +182,6 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
     from expctl.adapters.machine.gate import MachineGate
     from expctl.adapters.sensors.amd_smi import AmdSmi
     from expctl.adapters.sensors.amd_sysfs import AmdSysfs
-    from expctl.adapters.sensors.asked_tool import AskedTool
     from expctl.adapters.sensors.cpu_clock import CpuClock
     from expctl.adapters.sensors.cpu_load import CpuLoad
     from expctl.adapters.sensors.device_holders import DeviceHolders
@@ -191,6 +190,7 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
     from expctl.adapters.sensors.process_patterns import ProcessPatterns
     from expctl.adapters.sensors.process_table import ProcessTable
     from expctl.adapters.sensors.suspend import Suspend
+    from expctl.adapters.sensors.vendor_tool import AskedTool
 
     mark, scratch, sysfs = mark_of(place), place.state / "gate", AmdSysfs()
     table = ProcessTable(mark=mark)

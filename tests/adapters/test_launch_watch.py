@@ -10,9 +10,9 @@ from fakes import FakeProc, FakeSensor
 
 from expctl.adapters.machine import interference_watch
 from expctl.adapters.machine.interference_watch import POLL_S, SHARE_MOST, LaunchWatch
-from expctl.adapters.sensors.newcomers import Newcomers
+from expctl.adapters.sensors.interface import ONLY_AROUND, Launch
+from expctl.adapters.sensors.new_processes import Newcomers
 from expctl.adapters.sensors.process_table import ProcessTable
-from expctl.adapters.sensors.sensor import ONLY_AROUND, Launch
 from expctl.domain.errors import Busy
 from expctl.ports.repository import Foreign
 

@@ -14,9 +14,9 @@ from fakes import FakeSensor
 
 from expctl.adapters.machine.device_lock import MachineLock
 from expctl.adapters.machine.gate import MachineGate
+from expctl.adapters.sensors.interface import Sensor
 from expctl.adapters.sensors.process_patterns import ProcessPatterns
 from expctl.adapters.sensors.process_table import ProcessTable
-from expctl.adapters.sensors.sensor import Sensor
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.protocol.model import Build, Gate, Target, Toolchain
 from expctl.ports.repository import Foreign

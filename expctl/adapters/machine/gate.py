@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from expctl.adapters.machine.device_lock import MachineLock
 from expctl.adapters.machine.interference_watch import LaunchWatch
-from expctl.adapters.sensors.newcomers import Newcomers
+from expctl.adapters.sensors.interface import Sensor
+from expctl.adapters.sensors.new_processes import Newcomers
 from expctl.adapters.sensors.process_table import ProcessTable
-from expctl.adapters.sensors.sensor import Sensor
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.protocol.model import Gate, Target
 from expctl.ports.repository import Foreign

@@ -12,8 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
-from expctl.adapters.sensors.newcomers import Newcomers
-from expctl.adapters.sensors.sensor import Launch, Sensor
+from expctl.adapters.sensors.interface import Launch, Sensor
+from expctl.adapters.sensors.new_processes import Newcomers
 from expctl.ports.repository import Foreign
 
 POLL_S = 0.05

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from expctl.adapters.sensors.amd_sysfs import AmdSysfs
-from expctl.adapters.sensors.asked_tool import AskedTool
 from expctl.adapters.sensors.gpu_reading import GpuReading
+from expctl.adapters.sensors.vendor_tool import AskedTool
 
 WORDS = ("metric", "--usage", "--temperature", "--clock", "--json")
 KEPT_S = 2.0

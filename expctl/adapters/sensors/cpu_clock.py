@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from expctl.adapters.sensors.clock_history import ClockHistory
-from expctl.adapters.sensors.sensor import Launch, Sensor, times_cpu
+from expctl.adapters.sensors.interface import Launch, Sensor, times_cpu
 from expctl.domain.protocol.model import Target
 from expctl.ports.repository import Foreign
 

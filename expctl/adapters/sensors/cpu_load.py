@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from expctl.adapters.sensors.interface import ONLY_AROUND, Launch, Sensor, times_cpu
 from expctl.adapters.sensors.process_table import PROC, ProcessTable
-from expctl.adapters.sensors.sensor import ONLY_AROUND, Launch, Sensor, times_cpu
 from expctl.domain.protocol.model import Target
 from expctl.ports.repository import Foreign
 

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from fnmatch import translate
 from pathlib import Path
 
+from expctl.adapters.sensors.interface import EACH_TIME, Launch, Sensor, uses_gpu
 from expctl.adapters.sensors.process_table import ProcessTable
-from expctl.adapters.sensors.sensor import EACH_TIME, Launch, Sensor, uses_gpu
 from expctl.domain.protocol.model import Target
 from expctl.domain.text import one_line
 from expctl.ports.repository import Foreign

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, ExitStack
 
 from expctl.adapters.sensors.clock_history import ClockHistory
 from expctl.adapters.sensors.gpu_reading import GpuReading, GpuSource
-from expctl.adapters.sensors.sensor import Launch, Sensor, uses_gpu
+from expctl.adapters.sensors.interface import Launch, Sensor, uses_gpu
 from expctl.domain.protocol.model import Gate, Target
 from expctl.ports.repository import Foreign
 

@@ -5,8 +5,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from expctl.adapters.sensors.asked_tool import AskedTool, Stream
 from expctl.adapters.sensors.gpu_reading import GpuReading, visible
+from expctl.adapters.sensors.vendor_tool import AskedTool, Stream
 
 FIELDS = "index,uuid,utilization.gpu,temperature.gpu,clocks.sm,clocks_event_reasons.active"
 OLD_FIELDS = FIELDS.replace("clocks_event_reasons", "clocks_throttle_reasons")  # drivers before 535

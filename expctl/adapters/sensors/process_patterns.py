@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import translate
 
+from expctl.adapters.sensors.interface import EACH_TIME, Launch, Sensor
 from expctl.adapters.sensors.process_table import ProcessTable
-from expctl.adapters.sensors.sensor import EACH_TIME, Launch, Sensor
 from expctl.domain.text import one_line
 from expctl.ports.repository import Foreign
 

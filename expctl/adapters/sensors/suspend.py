@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from expctl.adapters.sensors.sensor import ONLY_AROUND, Launch, Sensor
+from expctl.adapters.sensors.interface import ONLY_AROUND, Launch, Sensor
 from expctl.ports.repository import Foreign
 
 LEAST_S = 0.05

@@ -8,8 +8,8 @@ from fakes import FakeProc
 from expctl.adapters.sensors.clock_history import LAUNCHES_LEAST
 from expctl.adapters.sensors.cpu_clock import CpuClock
 from expctl.adapters.sensors.cpu_load import CpuLoad, Schedule, kept_waiting
+from expctl.adapters.sensors.interface import Launch
 from expctl.adapters.sensors.process_table import ProcessTable
-from expctl.adapters.sensors.sensor import Launch
 from expctl.adapters.sensors.suspend import Suspend, asleep_s
 from expctl.domain.protocol.model import Build, NumberKind, Target, Toolchain
 

@@ -10,12 +10,12 @@ import pytest
 
 from expctl.adapters.sensors.amd_smi import AmdSmi, readings
 from expctl.adapters.sensors.amd_sysfs import AmdSysfs
-from expctl.adapters.sensors.asked_tool import AskedTool
 from expctl.adapters.sensors.clock_history import LAUNCHES_LEAST
 from expctl.adapters.sensors.gpu_reading import GpuReading, visible
 from expctl.adapters.sensors.gpus import Gpus
+from expctl.adapters.sensors.interface import Launch
 from expctl.adapters.sensors.nvidia_smi import NvidiaSmi
-from expctl.adapters.sensors.sensor import Launch
+from expctl.adapters.sensors.vendor_tool import AskedTool
 from expctl.domain.protocol.model import Gate
 
 # ------------------------------------------------------------------ AMD, by sysfs
