@@ -319,8 +319,8 @@ def _equip(
     place: Place, broken: "Callable[[Path], Sequence[str]]", machine: str, protocol: "Protocol", experiment: str
 ) -> "Equipment":
     """Toolchains, steps and gate for the protocol of one baseline."""
-    from expctl.adapters.builder import Builder
-    from expctl.adapters.step_runner import StepRunner
+    from expctl.adapters.steps.builder import Builder
+    from expctl.adapters.steps.runner import StepRunner
     from expctl.domain.protocol.model import Toolchain
     from expctl.ports.context import Equipment
     from expctl.profiles.step_profiles import StepProfiles

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.builder import Builder
+from expctl.adapters.steps.builder import Builder
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
 from expctl.launcher.capabilities import offer
@@ -78,7 +78,7 @@ def test_what_one_build_leaves_in_its_home_the_next_does_not_see(build: Run) -> 
     ],
 )
 def test_only_a_compiler_shares_its_cache(argv: tuple[str, ...], shares: bool) -> None:
-    from expctl.adapters.builder import _only_compiles
+    from expctl.adapters.steps.builder import _only_compiles
 
     assert _only_compiles(Build(toolchain=Toolchain.COMMAND, argv=argv)) is shares
 

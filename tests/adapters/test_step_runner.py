@@ -11,7 +11,7 @@ import pytest
 from fakes import FakeProgress
 
 from expctl.adapters.child.arguments import child_environment, fill
-from expctl.adapters.step_runner import StepRunner
+from expctl.adapters.steps.runner import StepRunner
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Benchmark, Environment, NumberKind, Size, Step, Style
 from expctl.domain.verdict.samples import Sample, Side, round_effects
@@ -113,7 +113,7 @@ def test_a_test_step_that_hangs_is_ended(runner: StepRunner, tmp_path: Path) -> 
 def test_a_daemon_that_keeps_the_channel_open_is_told(
     runner: StepRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("expctl.adapters.step_runner.END_WAIT_S", 0.5)
+    monkeypatch.setattr("expctl.adapters.steps.runner.END_WAIT_S", 0.5)
     outcome = try_out(runner, CASE + "if os.fork() == 0: time.sleep(60)\n" + OK, tmp_path)
     reason = "the test ended, but something that it started kept the result channel open for 0.5 s"
     assert outcome == Failed(reason=reason, died=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from fakes import FakeProgress, FakeWatch
 
-from expctl.adapters.rounds import LAUNCHES_MOST
-from expctl.adapters.step_runner import StepRunner
+from expctl.adapters.steps.rounds import LAUNCHES_MOST
+from expctl.adapters.steps.runner import StepRunner
 from expctl.domain.errors import Busy
 from expctl.domain.protocol.model import Benchmark, Environment, Size, Style
 from expctl.domain.verdict.samples import Sample, Side, round_effects

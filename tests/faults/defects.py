@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from expctl.adapters import builder, journal, step_runner
+from expctl.adapters import journal
 from expctl.adapters.child import contained_process
 from expctl.adapters.git import command, plumbing, work_tree
 from expctl.adapters.git import publication as git_publication
@@ -19,6 +19,7 @@ from expctl.adapters.git.workspace import GitWorkspace
 from expctl.adapters.machine import repository_lock, signals
 from expctl.adapters.machine.clock import SystemClock
 from expctl.adapters.records import repository_contents
+from expctl.adapters.steps import builder, runner
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.machine import os_errors
 from expctl.domain.run.events import MeasureFailed, Publishing
@@ -210,7 +211,7 @@ def _() -> None:
 
 @defect("errors of the machine are bugs")
 def _() -> None:
-    builder.is_trouble = step_runner.is_trouble = _no  # type: ignore[assignment]
+    builder.is_trouble = runner.is_trouble = _no  # type: ignore[assignment]
     os_errors.explained = footing.explained = _nothing
     for module in (plumbing, command):
         module.git_trouble = lambda *_: None  # type: ignore[assignment]

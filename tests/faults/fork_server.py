@@ -16,9 +16,9 @@ from typing import Any
 PRELOADED = (
     *("expctl.cli.app", "expctl.cli.steps", "expctl.cli.doctor", "expctl.wiring", "expctl.flow.autopilot", "expctl.flow.run"),
     *(
-        "expctl.adapters.builder",
+        "expctl.adapters.steps.builder",
         "expctl.adapters.git.workspace",
-        "expctl.adapters.step_runner",
+        "expctl.adapters.steps.runner",
         "expctl.adapters.machine.gate",
         "expctl.adapters.machine.interference_watch",
     ),

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from expctl.adapters.child.contained_process import MARK, Child, Launch, TimedOut, TooMuch, Unkillable, Walls, end_survivors
-from expctl.adapters.step_runner import StepRunner
+from expctl.adapters.steps.runner import StepRunner
 from expctl.domain.errors import Busy
 from expctl.domain.protocol.model import Environment, Step
 from expctl.launcher import running, survivors

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.builder import Builder
+from expctl.adapters.steps.builder import Builder
 from expctl.domain.protocol.model import Build, Environment, Requires, Target, Toolchain
 from expctl.inspection import tool_versions
 from expctl.ports.repository import Available, Recipe, Unavailable

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from expctl.adapters.child.contained_process import Child
 from expctl.adapters.machine.interference_watch import Unwatched, Watch
-from expctl.adapters.worker import StepFailed, Visit, Worker
+from expctl.adapters.steps.worker import StepFailed, Visit, Worker
 from expctl.domain.errors import Busy
 from expctl.domain.protocol.model import Benchmark, Style
 from expctl.domain.verdict.samples import Sample, Side

@@ -14,8 +14,8 @@ from expctl.adapters.child.arguments import child_environment, fill, shared_fold
 from expctl.adapters.child.contained_process import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
 from expctl.adapters.child.result_channel import NONCE, Channel, Unasked, shown
 from expctl.adapters.machine.interference_watch import Watch
-from expctl.adapters.rounds import Rounds
-from expctl.adapters.worker import StepFailed
+from expctl.adapters.steps.rounds import Rounds
+from expctl.adapters.steps.worker import StepFailed
 from expctl.domain.experiment.record import Fact
 from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Benchmark, Environment, NumberKind, Step
