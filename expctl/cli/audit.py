@@ -20,7 +20,7 @@ def audit(
     from expctl import wiring
     from expctl.adapters.machine.signals import Interruption
     from expctl.cli.output import print_json, print_lines
-    from expctl.flow import audit as flow
+    from expctl.flow.audit import stack_audit as flow
     from expctl.views.audit import audit_lines
     from expctl.views.console import ConsoleProgress
 

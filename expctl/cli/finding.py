@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from expctl.flow.findings import Noted
+    from expctl.flow.audit.edit_findings import Noted
     from expctl.ports.context import World
     from expctl.ports.repository import FindingsPen
 
@@ -30,7 +30,7 @@ def add(
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.record import EvidenceKind
     from expctl.domain.text import one_line
-    from expctl.flow.findings import add as note
+    from expctl.flow.audit.edit_findings import add as note
 
     if kind not in list(EvidenceKind):
         raise Misused(
@@ -47,7 +47,7 @@ def add(
 @finding.command()
 def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: By, as_json: AsJson = False) -> None:
     """Say what replaces a finding. It stays in the ledger, below those that stand."""
-    from expctl.flow.findings import supersede as mark
+    from expctl.flow.audit.edit_findings import supersede as mark
 
     world, pen = _open()
     _tell(mark(world, pen, which, by), as_json)
@@ -56,7 +56,7 @@ def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: By, as_js
 @finding.command()
 def contradict(which: Annotated[str, typer.Argument(metavar="ID")], by: By, as_json: AsJson = False) -> None:
     """Say what contradicts a finding: until somebody settles it, `expctl brief` lists it among the open questions."""
-    from expctl.flow.findings import contradict as mark
+    from expctl.flow.audit.edit_findings import contradict as mark
 
     world, pen = _open()
     _tell(mark(world, pen, which, by), as_json)

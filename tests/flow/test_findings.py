@@ -6,7 +6,7 @@ from fakes import Stage
 from expctl.adapters.records.findings_file import FindingsPen
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import EvidenceKind, Finding
-from expctl.flow.findings import Noted, add, contradict, supersede
+from expctl.flow.audit.edit_findings import Noted, add, contradict, supersede
 from expctl.flow.run import run_experiment
 
 PEN = FindingsPen()

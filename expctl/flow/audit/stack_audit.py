@@ -10,9 +10,9 @@ from expctl.domain.history.audit import Audit, Contest, LeftOut, finding_text
 from expctl.domain.history.epochs import Epoch, epochs_of
 from expctl.domain.history.kept_changes import Layer, Promise, falls_short, stack_of, together
 from expctl.flow import preflight
-from expctl.flow.bisect import bisect
-from expctl.flow.contest import Ring, contest
-from expctl.flow.findings import add
+from expctl.flow.audit.bisect import bisect
+from expctl.flow.audit.commit_comparison import Ring, contest
+from expctl.flow.audit.edit_findings import add
 from expctl.flow.ground import ground_here
 from expctl.flow.recover import clear_the_deck
 from expctl.ports.context import World

@@ -8,7 +8,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.history.audit import Bisection, Probe
 from expctl.domain.history.kept_changes import Layer, Promise, together
-from expctl.flow.contest import Ring, contest
+from expctl.flow.audit.commit_comparison import Ring, contest
 
 
 def bisect(ring: Ring, first: str, layers: tuple[Layer, ...]) -> Bisection:
