@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
     from expctl.domain.ledger.rows import Lines
     from expctl.domain.protocol.model import Gate, Protocol
-    from expctl.flow.autopilot import Exhausted, Unproposed
+    from expctl.flow.autopilot.run_all import Exhausted, Unproposed
     from expctl.flow.propose import Proposed
     from expctl.flow.status import Running
     from expctl.launcher.capabilities import Offer
@@ -262,7 +262,7 @@ def asking(place: Place) -> "Callable[[World, str], Proposed | Unproposed | Exha
     from expctl.adapters.proposers.command import ProposerCommand
     from expctl.adapters.proposers.sweep_search import search_of
     from expctl.adapters.records.proposal_file import proposal_bytes
-    from expctl.flow.proposing import Agency, ask_proposer
+    from expctl.flow.autopilot.ask_proposer import Agency, ask_proposer
 
     command = ProposerCommand(place.state / "proposer", mark=mark_of(place))
     agency = Agency(proposers=command, search=search_of, write=proposal_bytes)

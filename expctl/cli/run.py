@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from expctl.adapters.git.reader import Place
-    from expctl.flow.autopilot import Budget, Step
+    from expctl.flow.autopilot.run_all import Budget, Step
     from expctl.ports.context import World
 
 
@@ -35,7 +35,7 @@ def run(
     from expctl.cli.steps import facts, teller
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.proposal import check_id
-    from expctl.flow.autopilot import Budget
+    from expctl.flow.autopilot.run_all import Budget
     from expctl.flow.run import Outcome
     from expctl.views.console import ConsoleProgress
 
@@ -89,7 +89,7 @@ def _listed(world: "World", wanted: list[str], target: str, *, again: bool) -> "
 def _queue(world: "World", place: "Place", target: str, budget: "Budget") -> "Iterator[Step]":
     from expctl import wiring
     from expctl.domain.errors import Interrupted
-    from expctl.flow.autopilot import run_all
+    from expctl.flow.autopilot.run_all import run_all
 
     yield from run_all(world, target=target, budget=budget, ask=wiring.asking(place))
     if world.stop_requested():

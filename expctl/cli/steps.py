@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from expctl.domain.queue.ordering import State
-from expctl.flow.autopilot import Ended, Skipped, Step, Unproposed
+from expctl.flow.autopilot.run_all import Ended, Skipped, Step, Unproposed
 from expctl.flow.propose import Proposed
 from expctl.flow.queue import Rebased
 from expctl.flow.run import Outcome

@@ -23,7 +23,8 @@ from expctl.adapters.steps import builder, runner
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.machine import os_errors
 from expctl.domain.run.events import MeasureFailed, Publishing
-from expctl.flow import bench, footing, preflight, recover
+from expctl.flow import bench, preflight, recover
+from expctl.flow.autopilot import preconditions
 from expctl.launcher import containment, running
 from expctl.ports.repository import Failed
 
@@ -212,7 +213,7 @@ def _() -> None:
 @defect("errors of the machine are bugs")
 def _() -> None:
     builder.is_trouble = runner.is_trouble = _no  # type: ignore[assignment]
-    os_errors.explained = footing.explained = _nothing
+    os_errors.explained = preconditions.explained = _nothing
     for module in (plumbing, command):
         module.git_trouble = lambda *_: None  # type: ignore[assignment]
 

@@ -14,7 +14,14 @@ import time
 from typing import Any
 
 PRELOADED = (
-    *("expctl.cli.app", "expctl.cli.steps", "expctl.cli.doctor", "expctl.wiring", "expctl.flow.autopilot", "expctl.flow.run"),
+    *(
+        "expctl.cli.app",
+        "expctl.cli.steps",
+        "expctl.cli.doctor",
+        "expctl.wiring",
+        "expctl.flow.autopilot.run_all",
+        "expctl.flow.run",
+    ),
     *(
         "expctl.adapters.steps.builder",
         "expctl.adapters.git.workspace",

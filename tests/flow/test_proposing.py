@@ -10,9 +10,9 @@ from expctl.adapters.records.proposal_file import proposal_bytes, proposal_of
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.protocol.proposer import Proposer, Screen, Sweep
-from expctl.flow.autopilot import Exhausted, Unproposed
+from expctl.flow.autopilot.ask_proposer import Agency, ask_proposer
+from expctl.flow.autopilot.run_all import Exhausted, Unproposed
 from expctl.flow.propose import Proposed
-from expctl.flow.proposing import Agency, ask_proposer
 from expctl.flow.queue import prioritise, withdraw
 from expctl.flow.run import run_experiment
 from expctl.ports.repository import Draft, Failed

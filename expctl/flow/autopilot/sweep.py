@@ -14,9 +14,9 @@ from expctl.domain.protocol.model import Protocol
 from expctl.domain.protocol.proposer import Sweep
 from expctl.domain.queue.ordering import State
 from expctl.domain.queue.pending import Queue
-from expctl.flow.autopilot import Exhausted
+from expctl.flow.autopilot.run_all import Exhausted
+from expctl.flow.autopilot.sweep_score import Screen, open_screen, score_of
 from expctl.flow.propose import next_number
-from expctl.flow.screen import Screen, open_screen, score_of
 from expctl.ports.context import World
 from expctl.ports.repository import Draft, Search
 

@@ -9,7 +9,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.queue.pending import Queue
 from expctl.domain.text import one_line
-from expctl.flow.footing import check_ground, check_same_branch, ending_in_words
+from expctl.flow.autopilot.preconditions import check_ground, check_same_branch, ending_in_words
 from expctl.flow.propose import Proposed
 from expctl.flow.queue import Rebased, rebase_queue
 from expctl.flow.recover import clear_the_deck
