@@ -18,7 +18,7 @@ def calibrate(
     from expctl import wiring
     from expctl.adapters.machine.signals import Interruption
     from expctl.cli.output import print_json, print_lines
-    from expctl.flow.calibrate import calibrate as measure
+    from expctl.flow.measuring.calibrate import calibrate as measure
     from expctl.views.calibration import calibration_lines, warnings
     from expctl.views.console import ConsoleProgress
 

@@ -13,9 +13,9 @@ from expctl.domain.verdict.samples import Session, Side
 from expctl.flow import preflight
 from expctl.flow.desk import Desk
 from expctl.flow.look import look
+from expctl.flow.measuring.measure_round import measure_round
+from expctl.flow.measuring.noise_line import noise_line
 from expctl.flow.messages import candidate_message
-from expctl.flow.noise import noise_line
-from expctl.flow.round import measure_round
 from expctl.ports.repository import Failed, TestReport
 
 CHECK_OUT = {Side.BASELINE: "b", Side.CANDIDATE: "c"}  # paths of equal length

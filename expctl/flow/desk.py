@@ -13,8 +13,8 @@ from expctl.domain.run.events import Begun, Event
 from expctl.domain.text import one_line
 from expctl.domain.verdict.plan import Plan
 from expctl.flow import preflight
-from expctl.flow.calibrate import known_noise
-from expctl.flow.ground import ground_here
+from expctl.flow.measuring.calibrate import known_noise
+from expctl.flow.measuring.comparability import ground_here
 from expctl.flow.repeats import check_patch, check_patterns
 from expctl.flow.turn import check_binding, check_turn
 from expctl.ports.context import Equipment, World

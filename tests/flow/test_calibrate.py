@@ -12,8 +12,8 @@ from expctl.domain.protocol.model import Calibrate
 from expctl.domain.run.events import Begun
 from expctl.domain.verdict.calibration import Calibration
 from expctl.domain.verdict.decide_again import UnplayableError, replayed
-from expctl.flow.calibrate import calibrate
-from expctl.flow.noise import age, noise_line
+from expctl.flow.measuring.calibrate import calibrate
+from expctl.flow.measuring.noise_line import age, noise_line
 from expctl.flow.run import run_experiment
 from expctl.ports.repository import Failed
 

@@ -13,7 +13,7 @@ from expctl.flow import preflight
 from expctl.flow.audit.bisect import bisect
 from expctl.flow.audit.commit_comparison import Ring, contest
 from expctl.flow.audit.edit_findings import add
-from expctl.flow.ground import ground_here
+from expctl.flow.measuring.comparability import ground_here
 from expctl.flow.recover import clear_the_deck
 from expctl.ports.context import World
 from expctl.ports.repository import Failed, FindingsPen

@@ -14,7 +14,7 @@ from expctl.domain.queue.dependency_answer import plain_name
 from expctl.domain.verdict.samples import Sample, Side, round_effects
 from expctl.flow import preflight
 from expctl.flow.bench import CHECK_OUT
-from expctl.flow.round import measure_round
+from expctl.flow.measuring.measure_round import measure_round
 from expctl.ports.context import Equipment, World
 from expctl.ports.repository import Failed
 
