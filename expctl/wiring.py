@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from expctl.domain.ledger.rows import Lines
     from expctl.domain.protocol.model import Gate, Protocol
     from expctl.flow.autopilot.run_all import Exhausted, Unproposed
-    from expctl.flow.propose import Proposed
+    from expctl.flow.queue.submit import Proposed
     from expctl.flow.status import Running
     from expctl.launcher.capabilities import Offer
     from expctl.ports.context import Equipment, World

@@ -37,7 +37,7 @@ def new(
     from expctl.domain.errors import Misused, Refused
     from expctl.domain.experiment.proposal import check_id
     from expctl.domain.text import one_line
-    from expctl.flow.propose import propose
+    from expctl.flow.queue.submit import propose
     from expctl.views.console import ConsoleProgress
 
     check_id(experiment)

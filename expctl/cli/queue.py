@@ -44,7 +44,7 @@ def _moved(experiment: str, priority: int) -> "Entry":
     import sys
 
     from expctl import wiring
-    from expctl.flow.queue import prioritise
+    from expctl.flow.queue.edit_queue import prioritise
     from expctl.views.console import ConsoleProgress
 
     return prioritise(wiring.world(wiring.here(), ConsoleProgress(sys.stderr)), experiment, priority)

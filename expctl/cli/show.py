@@ -58,7 +58,7 @@ def show(
     _check_plot(plot)
     place = wiring.here()
     if apply:
-        from expctl.flow.propose import reapply
+        from expctl.flow.queue.submit import reapply
 
         changed = reapply(wiring.world(place, ConsoleProgress()), experiment)
         print_lines([f"applied to the work tree: {', '.join(changed)}"])

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from expctl.domain.queue.ordering import State
 from expctl.flow.autopilot.run_all import Ended, Skipped, Step, Unproposed
-from expctl.flow.propose import Proposed
-from expctl.flow.queue import Rebased
+from expctl.flow.queue.edit_queue import Rebased
+from expctl.flow.queue.submit import Proposed
 from expctl.flow.run import Outcome
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ def withdraw(
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.proposal import check_id
     from expctl.domain.text import plain_text
-    from expctl.flow.queue import withdraw as take_out
+    from expctl.flow.queue.edit_queue import withdraw as take_out
     from expctl.views.console import ConsoleProgress
     from expctl.views.queue import queue_lines
 

@@ -12,7 +12,7 @@ from expctl.domain.run.target_roles import Course
 from expctl.flow import desk as opening
 from expctl.flow.bench import Bench
 from expctl.flow.desk import Desk
-from expctl.flow.queue import Rebased, rebase_queue
+from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.recover import clear_the_deck
 from expctl.flow.repeats import Repeated, check_code
 from expctl.flow.settle import settle

@@ -12,8 +12,8 @@ from expctl.domain.experiment.proposal import Kind
 from expctl.domain.protocol.proposer import Proposer, Screen, Sweep
 from expctl.flow.autopilot.ask_proposer import Agency, ask_proposer
 from expctl.flow.autopilot.run_all import Exhausted, Unproposed
-from expctl.flow.propose import Proposed
-from expctl.flow.queue import prioritise, withdraw
+from expctl.flow.queue.edit_queue import prioritise, withdraw
+from expctl.flow.queue.submit import Proposed
 from expctl.flow.run import run_experiment
 from expctl.ports.repository import Draft, Failed
 

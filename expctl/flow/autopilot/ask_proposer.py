@@ -15,7 +15,7 @@ from expctl.flow.autopilot.preconditions import check_same_branch
 from expctl.flow.autopilot.proposer_input import brief_of
 from expctl.flow.autopilot.run_all import BUSY_PAUSE_S, Exhausted, Unproposed
 from expctl.flow.autopilot.sweep import screened
-from expctl.flow.propose import Proposed, propose
+from expctl.flow.queue.submit import Proposed, propose
 from expctl.flow.recover import clear_the_deck
 from expctl.ports.context import World
 from expctl.ports.repository import Draft, Failed, Holder, Proposers, Search

@@ -9,7 +9,7 @@ from expctl.domain.history.baselines import Baseline, baselines
 from expctl.domain.protocol.model import KeepRule, PatchLimits
 from expctl.domain.queue.pending import Queue
 from expctl.flow.brief import brief_here
-from expctl.flow.propose import next_number
+from expctl.flow.queue.submit import next_number
 from expctl.ports.context import World
 
 

@@ -16,7 +16,7 @@ from expctl.domain.queue.ordering import State
 from expctl.domain.queue.pending import Queue
 from expctl.flow.autopilot.run_all import Exhausted
 from expctl.flow.autopilot.sweep_score import Screen, open_screen, score_of
-from expctl.flow.propose import next_number
+from expctl.flow.queue.submit import next_number
 from expctl.ports.context import World
 from expctl.ports.repository import Draft, Search
 
