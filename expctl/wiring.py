@@ -249,7 +249,7 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
 
 def clear(place: Place) -> None:
     """Clear what dead runs left. Raises Busy when one lives."""
-    from expctl.flow.recover import clear_the_deck
+    from expctl.flow.repository.recovery import clear_the_deck
     from expctl.views.console import ConsoleProgress
 
     made = world(place, ConsoleProgress(sys.stderr))

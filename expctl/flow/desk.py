@@ -12,11 +12,11 @@ from expctl.domain.queue.pending import Queue
 from expctl.domain.run.events import Begun, Event
 from expctl.domain.text import one_line
 from expctl.domain.verdict.plan import Plan
-from expctl.flow import preflight
 from expctl.flow.measuring.calibrate import known_noise
 from expctl.flow.measuring.comparability import ground_here
 from expctl.flow.queue.eligibility import check_binding, check_turn
 from expctl.flow.repeats import check_patch, check_patterns
+from expctl.flow.repository import preflight
 from expctl.ports.context import Equipment, World
 from expctl.ports.repository import Queued
 

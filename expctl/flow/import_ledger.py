@@ -7,9 +7,9 @@ from expctl.domain.errors import Misused, Refused
 from expctl.domain.experiment.record import Record
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.protocol.model import Protocol
-from expctl.flow import preflight
-from expctl.flow.messages import import_message
-from expctl.flow.recover import clear_the_deck
+from expctl.flow.repository import preflight
+from expctl.flow.repository.commit_messages import import_message
+from expctl.flow.repository.recovery import clear_the_deck
 from expctl.imported.audit import Remark, audit
 from expctl.imported.document import Document, Reading, Unread
 from expctl.imported.ids import Naming, entries_of, name_entries

@@ -23,8 +23,9 @@ from expctl.adapters.steps import builder, runner
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.machine import os_errors
 from expctl.domain.run.events import MeasureFailed, Publishing
-from expctl.flow import bench, preflight, recover
+from expctl.flow import bench
 from expctl.flow.autopilot import preconditions
+from expctl.flow.repository import preflight, recovery
 from expctl.launcher import containment, running
 from expctl.ports.repository import Failed
 
@@ -69,7 +70,7 @@ def _() -> None:
 
 @defect("published records are not looked for")
 def _() -> None:
-    recover._close_published = _nothing  # type: ignore[assignment]
+    recovery._close_published = _nothing  # type: ignore[assignment]
 
 
 @defect("check-outs stay")

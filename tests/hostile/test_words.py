@@ -19,7 +19,7 @@ from expctl.domain.ledger.model import ledger_of
 from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain
 from expctl.domain.protocol.names import name_faults
 from expctl.domain.text import has_unseen, one_line
-from expctl.flow.messages import candidate_message, proposal_message, record_message
+from expctl.flow.repository.commit_messages import candidate_message, proposal_message, record_message
 from expctl.profiles.read_profile import read_profile
 from expctl.profiles.views.terminal import profile_lines
 from expctl.views.console import ConsoleProgress

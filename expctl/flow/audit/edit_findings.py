@@ -9,9 +9,9 @@ from expctl.domain.experiment.proposal import ID_PATTERN
 from expctl.domain.experiment.record import EvidenceKind, Finding, Origin
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.text import one_line, plain_text
-from expctl.flow import preflight
-from expctl.flow.messages import finding_message
-from expctl.flow.recover import clear_the_deck
+from expctl.flow.repository import preflight
+from expctl.flow.repository.commit_messages import finding_message
+from expctl.flow.repository.recovery import clear_the_deck
 from expctl.ports.context import World
 from expctl.ports.repository import FindingsPen
 

@@ -10,13 +10,13 @@ from expctl.domain.patch.sweep import Combination
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.protocol.proposer import Refusal, Sweep
 from expctl.domain.text import one_line
-from expctl.flow import preflight
 from expctl.flow.autopilot.preconditions import check_same_branch
 from expctl.flow.autopilot.proposer_input import brief_of
 from expctl.flow.autopilot.run_all import BUSY_PAUSE_S, Exhausted, Unproposed
 from expctl.flow.autopilot.sweep import screened
 from expctl.flow.queue.submit import Proposed, propose
-from expctl.flow.recover import clear_the_deck
+from expctl.flow.repository import preflight
+from expctl.flow.repository.recovery import clear_the_deck
 from expctl.ports.context import World
 from expctl.ports.repository import Draft, Failed, Holder, Proposers, Search
 

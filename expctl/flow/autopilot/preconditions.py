@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from expctl.domain.errors import Refused
 from expctl.domain.machine.os_errors import explained
-from expctl.flow import preflight
+from expctl.flow.repository import preflight
 from expctl.ports.context import World
 
 

@@ -12,7 +12,7 @@ from expctl.domain.text import one_line
 from expctl.flow.autopilot.preconditions import check_ground, check_same_branch, ending_in_words
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.queue.submit import Proposed
-from expctl.flow.recover import clear_the_deck
+from expctl.flow.repository.recovery import clear_the_deck
 from expctl.flow.run import Outcome, run_experiment
 from expctl.ports.context import World
 

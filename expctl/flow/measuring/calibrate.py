@@ -9,9 +9,9 @@ from expctl.domain.protocol.model import Benchmark, Calibrate, Protocol
 from expctl.domain.verdict.calibration import Calibration, calibration_of
 from expctl.domain.verdict.judge import too_many
 from expctl.domain.verdict.samples import Sample, Side, round_effects
-from expctl.flow import preflight
 from expctl.flow.measuring.measure_round import measure_round
-from expctl.flow.recover import clear_the_deck
+from expctl.flow.repository import preflight
+from expctl.flow.repository.recovery import clear_the_deck
 from expctl.ports.context import Equipment, World
 from expctl.ports.repository import Failed
 

@@ -9,9 +9,9 @@ from expctl.domain.ledger.inputs import Books
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
-from expctl.flow import preflight
-from expctl.flow.messages import queue_message
-from expctl.flow.recover import clear_the_deck
+from expctl.flow.repository import preflight
+from expctl.flow.repository.commit_messages import queue_message
+from expctl.flow.repository.recovery import clear_the_deck
 from expctl.ports.context import World
 from expctl.ports.repository import Failed
 
