@@ -26,7 +26,7 @@ def check(
     from expctl.domain.errors import Refused
     from expctl.domain.text import one_line, written_reason
     from expctl.files import user_file
-    from expctl.flow.repeats import lapse_text, look_up, refusal
+    from expctl.flow.rules.repeat_check import lapse_text, look_up, refusal
 
     contents = user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
     git = wiring.reader(place := wiring.here())

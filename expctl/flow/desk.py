@@ -15,8 +15,8 @@ from expctl.domain.verdict.plan import Plan
 from expctl.flow.measuring.calibrate import known_noise
 from expctl.flow.measuring.comparability import ground_here
 from expctl.flow.queue.eligibility import check_binding, check_turn
-from expctl.flow.repeats import check_patch, check_patterns
 from expctl.flow.repository import preflight
+from expctl.flow.rules.repeat_check import check_patch, check_patterns
 from expctl.ports.context import Equipment, World
 from expctl.ports.repository import Queued
 

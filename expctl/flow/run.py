@@ -13,8 +13,8 @@ from expctl.flow import desk as opening
 from expctl.flow.bench import Bench
 from expctl.flow.desk import Desk
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
-from expctl.flow.repeats import Repeated, check_code
 from expctl.flow.repository.recovery import clear_the_deck
+from expctl.flow.rules.repeat_check import Repeated, check_code
 from expctl.flow.settle import settle
 from expctl.ports.context import World
 from expctl.ports.repository import Holder

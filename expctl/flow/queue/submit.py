@@ -11,10 +11,10 @@ from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.ordering import State
 from expctl.domain.text import one_line
 from expctl.flow.queue.eligibility import check_circle, check_conditions
-from expctl.flow.repeats import check_patch, check_patterns
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import proposal_message
 from expctl.flow.repository.recovery import clear_the_deck
+from expctl.flow.rules.repeat_check import check_patch, check_patterns
 from expctl.ports.context import World
 from expctl.ports.repository import Queued
 
