@@ -30,7 +30,7 @@ from expctl import wiring
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.samples import Side
 from expctl.flow.measuring.measure_round import measure_round
-from expctl.flow.run import run_experiment
+from expctl.flow.run.experiment import run_experiment
 from expctl.ports.context import Equipment, World
 from expctl.views.console import ConsoleProgress
 

@@ -36,7 +36,7 @@ def run(
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.proposal import check_id
     from expctl.flow.autopilot.run_all import Budget
-    from expctl.flow.run import Outcome
+    from expctl.flow.run.experiment import Outcome
     from expctl.views.console import ConsoleProgress
 
     wanted = [check_id(experiment) for experiment in ids or []]
@@ -76,7 +76,7 @@ def run(
 
 def _listed(world: "World", wanted: list[str], target: str, *, again: bool) -> "Iterator[Step]":
     """Raises Refused when one of several ids is not there, before the first runs."""
-    from expctl.flow.run import run_experiment
+    from expctl.flow.run.experiment import run_experiment
 
     head = world.workspace.head()
     for experiment in wanted[1:]:

@@ -8,7 +8,7 @@ from expctl.domain.queue.ordering import State
 from expctl.flow.autopilot.run_all import Ended, Skipped, Step, Unproposed
 from expctl.flow.queue.edit_queue import Rebased
 from expctl.flow.queue.submit import Proposed
-from expctl.flow.run import Outcome
+from expctl.flow.run.experiment import Outcome
 
 if TYPE_CHECKING:
     from expctl.domain.errors import Refused

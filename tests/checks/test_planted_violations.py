@@ -44,10 +44,10 @@ def test_the_copy_has_no_violation(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "line", "contract"),
     [
-        ("expctl/domain/verdict/statistics.py", "import expctl.flow.run", "Floors"),
+        ("expctl/domain/verdict/statistics.py", "import expctl.flow.run.experiment", "Floors"),
         ("expctl/views/report.py", "import expctl.adapters.journal", "Floors"),
         ("expctl/domain/verdict/statistics.py", "import subprocess", "ground floor is pure"),
-        ("expctl/flow/run.py", "import git", "Only the plumbing"),
+        ("expctl/flow/run/experiment.py", "import git", "Only the plumbing"),
         ("expctl/adapters/journal.py", "import git", "Only the plumbing"),
         ("expctl/adapters/journal.py", "import subprocess", "One launcher"),
         ("expctl/inspection/tool_versions.py", "from subprocess import run", "One launcher"),

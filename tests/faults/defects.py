@@ -23,9 +23,9 @@ from expctl.adapters.steps import builder, runner
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.machine import os_errors
 from expctl.domain.run.events import MeasureFailed, Publishing
-from expctl.flow import bench
 from expctl.flow.autopilot import preconditions
 from expctl.flow.repository import preflight, recovery
+from expctl.flow.run import perform
 from expctl.launcher import containment, running
 from expctl.ports.repository import Failed
 
@@ -240,7 +240,7 @@ def _() -> None:
     def blaming(*, reason: str, blames_candidate: bool) -> MeasureFailed:  # noqa: ARG001
         return MeasureFailed(reason=reason, blames_candidate=True)
 
-    bench.MeasureFailed = blaming  # type: ignore[assignment,misc]
+    perform.MeasureFailed = blaming  # type: ignore[assignment,misc]
 
 
 @defect("a profiler has all the time")

@@ -20,7 +20,7 @@ PRELOADED = (
         "expctl.cli.doctor",
         "expctl.wiring",
         "expctl.flow.autopilot.run_all",
-        "expctl.flow.run",
+        "expctl.flow.run.experiment",
     ),
     *(
         "expctl.adapters.steps.builder",

@@ -12,7 +12,7 @@ from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.audit import Audit, Bisection, finding_text
 from expctl.flow.audit import stack_audit as flow
 from expctl.flow.audit.stack_audit import Asked, audit, record
-from expctl.flow.run import run_experiment
+from expctl.flow.run.experiment import run_experiment
 from expctl.ports.repository import Failed
 from expctl.views.audit import audit_lines
 

@@ -12,7 +12,7 @@ from expctl.domain.queue.ordering import INVALID_RETRIES, Entry, State
 from expctl.flow.autopilot.run_all import Ask, Budget, Ended, Exhausted, Skipped, Step, Unproposed, run_all
 from expctl.flow.queue.edit_queue import Rebased, prioritise, withdraw
 from expctl.flow.queue.submit import Proposed
-from expctl.flow.run import Outcome, run_experiment
+from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.ports.context import World
 from expctl.ports.repository import Failed
 

@@ -14,7 +14,7 @@ from expctl.domain.verdict.calibration import Calibration
 from expctl.domain.verdict.decide_again import UnplayableError, replayed
 from expctl.flow.measuring.calibrate import calibrate
 from expctl.flow.measuring.noise_line import age, noise_line
-from expctl.flow.run import run_experiment
+from expctl.flow.run.experiment import run_experiment
 from expctl.ports.repository import Failed
 
 NCU = ("ncu matches ncu",)

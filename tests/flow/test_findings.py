@@ -7,7 +7,7 @@ from expctl.adapters.records.findings_file import FindingsPen
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import EvidenceKind, Finding
 from expctl.flow.audit.edit_findings import Noted, add, contradict, supersede
-from expctl.flow.run import run_experiment
+from expctl.flow.run.experiment import run_experiment
 
 PEN = FindingsPen()
 

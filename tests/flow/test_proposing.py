@@ -14,7 +14,7 @@ from expctl.flow.autopilot.ask_proposer import Agency, ask_proposer
 from expctl.flow.autopilot.run_all import Exhausted, Unproposed
 from expctl.flow.queue.edit_queue import prioritise, withdraw
 from expctl.flow.queue.submit import Proposed
-from expctl.flow.run import run_experiment
+from expctl.flow.run.experiment import run_experiment
 from expctl.ports.repository import Draft, Failed
 
 

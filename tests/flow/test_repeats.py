@@ -12,7 +12,7 @@ from expctl.domain.rules.matching import Level
 from expctl.domain.rules.states import rule_states
 from expctl.domain.run.events import Begun
 from expctl.flow.rules.repeat_check import Repeated, look_up
-from expctl.flow.run import Outcome, run_experiment
+from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.views.rules import rules_lines
 
 

@@ -13,7 +13,7 @@ from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.protocol.model import Step
 from expctl.domain.run.events import Measured
 from expctl.domain.verdict.samples import Session, Side
-from expctl.flow.run import Outcome, run_experiment
+from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.ports.repository import Failed, Unavailable
 
 NCU = ("ncu matches ncu",)

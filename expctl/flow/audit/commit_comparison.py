@@ -15,8 +15,8 @@ from expctl.domain.verdict.judge import estimates_of, judge
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore
-from expctl.flow.bench import CHECK_OUT
 from expctl.flow.measuring.measure_round import measure_round
+from expctl.flow.run.perform import CHECK_OUT
 from expctl.ports.context import Equipment, World
 from expctl.ports.repository import Failed
 

@@ -13,7 +13,7 @@ from expctl.flow.autopilot.preconditions import check_ground, check_same_branch,
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.queue.submit import Proposed
 from expctl.flow.repository.recovery import clear_the_deck
-from expctl.flow.run import Outcome, run_experiment
+from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.ports.context import World
 
 BUSY_PAUSE_S = 5.0

@@ -10,7 +10,7 @@ from expctl.domain.protocol.model import Step
 from expctl.domain.protocol.profiler_passes import passes_of, profiler_of
 from expctl.domain.run.events import Profiled
 from expctl.domain.verdict.samples import Side
-from expctl.flow.desk import Desk
+from expctl.flow.run.open_run import Desk
 from expctl.ports.repository import Failed
 
 

@@ -9,13 +9,13 @@ from expctl.domain.run.actions import Build, Nothing, Pin, Settle
 from expctl.domain.run.events import Begun, Event, Published
 from expctl.domain.run.state_machine import Run, advance, next_action
 from expctl.domain.run.target_roles import Course
-from expctl.flow import desk as opening
-from expctl.flow.bench import Bench
-from expctl.flow.desk import Desk
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.repository.recovery import clear_the_deck
 from expctl.flow.rules.repeat_check import Repeated, check_code
-from expctl.flow.settle import settle
+from expctl.flow.run import open_run as opening
+from expctl.flow.run.open_run import Desk
+from expctl.flow.run.perform import Bench
+from expctl.flow.run.settle import settle
 from expctl.ports.context import World
 from expctl.ports.repository import Holder
 

@@ -20,12 +20,12 @@ from expctl.domain.verdict.interference import taint_notes
 from expctl.domain.verdict.judge import estimates_of
 from expctl.domain.verdict.samples import Side
 from expctl.domain.verdict.sequential_test import Decision
-from expctl.flow.bench import CHECK_OUT
-from expctl.flow.desk import Desk
 from expctl.flow.measuring.comparability import environment, tool_versions, yardstick
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message, record_message
-from expctl.flow.ruling import rule_left, waivers_of
+from expctl.flow.run.open_run import Desk
+from expctl.flow.run.perform import CHECK_OUT
+from expctl.flow.run.rule_of_run import rule_left, waivers_of
 from expctl.ports.repository import Failed
 
 LARGE_PERCENT = 20.0

@@ -8,9 +8,9 @@ from expctl.domain.run.events import Built
 from expctl.domain.run.failing_target import judged_target
 from expctl.domain.run.state_machine import Run
 from expctl.domain.verdict.samples import Side
-from expctl.flow.desk import Desk
 from expctl.flow.repository import preflight
 from expctl.flow.rules.repeat_check import check_code
+from expctl.flow.run.open_run import Desk
 
 
 def rule_left(desk: Desk, run: Run, reason: str, *, code: str) -> Rule:
