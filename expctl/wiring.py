@@ -67,7 +67,7 @@ def ledger_shelf(git: GitReader, commit: str) -> "LedgerShelf":
 
 
 def _drawn(record: "Record") -> "Lines":
-    from expctl.views.ledger_lines import drawn
+    from expctl.views.ledger.tables import drawn
 
     return drawn(record)
 
@@ -216,7 +216,7 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
     from expctl.domain.errors import Refused
     from expctl.domain.ledger.model import Ledger
     from expctl.flow.doctor import committed_findings, target_findings
-    from expctl.views.ledger_md import render
+    from expctl.views.ledger.document import render
 
     git = reader(place)
     records, head = library(git), git.head()
@@ -287,7 +287,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.machine.repository_lock import RepositoryLock
     from expctl.adapters.records.calibrations import FileCalibrations, state_folder
     from expctl.ports.context import World
-    from expctl.views.ledger_md import render
+    from expctl.views.ledger.document import render
 
     become_subreaper()
     workspace = GitWorkspace(place)

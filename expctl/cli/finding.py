@@ -67,7 +67,7 @@ def list_(as_json: AsJson = False) -> None:
     """Every finding, those that no longer stand with what replaced or contradicts them. Takes no lock."""
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
-    from expctl.views.findings import finding_lines
+    from expctl.views.ledger.findings import finding_lines
 
     git = wiring.reader(wiring.here())
     found = wiring.library(git).findings(git.head())
@@ -86,7 +86,7 @@ def _open() -> "tuple[World, FindingsPen]":
 
 def _tell(noted: "Noted", as_json: bool) -> None:
     from expctl.cli.output import print_json, print_lines
-    from expctl.views.findings import noted_lines
+    from expctl.views.ledger.findings import noted_lines
 
     if as_json:
         print_json(noted)

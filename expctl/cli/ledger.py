@@ -21,7 +21,7 @@ def ledger(
     from expctl.domain.errors import Refused
     from expctl.domain.ledger.inputs import Books, ledger_in_pieces
     from expctl.files import atomic_write
-    from expctl.views.ledger_md import render, render_pieces
+    from expctl.views.ledger.document import render, render_pieces
 
     gc.disable()  # as in brief.py
     place = wiring.here()

@@ -22,8 +22,8 @@ from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import digest_of
 from expctl.domain.ledger.rows import DrawnPiece, Line
 from expctl.flow.status import take_stock
-from expctl.views.ledger_lines import drawn
-from expctl.views.ledger_md import render, render_pieces
+from expctl.views.ledger.document import render, render_pieces
+from expctl.views.ledger.tables import drawn
 
 HERE = Path(__file__).parents[2]
 STICK = Yardstick(harness="h", kpi="n=512 (1)", build="zig-cpu")

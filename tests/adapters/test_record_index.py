@@ -20,7 +20,7 @@ from expctl.domain.experiment.record import Record, Yardstick
 from expctl.domain.history.baselines import baseline_of, baselines
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.record_summary import digest_of, given_baselines, in_order, landings, standing
-from expctl.views.ledger_lines import drawn
+from expctl.views.ledger.tables import drawn
 
 OURS = Path(__file__).parents[2] / "experiments"
 STICK = Yardstick(harness="h", kpi="n=512 (1)", build="zig-cpu")

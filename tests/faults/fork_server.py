@@ -33,7 +33,7 @@ PRELOADED = (
         "expctl.adapters.records.calibrations",
         "expctl.adapters.machine.signals",
         "expctl.views.console",
-        "expctl.views.ledger_md",
+        "expctl.views.ledger.document",
     ),
     *("expctl.profiles.step_profiles", "expctl.targets.command", "expctl.targets.cpu", "expctl.targets.gfx1151"),
     *(

@@ -19,7 +19,7 @@ from expctl.domain.experiment.record import Record
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.verdict.decide_again import UnplayableError, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import MalformedRound
-from expctl.views.ledger_md import render
+from expctl.views.ledger.document import render
 from expctl.wiring import mark_of
 
 RESUME_S = 2.0

@@ -23,7 +23,7 @@ from expctl.flow.repository.commit_messages import candidate_message, proposal_m
 from expctl.profiles.read_profile import read_profile
 from expctl.profiles.views.terminal import profile_lines
 from expctl.views.console import ConsoleProgress
-from expctl.views.ledger_md import render
+from expctl.views.ledger.document import render
 from expctl.views.report import record_lines
 
 PROTOCOL = Protocol(

@@ -12,8 +12,8 @@ from expctl.domain.experiment.record import Estimate, Finding, History, Lapse, O
 from expctl.domain.ledger.model import ledger_of
 from expctl.domain.protocol.model import Benchmark, Build, Protocol, ResourceLimits, Size, Step, Style, Target, Toolchain
 from expctl.views.escape import Markdown, code_text, escaped_text, markdown_text, plain_text
-from expctl.views.ledger_md import render
-from expctl.views.table import table
+from expctl.views.ledger.document import render
+from expctl.views.ledger.markdown_table import table
 
 GOLDEN = Path(__file__).parent / "golden"
 

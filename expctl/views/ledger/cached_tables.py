@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.ledger.rows import DrawnPiece, Widths
-from expctl.views.ledger_lines import EXPERIMENT, FORECAST, RULE, experiment_cells, forecast_cells, rule_cells
-from expctl.views.table import head_lines, lines_text, widths_of
+from expctl.views.ledger.markdown_table import head_lines, lines_text, widths_of
+from expctl.views.ledger.tables import EXPERIMENT, FORECAST, RULE, experiment_cells, forecast_cells, rule_cells
 
 if TYPE_CHECKING:
     from expctl.domain.ledger.rows import Piece

@@ -9,11 +9,11 @@ from expctl.domain.experiment.figures import throughput_text, time_text
 from expctl.domain.experiment.predictions import accuracy_text, prediction_text
 from expctl.domain.queue.ordering import State
 from expctl.views.escape import Markdown, code_text, shown
-from expctl.views.findings import about
-from expctl.views.ledger_lines import experiment_cells, forecast_cells, rule_cells, short
-from expctl.views.ledger_pieces import HEADS, Tables, tables
-from expctl.views.ledger_protocol import protocol_sections
-from expctl.views.table import aligned, table
+from expctl.views.ledger.cached_tables import HEADS, Tables, tables
+from expctl.views.ledger.findings import about
+from expctl.views.ledger.markdown_table import aligned, table
+from expctl.views.ledger.protocol import protocol_sections
+from expctl.views.ledger.tables import experiment_cells, forecast_cells, rule_cells, short
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding

@@ -13,7 +13,7 @@ from expctl.domain.experiment.figures import effect_text
 from expctl.domain.experiment.predictions import Forecast, forecast_of, outcome_text, prediction_text
 from expctl.domain.ledger.rows import Line, Lines, Row, RuleRow, row_of, rule_row
 from expctl.views.escape import Markdown, markdown_text
-from expctl.views.table import cells
+from expctl.views.ledger.markdown_table import cells
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Estimate, Lapse, Record
