@@ -121,12 +121,12 @@ def _draw(picture: "Picture", plot: str) -> None:
     from expctl.domain.errors import Refused
 
     if plot == TERMINAL:
-        from expctl.views.chart import chart_lines
+        from expctl.views.plot.ascii import chart_lines
 
         print_lines(chart_lines(picture))
         return
     from expctl.files import atomic_write
-    from expctl.views.figure import figure_bytes
+    from expctl.views.plot.png import figure_bytes
 
     try:
         contents = figure_bytes(picture, _suffix(plot))

@@ -8,8 +8,8 @@ import pytest
 
 from expctl.domain.experiment.record import Estimate
 from expctl.domain.verdict.plot_data import Caption, Look, Picture
-from expctl.views.chart import WIDTH, chart_lines
-from expctl.views.figure import figure_bytes
+from expctl.views.plot.ascii import WIDTH, chart_lines
+from expctl.views.plot.png import figure_bytes
 
 needs_matplotlib = pytest.mark.skipif(find_spec("matplotlib") is None, reason="needs matplotlib: pip install -e '.[plot]'")
 
