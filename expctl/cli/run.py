@@ -32,7 +32,7 @@ def run(
 
     from expctl import wiring
     from expctl.adapters.machine.signals import Interruption
-    from expctl.cli.steps import facts, teller
+    from expctl.cli.run_report import facts, teller
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.proposal import check_id
     from expctl.flow.autopilot.run_all import Budget

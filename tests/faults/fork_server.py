@@ -16,7 +16,7 @@ from typing import Any
 PRELOADED = (
     *(
         "expctl.cli.app",
-        "expctl.cli.steps",
+        "expctl.cli.run_report",
         "expctl.cli.doctor",
         "expctl.wiring",
         "expctl.flow.autopilot.run_all",
