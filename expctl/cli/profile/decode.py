@@ -19,7 +19,7 @@ def decode(
     Names hold what was requested of the generator. What a name leaves out is listed as unknown, never filled in.
     """
     from expctl.cli.output import print_json, print_lines
-    from expctl.cli.profile_options import gpu
+    from expctl.cli.profile.options import gpu
     from expctl.domain.errors import Refused
     from expctl.domain.text import one_line
     from expctl.gpu.tensile.decode import read

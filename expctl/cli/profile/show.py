@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from expctl.cli.profile_options import TYPES, profile_path
+from expctl.cli.profile.options import TYPES, profile_path
 
 if TYPE_CHECKING:
     from expctl.profiles.assemble.analysis import Analysis
@@ -44,7 +44,7 @@ def show(
     their contents. docs/PROFILES.md says what is corrected and what the figures mean.
     """
     from expctl.cli.output import print_json, print_lines
-    from expctl.cli.profile_options import gpu, problem_of
+    from expctl.cli.profile.options import gpu, problem_of
     from expctl.domain.errors import Misused
     from expctl.profiles.assemble.analysis import analyse
     from expctl.profiles.model.pipeline import pipeline
@@ -83,7 +83,7 @@ def show(
 
 
 def _filter(kernel: str, kind: str) -> "_Chosen":
-    from expctl.cli.profile_options import expression
+    from expctl.cli.profile.options import expression
     from expctl.domain.errors import Misused
     from expctl.profiles.model.kernel_profile import KernelClass
 

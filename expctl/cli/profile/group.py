@@ -2,7 +2,7 @@
 
 import typer
 
-from expctl.cli import profile_decode, profile_diff, profile_show
+from expctl.cli.profile import decode, diff, show
 
 app = typer.Typer(
     help="Reads and compares profiles of GPU kernels, and the names of kernels.", no_args_is_help=True, rich_markup_mode=None
@@ -14,6 +14,6 @@ def profile() -> None:
     """Reads what rocprofv3, torch.profiler, ncu and nsys record, and says why."""
 
 
-app.command("show")(profile_show.show)
-app.command("diff")(profile_diff.diff)
-app.command("decode")(profile_decode.decode)
+app.command("show")(show.show)
+app.command("diff")(diff.diff)
+app.command("decode")(decode.decode)

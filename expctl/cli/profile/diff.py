@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from expctl.cli.profile_options import profile_path
+from expctl.cli.profile.options import profile_path
 
 TOP = 8
 
@@ -23,7 +23,7 @@ def diff(
     A and B are what `profile show` reads, before and after. Kernels are paired by name, then by role.
     """
     from expctl.cli.output import print_json, print_lines
-    from expctl.cli.profile_options import expression, gpu
+    from expctl.cli.profile.options import expression, gpu
     from expctl.domain.errors import Misused
     from expctl.profiles.assemble.analysis import with_occupancy
     from expctl.profiles.diff.comparable import why_apart
