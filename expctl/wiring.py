@@ -26,13 +26,15 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.experiment.record import Record
     from expctl.domain.ledger.rows import Lines
+    from expctl.domain.machine.interference import Foreign
     from expctl.domain.protocol.model import Gate, Protocol
+    from expctl.domain.rules.current_facts import ProbeAnswer
     from expctl.flow.autopilot.run_all import Exhausted, Unproposed
     from expctl.flow.queue.submit import Proposed
     from expctl.flow.status import Running
     from expctl.launcher.capabilities import Offer
     from expctl.ports.context import Equipment, World
-    from expctl.ports.repository import Foreign, ProbeAnswer, Progress, Recipe
+    from expctl.ports.measuring import Progress, Recipe
 
 
 def here() -> Place:

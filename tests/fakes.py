@@ -21,35 +21,30 @@ from expctl.adapters.records.findings_file import findings_of
 from expctl.adapters.records.proposal_file import proposal_of
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
+from expctl.domain.experiment.proposal_files import Draft, Queued
 from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
 from expctl.domain.experiment.record import Artifact, Fact, Finding, Record
 from expctl.domain.experiment.unreadable import Malformed
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.ledger.record_summary import Digest, digest_of
 from expctl.domain.ledger.status_totals import Stock
+from expctl.domain.machine.interference import Foreign
+from expctl.domain.patch.changed_file import ChangedFile
 from expctl.domain.patch.identity import ChangeIdentity
-from expctl.domain.protocol.model import Benchmark, Build, Environment, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.protocol.model import Benchmark, Build, Environment, Protocol, Size, Target, Toolchain
 from expctl.domain.protocol.proposer import Proposer, Refusal
+from expctl.domain.protocol.step import Step
 from expctl.domain.queue.dependency_answer import Profile
 from expctl.domain.rules.conditions import hold_of
+from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.rules.matching import Candidate, changed_codes, keys_for, keys_of
 from expctl.domain.rules.open_conditions import Hold
 from expctl.domain.run.events import Event
+from expctl.domain.run.step_result import Available, Failed, TestReport, Unavailable
 from expctl.domain.verdict.calibration import Calibration
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.ports.context import Equipment, World
-from expctl.ports.repository import (
-    Available,
-    ChangedFile,
-    Draft,
-    Failed,
-    Foreign,
-    ProbeAnswer,
-    Queued,
-    TestReport,
-    Unavailable,
-    Uncalibrated,
-)
+from expctl.ports.measuring import Uncalibrated
 
 Files = dict[str, bytes]
 

@@ -30,7 +30,7 @@ from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.adapters.rules.lookup import GitRulebook
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record, Rule, Yardstick
-from expctl.ports.repository import ProbeAnswer
+from expctl.domain.rules.current_facts import ProbeAnswer
 
 HERE = Path(__file__).parent
 EXPCTL = str(Path(sys.executable).with_name("expctl"))

@@ -1,4 +1,4 @@
-"""Lets `expctl.domain.verdict.sequential_test.decide`, the function that `expctl run` calls, decide on made or recorded rounds, many times."""
+"""Lets `sequential_test.decide`, the function that `expctl run` calls, decide on made or recorded rounds, many times."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """How often does the verdict err, and what does it cost? `python benchmarks/verdict/simulate.py [--long]`
 
-Simulated machines (machines.py) make round effects; `expctl.domain.verdict.sequential_test.decide`, the function that `expctl run` calls,
+Simulated machines (machines.py) make round effects; `sequential_test.decide`, the function that `expctl run` calls,
 decides on them; rivals (rivals.py) decide on the same machines. Then noise that breaks what a t test assumes (hard.py), and
 rounds that were recorded on real machines (traces.py): every verdict is replayed, and the A/A rounds are drawn again as
 noise. Exit 1 when a bar is missed. The short form has loose bars (a bar plus four standard errors, three failures at

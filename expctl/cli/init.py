@@ -20,7 +20,8 @@ def init(
     from expctl.adapters.codec import strict_yaml
     from expctl.cli.output import print_lines
     from expctl.domain.errors import Refused
-    from expctl.domain.protocol.model import Protocol, inconsistencies
+    from expctl.domain.protocol.inconsistencies import inconsistencies
+    from expctl.domain.protocol.model import Protocol
     from expctl.files import atomic_write
     from expctl.views.scaffold import protocol_text
 

@@ -19,8 +19,8 @@ def ledger(
     from expctl.adapters.records.ledger_file import ledger_mend
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
-    from expctl.domain.ledger.inputs import Books, ledger_in_pieces
     from expctl.files import atomic_write
+    from expctl.flow.repository.ledger_inputs import ledger_in_pieces, read_ledger_inputs
     from expctl.views.ledger.document import render, render_pieces
 
     gc.disable()  # as in brief.py
@@ -29,7 +29,7 @@ def ledger(
     library, head = wiring.library(git), git.found_head()
     library.read_ahead(head)
     if as_json:
-        view = Books.open(library, head, drawn=False).ledger()
+        view = read_ledger_inputs(library, head, drawn=False).ledger()
         text = render(view).encode()
     else:
         shelf = wiring.ledger_shelf(git, head)

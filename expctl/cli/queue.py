@@ -18,7 +18,7 @@ def queue(
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.proposal import check_id
-    from expctl.domain.queue.pending import Queue
+    from expctl.flow.repository.pending import read_queue
     from expctl.views.queue import queue_lines
 
     if bool(experiment) is not (priority is not None):
@@ -31,7 +31,7 @@ def queue(
     place = wiring.here()
     if priority is None:
         git = wiring.reader(place)
-        entries = Queue.open(wiring.library(git), git.head()).entries()
+        entries = read_queue(wiring.library(git), git.head()).entries()
     else:
         entries = (_moved(check_id(experiment), priority),)
     if as_json:

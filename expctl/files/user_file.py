@@ -1,8 +1,12 @@
 """A file that the user names on the command line, from anywhere."""
 
+import stat
 from pathlib import Path
 
 from expctl.domain.errors import Refused
+from expctl.domain.text import plain_text
+
+KERNEL_BYTES_MAX = 1 << 28
 
 
 def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
@@ -28,3 +32,60 @@ def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
             hint="check the path: is it the file that you mean?",
         )
     return found
+
+
+def kernel_bytes(path: Path) -> bytes:
+    """Return all bytes of a kernel's source, assembly or code object, at most 256 MiB.
+
+    Raises Refused for what isn't there, can't be read, is empty, too large, or no regular file.
+    """
+    name = plain_text(str(path))
+    try:
+        about = path.stat()
+        if stat.S_ISDIR(about.st_mode):
+            raise Refused(
+                f"{name} is a folder", expected="one file", found="a folder", hint="expctl inspect FILE_A FILE_B compares two"
+            )
+        if not stat.S_ISREG(about.st_mode):
+            raise Refused(
+                f"{name} is no regular file",
+                expected="a source, assembly or code object",
+                found="a device, pipe or socket",
+                where=name,
+                hint="write what it gives to a file, and inspect that",
+            )
+        with path.open("rb") as file:  # the size that a file says it has is not always what it gives (/proc)
+            data = file.read(KERNEL_BYTES_MAX + 1)
+    except FileNotFoundError as error:
+        raise Refused(
+            f"there is no file {name}",
+            expected="a source, assembly or code object",
+            found="nothing",
+            where=plain_text(str(path.parent)),
+            hint="check the name: expctl inspect FILE",
+        ) from error
+    except (OSError, ValueError) as error:  # ValueError: a NUL in the name
+        raise Refused(
+            f"cannot read {name}",
+            expected="a file that can be read",
+            found=getattr(error, "strerror", None) or str(error),
+            where=name,
+            hint="mend its permissions or links, or give another file",
+        ) from error
+    if not data:
+        raise Refused(
+            f"{name} is empty",
+            expected="a source, assembly or code object",
+            found="0 bytes",
+            where=name,
+            hint="write or build the file first",
+        )
+    if len(data) > KERNEL_BYTES_MAX:
+        raise Refused(
+            f"{name} is too large",
+            expected=f"at most {KERNEL_BYTES_MAX} bytes",
+            found=f"{max(about.st_size, len(data))} bytes",
+            where=name,
+            hint="give the code object of one GPU, without debug information",
+        )
+    return data

@@ -16,7 +16,9 @@ from expctl.flow.status import epochs_now
 if TYPE_CHECKING:
     from expctl.domain.experiment.noise import Calibrated
     from expctl.domain.protocol.model import Protocol
-    from expctl.ports.repository import Calibrations, Library, Rulebook
+    from expctl.ports.measuring import Calibrations
+    from expctl.ports.repository import Library
+    from expctl.ports.rules import Rulebook
 
 PROPOSALS_MAX = 40  # read of a long queue: more would not fit into the brief
 

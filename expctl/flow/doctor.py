@@ -6,11 +6,13 @@ from expctl.domain.checkup import Finding, note, ok, wrong
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record
-from expctl.domain.ledger.inputs import Books
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.ordering import State
-from expctl.ports.repository import Library, Toolchains, Unavailable
+from expctl.domain.run.step_result import Unavailable
+from expctl.flow.repository.ledger_inputs import read_ledger_inputs
+from expctl.ports.measuring import Toolchains
+from expctl.ports.repository import Library
 
 
 def committed_findings(
@@ -28,7 +30,7 @@ def committed_findings(
     on disk say this, and `ledger_mend` makes it so.
     """
     try:
-        books = Books.open(library, head)
+        books = read_ledger_inputs(library, head)
     except Refused as first:
         damaged = library.damaged(head)
         is_one_of_them = any((first.where, first.found) == (each.where, each.found) for each in damaged)

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from expctl.domain.errors import Misused, Refused
 from expctl.domain.experiment.record import Record
-from expctl.domain.ledger.inputs import Books
 from expctl.domain.protocol.model import Protocol
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import import_message
+from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.repository.recovery import clear_the_deck
 from expctl.imported.audit import Remark, audit
 from expctl.imported.document import Document, Reading, Unread
@@ -105,7 +105,7 @@ def import_ledger(world: World, document: Document, options: Options) -> Importe
         preflight.check_tree(workspace, protocol, head)
         preflight.check_free(workspace, head, *(record.id for record in plan.records))
         files = {f"experiments/{record.id}/record.json": world.record_bytes(record) for record in plan.records}
-        books = Books.open(world.library, head)
+        books = read_ledger_inputs(world.library, head)
         ledger = books.with_records(plan.records).ledger()
         files["ledger.md"] = world.render(ledger).encode()
         message = import_message(document.name, [record.id for record in plan.records])

@@ -9,14 +9,15 @@ from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline
 from expctl.domain.history.benchmark_identity import yardstick_of
 from expctl.domain.history.comparability import ground_of
 from expctl.domain.queue.ordering import Entry, State
-from expctl.domain.queue.pending import Queue
 from expctl.domain.values import dataclass
+from expctl.flow.repository.pending import read_queue
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
     from expctl.domain.history.epochs import Epochs
+    from expctl.domain.machine.interference import Foreign
     from expctl.domain.protocol.model import Protocol
-    from expctl.ports.repository import Foreign, Library
+    from expctl.ports.repository import Library
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +105,7 @@ def take_stock(
         baselines=tuple(baseline_of(target, records[name], stock.landings) for target, name in sorted(stock.standing.items())),
         imported=stock.given,
         running=running,
-        queue=tuple(_waiting(each) for each in Queue.open(library, head).entries() if each.state is not State.WITHDRAWN),
+        queue=tuple(_waiting(each) for each in read_queue(library, head).entries() if each.state is not State.WITHDRAWN),
         last=tuple(_line(records[name]) for name in stock.newest),
         unmeasured_at_home=tuple(f"{name}: {flag}" for name, flag in stock.debts),
         blocking=foreign(protocol.gate.patterns),

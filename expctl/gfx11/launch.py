@@ -16,6 +16,7 @@ from expctl.gfx11.machine.arrays import ALL_BITS, LANES, Anything, Flags
 from expctl.gfx11.machine.counts import Counts, Tally
 from expctl.gfx11.machine.faults import Fault, FaultLog
 from expctl.gfx11.machine.memory import Memory
+from expctl.gfx11.machine.schedule import run_waves
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.machine.workgroup import Device, Workgroup
 from expctl.gfx11.text.descriptor import Descriptor, parse_descriptor
@@ -115,7 +116,7 @@ def launch(
                 most_waves=len(items),
             )
             waves = [_wave(i, group, descriptor, memory, lanes, workgroup_id) for i, lanes in enumerate(items)]
-            group.run(waves, list(decoded.blocks), order)
+            run_waves(group, waves, list(decoded.blocks), order)
     return _interpretation(decoded, device, arguments)
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from expctl.domain.errors import Refused
+from expctl.domain.run.step_result import Available, Unavailable
 from expctl.domain.text import one_line, plain_text
 from expctl.inspection import tool_versions
 from expctl.launcher.captured import TookTooLong, captured
-from expctl.ports.repository import Available, Unavailable
 
 STUBS = Path(__file__).parent / "hip_stubs"
 KEYWORDS = STUBS / "expctl_keywords.h"

@@ -4,8 +4,8 @@ import importlib.metadata
 import importlib.util
 import shutil
 
+from expctl.domain.run.step_result import Available, Unavailable
 from expctl.launcher.captured import TookTooLong, captured
-from expctl.ports.repository import Available, Unavailable
 
 VERSION_WAIT_S = 10
 

@@ -8,20 +8,9 @@ from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.samples import Sample
-from expctl.ports.repository import (
-    Calibrations,
-    Clock,
-    Gate,
-    Journal,
-    Library,
-    Locks,
-    Profiles,
-    Progress,
-    Rulebook,
-    Steps,
-    Toolchains,
-    Workspace,
-)
+from expctl.ports.measuring import Calibrations, Clock, Gate, Profiles, Progress, Steps, Toolchains
+from expctl.ports.repository import Journal, Library, Locks, Workspace
+from expctl.ports.rules import Rulebook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

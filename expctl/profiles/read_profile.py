@@ -5,7 +5,7 @@ from pathlib import Path
 from expctl.profiles.assemble.merge import assemble
 from expctl.profiles.model.kernel_profile import Profile
 from expctl.profiles.raw import refusals
-from expctl.profiles.readers.run_folder import read_run
+from expctl.profiles.run_folder import read_run
 
 
 def read_profile(path: Path, *, arch: str = "") -> Profile:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build
+from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection.readers.code_identity import code_hash
-from expctl.ports.repository import Available, Unavailable
 
 
 class CommandRecipe:

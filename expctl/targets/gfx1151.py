@@ -6,10 +6,10 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build, NumberKind
+from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection import tool_versions
 from expctl.inspection.device_compiler import wheel_flags
 from expctl.inspection.readers.code_object import CodeObject, parse_code_object
-from expctl.ports.repository import Available, Unavailable
 
 LOOSE = "kernel.o"
 """Relocatable: in a linked file, instructions that address data hold a distance, which depends on what else is there."""

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import Build
+from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection import tool_versions
 from expctl.inspection.readers.code_identity import code_hash
-from expctl.ports.repository import Available, Unavailable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from expctl.domain.machine.interference import Foreign
 from expctl.domain.text import one_line
-from expctl.ports.repository import Foreign
 from expctl.views.report import foreign_lines
 
 

@@ -6,9 +6,9 @@ from expctl.domain.experiment.figures import throughput_text, time_text
 from expctl.domain.experiment.proposal import Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Artifact, Estimate, Record
 from expctl.domain.history.epochs import Epoch
+from expctl.domain.machine.interference import Foreign
 from expctl.domain.rules.match_levels import levels_of
 from expctl.domain.text import one_line
-from expctl.ports.repository import Foreign
 
 
 def verdict_lines(record: Record) -> list[str]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 
 from expctl.domain.experiment.proposal import Probe
+from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.rules.states import RuleState, State
 from expctl.domain.text import one_line
-from expctl.ports.repository import ProbeAnswer
 
 HEADS = {
     State.ACTIVE: "active: expctl refuses a repeat, unless its proposal names a new precondition",

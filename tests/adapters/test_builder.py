@@ -9,8 +9,8 @@ import pytest
 from expctl.adapters.steps.builder import Builder
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
+from expctl.domain.run.step_result import Failed
 from expctl.launcher.capabilities import offer
-from expctl.ports.repository import Failed
 from expctl.targets.command import CommandRecipe
 
 Run = Callable[..., Artifact | Failed]

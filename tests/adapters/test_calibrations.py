@@ -12,7 +12,7 @@ from expctl.adapters.records.calibrations import FileCalibrations, state_folder
 from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Benchmark, Size, Style
 from expctl.domain.verdict.calibration import VERSION, Calibration, SizeNoise
-from expctl.ports.repository import Uncalibrated
+from expctl.ports.measuring import Uncalibrated
 
 BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="n", weight=1.0),))
 NOISE = SizeNoise(

@@ -4,7 +4,7 @@ from user_repository import KERNEL, Repository
 
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.workspace import GitWorkspace
-from expctl.ports.repository import Failed
+from expctl.domain.run.step_result import Failed
 
 
 def test_commits_of_the_scope_along_first_parents_oldest_first(repository: Repository) -> None:

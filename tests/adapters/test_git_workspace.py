@@ -11,7 +11,7 @@ from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.patch.policy import tree_faults
 from expctl.domain.protocol.model import PatchLimits
-from expctl.ports.repository import Failed
+from expctl.domain.run.step_result import Failed
 
 EDITED = KERNEL.replace(b"three", b"3")
 LIMITS = PatchLimits(files=3, bytes=1000)

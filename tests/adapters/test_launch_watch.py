@@ -14,7 +14,7 @@ from expctl.adapters.sensors.interface import ONLY_AROUND, Launch
 from expctl.adapters.sensors.new_processes import Newcomers
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.domain.errors import Busy
-from expctl.ports.repository import Foreign
+from expctl.domain.machine.interference import Foreign
 
 NCU = Foreign(sensor="process", what="ncu matches ncu", pid=7)
 HOT = Foreign(sensor="gpu", what="gpu is hot", detail="99 degrees")

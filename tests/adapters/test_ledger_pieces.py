@@ -17,10 +17,11 @@ from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Record, Waiver, Yardstick
-from expctl.domain.ledger.inputs import Books, ledger_in_pieces
+from expctl.domain.ledger.inputs import Books
 from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import digest_of
 from expctl.domain.ledger.rows import DrawnPiece, Line
+from expctl.flow.repository.ledger_inputs import ledger_in_pieces, read_ledger_inputs
 from expctl.flow.status import take_stock
 from expctl.views.ledger.document import render, render_pieces
 from expctl.views.ledger.tables import drawn
@@ -62,7 +63,7 @@ class Case:
 
     def books(self) -> Books:
         reader = self.reader()
-        return Books.open(GitLibrary(reader, RecordIndex(reader, self.file, drawn)), reader.head())
+        return read_ledger_inputs(GitLibrary(reader, RecordIndex(reader, self.file, drawn)), reader.head())
 
     def check(self) -> Ledger:
         """From pieces, and all at once from what lies there."""

@@ -18,8 +18,8 @@ from expctl.adapters.sensors.interface import Sensor
 from expctl.adapters.sensors.process_patterns import ProcessPatterns
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.domain.errors import Busy, Refused
+from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Build, Gate, Target, Toolchain
-from expctl.ports.repository import Foreign
 
 TARGET = Target(build=Build(toolchain=Toolchain.COMMAND, argv=("make",)))
 RULE = Gate(wait_s=0.2, quiet_s=0)

@@ -9,9 +9,10 @@ import pytest
 
 from expctl.adapters.proposers.command import ProposerCommand
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.proposal_files import Draft
 from expctl.domain.protocol.model import Environment
 from expctl.domain.protocol.proposer import Proposer, Refusal
-from expctl.ports.repository import Draft, Failed
+from expctl.domain.run.step_result import Failed
 
 YAML = "id: P7\ntitle: t\nkind: perf\nhypothesis: h\nprediction: {verdict: KEEP}\n"
 START = f"""

@@ -19,8 +19,8 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Probe, Verdict
 from expctl.domain.experiment.record import Artifact, Origin, Record, Rule, Waiver
 from expctl.domain.patch.identity import ChangeIdentity
+from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.rules.matching import Candidate
-from expctl.ports.repository import ProbeAnswer
 
 PATCH_TO = "line zero, changed\n"
 PLAIN = Record(

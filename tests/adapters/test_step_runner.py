@@ -13,10 +13,11 @@ from fakes import FakeProgress
 from expctl.adapters.child.arguments import child_environment, fill
 from expctl.adapters.steps.runner import StepRunner
 from expctl.domain.experiment.record import Fact
-from expctl.domain.protocol.model import Benchmark, Environment, NumberKind, Size, Step, Style
+from expctl.domain.protocol.model import Benchmark, Environment, NumberKind, Size, Style
+from expctl.domain.protocol.step import Step
+from expctl.domain.run.step_result import Failed
+from expctl.domain.run.step_result import TestReport as Passed
 from expctl.domain.verdict.samples import Sample, Side, round_effects
-from expctl.ports.repository import Failed
-from expctl.ports.repository import TestReport as Passed
 
 SAY = """
 import json, os, signal, sys, time

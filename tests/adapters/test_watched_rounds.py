@@ -10,8 +10,8 @@ from expctl.adapters.steps.rounds import LAUNCHES_MOST
 from expctl.adapters.steps.runner import StepRunner
 from expctl.domain.errors import Busy
 from expctl.domain.protocol.model import Benchmark, Environment, Size, Style
+from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side, round_effects
-from expctl.ports.repository import Failed
 
 WORKER = """
 import json, os, sys

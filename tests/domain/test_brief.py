@@ -13,10 +13,11 @@ from expctl.domain.experiment.record import Estimate, EvidenceKind, Finding, His
 from expctl.domain.history.baselines import baselines
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.record_summary import digest_of, in_order, seen_noise
-from expctl.domain.protocol.model import Benchmark, Build, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.protocol.model import Benchmark, Build, Protocol, Size, Target, Toolchain
+from expctl.domain.protocol.step import Step
 from expctl.domain.rules.conditions import hold_of
+from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.rules.states import State, rule_states
-from expctl.ports.repository import ProbeAnswer
 from expctl.views.brief import brief_text
 
 NOW = FakeCircumstances(versions={"cc": "1.0"})

@@ -16,7 +16,8 @@ from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.epoch_lines import borders, pending
 from expctl.domain.ledger.record_summary import digest_of
 from expctl.domain.ledger.simplify_budget import simplify_used_percent
-from expctl.domain.protocol.model import Benchmark, Build, Environment, Gate, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.protocol.model import Benchmark, Build, Environment, Gate, Protocol, Size, Target, Toolchain
+from expctl.domain.protocol.step import Step
 
 MACHINE = {"cpu": "a CPU", "cores": "2", "os": "Linux 6.18", "python": "3.11.7", "elftools": "0.33"}
 STICK = Yardstick(harness="h1", kpi="n=512 (1); fine", build="zig-cpu -O3")

@@ -26,7 +26,8 @@ from expctl.domain.ledger.model import Ledger, ledger_of
 from expctl.domain.ledger.record_summary import Digest, digest_of, given_baselines
 from expctl.domain.ledger.remarks import corrections, debts
 from expctl.domain.ledger.rows import queue_items, row_of, rule_row
-from expctl.domain.protocol.model import Benchmark, Build, NumberKind, Protocol, Size, Step, Target, Toolchain
+from expctl.domain.protocol.model import Benchmark, Build, NumberKind, Protocol, Size, Target, Toolchain
+from expctl.domain.protocol.step import Step
 from expctl.domain.queue.ordering import State, line_up
 from expctl.domain.rules.matching import Level
 

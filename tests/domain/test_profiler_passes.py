@@ -2,8 +2,8 @@
 
 import pytest
 
-from expctl.domain.protocol.model import Step
 from expctl.domain.protocol.profiler_passes import counter_faults, passes_of
+from expctl.domain.protocol.step import Step
 
 ROCPROF = ("rocprofv3", "--kernel-trace", "--stats", "-d", "{out}", "-o", "{id}", "--", "{python}", "-u", "p.py", "--stats")
 

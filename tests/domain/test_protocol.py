@@ -6,19 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.domain.protocol.model import (
-    Benchmark,
-    Build,
-    Gate,
-    KeepRule,
-    Protocol,
-    Size,
-    Step,
-    Target,
-    Toolchain,
-    inconsistencies,
-    inside,
-)
+from expctl.domain.protocol.inconsistencies import inconsistencies
+from expctl.domain.protocol.model import Benchmark, Build, Gate, KeepRule, Protocol, Size, Target, Toolchain, inside
+from expctl.domain.protocol.step import Step
 
 STEP = Step(argv=("run",), timeout_s=1)
 BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="a", weight=0.25), Size(name="b", weight=0.75)))

@@ -23,11 +23,11 @@ from expctl.adapters.steps import builder, runner
 from expctl.domain.errors import MachineTrouble
 from expctl.domain.machine import os_errors
 from expctl.domain.run.events import MeasureFailed, Publishing
+from expctl.domain.run.step_result import Failed
 from expctl.flow.autopilot import preconditions
 from expctl.flow.repository import preflight, recovery
 from expctl.flow.run import perform
 from expctl.launcher import containment, running
-from expctl.ports.repository import Failed
 
 Defect = Callable[[], None]
 DEFECTS: dict[str, Defect] = {}

@@ -19,6 +19,7 @@ from expctl.domain.experiment.record import Record
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.verdict.decide_again import UnplayableError, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import MalformedRound
+from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.views.ledger.document import render
 from expctl.wiring import mark_of
 
@@ -98,7 +99,7 @@ def violations(scene: Scene, expected: Expected) -> tuple[str, ...]:
 def _violations(scene: Scene, expected: Expected, head: str) -> tuple[str, ...]:
     git = GitReader(locate(scene.root))
     library = GitLibrary(git)
-    books = Books.open(library, head)
+    books = read_ledger_inputs(library, head)
     records = {each.id: each for each in library.records(head)}
     record = records.get(expected.experiment)
     return (

@@ -10,10 +10,10 @@ from expctl.adapters.records.findings_file import FindingsPen
 from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.audit import Audit, Bisection, finding_text
+from expctl.domain.run.step_result import Failed
 from expctl.flow.audit import stack_audit as flow
 from expctl.flow.audit.stack_audit import Asked, audit, record
 from expctl.flow.run.experiment import run_experiment
-from expctl.ports.repository import Failed
 from expctl.views.audit import audit_lines
 
 

@@ -7,14 +7,14 @@ from fakes import Stage, patch_to
 
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.ledger.inputs import Books
 from expctl.domain.queue.ordering import INVALID_RETRIES, Entry, State
+from expctl.domain.run.step_result import Failed
 from expctl.flow.autopilot.run_all import Ask, Budget, Ended, Exhausted, Skipped, Step, Unproposed, run_all
 from expctl.flow.queue.edit_queue import Rebased, prioritise, withdraw
 from expctl.flow.queue.submit import Proposed
+from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.ports.context import World
-from expctl.ports.repository import Failed
 
 
 def nobody(_world: World, _target: str) -> Exhausted:
@@ -181,7 +181,7 @@ def test_the_wanted_target_is_the_one_that_decides() -> None:
 
 
 def queue_of(stage: Stage) -> dict[str, Entry]:
-    return {each.id: each for each in Books.open(stage.library, stage.workspace.head()).queue()}
+    return {each.id: each for each in read_ledger_inputs(stage.library, stage.workspace.head()).queue()}
 
 
 def test_what_a_keep_leaves_without_a_place_is_blocked_and_may_be_freed() -> None:

@@ -10,12 +10,12 @@ from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.protocol.model import Calibrate
 from expctl.domain.run.events import Begun
+from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.calibration import Calibration
 from expctl.domain.verdict.decide_again import UnplayableError, replayed
 from expctl.flow.measuring.calibrate import calibrate
 from expctl.flow.measuring.noise_line import age, noise_line
 from expctl.flow.run.experiment import run_experiment
-from expctl.ports.repository import Failed
 
 NCU = ("ncu matches ncu",)
 BENCHMARK = PROTOCOL.targets["cpu"].benchmark

@@ -9,13 +9,14 @@ from expctl.adapters.proposers.sweep_search import search_of
 from expctl.adapters.records.proposal_file import proposal_bytes, proposal_of
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Kind
+from expctl.domain.experiment.proposal_files import Draft
 from expctl.domain.protocol.proposer import Proposer, Screen, Sweep
+from expctl.domain.run.step_result import Failed
 from expctl.flow.autopilot.ask_proposer import Agency, ask_proposer
 from expctl.flow.autopilot.run_all import Exhausted, Unproposed
 from expctl.flow.queue.edit_queue import prioritise, withdraw
 from expctl.flow.queue.submit import Proposed
 from expctl.flow.run.experiment import run_experiment
-from expctl.ports.repository import Draft, Failed
 
 
 def draft(id: str, kernel: str, path: str = "src/kernel", **changes: object) -> Draft:

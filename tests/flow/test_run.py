@@ -10,11 +10,11 @@ from expctl.adapters.codec.record_codec import record_bytes, samples_of
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Fact, Record
-from expctl.domain.protocol.model import Step
+from expctl.domain.protocol.step import Step
 from expctl.domain.run.events import Measured
+from expctl.domain.run.step_result import Failed, Unavailable
 from expctl.domain.verdict.samples import Session, Side
 from expctl.flow.run.experiment import Outcome, run_experiment
-from expctl.ports.repository import Failed, Unavailable
 
 NCU = ("ncu matches ncu",)
 

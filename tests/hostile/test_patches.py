@@ -10,9 +10,9 @@ from expctl.adapters.git.reader import locate
 from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.protocol.model import Build, PatchLimits, Protocol, Target, Toolchain
 from expctl.flow.repository.preflight import check_patch
-from expctl.ports.repository import Queued
 
 PROTOCOL = Protocol(
     version=1,

@@ -12,11 +12,12 @@ import pytest
 from expctl.adapters.child.contained_process import MARK, Child, Launch, TimedOut, TooMuch, Unkillable, Walls, end_survivors
 from expctl.adapters.steps.runner import StepRunner
 from expctl.domain.errors import Busy
-from expctl.domain.protocol.model import Environment, Step
+from expctl.domain.protocol.model import Environment
+from expctl.domain.protocol.step import Step
+from expctl.domain.run.step_result import Failed
 from expctl.launcher import running, survivors
 from expctl.launcher.control_group import groups_of, home_of_groups
 from expctl.launcher.process import Identity, boot_id, identity_of, state_of
-from expctl.ports.repository import Failed
 
 SLEEPS = (sys.executable, "-c", "import time; time.sleep(60)")
 TALKS = (sys.executable, "-c", "while True: print('and so on')")

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from expctl.domain.errors import Refused
+from expctl.profiles import run_folder
 from expctl.profiles.model.kernel_profile import GridUnit, Profile
 from expctl.profiles.read_profile import read_profile
-from expctl.profiles.readers import run_folder
 
 GOLDEN = Path(__file__).parent / "golden"
 Show = Callable[..., Any]

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from expctl.domain.errors import Refused
+from expctl.domain.run.step_result import Unavailable
+from expctl.files.user_file import KERNEL_BYTES_MAX
 from expctl.inspection import device_compiler
 from expctl.inspection.device_compiler import Compiled, Options, compile_source
 from expctl.inspection.readers import metadata_text
 from expctl.inspection.readers.read_file import inspect
-from expctl.ports.repository import Unavailable
-from expctl.targets.input_file import BYTES_MAX
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 
@@ -145,7 +145,7 @@ def test_empty_looped_and_huge_files(tmp_path: Path) -> None:
     (tmp_path / "empty.o").touch()
     (tmp_path / "loop.s").symlink_to(tmp_path / "loop.s")
     with (tmp_path / "huge.s").open("wb") as file:
-        file.truncate(BYTES_MAX + 1)
+        file.truncate(KERNEL_BYTES_MAX + 1)
     for name, message in (("empty.o", "is empty"), ("loop.s", "cannot read"), ("huge.s", "is too large")):
         with pytest.raises(Refused, match=message) as refusal:
             inspect(tmp_path / name, ANY)

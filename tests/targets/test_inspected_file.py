@@ -10,13 +10,13 @@ import pytest
 
 from expctl.adapters.codec.decode import encode
 from expctl.domain.errors import Refused
+from expctl.domain.run.step_result import Unavailable
 from expctl.inspection import device_compiler
 from expctl.inspection.device_compiler import Options, compile_source
 from expctl.inspection.model.change import change_between
 from expctl.inspection.model.report import FileReport, KernelReport
 from expctl.inspection.readers.assembly_text import parse_assembly
 from expctl.inspection.readers.read_file import inspect
-from expctl.ports.repository import Unavailable
 from expctl.targets.gfx1151 import compiler_facts
 
 ziglang = pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")

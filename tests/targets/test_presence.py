@@ -6,8 +6,9 @@ import pytest
 
 from expctl.adapters.steps.builder import Builder
 from expctl.domain.protocol.model import Build, Environment, Requires, Target, Toolchain
+from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection import tool_versions
-from expctl.ports.repository import Available, Recipe, Unavailable
+from expctl.ports.measuring import Recipe
 from expctl.targets.command import CommandRecipe
 from expctl.targets.rocm import HIPCC
 from expctl.targets.sm_90 import NVCC

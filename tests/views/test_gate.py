@@ -1,6 +1,6 @@
 """What `expctl gate` prints, whole."""
 
-from expctl.ports.repository import Foreign
+from expctl.domain.machine.interference import Foreign
 from expctl.views.gate import gate_lines
 
 SENSORS = [("process", "looked at 9 for ncu", "", ""), ("device", "", "no card", ""), ("cpu", "", "", "no limit")]

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import Estimate, Finding, History, Lapse, Origin, Record, Replication, Rule, Waiver
 from expctl.domain.ledger.model import ledger_of
-from expctl.domain.protocol.model import Benchmark, Build, Protocol, ResourceLimits, Size, Step, Style, Target, Toolchain
+from expctl.domain.protocol.model import Benchmark, Build, Protocol, ResourceLimits, Size, Style, Target, Toolchain
+from expctl.domain.protocol.step import Step
 from expctl.views.escape import Markdown, code_text, escaped_text, markdown_text, plain_text
 from expctl.views.ledger.document import render
 from expctl.views.ledger.markdown_table import table

@@ -2,10 +2,10 @@
 
 from expctl.domain.experiment.proposal import Probe, Verdict
 from expctl.domain.experiment.record import Lapse
+from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.rules.match_levels import Pass
 from expctl.domain.rules.matching import Level
 from expctl.domain.rules.states import RuleState, State
-from expctl.ports.repository import ProbeAnswer
 from expctl.views.rules import probe_lines, rules_lines
 
 ACTIVE = RuleState(

@@ -14,9 +14,10 @@ from expctl.adapters.git.stale_locks import remove_below
 from expctl.adapters.git.work_tree import WorkTreeFiles
 from expctl.adapters.git.worktrees import CheckOuts
 from expctl.domain.errors import Refused
+from expctl.domain.patch.changed_file import ChangedFile
 from expctl.domain.patch.unified_diff import no_diff
+from expctl.domain.run.step_result import Failed
 from expctl.files import atomic_write
-from expctl.ports.repository import ChangedFile, Failed
 
 IDENTITY = {"NAME": "expctl", "EMAIL": "expctl@localhost"}
 DELETED = "000000"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from expctl.adapters.git.reader import EXPERIMENTS
+from expctl.adapters.index.schema import made_of
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
@@ -41,13 +42,17 @@ UNAVAILABLE = {
 
 def code_stamp() -> str:
     """Stands for the code that made an index (modules by name, size and time): other code may make it otherwise."""
-    package = Path(__file__).parents[1]
-    told = []
-    for room in ROOMS:
-        with os.scandir(package / room) as modules:
-            found = [(each.name, each.stat()) for each in modules if each.name.endswith(".py")]
-        told += sorted((name, seen.st_size, seen.st_mtime_ns) for name, seen in found)
-    return repr((sys.version_info[:3], told))
+    found: list[tuple[str, int, int]] = []
+    folders = [str(Path(__file__).parents[2] / room) for room in ROOMS]
+    for folder in folders:
+        with os.scandir(folder) as entries:
+            for each in entries:
+                if each.name.endswith(".py"):
+                    seen = each.stat()
+                    found.append((each.path, seen.st_size, seen.st_mtime_ns))
+                elif each.is_dir() and each.name != "__pycache__":
+                    folders.append(each.path)
+    return repr((sys.version_info[:3], sorted(found)))
 
 
 class RecordIndex:
@@ -144,13 +149,6 @@ class RecordIndex:
                 index.execute("select key from records where live limit 1").fetchall()
                 index.backup(memory)
         return memory
-
-
-def made_of(index: sqlite3.Connection) -> tuple[str, str] | None:
-    """(code, tree) of an index; None of an empty one."""
-    if not index.execute("select 1 from sqlite_master limit 1").fetchone():
-        return None
-    return index.execute("select code, tree from made").fetchone() or ("", "")
 
 
 def _busy() -> sqlite3.OperationalError:

@@ -11,8 +11,8 @@ from expctl.adapters.sensors.interface import Sensor
 from expctl.adapters.sensors.new_processes import Newcomers
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.domain.errors import Busy, Refused
+from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Gate, Target
-from expctl.ports.repository import Foreign
 
 POLL_S = 0.1
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from expctl.adapters.sensors.interface import Launch, Sensor
 from expctl.adapters.sensors.new_processes import Newcomers
-from expctl.ports.repository import Foreign
+from expctl.domain.machine.interference import Foreign
 
 POLL_S = 0.05
 SHARE_MOST = 0.005  # of a core

@@ -15,11 +15,12 @@ from expctl.adapters.codec.strict_yaml import BYTES_MAX
 from expctl.adapters.records.proposal_file import proposal_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import ID_PATTERN, Proposal
+from expctl.domain.experiment.proposal_files import Draft
 from expctl.domain.protocol.model import Environment
 from expctl.domain.protocol.proposer import Proposer, Refusal
+from expctl.domain.run.step_result import Failed
 from expctl.domain.text import has_unseen, one_line
 from expctl.files import atomic_write
-from expctl.ports.repository import Draft, Failed
 
 SCHEMA = 1
 REMEMBERED = 20

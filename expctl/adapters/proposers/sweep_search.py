@@ -7,7 +7,7 @@ from typing import Any
 from expctl.domain.errors import Refused
 from expctl.domain.patch.sweep import Combination
 from expctl.domain.protocol.proposer import Sampler, Sweep
-from expctl.ports.repository import Search
+from expctl.ports.proposers import Search
 
 
 class GridSearch:

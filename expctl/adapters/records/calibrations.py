@@ -14,7 +14,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Benchmark
 from expctl.domain.verdict.calibration import Calibration, benchmark_identity, implausible
 from expctl.files import atomic_write
-from expctl.ports.repository import Uncalibrated
+from expctl.ports.measuring import Uncalibrated
 
 FOLDER = "XDG_STATE_HOME"
 NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")

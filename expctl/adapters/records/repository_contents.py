@@ -18,17 +18,18 @@ from expctl.domain.experiment.proposal import ID_PATTERN, Proposal, Verdict, che
 from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
 from expctl.domain.experiment.record import Finding
 from expctl.domain.patch.unified_diff import no_diff
-from expctl.domain.protocol.model import Protocol, inconsistencies
+from expctl.domain.protocol.inconsistencies import inconsistencies
+from expctl.domain.protocol.model import Protocol
 from expctl.domain.values import replace
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
+    from expctl.domain.experiment.proposal_files import Queued
     from expctl.domain.experiment.record import Record
     from expctl.domain.experiment.unreadable import Malformed
     from expctl.domain.ledger.record_summary import Digest
     from expctl.domain.ledger.status_totals import Stock
     from expctl.domain.queue.dependency_answer import Profile
-    from expctl.ports.repository import Queued
 
 PROTOCOL = "protocol.yaml"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
@@ -78,7 +79,7 @@ class GitLibrary:
     def queued(self, commit: str, experiment: str) -> Queued:
         """One proposal with its patch. Raises Refused when it isn't committed or not well formed."""
         from expctl.adapters.records.proposal_file import proposal_of
-        from expctl.ports.repository import Queued
+        from expctl.domain.experiment.proposal_files import Queued
 
         folder = f"{EXPERIMENTS}/{check_id(experiment)}"
         names = {name: f"{commit}:{folder}/{name}" for name in PROPOSAL}

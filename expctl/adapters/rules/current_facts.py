@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.protocol.model import Protocol
-    from expctl.ports.repository import ProbeAnswer
+    from expctl.domain.rules.current_facts import ProbeAnswer
 
 AskTool = Callable[[str], str]
 TryProbe = Callable[["Probe"], "ProbeAnswer"]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Probe, Until
+from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.text import one_line
 from expctl.files import atomic_write
-from expctl.ports.repository import ProbeAnswer
 
 NAME = "probe.hip"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from expctl.adapters.sensors.clock_history import ClockHistory
 from expctl.adapters.sensors.interface import Launch, Sensor, times_cpu
+from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Target
-from expctl.ports.repository import Foreign
 
 CPUS = Path("/sys/devices/system/cpu")
 COUNTS = ("thermal_throttle/core_throttle_count", "thermal_throttle/package_throttle_count")

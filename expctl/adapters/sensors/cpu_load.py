@@ -14,8 +14,8 @@ from pathlib import Path
 
 from expctl.adapters.sensors.interface import ONLY_AROUND, Launch, Sensor, times_cpu
 from expctl.adapters.sensors.process_table import PROC, ProcessTable
+from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Target
-from expctl.ports.repository import Foreign
 
 WINDOW_S = 0.2  # ticks are 10 ms: a shorter look says nothing
 RUN_LEAST_NS = 20_000_000

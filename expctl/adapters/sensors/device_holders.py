@@ -12,9 +12,9 @@ from pathlib import Path
 
 from expctl.adapters.sensors.interface import EACH_TIME, Launch, Sensor, uses_gpu
 from expctl.adapters.sensors.process_table import ProcessTable
+from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Target
 from expctl.domain.text import one_line
-from expctl.ports.repository import Foreign
 
 CARD = re.compile(r"kfd|nvidia\d+")
 KFD_PROCESSES = "class/kfd/kfd/proc"

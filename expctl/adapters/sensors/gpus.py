@@ -6,8 +6,8 @@ from contextlib import AbstractContextManager, ExitStack
 from expctl.adapters.sensors.clock_history import ClockHistory
 from expctl.adapters.sensors.gpu_reading import GpuReading, GpuSource
 from expctl.adapters.sensors.interface import Launch, Sensor, uses_gpu
+from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Gate, Target
-from expctl.ports.repository import Foreign
 
 EVERY_S = 0.25
 AT_WORK_PERCENT = 50.0  # below it a clock says nothing: an idle card slows down by itself

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Protocol
 
+from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import NumberKind, Target
-from expctl.ports.repository import Foreign
 
 EACH_TIME = 0.0
 ONLY_AROUND = float("inf")

@@ -6,8 +6,8 @@ from fnmatch import translate
 
 from expctl.adapters.sensors.interface import EACH_TIME, Launch, Sensor
 from expctl.adapters.sensors.process_table import ProcessTable
+from expctl.domain.machine.interference import Foreign
 from expctl.domain.text import one_line
-from expctl.ports.repository import Foreign
 
 INTERPRETERS = re.compile("|".join(translate(name) for name in ("python*", "bash", "sh", "dash", "perl", "node", "ruby")))
 

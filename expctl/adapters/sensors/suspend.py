@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from expctl.adapters.sensors.interface import ONLY_AROUND, Launch, Sensor
-from expctl.ports.repository import Foreign
+from expctl.domain.machine.interference import Foreign
 
 LEAST_S = 0.05
 

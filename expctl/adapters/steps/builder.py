@@ -18,9 +18,10 @@ from expctl.domain.errors import Busy
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
+from expctl.domain.run.step_result import Available, Failed, Unavailable
 from expctl.files import atomic_write
 from expctl.files.disk_space import check_room
-from expctl.ports.repository import Available, Failed, Recipe, Unavailable
+from expctl.ports.measuring import Recipe
 
 ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
 ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig

@@ -13,8 +13,9 @@ from expctl.adapters.machine.interference_watch import Unwatched, Watch
 from expctl.adapters.steps.worker import StepFailed, Visit, Worker
 from expctl.domain.errors import Busy
 from expctl.domain.protocol.model import Benchmark, Style
+from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side
-from expctl.ports.repository import Failed, Progress
+from expctl.ports.measuring import Progress
 
 ORDERS = ("ABBA", "BAAB")
 LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}

@@ -18,12 +18,14 @@ from expctl.adapters.steps.rounds import Rounds
 from expctl.adapters.steps.worker import StepFailed
 from expctl.domain.experiment.record import Fact
 from expctl.domain.machine.os_errors import is_trouble
-from expctl.domain.protocol.model import Benchmark, Environment, NumberKind, Step
+from expctl.domain.protocol.model import Benchmark, Environment, NumberKind
+from expctl.domain.protocol.step import Step
+from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.files import atomic_write
 from expctl.files.disk_space import check_room
-from expctl.ports.repository import Failed, Progress, TestReport
+from expctl.ports.measuring import Progress
 
 KILLED = "died of SIGKILL"
 END_WAIT_S = 10.0  # from the last line of a script to its exit

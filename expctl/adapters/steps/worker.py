@@ -9,9 +9,9 @@ from typing import Any, NoReturn
 
 from expctl.adapters.child.contained_process import Child, Gone, TimedOut, log_tail
 from expctl.adapters.child.result_channel import NONCE, Channel, Unasked, shown
+from expctl.domain.run.step_result import Failed
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Side
-from expctl.ports.repository import Failed
 
 NS_MAX = 1 << 53
 

@@ -15,9 +15,9 @@ from expctl.domain.values import dataclass
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
     from expctl.domain.ledger.record_summary import Ban, Digest
+    from expctl.domain.rules.current_facts import Circumstances
     from expctl.domain.rules.match_levels import Pass
     from expctl.domain.rules.open_conditions import Hold
-    from expctl.ports.repository import Circumstances
 
 WAY_OUT = (
     "The way out of a rule is a new precondition: a condition below that has changed (compiler, architecture, the baseline's"

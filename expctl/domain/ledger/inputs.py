@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment.queue_ticket import Filing, Ticket
-from expctl.domain.ledger.model import Ledger, ledger_from, ledger_from_sums
-from expctl.domain.ledger.record_summary import Digest, digest_of, in_order, standing
+from expctl.domain.ledger.model import Ledger, ledger_from
+from expctl.domain.ledger.record_summary import Digest, digest_of
 from expctl.domain.queue.pending import Queue
 from expctl.domain.values import dataclass, replace
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.queue.dependency_answer import Profile
     from expctl.domain.queue.ordering import Entry
-    from expctl.ports.repository import LedgerShelf, Library
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,21 +28,6 @@ class Books:
     records: Mapping[str, Record]
     findings: tuple[Finding, ...]
     waiting: Queue
-
-    @staticmethod
-    def open(library: Library, commit: str, *, drawn: bool = True) -> Books:
-        """Read it, with the lines of the ledger that were `drawn` before or without. Raises Refused when something there is
-        not well formed.
-        """
-        digests = library.digests(commit, drawn=drawn)
-        undrawn = (each.id for each in digests if each.lines is None)
-        return Books(
-            protocol=library.protocol(commit),
-            digests={each.id: each for each in digests},
-            records=library.some_records(commit, {*undrawn, *standing(in_order(digests)).values()}),
-            findings=library.findings(commit),
-            waiting=Queue.open(library, commit),
-        )
 
     def queue(self) -> tuple[Entry, ...]:
         """What waits, in the order in which it runs."""
@@ -81,16 +65,3 @@ class Books:
         filings = self.waiting.filings
         changed = {name: replace(filings[name], ticket=ticket) for name, ticket in tickets.items()}
         return replace(self, waiting=replace(self.waiting, filings={**filings, **changed}))
-
-
-def ledger_in_pieces(library: Library, shelf: LedgerShelf, commit: str) -> Ledger:
-    """As `Books.ledger`, and of ten thousand records nearly as soon as of a few. Raises Refused like `Books.open`."""
-    sums = shelf.sums()
-    ledger = ledger_from_sums(
-        library.protocol(commit),
-        sums,
-        library.some_records(commit, sums.standing.values()),
-        findings=library.findings(commit),
-        queue=Queue.open(library, commit).entries(),
-    )
-    return replace(ledger, pieces=shelf.pieces(sums))

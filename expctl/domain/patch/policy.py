@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
+from expctl.domain.patch.changed_file import ChangedFile
 from expctl.domain.protocol.model import PatchLimits, inside
-from expctl.ports.repository import ChangedFile
 
 REGULAR, FOLDER, DELETED = "100644", "040000", "000000"
 PATCH_BYTES_MAX = 16_000_000

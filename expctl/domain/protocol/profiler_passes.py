@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from expctl.domain.values import replace
 
 if TYPE_CHECKING:
-    from expctl.domain.protocol.model import Step
+    from expctl.domain.protocol.step import Step
 
 ROCPROF, NCU = "rocprofv3", "ncu"
 COUNTERS_PER_PASS = 6

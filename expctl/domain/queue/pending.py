@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from expctl.domain.queue.ordering import asked_experiments, asked_profiles, line_up
+from expctl.domain.queue.ordering import line_up
 from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.unreadable import Malformed
     from expctl.domain.queue.dependency_answer import Profile
     from expctl.domain.queue.ordering import Entry
-    from expctl.ports.repository import Library
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,22 +28,6 @@ class Queue:
     filings: Mapping[str, Filing] = field(default_factory=dict)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
     malformed: tuple[Malformed, ...] = ()
-
-    @staticmethod
-    def open(library: Library, commit: str) -> Queue:
-        """Read it. Raises Refused when a record there is damaged."""
-        waiting = library.waiting(commit)
-        filings = library.filings(commit, waiting)
-        proposals = tuple(each for each in library.some_proposals(commit, waiting) if not filings[each.id].damaged)
-        read = {each.id for each in proposals}
-        missing = [each for each in waiting if each not in read]
-        return Queue(
-            proposals=proposals,
-            records=library.some_records(commit, {*waiting, *asked_experiments(proposals)}),
-            filings=filings,
-            profiles=library.profiles(commit, asked_profiles(proposals)),
-            malformed=library.malformed(commit, missing) if missing else (),
-        )
 
     def entries(self) -> tuple[Entry, ...]:
         """What waits, in the order in which it runs."""

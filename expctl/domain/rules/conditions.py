@@ -17,7 +17,7 @@ from expctl.domain.rules.open_conditions import PROBE, REGION, SCHEMA, Hold
 from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
-    from expctl.ports.repository import Circumstances
+    from expctl.domain.rules.current_facts import Circumstances
 
 COMPILERS = ("ziglang", "hipcc", "nvcc", "cc")
 TARGET = "target"

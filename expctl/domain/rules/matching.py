@@ -20,7 +20,7 @@ from expctl.domain.values import dataclass
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Record, Rule
-    from expctl.ports.repository import Circumstances
+    from expctl.domain.rules.current_facts import Circumstances
 
 LIKENESS = {
     Level.PATCH: "the same patch, whatever its line numbers",

@@ -12,7 +12,7 @@ from expctl.domain.experiment.proposal import Probe, Until
 from expctl.domain.experiment.record import Lapse
 
 if TYPE_CHECKING:
-    from expctl.ports.repository import Circumstances
+    from expctl.domain.rules.current_facts import Circumstances
 
 ARCHITECTURE, EPOCH, REGION, SCHEMA, PROBE = (
     "architecture",

@@ -14,7 +14,7 @@ from expctl.domain.rules.matching import void_patterns
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Lapse, Record, Rule
-    from expctl.ports.repository import Circumstances
+    from expctl.domain.rules.current_facts import Circumstances
 
 
 class State(StrEnum):

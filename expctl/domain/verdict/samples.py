@@ -25,7 +25,7 @@ class Sample:
     this side twice, and each visit is `visit` iterations. In style `launch` one sample is one visit.
     `round_ms` is how long the whole round took. Samples from before there were sessions have none: all were searches.
     `pair` is the round in which its workers began, where a pair lives for several. `hidden_ns` is, for each visit, what was
-    seen of it from outside of the build's process beyond `ns` (domain/verdict/untimed_work.py); negative where others came in between.
+    seen of it from outside of the build's process beyond `ns` (untimed_work.py); negative where others came in between.
     """
 
     round: int

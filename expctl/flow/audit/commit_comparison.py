@@ -10,6 +10,7 @@ from expctl.domain.experiment.record import OBJECTIVE, Artifact
 from expctl.domain.history.audit import Contest
 from expctl.domain.history.kept_changes import Promise, beyond_promise
 from expctl.domain.protocol.model import Benchmark, Protocol
+from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.calibration import Calibration
 from expctl.domain.verdict.judge import estimates_of, judge
 from expctl.domain.verdict.plan import Plan
@@ -18,7 +19,6 @@ from expctl.domain.verdict.sequential_test import Decision, MeasureMore
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.run.perform import CHECK_OUT
 from expctl.ports.context import Equipment, World
-from expctl.ports.repository import Failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

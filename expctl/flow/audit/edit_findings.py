@@ -7,10 +7,10 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.findings import COMMIT, FINDING_ID, TEXT_MAX, alike, by_id, leads_back, next_id, unknown_evidence
 from expctl.domain.experiment.proposal import ID_PATTERN
 from expctl.domain.experiment.record import EvidenceKind, Finding, Origin
-from expctl.domain.ledger.inputs import Books
 from expctl.domain.text import one_line, plain_text
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import finding_message
+from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.repository.recovery import clear_the_deck
 from expctl.ports.context import World
 from expctl.ports.repository import FindingsPen
@@ -155,7 +155,7 @@ def _check_since(world: World, head: str, since: str) -> None:
 
 def _publish(world: World, head: str, contents: bytes, finding: Finding, findings: tuple[Finding, ...], verb: str) -> Noted:
     branch = preflight.check_workspace(world.workspace, (), FILE)
-    ledger = replace(Books.open(world.library, head), findings=findings).ledger()
+    ledger = replace(read_ledger_inputs(world.library, head), findings=findings).ledger()
     files = {f"experiments/{FILE}": contents, "ledger.md": world.render(ledger).encode()}
     message = finding_message(finding, verb)
     commit = world.workspace.commit_files(parent=head, files=files, message=message, date=world.clock.date())

@@ -9,6 +9,7 @@ from expctl.domain.experiment.record import OBJECTIVE, EvidenceKind
 from expctl.domain.history.audit import Audit, Contest, LeftOut, finding_text
 from expctl.domain.history.epochs import Epoch, epochs_of
 from expctl.domain.history.kept_changes import Layer, Promise, falls_short, stack_of, together
+from expctl.domain.run.step_result import Failed
 from expctl.flow.audit.bisect import bisect
 from expctl.flow.audit.commit_comparison import Ring, contest
 from expctl.flow.audit.edit_findings import add
@@ -16,7 +17,7 @@ from expctl.flow.measuring.comparability import ground_here
 from expctl.flow.repository import preflight
 from expctl.flow.repository.recovery import clear_the_deck
 from expctl.ports.context import World
-from expctl.ports.repository import Failed, FindingsPen
+from expctl.ports.repository import FindingsPen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

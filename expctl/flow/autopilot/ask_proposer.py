@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment.proposal import Proposal
+from expctl.domain.experiment.proposal_files import Draft
 from expctl.domain.patch.sweep import Combination
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.protocol.proposer import Refusal, Sweep
+from expctl.domain.run.step_result import Failed
 from expctl.domain.text import one_line
 from expctl.flow.autopilot.preconditions import check_same_branch
 from expctl.flow.autopilot.proposer_input import brief_of
@@ -18,7 +20,8 @@ from expctl.flow.queue.submit import Proposed, propose
 from expctl.flow.repository import preflight
 from expctl.flow.repository.recovery import clear_the_deck
 from expctl.ports.context import World
-from expctl.ports.repository import Draft, Failed, Holder, Proposers, Search
+from expctl.ports.proposers import Proposers, Search
+from expctl.ports.repository import Holder
 
 CHECK_OUT = "p"
 

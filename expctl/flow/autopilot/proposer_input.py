@@ -7,9 +7,9 @@ from expctl.domain.brief.word_limit import Section
 from expctl.domain.experiment.record import Record
 from expctl.domain.history.baselines import Baseline, baselines
 from expctl.domain.protocol.model import KeepRule, PatchLimits
-from expctl.domain.queue.pending import Queue
 from expctl.flow.brief import brief_here
 from expctl.flow.queue.submit import next_number
+from expctl.flow.repository.pending import read_queue
 from expctl.ports.context import World
 
 
@@ -82,7 +82,7 @@ def brief_of(world: World, head: str) -> Brief:
         baselines=baselines(records),
         queue=tuple(
             Waiting(id=each.id, title=each.proposal.title, state=each.state, why=each.why)
-            for each in Queue.open(world.library, head).entries()
+            for each in read_queue(world.library, head).entries()
         ),
         records=tuple(_told(record, open_again=record.id in whole.open_again) for record in records),
         sections=whole.sections,

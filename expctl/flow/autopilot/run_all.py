@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from expctl.domain.errors import Busy, MachineTrouble, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import Entry, State
-from expctl.domain.queue.pending import Queue
 from expctl.domain.text import one_line
 from expctl.flow.autopilot.preconditions import check_ground, check_same_branch, ending_in_words
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.queue.submit import Proposed
+from expctl.flow.repository.pending import read_queue
 from expctl.flow.repository.recovery import clear_the_deck
 from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.ports.context import World
@@ -99,7 +99,7 @@ class _Journey:
 
     def look(self) -> tuple[Entry, ...]:
         """The queue at the head of the branch, but what was refused on this baseline."""
-        queue = Queue.open(self.world.library, self.world.workspace.head()).entries()
+        queue = read_queue(self.world.library, self.world.workspace.head()).entries()
         return tuple(each for each in queue if each.id not in self.refused)
 
     def next_of(self, entries: tuple[Entry, ...]) -> str:

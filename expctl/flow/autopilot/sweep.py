@@ -9,16 +9,17 @@ from contextlib import ExitStack
 
 from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
+from expctl.domain.experiment.proposal_files import Draft
 from expctl.domain.patch.sweep import Combination, NotAConstant, combinations, values_in, with_values, words_of
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.protocol.proposer import Sweep
 from expctl.domain.queue.ordering import State
-from expctl.domain.queue.pending import Queue
 from expctl.flow.autopilot.run_all import Exhausted
 from expctl.flow.autopilot.sweep_score import Screen, open_screen, score_of
 from expctl.flow.queue.submit import next_number
+from expctl.flow.repository.pending import read_queue
 from expctl.ports.context import World
-from expctl.ports.repository import Draft, Search
+from expctl.ports.proposers import Search
 
 
 def screened(
@@ -77,7 +78,7 @@ def _text(world: World, sweep: Sweep, head: str) -> str:
 
 def _new_ones(world: World, sweep: Sweep, head: str, text: str) -> list[tuple[Combination, str]]:
     """Combinations that change something and were not proposed before, each with a commit that has it."""
-    workspace, queue = world.workspace, Queue.open(world.library, head)
+    workspace, queue = world.workspace, read_queue(world.library, head)
     queued = [
         workspace.patch_identity(world.library.queued(head, each.id).patch)
         for each in queue.entries()

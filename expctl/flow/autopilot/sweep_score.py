@@ -11,12 +11,12 @@ from expctl.domain.protocol.model import Protocol, Target
 from expctl.domain.protocol.profiler_passes import passes_of
 from expctl.domain.protocol.proposer import Sweep
 from expctl.domain.queue.dependency_answer import plain_name
+from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side, round_effects
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.repository import preflight
 from expctl.flow.run.perform import CHECK_OUT
 from expctl.ports.context import Equipment, World
-from expctl.ports.repository import Failed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

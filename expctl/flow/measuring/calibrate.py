@@ -6,6 +6,7 @@ from pathlib import Path
 from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.noise import ROUNDS, Calibrated
 from expctl.domain.protocol.model import Benchmark, Calibrate, Protocol
+from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.calibration import Calibration, calibration_of
 from expctl.domain.verdict.judge import too_many
 from expctl.domain.verdict.samples import Sample, Side, round_effects
@@ -13,7 +14,6 @@ from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.repository import preflight
 from expctl.flow.repository.recovery import clear_the_deck
 from expctl.ports.context import Equipment, World
-from expctl.ports.repository import Failed
 
 CHECK_OUT = "b"  # where a run has its baseline
 

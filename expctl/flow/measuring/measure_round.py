@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from expctl.domain.protocol.model import Benchmark
+from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side, round_effects
 from expctl.ports.context import Equipment, World
-from expctl.ports.repository import Failed
 
 
 def measure_round(

@@ -8,12 +8,13 @@ from expctl.domain.experiment.queue_ticket import Filing, Ticket
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.ordering import Entry, State
+from expctl.domain.run.step_result import Failed
 from expctl.domain.text import one_line
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import queue_message
+from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.repository.recovery import clear_the_deck
 from expctl.ports.context import World
-from expctl.ports.repository import Failed
 
 MOVABLE = (State.READY, State.WAITING, State.BLOCKED)
 
@@ -48,7 +49,7 @@ def rebase_queue(world: World) -> Rebased | None:
     The proposals stay as they are. None when there is nothing new to say.
     """
     workspace, head = world.workspace, world.workspace.head()
-    books = Books.open(world.library, head)
+    books = read_ledger_inputs(world.library, head)
     changed: dict[str, Ticket] = {}
     for entry in books.queue():
         if entry.state not in MOVABLE:
@@ -87,7 +88,7 @@ def _change(world: World, experiment: str, what: str, change: Callable[[Ticket],
     with world.locks.repository(experiment=experiment):
         clear_the_deck(world)
         head = world.workspace.head()
-        books = Books.open(world.library, head)
+        books = read_ledger_inputs(world.library, head)
         entry = next((each for each in books.queue() if each.id == experiment), None)
         if entry is None or entry.state is State.WITHDRAWN:
             raise _not_queued(books, experiment, entry)

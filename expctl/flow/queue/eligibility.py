@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Proposal
+from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.dependency_answer import Truth, fault_of
 from expctl.domain.queue.depends_on import comparisons, parse
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.queue.pending import Queue
-from expctl.ports.repository import Queued
 
 
 def check_conditions(proposal: Proposal, protocol: Protocol) -> None:

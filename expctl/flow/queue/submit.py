@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Proposal
+from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.experiment.queue_ticket import Ticket, content_of
 from expctl.domain.ledger.inputs import Books
 from expctl.domain.protocol.model import Protocol
@@ -13,10 +14,10 @@ from expctl.domain.text import one_line
 from expctl.flow.queue.eligibility import check_circle, check_conditions
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import proposal_message
+from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.repository.recovery import clear_the_deck
 from expctl.flow.rules.repeat_check import check_patch, check_patterns
 from expctl.ports.context import World
-from expctl.ports.repository import Queued
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +53,7 @@ def propose(world: World, proposal: Proposal, text: bytes, patch: bytes | None, 
         queued = Queued(proposal=proposal, patch=contents, content=ticket.content, ticket=ticket)
         tree = preflight.check_patch(workspace, protocol, head, queued, proposed=False)
         check_patterns(world.rulebook, proposal, contents, commit=head)
-        books = Books.open(world.library, head)
+        books = read_ledger_inputs(world.library, head)
         check_circle(proposal, [entry.proposal for entry in books.queue() if entry.state is not State.WITHDRAWN])
         if by:
             check_repeats(world, books, queued)

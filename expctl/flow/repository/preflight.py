@@ -4,10 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.patch.policy import FOLDER, REGULAR, patch_faults, tree_faults
 from expctl.domain.protocol.model import Protocol, inside
+from expctl.domain.run.step_result import Available, Failed, Unavailable
 from expctl.domain.text import one_line
-from expctl.ports.repository import Available, Failed, Queued, Toolchains, Unavailable, Workspace
+from expctl.ports.measuring import Toolchains
+from expctl.ports.repository import Workspace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

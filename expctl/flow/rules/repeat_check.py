@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Lapse, Record, Waiver
     from expctl.domain.protocol.model import Protocol
+    from expctl.domain.rules.current_facts import Circumstances
     from expctl.domain.run.state_machine import Run
-    from expctl.ports.repository import Circumstances, Rulebook
+    from expctl.ports.rules import Rulebook
 
 SHOWN = 3
 

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from expctl.domain.errors import Refused
+from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.experiment.record import Origin, Record, Waiver
 from expctl.domain.ledger.simplify_budget import simplify_used_percent
 from expctl.domain.patch.synchronisation import removed_synchronisation
 from expctl.domain.protocol.model import Benchmark, Protocol, Target
-from expctl.domain.queue.pending import Queue
 from expctl.domain.run.events import Begun, Event
 from expctl.domain.text import one_line
 from expctl.domain.verdict.plan import Plan
@@ -16,9 +16,9 @@ from expctl.flow.measuring.calibrate import known_noise
 from expctl.flow.measuring.comparability import ground_here
 from expctl.flow.queue.eligibility import check_binding, check_turn
 from expctl.flow.repository import preflight
+from expctl.flow.repository.pending import read_queue
 from expctl.flow.rules.repeat_check import check_patch, check_patterns
 from expctl.ports.context import Equipment, World
-from expctl.ports.repository import Queued
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
     targets = preflight.choose_targets(protocol, equipment.toolchains, wanted)
     check_binding(queued)
     if earlier is None:
-        check_turn(Queue.open(world.library, head), experiment)
+        check_turn(read_queue(world.library, head), experiment)
     preflight.check_patch(workspace, protocol, base, queued)
     waivers: tuple[Waiver, ...] = ()
     if earlier is None:

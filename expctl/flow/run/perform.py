@@ -9,6 +9,7 @@ from expctl.domain.experiment.record import Artifact
 from expctl.domain.run.actions import Build, Measure, Pin, Profile, Test
 from expctl.domain.run.events import BuildFailed, Built, Event, Measured, MeasureFailed, Pinned, Profiled, Tested
 from expctl.domain.run.state_machine import Run
+from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.verdict.samples import Session, Side
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.noise_line import noise_line
@@ -16,7 +17,6 @@ from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message
 from expctl.flow.run.open_run import Desk
 from expctl.flow.run.profile_step import look
-from expctl.ports.repository import Failed, TestReport
 
 CHECK_OUT = {Side.BASELINE: "b", Side.CANDIDATE: "c"}  # paths of equal length
 

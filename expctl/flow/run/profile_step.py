@@ -6,12 +6,12 @@ Whatever goes wrong here is a note and never a verdict.
 from dataclasses import replace
 from pathlib import Path
 
-from expctl.domain.protocol.model import Step
 from expctl.domain.protocol.profiler_passes import passes_of, profiler_of
+from expctl.domain.protocol.step import Step
 from expctl.domain.run.events import Profiled
+from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Side
 from expctl.flow.run.open_run import Desk
-from expctl.ports.repository import Failed
 
 
 def look(desk: Desk, step: Step, *, side: Side, target: str, cwd: Path, tree: Path, artifact: Path) -> Profiled:

@@ -12,10 +12,10 @@ from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication
 from expctl.domain.experiment.record import Test as TestFacts
 from expctl.domain.history.build_differences import build_changes, fact_changes
-from expctl.domain.ledger.inputs import Books
 from expctl.domain.protocol.model import Target
 from expctl.domain.run.events import Event, Invalidated, Pinned, Profiled, Published, Publishing, Tested
 from expctl.domain.run.state_machine import Run
+from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.interference import taint_notes
 from expctl.domain.verdict.judge import estimates_of
 from expctl.domain.verdict.samples import Side
@@ -23,10 +23,10 @@ from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow.measuring.comparability import environment, tool_versions, yardstick
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message, record_message
+from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.run.open_run import Desk
 from expctl.flow.run.perform import CHECK_OUT
 from expctl.flow.run.rule_of_run import rule_left, waivers_of
-from expctl.ports.repository import Failed
 
 LARGE_PERCENT = 20.0
 
@@ -238,7 +238,7 @@ def _files(desk: Desk, run: Run, record: Record, parent: str) -> dict[str, bytes
     profile = {_profile_key(desk, each): each.facts for each in run.all(Profiled) if each.facts}
     if profile and not number:
         files[f"{folder}/profile.json"] = world.profile_bytes(profile)
-    books = Books.open(world.library, parent).with_record(record, {} if number else profile)
+    books = read_ledger_inputs(world.library, parent).with_record(record, {} if number else profile)
     files["ledger.md"] = world.render(books.ledger()).encode()
     return files
 

@@ -157,7 +157,7 @@ def _load(instruction: Instruction, first: int, transfer: Transfer, addresses: S
             land(wave, first, transfer, nothing, nothing, wave.lanes & ~lanes)
         land(wave, first, transfer, group.memory.data[where], undefined, lanes)
         log = group.device.log
-        tag = log.begin(group.access(line, wave), writes=False)
+        tag = log.begin(group.access(line, wave.index), writes=False)
         _report(wave, line, log.read(tag, where.reshape(-1), ordered=False), where, "reads")
         wave.begin(Operation(line=line, counter=Counter.VM, keys=keys, tags=[tag]))
 
@@ -185,7 +185,7 @@ def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: 
             wave.fault(FaultKind.RACE, line, f"lanes of one store write different values to the same bytes, near {place}")
         group.memory.states[where] = DEFINED
         log = group.device.log
-        tag = log.begin(group.access(line, wave), writes=True)
+        tag = log.begin(group.access(line, wave.index), writes=True)
         _report(wave, line, log.write(tag, where.reshape(-1), ordered=False), where, "writes")
         wave.begin(Operation(line=line, counter=Counter.VS, tags=[tag]))
 

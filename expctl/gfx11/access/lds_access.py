@@ -112,7 +112,7 @@ def _load(instruction: Instruction, base: int, parts: list[Part]) -> Run:
             if plan.outside:
                 _land_zero(wave, part, wave.lanes & ~plan.lanes)
             land(wave, part.register, part.transfer, data, undefined, plan.lanes)
-            tag = lds.log.begin(group.access(line, wave), writes=False)
+            tag = lds.log.begin(group.access(line, wave.index), writes=False)
             _report(wave, line, lds.log.read(tag, plan.where.reshape(-1), ordered=True), "reads", plan)
             tags.append(tag)
         wave.begin_lds(Operation(line=line, counter=Counter.LGKM, keys=keys), tags)
@@ -140,7 +140,7 @@ def _store(instruction: Instruction, base: int, parts: list[Part]) -> Run:
                 lds.undefined[plan.where] = taken(wave.vector_undefined, part.register, part.transfer, plan.lanes)
             else:
                 lds.undefined[plan.where] = 0
-            tag = lds.log.begin(group.access(line, wave), writes=True)
+            tag = lds.log.begin(group.access(line, wave.index), writes=True)
             _report(wave, line, lds.log.write(tag, plan.where.reshape(-1), ordered=True), "writes", plan)
             tags.append(tag)
         wave.begin_lds(Operation(line=line, counter=Counter.LGKM), tags)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 
 from expctl.gfx11.machine.faults import FaultKind
+from expctl.gfx11.machine.schedule import BARRIER, END
 from expctl.gfx11.machine.step import Run
 from expctl.gfx11.machine.waits import MOST, Counter
 from expctl.gfx11.machine.wave import SCALAR_KEY, Wave, name_of
-from expctl.gfx11.machine.workgroup import BARRIER, END
 from expctl.gfx11.text.operand import EXEC, SCC, VCC
 from expctl.gfx11.text.program import Instruction
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.domain.text import one_line, plain_text
+from expctl.files.user_file import kernel_bytes
 from expctl.inspection import device_compiler
 from expctl.inspection.device_compiler import Options
 from expctl.inspection.model.report import FileReport, Form, kernel_report
 from expctl.inspection.readers import code_object, offload_bundle
 from expctl.inspection.readers.assembly_text import AssemblyText, no_kernel, parse_assembly
-from expctl.targets.input_file import read_bytes
 
 DEFAULT_ARCH = "gfx1151"
 SOURCES = (".hip", ".cu", ".cpp", ".cc", ".cxx", ".c++")
@@ -23,7 +23,7 @@ NEEDS_TEXT = "instruction classes and the hot loop need assembly: give the sourc
 
 def inspect(path: Path, options: Options) -> FileReport:
     """The report; `options.arch` may be empty: then what the file says, else gfx1151. Raises Refused."""
-    data = read_bytes(path)
+    data = kernel_bytes(path)
     if options.arch and not _AMD.fullmatch(options.arch):
         raise Refused(
             f"{options.arch} is no AMD GPU",

@@ -12,8 +12,8 @@ from expctl.profiles.model.kernel_profile import Copy, Device, GridUnit, Kernel,
 from expctl.profiles.raw.dispatch_stats import LAUNCH_GAP_MOST_NS, Track, median, repeat_deviation, sample_deviation
 from expctl.profiles.raw.profile import Counted, Gathered, Moved, RawLaunch, Statistic
 from expctl.profiles.raw.sanity_limits import hold
-from expctl.profiles.readers.run_folder import Run
 from expctl.profiles.roofline.reported_registers import Reading, reading
+from expctl.profiles.run_folder import Run
 
 ROCPROF = (Source.ROCPD, Source.ROCPROF_CSV, Source.ROCPROF_JSON, Source.ROCPROF_COUNTERS)
 

@@ -13,7 +13,7 @@ from typing import TextIO
 from expctl.domain.text import one_line
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.sanity_limits import BITS_64, NUMBER
-from expctl.profiles.readers.nvidia import ncu_print
+from expctl.profiles.readers import profiler_chatter
 from expctl.profiles.readers.text_file import open_text
 
 ROWS_AT_ONCE = 2_000
@@ -62,7 +62,11 @@ class Table:
             raise refusals.damaged(self.path, f"no CSV: {error}") from error
 
     def _is_whole(self, row: Row) -> bool:
-        if not row or ncu_print.is_own(row[0]) or (len(row) == 1 and (not row[0].strip() or row[0].startswith(ncu_print.OWN))):
+        if (
+            not row
+            or profiler_chatter.is_own(row[0])
+            or (len(row) == 1 and (not row[0].strip() or row[0].startswith(profiler_chatter.OWN)))
+        ):
             return False
         if (self.least or self.width) <= len(row) <= self.width:
             return True
@@ -93,13 +97,13 @@ def open_table(path: Path) -> Iterator[Table]:
     try:
         with open_text(path) as text:
             lines = _Lines(text)
-            rows = csv.reader(ncu_print.from_table(iter(lines), LINE_MOST), strict=True)
+            rows = csv.reader(profiler_chatter.from_table(iter(lines), LINE_MOST), strict=True)
             try:
                 heads = _heads(rows)
             except csv.Error as error:
                 raise refusals.damaged(path, f"no CSV: {error}") from error
             if not heads:
-                raise refusals.unknown(path, ncu_print.why_empty(path), "profile again: no table was written")
+                raise refusals.unknown(path, profiler_chatter.why_empty(path), "profile again: no table was written")
             names = {name: column for column, name in enumerate(heads)}
             if len(names) != len(heads):
                 double = next(name for name in heads if heads.count(name) > 1)
@@ -111,7 +115,7 @@ def open_table(path: Path) -> Iterator[Table]:
 
 def _heads(rows: Iterator[Row]) -> list[str]:
     for row in rows:
-        if row and not row[0].startswith(ncu_print.OWN) and any(cell.strip() for cell in row):
+        if row and not row[0].startswith(profiler_chatter.OWN) and any(cell.strip() for cell in row):
             return [cell.strip().lower() for cell in row]
     return []
 

@@ -8,9 +8,9 @@ from typing import Any
 from expctl.domain.text import one_line
 from expctl.profiles.model.kernel_profile import Device, GridUnit, Source
 from expctl.profiles.raw import refusals
+from expctl.profiles.raw.extents import extent
 from expctl.profiles.raw.profile import Gathered, RawLaunch
 from expctl.profiles.readers.json_file import mapping, sequence, whole
-from expctl.profiles.readers.rocprof.csv_files import extent
 from expctl.profiles.roofline.peaks import arch_of
 
 KERNEL, COPIES = "kernel", ("gpu_memcpy", "gpu_memset", "memcpy", "memset")

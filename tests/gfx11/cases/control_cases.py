@@ -9,6 +9,7 @@ import numpy as np
 from gfx11.cases.procedure import Procedure, kinds
 
 from expctl.gfx11.decode_program import decode
+from expctl.gfx11.machine.schedule import run_waves
 from expctl.gfx11.machine.waits import Counter
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.machine.workgroup import Workgroup
@@ -36,7 +37,7 @@ def ran(text: str, scalars: dict[int, int], *, lanes: int = 0xFFFFFFFF, waves: i
         wave.define_vector(0, np.full(32, i, dtype=np.uint32))
         for n, value in {0: 0, **scalars}.items():
             wave.define_scalar(n, value)
-    group.run(list(each), list(program.blocks), random.Random(1))
+    run_waves(group, list(each), list(program.blocks), random.Random(1))
     return each
 
 

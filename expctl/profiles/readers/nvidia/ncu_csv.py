@@ -7,11 +7,11 @@ from expctl.domain.text import one_line
 from expctl.profiles.diff.kernel_evidence import CYCLES
 from expctl.profiles.model.kernel_profile import Device, Extent, GridUnit, Source
 from expctl.profiles.raw import refusals
+from expctl.profiles.raw.extents import AXES, extent
 from expctl.profiles.raw.profile import Gathered, RawLaunch
 from expctl.profiles.raw.sanity_limits import NUMBER
 from expctl.profiles.readers.csv_table import Row, Table
 from expctl.profiles.readers.nvidia.ncu_units import has_decimal_comma, in_base_units
-from expctl.profiles.readers.rocprof.csv_files import AXES, extent
 
 DURATION = "gpu__time_duration.sum"
 # What the details page calls a metric, with the unit's first letters where a name stands for two, and what it is called here.

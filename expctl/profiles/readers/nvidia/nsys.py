@@ -7,9 +7,9 @@ from typing import Any
 from expctl.profiles.model.kernel_profile import GridUnit, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.dispatch_stats import Entry
+from expctl.profiles.raw.extents import AXES, extent
 from expctl.profiles.raw.profile import Gathered, Moved, RawLaunch
 from expctl.profiles.readers.nvidia.nsys_devices import read_devices
-from expctl.profiles.readers.rocprof.csv_files import AXES, extent
 from expctl.profiles.readers.sqlite_file import columns, open_database, quoted, tables
 
 KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"

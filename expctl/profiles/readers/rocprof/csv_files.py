@@ -1,15 +1,15 @@
 """Kernel traces of rocprofv3, 6.2 to 7.x, and of `rocpd convert`: 16, 18, 22 or 23 columns, capitals as they come."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from operator import itemgetter
 
-from expctl.profiles.model.kernel_profile import Device, Extent, Source
+from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.dispatch_stats import Entry
+from expctl.profiles.raw.extents import AXES, extent
 from expctl.profiles.raw.profile import Gathered, RawLaunch
 from expctl.profiles.readers.csv_table import Row, Table, integers, optional_integer
 
-AXES = ("x", "y", "z")
 _NAMES: dict[str, tuple[str, ...]] = {
     "lds": ("lds_block_size", "group_segment_size"),
     "scratch": ("scratch_size", "private_segment_size"),
@@ -91,12 +91,6 @@ def _launch(cells: dict[str, str]) -> RawLaunch:
         grid=extent([whole(f"grid_{axis}") for axis in AXES]),
         workgroup=extent([whole(f"workgroup_{axis}") for axis in AXES]),
     )
-
-
-def extent(values: Sequence[int | None]) -> Extent | None:
-    """Three positive extents, or None."""
-    x, y, z = values
-    return (x, y, z) if x and y and z and min(x, y, z) > 0 else None
 
 
 def _column(columns: dict[str, int]) -> "Callable[[str], str]":

@@ -7,9 +7,9 @@ from typing import Any
 
 from expctl.profiles.model.kernel_profile import Device, Extent, Source
 from expctl.profiles.raw import refusals
+from expctl.profiles.raw.extents import extent
 from expctl.profiles.raw.profile import Gathered, RawLaunch
 from expctl.profiles.readers.json_file import mapping, sequence, whole
-from expctl.profiles.readers.rocprof.csv_files import extent
 
 ROOT = "rocprofiler-sdk-tool"
 GPU = 2

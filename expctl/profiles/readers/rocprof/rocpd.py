@@ -11,9 +11,9 @@ from typing import Any
 
 from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiles.raw import refusals
+from expctl.profiles.raw.extents import AXES, extent
 from expctl.profiles.raw.profile import Counted, Gathered, Moved, RawLaunch
 from expctl.profiles.readers.json_file import mapping, whole
-from expctl.profiles.readers.rocprof.csv_files import AXES, extent
 from expctl.profiles.readers.rocprof.rocpd_dispatches import Places, read_dispatches
 from expctl.profiles.readers.rocprof.rocpd_tables import DISPATCH, Tables, by_column
 from expctl.profiles.readers.sqlite_file import open_database, tables

@@ -10,7 +10,7 @@ from typing import Any
 
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.dispatch_stats import Entry, Gaps, Stretch, Tally, Track
-from expctl.profiles.readers.rocprof.csv_files import AXES
+from expctl.profiles.raw.extents import AXES
 from expctl.profiles.readers.rocprof.rocpd_tables import Tables
 from expctl.profiles.readers.split_read import cores, halves, in_two
 from expctl.profiles.readers.sqlite_file import open_database, quoted

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from expctl.domain.errors import Refused
+from expctl.profiles.detect_format import read_file
 from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.profile import Gathered
-from expctl.profiles.readers.detect_format import read_file
 from expctl.profiles.readers.rocprof.agents import AgentList, give_agents
 
 FILES_MOST = 2000

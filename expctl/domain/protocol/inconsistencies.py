@@ -1,0 +1,110 @@
+"""What the types of protocol.yaml allow and a protocol must not say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from expctl.domain.protocol.boundaries import LOOKS, RESCUE
+from expctl.domain.protocol.model import Style, Toolchain, inside
+from expctl.domain.protocol.names import name_faults
+from expctl.domain.protocol.profiler_passes import counter_faults
+from expctl.domain.protocol.proposer import proposer_faults
+
+if TYPE_CHECKING:
+    from expctl.domain.protocol.model import Protocol, Target
+
+
+def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
+    """Return one sentence for each thing that the types allow and the protocol must not say."""
+    found: list[str] = []
+    if protocol.version != 1:
+        found.append(f"version: expected 1, found {protocol.version}")
+    if not protocol.scope:
+        found.append("scope: expected at least one folder that a patch may touch")
+    for name in protocol.decides:
+        target = protocol.targets.get(name)
+        if target is None:
+            found.append(f"decides: {name} is not among targets ({', '.join(protocol.targets)})")
+        elif target.benchmark is None or target.test is None:
+            found.append(f"decides: {name} needs both a test and a benchmark to decide")
+    if not protocol.decides:
+        found.append("decides: expected at least one target whose verdict may move the branch")
+    for name in (*protocol.scope, *protocol.harness):
+        if name.startswith(("/", ".git")) or not {"", ".", ".."}.isdisjoint(name.rstrip("/").split("/")):
+            found.append(f"scope and harness: expected a folder or file inside the repository, found {name!r}")
+    found.extend(_overlaps(protocol))
+    swept = protocol.proposer.sweep.file if protocol.proposer is not None and protocol.proposer.sweep is not None else ""
+    found += proposer_faults(protocol.proposer, in_scope=inside(swept, protocol.scope), targets=tuple(protocol.targets))
+    measured = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
+    found += name_faults(
+        targets=protocol.targets,
+        sizes=[size.name for benchmark in measured for size in benchmark.sizes],
+        variables=(*protocol.environment.pass_through, *protocol.environment.set),
+        writable=protocol.environment.writable,
+    )
+    for name, target in protocol.targets.items():
+        if target.stands_for and target.stands_for not in protocol.targets:
+            found.append(f"targets.{name}.stands_for: {target.stands_for} is not among targets ({', '.join(protocol.targets)})")
+        found.extend(f"targets.{name}.{sentence}" for sentence in _target_faults(target))
+    for wait in ("wait_s", "quiet_s"):
+        if getattr(protocol.gate, wait) < 0:
+            found.append(f"gate.{wait}: expected 0 or more, found {getattr(protocol.gate, wait):g}")
+    for limit in ("gpu_busy_percent", "others_percent", "slow_clock_percent", "hot_c"):
+        if not 0 <= getattr(protocol.gate, limit) <= 100:
+            found.append(f"gate.{limit}: expected 0 (off) to 100, found {getattr(protocol.gate, limit):g}")
+    for limit in ("guard_percent", "regression_percent", "worthwhile_percent", "simplify_percent", "costly_percent"):
+        if not 0 <= getattr(protocol.keep, limit) <= 50:
+            found.append(f"keep.{limit}: expected 0 to 50, found {getattr(protocol.keep, limit)}")
+    return tuple(found)
+
+
+def _overlaps(protocol: Protocol) -> list[str]:
+    shielded = (*protocol.harness, "protocol.yaml", "ledger.md", "experiments")
+    return [
+        f"scope: {folder} overlaps {other}, which judges or records it"
+        for folder in protocol.scope
+        for other in shielded
+        if inside(folder, (other,)) or inside(other, (folder,))
+    ]
+
+
+def _target_faults(target: Target) -> list[str]:
+    found: list[str] = []
+    build = target.build
+    if build.toolchain is Toolchain.COMMAND and not build.argv:
+        found.append("build.argv: expected the command that writes {artifact}")
+    if build.toolchain is not Toolchain.COMMAND and not build.source:
+        found.append(f"build.source: expected the file that {build.toolchain} compiles")
+    if build.timeout_s <= 0:
+        found.append(f"build.timeout_s: expected more than 0, found {build.timeout_s:g}")
+    if "/" in build.artifact or build.artifact in ("", ".", ".."):
+        found.append(f"build.artifact: expected a plain file name, found {build.artifact!r}")
+    for step, argv in (("test", target.test), ("benchmark", target.benchmark), ("profile", target.profile)):
+        if argv is not None and not argv.argv:
+            found.append(f"{step}.argv: expected a command")
+        if argv is not None and argv.timeout_s <= 0:
+            found.append(f"{step}.timeout_s: expected more than 0, found {argv.timeout_s:g}")
+    if target.test is not None and target.test.counters:
+        found.append("test.counters: only a profile counts")
+    if target.profile is not None:
+        found.extend(f"profile.{sentence}" for sentence in counter_faults(target.profile))
+    benchmark = target.benchmark
+    if benchmark is not None:
+        weights = [size.weight for size in benchmark.sizes]
+        if not weights or min(weights) < 0 or abs(sum(weights) - 1) > 1e-9:
+            found.append(f"benchmark.sizes: expected weights that are not negative and sum to 1, found {weights}")
+        if len({size.name for size in benchmark.sizes}) < len(benchmark.sizes):
+            found.append("benchmark.sizes: expected each name once")
+        if benchmark.rounds not in LOOKS:
+            planned = ", ".join(str(look) for look in LOOKS)
+            found.append(f"benchmark.rounds: expected the last planned look, one of {planned}, found {benchmark.rounds}")
+        if sum(size.rescuer for size in benchmark.sizes) > max(RESCUE):
+            found.append(f"benchmark.sizes: expected at most {max(RESCUE)} rescuers")
+        for count in (benchmark.iterations, benchmark.quads):
+            if not 1 <= count <= 1000:
+                found.append(f"benchmark: expected 1 to 1000 iterations and quads, found {count}")
+        if benchmark.peak_tflops < 0:
+            found.append(f"benchmark.peak_tflops: expected at least 0, found {benchmark.peak_tflops:g}")
+        if not 1 <= benchmark.respawn <= (100 if benchmark.style is Style.FINE else 1):
+            found.append(f"benchmark.respawn: expected 1, or up to 100 rounds in style fine, found {benchmark.respawn}")
+    return found

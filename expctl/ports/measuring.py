@@ -1,0 +1,99 @@
+"""Ports of building and measuring: toolchains, steps, profiles, the gate, calibrations, clock and progress."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
+from typing import Protocol as Port
+
+from expctl.domain.run.step_result import Available, Failed, TestReport, Unavailable
+from expctl.domain.values import dataclass
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from expctl.domain.experiment.record import Artifact, Fact
+    from expctl.domain.protocol.model import Benchmark, Target
+    from expctl.domain.protocol.model import Build as BuildSpec
+    from expctl.domain.protocol.step import Step
+    from expctl.domain.verdict.calibration import Calibration
+    from expctl.domain.verdict.samples import Sample, Side
+
+
+class Toolchains(Port):
+    """Builds of every kind."""
+
+    def availability(self, name: str, target: Target) -> Available | Unavailable: ...
+    def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed: ...
+    def path(self, target: Target, artifact: Artifact) -> Path | None: ...
+
+
+class Steps(Port):
+    """The harness scripts, run as contained children in a worktree of the baseline."""
+
+    def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed: ...
+    def measure(
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
+    ) -> tuple[Sample, ...] | Failed: ...
+    def close(self) -> None: ...
+    def profile(
+        self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
+    ) -> tuple[Fact, ...] | Failed: ...
+
+
+class Profiles(Port):
+    """What profilers write in the profile step, side by side until the candidate's is read."""
+
+    def fresh(self, target: str, side: Side) -> Path: ...
+    def unreadable(self, target: str, side: Side, number: int) -> str: ...
+    def drop(self, target: str, side: Side, number: int) -> None: ...
+    def facts(self, target: str, side: Side, arch: str) -> tuple[Fact, ...]: ...
+    def why(self, target: str, arch: str) -> str: ...
+    def forget(self, target: str) -> None: ...
+
+
+class Gate(Port):
+    """A quiet machine: its lock, shared for work and exclusive for measuring, and a look for foreign work."""
+
+    def wait_until_quiet(self, target: Target) -> float: ...
+    def working(self) -> AbstractContextManager[None]: ...
+    def measuring(self, target: Target) -> AbstractContextManager[float]: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncalibrated:
+    """There is no calibration to use; `reason` says why when there is a file."""
+
+    reason: str = ""
+
+
+class Calibrations(Port):
+    """The noise of this machine, by target and benchmark; kept outside every repository."""
+
+    def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated: ...
+    def write(self, benchmark: Benchmark, calibration: Calibration) -> Path: ...
+
+
+class Progress(Port):
+    """Where a person sees what is going on."""
+
+    def title(self, experiment: str, title: str, *, base: str, target: str, protocol: str) -> None: ...
+    def working(self, name: str, text: str) -> None: ...
+    def step(self, name: str, text: str, duration_s: float = 0.0) -> None: ...
+    def advance(self, name: str, done: int, total: int) -> None: ...
+
+
+class Clock(Port):
+    """Time of day for records, monotonic time for durations."""
+
+    def date(self) -> str: ...
+    def monotonic_s(self) -> float: ...
+
+
+class Recipe(Port):
+    """One toolchain: is it here, which commands build, and what is to be said of the result."""
+
+    def availability(self, build: BuildSpec) -> Available | Unavailable: ...
+    def commands(self, build: BuildSpec, *, out: Path) -> tuple[tuple[str, ...], ...]: ...
+    def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]: ...

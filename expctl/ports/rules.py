@@ -1,0 +1,25 @@
+"""Port of the do-not-repeat rules of a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+from typing import Protocol as Port
+
+from expctl.domain.rules.current_facts import Circumstances
+
+if TYPE_CHECKING:
+    from expctl.domain.experiment.record import Record
+    from expctl.domain.patch.identity import ChangeIdentity
+    from expctl.domain.rules.matching import Candidate
+    from expctl.domain.rules.open_conditions import Hold
+
+
+class Rulebook(Port):
+    """The rules of a commit, found without reading every record."""
+
+    def identity(self, commit: str, patch: bytes) -> ChangeIdentity: ...
+    def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]: ...
+    def ruled(self, commit: str) -> tuple[Record, ...]: ...
+    def holds(self, commit: str) -> Mapping[str, Hold]: ...
+    def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> Circumstances: ...
