@@ -12,7 +12,6 @@ from expctl.domain.history.epochs import Epoch, Epochs
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.ledger.record_summary import Digest
     from expctl.domain.protocol.model import Protocol
 
 
@@ -34,13 +33,8 @@ class Place(NamedTuple):
     epoch: Epoch | None
 
 
-def borders(digests: Iterable[Digest], epochs: Epochs) -> tuple[Border, ...]:
-    """Where the epoch of a target changes from one row to the next. `digests` in the order of ids."""
-    return borders_between(Place(each.id, each.target, each.imported, epochs.of.get(each.id)) for each in digests)
-
-
 def borders_between(places: Iterable[Place]) -> tuple[Border, ...]:
-    """As `borders`."""
+    """Return one Border per row of `places` before which its target's epoch changes. `places` are in the order of ids."""
     found, above = [], dict[str, Epoch | None]()
     for name, target, imported, epoch in places:
         if imported:

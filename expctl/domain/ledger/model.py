@@ -14,9 +14,9 @@ from expctl.domain.experiment.predictions import Accuracy, Forecast, forecast_of
 from expctl.domain.experiment.proposal import Proposal, id_order
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
 from expctl.domain.history.epochs import Epochs
-from expctl.domain.ledger.epoch_lines import Border, borders, epoch_lines, pending
+from expctl.domain.ledger.epoch_lines import Border, borders_between, epoch_lines, pending
 from expctl.domain.ledger.opening_facts import Counts, counts_of, epoch_facts, opening_facts, reading_facts, working_facts
-from expctl.domain.ledger.record_summary import Digest, digest_of
+from expctl.domain.ledger.record_summary import Digest, digest_of, place_of
 from expctl.domain.ledger.remarks import Debt, Remark
 from expctl.domain.ledger.rows import Line, Piece, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
 from expctl.domain.ledger.totals import Sums, sums_of
@@ -85,7 +85,7 @@ def ledger_from(
     return replace(
         ledger_from_sums(protocol, sums, records, findings=findings, queue=queue),
         rows=tuple(_row(each, records, sums.epochs) for each in told),
-        borders=borders(told, sums.epochs),
+        borders=borders_between(place_of(each, sums.epochs) for each in told),
         forecasts=tuple(guess for each in told if (guess := _forecast(each, records)) is not None),
         rules=tuple(rule for each in told if (rule := _rule(each, records, sums.passes)) is not None),
     )
