@@ -34,7 +34,7 @@ coverage: $(VENV)/ready-to-test
 
 # The long form of the fault suite: about 2,000 trials, half an hour on one quiet core; rewrites tests/faults/table.json.
 faults: $(VENV)/ready-to-test
-	$(BIN)/python tests/faults/long_form.py
+	$(BIN)/python -m tests.faults.long_form
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

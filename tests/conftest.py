@@ -1,8 +1,13 @@
-"""Long forms of tests, and a core for each worker of xdist."""
+"""Long forms of tests, a core for each worker of xdist, and hypothesis on a machine that also measures."""
 
 import os
 
 import pytest
+from hypothesis import settings
+
+# No deadlines, the same examples every time, nothing left on disk.
+settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True, database=None)
+settings.load_profile("quick")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

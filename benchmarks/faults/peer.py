@@ -1,6 +1,6 @@
 """The same random `kill -9` against `expctl run` and `dvc exp run`, and what is lost, done twice or stuck afterwards.
 
-python benchmarks/faults/peer.py --dvc PATH/TO/dvc [--trials 200] [--seed 6] [--out benchmarks/faults/peer.json]
+python -m benchmarks.faults.peer --dvc PATH/TO/dvc [--trials 200] [--seed 6] [--out benchmarks/faults/peer.json]
 
 A trial: a fresh repository with one experiment; the command is started and killed (the process alone, as a kernel short of
 memory does) after a random share of the time that it takes undisturbed; then the same command is typed again, twice at most.
@@ -22,9 +22,8 @@ from random import Random
 from typing import Protocol
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "faults"))
 
-from lab import Lab  # noqa: E402  the path is set above
+from tests.faults.fault_lab import Lab  # noqa: E402  the path is set above
 
 AGAIN = 2
 WAIT_S = 120.0
@@ -148,7 +147,7 @@ def main() -> None:
     with Lab() as lab, tempfile.TemporaryDirectory(dir=lab.folder) as folder:
         peers: list[Peer] = [Expctl(lab), Dvc(Path(folder), options.dvc, said)]
         tables = [_play(peer, options.trials, Random(options.seed)) for peer in peers]  # noqa: S311  a repeatable draw
-    command = f"python benchmarks/faults/peer.py --trials {options.trials} --seed {options.seed}"
+    command = f"python -m benchmarks.faults.peer --trials {options.trials} --seed {options.seed}"
     options.out.write_text(json.dumps({"command": command, "seed": options.seed, "tools": tables}, indent=1) + "\n")
 
 

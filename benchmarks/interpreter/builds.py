@@ -1,4 +1,4 @@
-"""Does the interpreter find fault with good builds? `python benchmarks/interpreter/builds.py FOLDER` looks; it should not.
+"""Does the interpreter find fault with good builds? `python -m benchmarks.interpreter.builds FOLDER` looks; it should not.
 
 In this order: 24 configs by -O1 and -O3 by two ziglang versions in five wave orders (part 1), every usual config at -O3 with
 the pinned version in one (2), and with --long every other config that kernel/hip/config.h accepts (3). Each build runs
@@ -23,12 +23,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-import configs
-from compiler import Compiler
-from launches import Config, Run, scaled_mm
-
+from benchmarks.interpreter import configs
+from benchmarks.interpreter.compiler import Compiler
+from benchmarks.interpreter.launches import Config, Run, scaled_mm
 from expctl.domain.errors import Refused
 from kernel.harness.formats import Fp8
 

@@ -6,8 +6,8 @@ import random
 import re
 from itertools import product
 
-from compiler import HIP
-from launches import Config
+from benchmarks.interpreter.compiler import HIP
+from benchmarks.interpreter.launches import Config
 
 MOST_LDS = 65536
 LANES = 32

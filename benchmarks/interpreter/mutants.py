@@ -1,4 +1,4 @@
-"""Does the interpreter see what is wrong? `python benchmarks/interpreter/mutants.py` breaks the kernel in many ways and looks.
+"""Does the interpreter see what is wrong? `python -m benchmarks.interpreter.mutants` breaks the kernel in many ways and looks.
 
 The KPI's config and a small one, as the pinned clang compiles them at -O3, are broken in their assembly (mutations.py) or their
 source (source_mutations.py) and run in five wave orders. A mutant is caught if in every order the check fires that it is meant
@@ -20,12 +20,10 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
-from compiler import HIP, Compiler
-from launches import Run, scaled_mm
-from mutations import BASES, Base, Check, Mutant, of_assembly
-from source_mutations import of_source
+from benchmarks.interpreter.compiler import HIP, Compiler
+from benchmarks.interpreter.launches import Run, scaled_mm
+from benchmarks.interpreter.mutations import BASES, Base, Check, Mutant, of_assembly
+from benchmarks.interpreter.source_mutations import of_source
 
 RESULTS = Path(__file__).with_name("mutants.jsonl")
 LEVEL = "-O3"

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from launches import BASELINE, SMALL, Config, scaled_mm
-
+from benchmarks.interpreter.launches import BASELINE, SMALL, Config, scaled_mm
 from expctl.gfx11.text.program import Instruction
 from kernel.harness.formats import Fp8
 

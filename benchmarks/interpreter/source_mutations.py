@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from mutations import BASES, Base, Check, Mutant, Product
-
+from benchmarks.interpreter.mutations import BASES, Base, Check, Mutant, Product
 from kernel.harness.formats import Fp8
 
 

@@ -1,6 +1,6 @@
 """What it costs to start a child within walls: milliseconds from the call to the end of a program that does nothing.
 
-    python benchmarks/launcher/cost.py [ROUNDS]
+    python -m benchmarks.launcher.cost [ROUNDS]
 
 Four kinds take turns, so that a slow second is slow for all: a bare process; one with a Python function between fork and exec,
 which everything that follows pays for; a contained one; a contained one within walls. The least, the quarter and the median.

@@ -1,6 +1,6 @@
 """What gate, journal and containment cost beyond the steps themselves.
 
-python benchmarks/overhead/overhead.py [--repeats 9] [--out benchmarks/overhead/overhead.json]
+python -m benchmarks.overhead.overhead [--repeats 9] [--out benchmarks/overhead/overhead.json]
 
 Three figures, each a median: what a whole experiment (a KEEP of 23 rounds on the stand-in of the fault suite) spends in gate,
 journal, locks and the sweep, with the containment of its builds and its test; what a launch of the benchmark costs beyond the
@@ -22,10 +22,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "faults"))
-
-from lab import Lab, Scene
-
 from expctl import wiring
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.samples import Side
@@ -33,6 +29,7 @@ from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.run.experiment import run_experiment
 from expctl.ports.context import Equipment, World
 from expctl.views.console import ConsoleProgress
+from tests.faults.fault_lab import Lab, Scene
 
 EXPERIMENT_MS_MOST, LAUNCH_MS_MOST, IDLE_S_MOST = 150.0, 5.0, 1.0
 SINGLE_LAUNCHES = 3  # of an experiment: two builds and a test
@@ -92,7 +89,7 @@ def main() -> int:
     parts["containment of builds and test"] = SINGLE_LAUNCHES * launch_ms
     experiment_ms = sum(parts.values())
     facts = {
-        "command": f"python benchmarks/overhead/overhead.py --repeats {options.repeats}",
+        "command": f"python -m benchmarks.overhead.overhead --repeats {options.repeats}",
         "experiment_ms": round(experiment_ms, 1),
         "experiment_ms_most": EXPERIMENT_MS_MOST,
         "of_which_ms": {name: round(value, 1) for name, value in parts.items()},

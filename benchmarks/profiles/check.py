@@ -1,6 +1,6 @@
 """Reads every file below a folder twice, with `profile show --json` and with the plainest code there is, and compares.
 
-    python benchmarks/profiles/check.py FOLDER
+    python -m benchmarks.profiles.check FOLDER
 
 One line per file: equal, with how much was compared, or why it was refused. Ends with 1 if any figure differs. `checked.txt` is
 what it said of 48 published profiles, whose smaller ones are the golden files of the tests.

@@ -1,6 +1,6 @@
 """How long `expctl profile show` takes for large profiles, beside what the database's own view takes.
 
-    python benchmarks/profiles/read.py [DISPATCHES] [MEGABYTES]
+    python -m benchmarks.profiles.read [DISPATCHES] [MEGABYTES]
 
 Makes both files anew in a temporary folder. Every figure is the median of five runs of a process, start-up included.
 """
@@ -14,8 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "profiling"))
-import large_profiles
+from tests.profiles import large_profiles
 
 RUNS = 5
 EXPCTL = Path(sys.executable).with_name("expctl")

@@ -1,6 +1,6 @@
 """A night of experiments on the real kernel, undisturbed and killed twice with SIGKILL: are the verdicts the same?
 
-    python benchmarks/queue/night.py FOLDER [--target cpu]
+    python -m benchmarks.queue.night FOLDER [--target cpu]
 
 Clones this repository into FOLDER twice, takes a kept experiment back and adds a waste of time by hand (so that there is
 something to win), queues ten proposals on that kernel and lets `expctl run --all` work through them. Every effect is 5 % or

@@ -1,6 +1,6 @@
 """A repository with ten thousand experiments, the same for the same seed.
 
-    python benchmarks/scale/generate.py FOLDER [--experiments 10000] [--queued 12] [--findings 60] [--seed 1]
+    python -m benchmarks.scale.generate FOLDER [--experiments 10000] [--queued 12] [--findings 60] [--seed 1]
 
 The kernel is the small one of the end-to-end tests, so that `expctl new` and `expctl run` work there as well. Everything lies
 in one pack and one commit, and is checked out; the ledger is rendered by `expctl ledger` and committed. Samples are cut short.
@@ -14,8 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from history import records, title_of
-
+from benchmarks.scale.history import records, title_of
 from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, ticket_bytes
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.records.proposal_file import proposal_text

@@ -1,6 +1,6 @@
 """Times commands as processes, in an empty repository and with ten thousand experiments, beside the listing commands of peers.
 
-    python benchmarks/scale/measure.py FOLDER [--experiments 10000] [--repeats 7] [--peers PYTHON] [--only VERB] [--out FILE]
+    python -m benchmarks.scale.measure FOLDER [--experiments 10000] [--repeats 7] [--peers PYTHON] [--only VERB] [--out FILE]
         [--into docs/SCALE.md]
 
 Makes FOLDER/empty-0 and FOLDER/full-N with generate.py where they aren't there, and the stores of those peers (optuna, mlflow,
@@ -20,9 +20,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from generate import generate, load
-from history import records
-
+from benchmarks.scale.generate import generate, load
+from benchmarks.scale.history import records
 from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index.record_index import RecordIndex
@@ -227,7 +226,7 @@ def about(arguments: argparse.Namespace) -> str:
     return (
         f"{len(os.sched_getaffinity(0))}-core {platform.machine().replace('_', '-')} {virtual}machine, Python"
         f" {platform.python_version()}, git {git}; {arguments.experiments} experiments, medians of {arguments.repeats}; load"
-        f" average at the end {os.getloadavg()[0]:.1f}. `python benchmarks/scale/measure.py FOLDER {words}`"
+        f" average at the end {os.getloadavg()[0]:.1f}. `python -m benchmarks.scale.measure FOLDER {words}`"
     )
 
 

@@ -1,4 +1,4 @@
-"""Derives the critical values of expctl/domain/protocol/boundaries.py: `python benchmarks/verdict/boundaries.py`.
+"""Derives the critical values of expctl/domain/protocol/boundaries.py: `python -m benchmarks.verdict.boundaries`.
 
 Group-sequential tests on a mean of n rounds with unknown variance. Error alpha is spent over the looks as
 alpha(n) = alpha (n / 36)^1.5, so alpha (46 / 36)^1.5 in all: a power family (Kim and DeMets, Biometrika 74, 1987, 149-154).

@@ -4,8 +4,9 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from machines import TYPICAL, round_effects
-from procedure import Noise
+
+from benchmarks.verdict.machines import TYPICAL, round_effects
+from benchmarks.verdict.procedure import Noise
 
 
 def autocorrelated(draw: np.random.Generator, trials: int, rounds: int, memory: float = 0.5) -> np.ndarray:

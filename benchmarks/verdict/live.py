@@ -1,4 +1,4 @@
-"""Is the verdict right on a real machine? `python benchmarks/verdict/live.py FOLDER` runs blind experiments of known truth.
+"""Is the verdict right on a real machine? `python -m benchmarks.verdict.live FOLDER` runs blind experiments of known truth.
 
 A clone of this checkout's HEAD is made in FOLDER. There, in an order that the seed shuffles, `expctl new` and `expctl run`
 are given
@@ -27,14 +27,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-sys.path.insert(0, str(ROOT := Path(__file__).parents[2]))
-
 import yaml
-from live_results import CLASSES, Result, table
 
+from benchmarks.verdict.live_results import CLASSES, Result, table
 from expctl.adapters.codec.record_codec import samples_of
 from expctl.domain.verdict.samples import round_effects
 
+ROOT = Path(__file__).parents[2]
 BUSY = 75
 FIRST = "The tree that the blind experiments start from"
 

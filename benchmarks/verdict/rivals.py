@@ -4,7 +4,8 @@ import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
-from machines import TIMES_S, Machine, round_effects
+
+from benchmarks.verdict.machines import TIMES_S, Machine, round_effects
 
 Rival = Callable[[np.random.Generator, Machine, int, float], np.ndarray]
 

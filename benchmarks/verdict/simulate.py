@@ -1,4 +1,4 @@
-"""How often does the verdict err, and what does it cost? `python benchmarks/verdict/simulate.py [--long]`
+"""How often does the verdict err, and what does it cost? `python -m benchmarks.verdict.simulate [--long]`
 
 Simulated machines (machines.py) make round effects; `sequential_test.decide`, the function that `expctl run` calls,
 decides on them; rivals (rivals.py) decide on the same machines. Then noise that breaks what a t test assumes (hard.py), and
@@ -13,18 +13,14 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from hard import HARD_CASES
-from machines import MACHINES, Machine, round_effects
-from procedure import ROUNDS, Rule, Tally, plan_of, sessions, tally
-from rivals import RIVALS
-from traces import RecordedNoise, Trace, recorded
-
+from benchmarks.verdict.hard import HARD_CASES
+from benchmarks.verdict.machines import MACHINES, Machine, round_effects
+from benchmarks.verdict.procedure import ROUNDS, Rule, Tally, plan_of, sessions, tally
+from benchmarks.verdict.rivals import RIVALS
+from benchmarks.verdict.traces import RecordedNoise, Trace, recorded
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.verdict.sequential_test import decide
 

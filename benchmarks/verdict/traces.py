@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from procedure import plan_of
 
+from benchmarks.verdict.procedure import plan_of
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.verdict.samples import RoundEffect, Session
 from expctl.domain.verdict.sequential_test import Decision, decide

@@ -1,18 +1,12 @@
 """Real git in a temporary folder, with nothing of the machine's user in it."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
-from desk import Desk, desk_of
-from hypothesis import settings
-from user_repository import KERNEL, Repository
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # for fakes.py
-
-settings.register_profile("quick", max_examples=60, deadline=None, derandomize=True, database=None)
-settings.load_profile("quick")
+from tests.adapters.git.user_at_work import Desk, desk_of
+from tests.user_repository import KERNEL, Repository
 
 
 @pytest.fixture(autouse=True)

@@ -6,14 +6,13 @@ import inspect
 from dataclasses import replace
 from pathlib import Path
 
-import builds
-import configs
-import mutants
 import pytest
-from compiler import Compiler
-from mutants import Builds, is_caught, judged
-from mutations import Check, of_assembly
-from source_mutations import of_source
+
+from benchmarks.interpreter import builds, configs, mutants
+from benchmarks.interpreter.compiler import Compiler
+from benchmarks.interpreter.mutants import Builds, is_caught, judged
+from benchmarks.interpreter.mutations import Check, of_assembly
+from benchmarks.interpreter.source_mutations import of_source
 
 DOCS = (Path(__file__).parents[2] / "docs/GFX11.md").read_text()
 CLASSES = {

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import machines
 import numpy as np
 import pytest
-import simulate
-import traces
 
+from benchmarks.verdict import machines, simulate, traces
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.experiment.record import Procedure
 from expctl.domain.verdict.evidence import evidence_of

@@ -3,8 +3,8 @@
 import shutil
 from pathlib import Path
 
-from foreign import Foreign
-from variants import MARK, ROOM
+from tests.cheating.variants import MARK, ROOM
+from tests.e2e.foreign import Foreign
 
 ROOT = Path(__file__).resolve().parents[2]
 PROTOCOL = """\

@@ -4,8 +4,9 @@ import re
 from pathlib import Path
 
 import pytest
-from repository import repository, run
-from variants import CHEATS, build
+
+from tests.cheating.repository import repository, run
+from tests.cheating.variants import CHEATS, build
 
 
 @pytest.fixture(scope="module")

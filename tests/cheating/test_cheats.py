@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 import pytest
-from variants import CHEATS, HONEST, Bench, Cheat, build
 
-# These stand for the honest ones here; `python tests/cheating/everything.py FOLDER` has all of them, and by `expctl run`.
+from tests.cheating.variants import CHEATS, HONEST, Bench, Cheat, build
+
+# These stand for the honest ones here; `python -m tests.cheating.all_cheats FOLDER` has all of them, and by `expctl run`.
 SOME_HONEST = (
     "dot-products",
     "static-scratch",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from warm import warm
+from tests.e2e.warm_start import warm
 
 EXPCTL = Path(sys.executable).with_name("expctl")
 TEMPLATES = Path(__file__).parent

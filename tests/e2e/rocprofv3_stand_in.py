@@ -14,9 +14,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-PROFILING = Path(__file__).parents[1] / "profiling"
-sys.path.insert(0, str(PROFILING))
-from large_profiles import GOLDEN, GUID, rocpd  # noqa: E402  found by path: this is a program, not a module of the tests
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from tests.profiles.large_profiles import GOLDEN, GUID, rocpd
 
 CALLS = 12
 

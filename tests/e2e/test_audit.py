@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from foreign import Foreign
+
+from tests.e2e.foreign import Foreign
 
 KERNEL = """\
 FIRST = {first}

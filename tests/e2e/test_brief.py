@@ -1,6 +1,6 @@
 """`expctl brief` and `expctl finding`, whole."""
 
-from foreign import Foreign
+from tests.e2e.foreign import Foreign
 
 
 def test_a_brief_has_what_was_run_and_what_was_found(repository: Foreign) -> None:

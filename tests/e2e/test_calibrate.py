@@ -4,7 +4,7 @@ import json
 import os
 import signal
 
-from foreign import SLOWER, Foreign, wait_until
+from tests.e2e.foreign import SLOWER, Foreign, wait_until
 
 
 def with_ledger(repository: Foreign) -> None:

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from foreign import EXPCTL, Answer, errors_in, run_expctl
+
+from tests.e2e.foreign import EXPCTL, Answer, errors_in, run_expctl
 
 HEADER = "kernel,shape,time_us\n"
 GOLDEN = HEADER + "mm,M=1,100\nmm,M=2,200\nmm,M=3,2\n"

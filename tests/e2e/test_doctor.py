@@ -4,7 +4,7 @@ import re
 import shlex
 import subprocess
 
-from foreign import EXPCTL, FASTER, Foreign
+from tests.e2e.foreign import EXPCTL, FASTER, Foreign
 
 
 def wrong(repository: Foreign) -> dict[str, str]:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign import DOES_NOT_PARSE, FASTER, SLOWER, WRONG, Foreign
+
+from tests.e2e.foreign import DOES_NOT_PARSE, FASTER, SLOWER, WRONG, Foreign
 
 
 @dataclass(frozen=True, slots=True)

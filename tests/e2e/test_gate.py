@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from foreign import EXPCTL, SLOWER, Foreign, wait_until
+
+from tests.e2e.foreign import EXPCTL, SLOWER, Foreign, wait_until
 
 # The second worker of the run tells when it is being timed, and stays there until it may go on.
 PAUSE = """

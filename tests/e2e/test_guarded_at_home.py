@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign import Answer, Foreign
+
+from tests.e2e.foreign import Answer, Foreign
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 

@@ -5,7 +5,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from foreign import FASTER, Foreign
+
+from tests.e2e.foreign import FASTER, Foreign
 
 LOG = "index\tstatus\tdescription\tlatency_us\n0\tkeep\tas it was\t40\n1\tdiscard\tunrolled\t41\n2\tcrash\ttoo wide\t0\n"
 PLAN = """# Plan (gfx1151)

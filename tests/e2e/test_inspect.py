@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from foreign import Answer, run_expctl
 
 from expctl.inspection.device_compiler import Options, compile_source
+from tests.e2e.foreign import Answer, run_expctl
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 

@@ -12,7 +12,8 @@ from collections import Counter
 from subprocess import Popen
 
 import pytest
-from foreign import EXPCTL, FASTER, SLOWER, Foreign, wait_until
+
+from tests.e2e.foreign import EXPCTL, FASTER, SLOWER, Foreign, wait_until
 
 
 def no_round_counted_twice(repository: Foreign) -> None:

@@ -5,7 +5,8 @@ import signal
 from pathlib import Path
 
 import pytest
-from foreign import FASTER, SLOWER, Foreign, wait_until
+
+from tests.e2e.foreign import FASTER, SLOWER, Foreign, wait_until
 
 
 def keep(repository: Foreign, kernel: bytes = FASTER.encode()) -> None:

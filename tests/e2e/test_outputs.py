@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign import WRONG, Foreign
+
+from tests.e2e.foreign import WRONG, Foreign
 
 HEAD = "Kernel_Name,Start_Timestamp,End_Timestamp\n"
 

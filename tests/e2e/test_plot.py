@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from foreign import EXPCTL, SLOWER, WRONG, Foreign, wait_until
+
+from tests.e2e.foreign import EXPCTL, SLOWER, WRONG, Foreign, wait_until
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from foreign import Answer, run_expctl
+from tests.e2e.foreign import Answer, run_expctl
 
 NAME = "Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_MI16x16x16x1_SN_1LDSB1_PGR1_PLR3_WS32_WG32_4_1_WGM8"
 

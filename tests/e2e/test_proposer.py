@@ -3,9 +3,10 @@
 import json
 from pathlib import Path
 
-import knobs
 import pytest
-from foreign import TEMPLATES, Foreign
+
+from tests.e2e import cheat_parameters as knobs
+from tests.e2e.foreign import TEMPLATES, Foreign
 
 # What the agent does in its n-th call, and what expctl says of it: a verdict, or a part of the refusal.
 REPERTOIRE: tuple[tuple[dict[str, object], str], ...] = (

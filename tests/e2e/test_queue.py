@@ -8,9 +8,10 @@ import sys
 from collections.abc import Collection
 from pathlib import Path
 
-import knobs
 import pytest
-from foreign import Foreign, wait_until
+
+from tests.e2e import cheat_parameters as knobs
+from tests.e2e.foreign import Foreign, wait_until
 
 OUTCOMES = {
     "P1": "KEEP",

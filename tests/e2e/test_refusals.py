@@ -7,7 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from foreign import FASTER, Foreign, errors_in
+
+from tests.e2e.foreign import FASTER, Foreign, errors_in
 
 Prepare = Callable[[Foreign], list[str]]
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from foreign import FASTER, SLOWER, WRONG, Foreign, errors_in, wait_until
+
+from tests.e2e.foreign import FASTER, SLOWER, WRONG, Foreign, errors_in, wait_until
 
 STAND_IN = Path(__file__).with_name("rocprofv3_stand_in.py")
 COUNTERS = ("SQ_WAVES", "SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SMEM", "SQ_INSTS_LDS", "SQ_WAIT_ANY")

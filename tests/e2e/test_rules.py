@@ -6,7 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from foreign import WRONG, Foreign
+
+from tests.e2e.foreign import WRONG, Foreign
 
 ROOT = Path(__file__).parents[2]
 

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from foreign import FASTER, SLOWER, Foreign, errors_in, wait_until
+from tests.e2e.foreign import FASTER, SLOWER, Foreign, errors_in, wait_until
 
 
 def test_second_run_is_refused_at_every_step_and_status_answers(repository: Foreign) -> None:

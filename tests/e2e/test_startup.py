@@ -6,7 +6,8 @@ import sys
 import time
 
 import pytest
-from foreign import EXPCTL, Foreign
+
+from tests.e2e.foreign import EXPCTL, Foreign
 
 TIMES, LONG_TIMES = 7, 20
 LIMITS = {"help": 10.0, "status": 22.0}

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from foreign import FASTER, SLOWER, Foreign, contents
+
+from tests.e2e.foreign import FASTER, SLOWER, Foreign, contents
 
 
 def make_a_mess(repository: Foreign) -> None:

@@ -1,7 +1,7 @@
 """Children that fork daemons, ignore TERM and write without end, and a profiler that hangs."""
 
-from lab import KERNEL, VARIANTS, Scene, killed_in_round
-from trial import FaultClass, Story, Trial
+from tests.faults.fault_lab import KERNEL, VARIANTS, Scene, killed_in_round
+from tests.faults.trial import FaultClass, Story, Trial
 
 DISK_BYTES_MAX = 64 << 20
 GONE_S = 5.0

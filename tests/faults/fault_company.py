@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
-from fault_kills import STOP
-from lab import Scene
-from trial import LATE, FaultClass, Story, Trial
+from tests.faults.fault_kills import STOP
+from tests.faults.fault_lab import Scene
+from tests.faults.trial import LATE, FaultClass, Story, Trial
 
 
 def _runners(count: int):

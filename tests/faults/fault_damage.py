@@ -3,8 +3,8 @@
 import re
 from dataclasses import replace
 
-from shim import By, Calls, Plan
-from trial import LATE, FaultClass, Story, Trial
+from tests.faults.shim import By, Calls, Plan
+from tests.faults.trial import LATE, FaultClass, Story, Trial
 
 YEAR_S = 366 * 24 * 3600
 

@@ -2,8 +2,8 @@
 
 import errno
 
-from shim import Act, Calls, Plan
-from trial import LATE, FaultClass, Story, Trial
+from tests.faults.shim import Act, Calls, Plan
+from tests.faults.trial import LATE, FaultClass, Story, Trial
 
 FILES = Calls.WRITE | Calls.NAME | Calls.CREATE
 ALL = FILES | Calls.SYNC | Calls.OPEN

@@ -6,9 +6,9 @@ import signal
 from dataclasses import replace
 from pathlib import Path
 
-from lab import Scene
-from shim import Act, By, Calls, Plan
-from trial import LATE, FaultClass, Story, Trial
+from tests.faults.fault_lab import Scene
+from tests.faults.shim import Act, By, Calls, Plan
+from tests.faults.trial import LATE, FaultClass, Story, Trial
 
 RUNNER = Plan(act=Act.KILL_RUNNER)
 STOP = Plan(act=Act.SIGNAL_RUNNER, number=signal.SIGSTOP)

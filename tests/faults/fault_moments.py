@@ -1,9 +1,9 @@
 """States of a repository that a run must refuse, follow or work in, met before it begins and while it is under way."""
 
-from fault_company import meanwhile
-from fault_kills import RUNNER
-from lab import Scene
-from trial import LATE, FaultClass, Story, Trial
+from tests.faults.fault_company import meanwhile
+from tests.faults.fault_kills import RUNNER
+from tests.faults.fault_lab import Scene
+from tests.faults.trial import LATE, FaultClass, Story, Trial
 
 
 def _dirty(trial: Trial) -> Story:

@@ -1,8 +1,8 @@
 """Patches that conflict, are empty, binary, with CRLF, or applied already: the same answer with a kill as without."""
 
-from fault_kills import RUNNER
-from lab import VARIANTS, Scene
-from trial import FaultClass, Story, Trial
+from tests.faults.fault_kills import RUNNER
+from tests.faults.fault_lab import VARIANTS, Scene
+from tests.faults.trial import FaultClass, Story, Trial
 
 BINARY = bytes(range(256)) * 3
 

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from power_cut import Loss, cut
-from shim import Act, Plan
-from trial import LATE, FaultClass, Story, Trial
+from tests.faults.power_cut import Loss, cut
+from tests.faults.shim import Act, Plan
+from tests.faults.trial import LATE, FaultClass, Story, Trial
 
 ENDED = 8  # one trial of so many
 

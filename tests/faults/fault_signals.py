@@ -3,9 +3,9 @@
 import signal
 from dataclasses import replace
 
-from fault_kills import STOP
-from shim import Act, Plan
-from trial import LATE, FaultClass, Story, Trial
+from tests.faults.fault_kills import STOP
+from tests.faults.shim import Act, Plan
+from tests.faults.trial import LATE, FaultClass, Story, Trial
 
 
 def _signalled(number: signal.Signals):

@@ -46,7 +46,7 @@ PRELOADED = (
     *("expctl.adapters.sensors.amd_smi", "expctl.adapters.sensors.gpus", "expctl.adapters.sensors.nvidia_smi"),
     *("expctl.adapters.sensors.cpu_clock", "expctl.adapters.sensors.cpu_load", "expctl.adapters.sensors.device_holders"),
     *("expctl.adapters.sensors.process_patterns", "expctl.adapters.sensors.suspend", "expctl.launcher.capabilities"),
-    *("expctl.targets.rocm", "expctl.targets.sm_90", "psutil", "jinja2", "defects"),
+    *("expctl.targets.rocm", "expctl.targets.sm_90", "psutil", "jinja2", "tests.faults.planted_defects"),
 )
 
 
@@ -103,7 +103,7 @@ def _become_runner(request: dict[str, Any]) -> None:
         from expctl.cli.app import main
 
         if request["defect"]:
-            from defects import plant
+            from tests.faults.planted_defects import plant
 
             plant(request["defect"])
         sys.argv = ["expctl", *request["words"]]

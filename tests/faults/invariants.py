@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab import Attempt, Scene
-
 from expctl.adapters.codec.record_codec import samples_of
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.records.repository_contents import GitLibrary
@@ -22,6 +20,7 @@ from expctl.domain.verdict.samples import MalformedRound
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.views.ledger.document import render
 from expctl.wiring import mark_of
+from tests.faults.fault_lab import Attempt, Scene
 
 RESUME_S = 2.0
 WRITTEN = ("src/kernel", "experiments/", "ledger.md")  # what expctl may write of the user's tree

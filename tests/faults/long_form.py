@@ -1,6 +1,6 @@
 """The long form of the fault suite: `make faults`. Plays thousands of trials and writes table.json.
 
-python tests/faults/long_form.py [--trials 2000] [--seed 6] [--only WORDS] [--out FILE] [--go-on]
+python -m tests.faults.long_form [--trials 2000] [--seed 6] [--only WORDS] [--out FILE] [--go-on]
 """
 
 import argparse
@@ -13,9 +13,9 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from fault_classes import CLASSES
-from lab import Lab, pinned
-from trial import FaultClass, Trial
+from tests.faults.fault_classes import CLASSES
+from tests.faults.fault_lab import Lab, pinned
+from tests.faults.trial import FaultClass, Trial
 
 TABLE = Path(__file__).parent / "table.json"
 PLANTED_TRIALS = 60
@@ -71,7 +71,7 @@ class Table:
     def of(trials: int, seed: int) -> "Table":
         """An empty one."""
         tree = subprocess.run(["git", "rev-parse", "HEAD:expctl"], cwd=ROOT, capture_output=True, text=True, check=True)
-        return Table(f"python tests/faults/long_form.py --trials {trials} --seed {seed}", seed, tree.stdout.strip())
+        return Table(f"python -m tests.faults.long_form --trials {trials} --seed {seed}", seed, tree.stdout.strip())
 
     def take_over(self, plain: dict[str, Any]) -> None:
         """The rows of an interrupted run of the same."""

@@ -13,15 +13,15 @@ from dataclasses import replace
 from random import Random
 
 import pytest
-from fault_classes import CLASSES
-from invariants import UserState
-from lab import Attempt, Lab
-from power_cut import Change, Loss, cut, read_log
-from shim import Plan
-from trial import FaultClass, Story, Trial
 
 from expctl.adapters.git.reader import locate
 from expctl.wiring import mark_of
+from tests.faults.fault_classes import CLASSES
+from tests.faults.fault_lab import Attempt, Lab
+from tests.faults.invariants import UserState
+from tests.faults.power_cut import Change, Loss, cut, read_log
+from tests.faults.shim import Plan
+from tests.faults.trial import FaultClass, Story, Trial
 
 SEED = 11
 STAGE, EXPERIMENT, VERDICT = "first slower late-reject", "P2", "REJECT"

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 
-from invariants import Expected, UserState, user_state, violations
-from lab import Attempt, Lab, Running, Scene
-from shim import Plan
+from tests.faults.fault_lab import Attempt, Lab, Running, Scene
+from tests.faults.invariants import Expected, UserState, user_state, violations
+from tests.faults.shim import Plan
 
 LATE: Mapping[str, tuple[str, str]] = {"P1": ("first late-keep", "KEEP"), "P2": ("first slower late-reject", "REJECT")}
 BEFORE: dict[tuple[str, str], tuple[UserState, str]] = {}  # lab and stage -> what every copy of it begins with

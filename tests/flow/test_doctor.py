@@ -1,10 +1,10 @@
 """What the doctor says of records that are gone is a command."""
 
 import pytest
-from fakes import Stage
 
 from expctl.domain.checkup import Finding
 from expctl.flow.doctor import committed_findings
+from tests.fakes import Stage
 
 
 @pytest.mark.parametrize(

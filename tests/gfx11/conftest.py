@@ -5,9 +5,10 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from compiler import Compiler
-from gfx11.cases.folding import Folded, folded
-from gfx11.cases.table import FOLDED
+
+from benchmarks.interpreter.compiler import Compiler
+from tests.gfx11.cases.folding import Folded, folded
+from tests.gfx11.cases.table import FOLDED
 
 ROOT = Path(__file__).parents[2]
 Compile = Callable[..., str]

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from gfx11.cases.case import Case, agree, computed
-from gfx11.cases.folding import Folded, results_of
-from gfx11.cases.table import EXACT, FOLDED
 
 from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.scalar import operations
 from expctl.gfx11.vector import decode, halves
+from tests.gfx11.cases.case import Case, agree, computed
+from tests.gfx11.cases.folding import Folded, results_of
+from tests.gfx11.cases.table import EXACT, FOLDED
 
 LANE = 5
 Wanted = dict[str, list[tuple[int | None, ...]]]

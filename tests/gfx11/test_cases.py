@@ -8,13 +8,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from gfx11.cases.case import Case, agree, computed
-from gfx11.cases.folding import Folded, results_of
-from gfx11.cases.procedure import Procedure
-from gfx11.cases.selection import BY_NAME, OTHERWISE, selected
-from gfx11.cases.table import CASES, EXACT, FOLDED, PROCEDURES
 
 from expctl.gfx11.opcodes import OPCODES
+from tests.gfx11.cases.case import Case, agree, computed
+from tests.gfx11.cases.folding import Folded, results_of
+from tests.gfx11.cases.procedure import Procedure
+from tests.gfx11.cases.selection import BY_NAME, OTHERWISE, selected
+from tests.gfx11.cases.table import CASES, EXACT, FOLDED, PROCEDURES
 
 SELECTED = {case.opcode for case in FOLDED if not OTHERWISE.match(case.opcode)} - BY_NAME
 

@@ -8,11 +8,11 @@ from fractions import Fraction
 from itertools import product
 
 import pytest
-from gfx11 import exact
-from gfx11.exact import F16, F32, HALF, SINGLE, Format
 
 from expctl.gfx11.single_instruction import execute, fresh_wave
 from expctl.gfx11.text.errors import Unsupported
+from tests.gfx11 import exact
+from tests.gfx11.exact import F16, F32, HALF, SINGLE, Format
 
 ALL = 0xFFFFFFFF
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from launches import BASELINE, SMALL, scaled_mm
 
+from benchmarks.interpreter.launches import BASELINE, SMALL, scaled_mm
 from expctl.gfx11.arguments import KERNARG, Unwritten, place
 from expctl.gfx11.launch import interpret
 from expctl.gfx11.machine.counts import Class

@@ -7,8 +7,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from launches import SMALL, Run, scaled_mm
 
+from benchmarks.interpreter.launches import SMALL, Run, scaled_mm
 from expctl.gfx11.machine.faults import FaultKind
 from kernel.harness.formats import Fp8
 

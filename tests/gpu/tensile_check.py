@@ -1,6 +1,6 @@
 """The decoder of Tensile names against names whose parameters are known.
 
-`python tests/gpu/tensile_check.py FOLDER` reads `truth.jsonl.gz` and `names.txt` there, prints what agrees, and exits with 1
+`python -m tests.gpu.tensile_check FOLDER` reads `truth.jsonl.gz` and `names.txt` there, prints what agrees, and exits with 1
 for what may not be: an unread name, an unknown key, a wrong tile, transpose or number of threads, a value that should agree.
 """
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tensile_check import check_names, check_truth
 
 from expctl.gpu.tensile.decode import read
 from expctl.gpu.tensile.keys import KEYS, read_keys
 from expctl.gpu.tensile.name import Dialect, Kind, is_tensile, read_name
 from expctl.gpu.tensile.threads import threads
 from expctl.profiles.views.tensile import tensile_lines
+from tests.gpu.tensile_check import check_names, check_truth
 
 GOLDEN = Path(__file__).with_name("golden")
 ROCBLAS = (

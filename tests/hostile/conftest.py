@@ -1,12 +1,9 @@
 """Real git, real processes, and a user's files that nobody may touch."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from table import TABLE
-from user_repository import KERNEL, Repository
 
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.workspace import GitWorkspace
+from tests.hostile.table import TABLE
+from tests.user_repository import KERNEL, Repository
 
 CONFIGURATION = TABLE["git"]
 HOOKS = (

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from table import TABLE, snapshot
 
 from expctl.adapters.child.arguments import child_environment
 from expctl.adapters.child.contained_process import MARK, RESULT_FD, Child, Launch, TimedOut, Walls, log_tail
@@ -21,6 +20,7 @@ from expctl.launcher import containment
 from expctl.launcher.capabilities import Offer, offer
 from expctl.launcher.namespaces import Entry
 from expctl.launcher.process import identity_of
+from tests.hostile.table import TABLE, snapshot
 
 SHARED = Path("/dev/shm/expctl-hostile")
 TOOLS = "/usr/sbin:/usr/bin:/sbin:/bin"

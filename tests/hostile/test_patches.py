@@ -3,8 +3,6 @@
 from pathlib import Path
 
 import pytest
-from table import TABLE, snapshot
-from user_repository import Repository
 
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.workspace import GitWorkspace
@@ -13,6 +11,8 @@ from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdic
 from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.protocol.model import Build, PatchLimits, Protocol, Target, Toolchain
 from expctl.flow.repository.preflight import check_patch
+from tests.hostile.table import TABLE, snapshot
+from tests.user_repository import Repository
 
 PROTOCOL = Protocol(
     version=1,

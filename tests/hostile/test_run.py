@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from foreign import FASTER, WRONG, Foreign
-from table import snapshot
 
 from expctl.launcher.capabilities import SWITCH, offer
+from tests.e2e.foreign import FASTER, WRONG, Foreign
+from tests.hostile.table import snapshot
 
 ATTACKS = """
 import os, signal
@@ -31,7 +31,7 @@ DISK = """
 import os, sys, time
 from pathlib import Path
 sys.path[:0] = {paths!r}
-from foreign import WRONG, Foreign, wait_until
+from tests.e2e.foreign import WRONG, Foreign, wait_until
 
 from expctl.launcher.kernel import mount, unshare
 from expctl.launcher.namespaces import MS_PRIVATE, MS_REC, NEW_MOUNTS
@@ -122,7 +122,7 @@ def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
     folder = tmp_path / "disk"
     folder.mkdir()
     here = Path(__file__).parent
-    (tmp_path / "script.py").write_text(DISK.format(paths=[str(here.parent / "e2e"), str(here.parent)], folder=str(folder)))
+    (tmp_path / "script.py").write_text(DISK.format(paths=[str(here.parents[1])], folder=str(folder)))
     answer = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, timeout=200)
     if answer.stderr.startswith("UNTRIED"):
         pytest.skip(f"no small disk can be mounted here: {answer.stderr.strip()}")

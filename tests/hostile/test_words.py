@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from table import TABLE
-from user_repository import Repository
 
 from expctl.adapters.codec import strict_yaml
 from expctl.cli.output import print_json
@@ -25,6 +23,8 @@ from expctl.profiles.views.terminal import profile_lines
 from expctl.views.console import ConsoleProgress
 from expctl.views.ledger.document import render
 from expctl.views.report import record_lines
+from tests.hostile.table import TABLE
+from tests.user_repository import Repository
 
 PROTOCOL = Protocol(
     version=1,

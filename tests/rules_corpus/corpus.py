@@ -1,6 +1,6 @@
 """The corpus: pairs of patches on a frozen copy of the kernel, and the machine code that each of them gives on gfx1151.
 
-`python tests/rules_corpus/corpus.py` compiles them all anew (minutes) and writes machine_code.json; the tests compile a few.
+`python -m tests.rules_corpus.corpus` compiles them all anew (minutes) and writes machine_code.json; the tests compile a few.
 """
 
 from __future__ import annotations

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Mapping
 
 import pytest
-from corpus import NEW, NOT_BUILT, REPEAT, Pair, codes, compiled, pairs
 
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Artifact, Origin, Record, Rule
 from expctl.domain.rules.matching import Candidate, Level, differing_codes, matches
+from tests.rules_corpus.corpus import NEW, NOT_BUILT, REPEAT, Pair, codes, compiled, pairs
 
 HOME = "gfx1151-static"
 

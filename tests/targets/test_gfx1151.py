@@ -64,7 +64,7 @@ def test_a_comment_leaves_the_code_object_as_it_is_and_a_factor_does_not(tmp_pat
 
 
 def test_a_raw_file_with_host_code_is_built(tmp_path: Path, zig_cache: Path) -> None:
-    raw = Path(__file__).with_name("specimens") / "gemm_half.hip"
+    raw = Path(__file__).parents[1] / "inspection/specimens" / "gemm_half.hip"
     _, facts = ZigGfxRecipe().describe(build(tmp_path / "raw", zig_cache, raw.read_text()))
     assert {fact.name: fact.value for fact in facts}["lds"] > 0
 

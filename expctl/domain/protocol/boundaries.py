@@ -2,7 +2,7 @@
 
 t_n = (mean - theta) sqrt(n) / sd of n rounds. A one-sided error alpha is spent over the looks as alpha (n / 36)^1.5, on to
 46 rounds: the last look turns undecided searches into decisions at a price that the confirmation can bear.
-The values come from simulated t paths; benchmarks/verdict/boundaries.py derives them again, and tests/domain/test_boundaries.py
+The values come from simulated t paths; benchmarks/verdict/boundaries.py derives them again, and test_boundaries.py
 holds the two together. Verdicts depend on every digit: another table is another VERSION, which every record names.
 """
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from expctl.domain.values import dataclass
 
 # Student's t, 97.5 % quantile (two-sided 95 % interval) for 1 to 40 degrees of freedom: the usual printed
-# table to four digits. tests/domain/test_stats.py integrates the density and agrees to 1e-4.
+# table to four digits. tests/domain/verdict/test_statistics.py integrates the density and agrees to 1e-4.
 T_975 = (
     12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622, 2.2281,
     2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930, 2.0860,

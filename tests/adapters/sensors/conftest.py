@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from fakes import FakeProc
+
+from tests.fakes import FakeProc
 
 ME = 500
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from fakes import FakeProc
 
 from expctl.adapters.sensors.clock_history import LAUNCHES_LEAST
 from expctl.adapters.sensors.cpu_clock import CpuClock
@@ -12,6 +11,7 @@ from expctl.adapters.sensors.interface import Launch
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.adapters.sensors.suspend import Suspend, asleep_s
 from expctl.domain.protocol.model import Build, NumberKind, Target, Toolchain
+from tests.fakes import FakeProc
 
 ME = 500
 MS = 1_000_000

@@ -6,13 +6,13 @@ import sys
 import time
 
 import pytest
-from fakes import FakeProc
 
 from expctl.adapters.child.contained_process import MARK
 from expctl.adapters.sensors.interface import Launch
 from expctl.adapters.sensors.new_processes import GAP_MOST, TURNS, Newcomers
 from expctl.adapters.sensors.process_patterns import ProcessPatterns
 from expctl.adapters.sensors.process_table import ProcessTable
+from tests.fakes import FakeProc
 
 ME = 500
 PATTERNS = ("benchmark_*", "ncu")

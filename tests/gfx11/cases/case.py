@@ -13,11 +13,10 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from gfx11.exact import F16, F32, HALF, SINGLE, U32, Format
-
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.single_instruction import execute, fresh_wave
 from expctl.gfx11.text.operand import EXEC, SCC, VCC
+from tests.gfx11.exact import F16, F32, HALF, SINGLE, U32, Format
 
 Row = tuple[int, ...]
 ROWS = 48

@@ -1,7 +1,7 @@
 """Comparisons: the predicate of icmp or fcmp that each one is. v_cmpx does the same to EXEC."""
 
-from gfx11.cases.case import Case
-from gfx11.cases.tables import case
+from tests.gfx11.cases.case import Case
+from tests.gfx11.cases.tables import case
 
 _INTEGER = {"lt": "lt", "eq": "eq", "le": "le", "gt": "gt", "ne": "ne", "ge": "ge"}
 _FLOAT = {

@@ -6,7 +6,6 @@ import random
 from functools import partial
 
 import numpy as np
-from gfx11.cases.procedure import Procedure, kinds
 
 from expctl.gfx11.decode_program import decode
 from expctl.gfx11.machine.schedule import run_waves
@@ -16,6 +15,7 @@ from expctl.gfx11.machine.workgroup import Workgroup
 from expctl.gfx11.single_instruction import execute, fresh_wave
 from expctl.gfx11.text.operand import SCC, VCC
 from expctl.gfx11.text.program import parse_program
+from tests.gfx11.cases.procedure import Procedure, kinds
 
 _HINTS = (
     "s_delay_alu instid0(VALU_DEP_1) | instskip(NEXT) | instid1(SALU_CYCLE_1)", "s_clause 0x1", "s_nop 0",

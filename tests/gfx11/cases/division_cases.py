@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from gfx11 import exact
-from gfx11.cases.case import CORNERS, Row
-from gfx11.cases.tables import call, case
-from gfx11.exact import SINGLE
+from tests.gfx11 import exact
+from tests.gfx11.cases.case import CORNERS, Row
+from tests.gfx11.cases.tables import call, case
+from tests.gfx11.exact import SINGLE
 
 F3 = "f32 f32 f32"
 _NAN, _INFINITY, _SIGN = 0x7FC00000, 0x7F800000, 0x80000000

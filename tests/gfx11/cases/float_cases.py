@@ -5,8 +5,8 @@ from fractions import Fraction
 from functools import partial
 from itertools import product
 
-from gfx11.cases.tables import call, case, lines
-from gfx11.exact import HALF, SINGLE, Format
+from tests.gfx11.cases.tables import call, case, lines
+from tests.gfx11.exact import HALF, SINGLE, Format
 
 F2, F3 = "f32 f32", "f32 f32 f32"
 _FMA = call("fma.f32", "a", "b", "c", kind="f32")

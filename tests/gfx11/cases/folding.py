@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gfx11.cases.case import Case, Row, width
+from tests.gfx11.cases.case import Case, Row, width
 
 TARGET = ("--target=amdgcn-amd-amdhsa", "-mcpu=gfx1151", "-nogpulib", "-Wno-override-module")
 _TYPES = {

@@ -1,6 +1,6 @@
 """Half-precision and 16-bit instructions: plain, packed, mixed."""
 
-from gfx11.cases.tables import call, case, lines
+from tests.gfx11.cases.tables import call, case, lines
 
 H2, H3, S2, S3 = "f16 f16", "f16 f16 f16", "i16 i16", "i16 i16 i16"
 V2, V3, W2, W3 = "v2f16 v2f16", "v2f16 v2f16 v2f16", "v2i16 v2i16", "v2i16 v2i16 v2i16"

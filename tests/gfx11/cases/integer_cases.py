@@ -1,6 +1,6 @@
 """Integer vector instructions: what LLVM says they are."""
 
-from gfx11.cases.tables import call, case, lines
+from tests.gfx11.cases.tables import call, case, lines
 
 ALL = 0xFFFFFFFF
 I2, I3 = "i32 i32", "i32 i32 i32"

@@ -6,15 +6,14 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 
-from gfx11.cases.case import Case
-from gfx11.cases.float_cases import CASES as FLOATS
-from gfx11.cases.integer_cases import CASES as INTEGERS
-from gfx11.cases.procedure import Procedure, kinds
-from gfx11.cases.tables import case
-from gfx11.exact import HALF, SINGLE
-
 from expctl.gfx11.single_instruction import execute, fresh_wave
 from expctl.gfx11.text.operand import M0
+from tests.gfx11.cases.case import Case
+from tests.gfx11.cases.float_cases import CASES as FLOATS
+from tests.gfx11.cases.integer_cases import CASES as INTEGERS
+from tests.gfx11.cases.procedure import Procedure, kinds
+from tests.gfx11.cases.tables import case
+from tests.gfx11.exact import HALF, SINGLE
 
 _LANES = range(32)
 _VALUES = [0x1000 + 7 * lane for lane in _LANES]

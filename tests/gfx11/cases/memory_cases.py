@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from gfx11.cases.procedure import Procedure, kinds, registers
 
 from expctl.gfx11.machine.wave import Wave
 from expctl.gfx11.single_instruction import execute, fresh_wave
+from tests.gfx11.cases.procedure import Procedure, kinds, registers
 
 _SIZE, _STEP, _LANES = 4096, 16, range(32)
 _OLD = 0xA1B2C3D4

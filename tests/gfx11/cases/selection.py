@@ -8,8 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from gfx11.cases.case import Case
-from gfx11.cases.folding import TARGET, type_of
+from tests.gfx11.cases.case import Case
+from tests.gfx11.cases.folding import TARGET, type_of
 
 _FUNCTION = re.compile(r"^f(\d+):(.*?)^\.Lfunc_end", re.MULTILINE | re.DOTALL)
 _MNEMONIC = re.compile(r"(?:^\t|:: )([a-z]\w+)", re.MULTILINE)

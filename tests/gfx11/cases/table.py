@@ -1,6 +1,6 @@
 """All cases."""
 
-from gfx11.cases import (
+from tests.gfx11.cases import (
     compare_cases,
     control_cases,
     division_cases,
@@ -11,8 +11,8 @@ from gfx11.cases import (
     memory_cases,
     scalar_cases,
 )
-from gfx11.cases.case import Case
-from gfx11.cases.procedure import Procedure
+from tests.gfx11.cases.case import Case
+from tests.gfx11.cases.procedure import Procedure
 
 CASES: tuple[Case | Procedure, ...] = (
     *integer_cases.CASES, *float_cases.CASES, *division_cases.CASES, *half_cases.CASES, *compare_cases.CASES,

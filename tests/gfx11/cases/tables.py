@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gfx11.cases.case import Case, Row, usual_places
+from tests.gfx11.cases.case import Case, Row, usual_places
 
 _SUFFIX = {"f32": "float", "f16": "half"}
 

@@ -1,0 +1,234 @@
+"""The ledger from lines that were drawn before is, to the byte, the one that is made of all records at once."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.scale.history import records
+from expctl.adapters.codec.record_codec import record_bytes
+from expctl.adapters.git.reader import GitReader, locate
+from expctl.adapters.index.ledger_queries import LedgerShelf
+from expctl.adapters.index.record_index import RecordIndex
+from expctl.adapters.records.repository_contents import GitLibrary
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import Record, Waiver, Yardstick
+from expctl.domain.ledger.inputs import Books
+from expctl.domain.ledger.model import Ledger, ledger_from
+from expctl.domain.ledger.record_summary import digest_of
+from expctl.domain.ledger.rows import DrawnPiece, Line
+from expctl.flow.repository.ledger_inputs import ledger_in_pieces, read_ledger_inputs
+from expctl.flow.status import take_stock
+from expctl.views.ledger.document import render, render_pieces
+from expctl.views.ledger.tables import drawn
+from tests.user_repository import Repository
+
+HERE = Path(__file__).parents[3]
+STICK = Yardstick(harness="h", kpi="n=512 (1)", build="zig-cpu")
+HOSTILE = "| a `b` _c_ <d> [e](f) \x1b[31m\u202e 1. \t x\n\n# g &amp; www.h.i"
+
+
+def made(count: int, seed: int) -> tuple[Record, ...]:
+    """Ids out of step with dates, and a hostile one among them."""
+    history = records(count, seed, yardsticks={"here": STICK, "gpu": STICK}, protocol="p")
+    found = [replace(each, id=f"P{count - n}") for n, each in enumerate(history)]
+    spoilt = replace(found[-3], title=HOSTILE, reasons=(HOSTILE,), notes=(HOSTILE,), hypothesis=HOSTILE)
+    return (*found[:-3], spoilt, *found[-2:])
+
+
+class Case:
+    """A repository with this project's protocol and findings, and an index of its records."""
+
+    def __init__(self, repository: Repository, file: Path) -> None:
+        self.repository, self.file = repository, file
+        for name in (
+            "protocol.yaml",
+            "experiments/findings.yaml",
+            "experiments/P15/experiment.yaml",
+            "experiments/P15/change.patch",
+        ):
+            repository.write(name, (HERE / name).read_bytes())
+        repository.commit()
+
+    def conclude(self, *found: Record) -> None:
+        for record in found:
+            self.repository.write(f"experiments/{record.id}/record.json", record_bytes(record))
+        self.repository.commit()
+
+    def reader(self) -> GitReader:
+        return GitReader(locate(self.repository.root))
+
+    def books(self) -> Books:
+        reader = self.reader()
+        return read_ledger_inputs(GitLibrary(reader, RecordIndex(reader, self.file, drawn)), reader.head())
+
+    def check(self) -> Ledger:
+        """From pieces, and all at once from what lies there."""
+        found = self.books()
+        reader = self.reader()
+        whole = {record.id: record for record in GitLibrary(reader).records(reader.head())}
+        digests = [digest_of(record) for record in whole.values()]
+        at_once = ledger_from(found.protocol, digests, whole, findings=found.findings, queue=found.queue())
+        ledger = found.ledger()
+        assert all(isinstance(row, Line) for row in (*ledger.rows, *ledger.forecasts, *ledger.rules))
+        assert not any(isinstance(row, Line) for row in (*at_once.rows, *at_once.forecasts, *at_once.rules))
+        assert render(ledger) == render(at_once)
+        for _ in range(2):  # the second time, every piece was drawn before
+            assert self.in_pieces() == render(at_once)
+        return ledger
+
+    def in_pieces(self, file: Path | None = None) -> str:
+        """As `expctl ledger` makes it."""
+        reader = self.reader()
+        index = RecordIndex(reader, file or self.file, drawn)
+        shelf = LedgerShelf(index, reader.head())
+        return render_pieces(ledger_in_pieces(GitLibrary(reader, index), shelf, reader.head()), shelf).decode()
+
+
+@pytest.fixture
+def case(repository: Repository, tmp_path: Path) -> Case:
+    return Case(repository, tmp_path / "records.sqlite")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_record_by_record_the_ledger_is_that_of_all_records(case: Case, seed: int) -> None:
+    case.check()
+    waiting = list(made(36, seed))
+    case.conclude(*waiting[:30])
+    ledger = case.check()
+    assert len(ledger.borders) > 2
+    assert ledger.corrections
+    for record in waiting[30:]:
+        case.conclude(record)
+        case.check()
+
+
+def test_what_other_records_say_of_a_line_is_never_kept_with_it(case: Case) -> None:
+    found = made(30, 4)
+    case.conclude(*found)
+    before = render(case.check())
+    rejected = next(each for each in found if each.rule is not None and each.base)
+    waiver = Waiver(rule=rejected.id, level="patch", reason="wider | tiles", written=True)
+    keep = next(each for each in found if each.verdict is Verdict.KEEP and each.base)
+    case.conclude(replace(keep, id="P900", waivers=(waiver,), environment={**keep.environment, "cc": "9"}))
+    ledger = case.check()
+    assert "closed, opens with another epoch; waived for P900 (KEEP): wider \\| tiles" in render(ledger)
+    early = replace(keep, id="P901", date="2020-01-01T00:00:00Z", environment={**keep.environment, "cc": "0.1"})
+    case.conclude(early)  # every epoch of this target has another number now
+    assert case.check().epochs[0].startswith(f"{keep.target}, epoch 1: since P901")
+    case.repository.git("rm", "-q", "-r", "experiments/P900", "experiments/P901")
+    case.repository.commit()
+    assert render(case.check()) == before
+
+
+def test_what_a_run_renders_before_its_commit_is_what_stands_after_it(case: Case) -> None:
+    found = made(24, 7)
+    case.conclude(*found[:20])
+    for record in found[20:]:
+        ahead = render(case.books().with_record(record, {}).ledger())
+        case.conclude(record)
+        assert ahead == render(case.check())
+    again = replace(
+        found[-1], replications=(*found[-1].replications, *next(e.replications for e in made(90, 1) if e.replications))
+    )
+    ahead = render(case.books().with_record(again, {}).ledger())
+    case.conclude(again)
+    assert ahead == render(case.check())
+
+
+class Watching(LedgerShelf):
+    """Remembers how many pieces were drawn."""
+
+    drawn = 0
+
+    def keep(self, drawn: Mapping[str, DrawnPiece], *, among: Sequence[str]) -> None:
+        self.drawn = len(drawn)
+        super().keep(drawn, among=among)
+
+
+def test_one_new_record_draws_one_piece_and_a_wider_cell_all(case: Case) -> None:
+    found = made(300, 5)  # ids of two pieces
+
+    def pieces_drawn() -> int:
+        reader = case.reader()
+        index = RecordIndex(reader, case.file, drawn)
+        shelf = Watching(index, reader.head())
+        render_pieces(ledger_in_pieces(GitLibrary(reader, index), shelf, reader.head()), shelf)
+        return shelf.drawn
+
+    case.conclude(*found)
+    assert [pieces_drawn(), pieces_drawn()] == [2, 0]
+    last = max((each for each in found if each.base), key=lambda each: each.date)
+    case.conclude(replace(last, id="P301", title="x"))
+    assert [pieces_drawn(), pieces_drawn()] == [1, 0]
+    case.conclude(replace(last, id="P301-A12", title="x"))
+    assert [pieces_drawn(), pieces_drawn()] == [2, 0], "its id is wider than all others"
+    case.check()
+
+
+def test_an_edited_record_is_noticed_once_it_is_committed(case: Case) -> None:
+    found = made(40, 6)
+    case.conclude(*found)
+    before = case.in_pieces()
+    edited = replace(found[7], title="Edited by hand")
+    file = case.repository.root / f"experiments/{edited.id}/record.json"
+    file.write_bytes(record_bytes(edited))
+    assert case.in_pieces() == before
+    case.repository.commit()
+    assert "Edited by hand" in case.in_pieces()
+    case.check()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "drop table pieces",
+        "update pieces set widths = '['",
+        "update pieces set aligned = '[]'",
+        "delete from pieces where rowid = 1",
+        "drop index lined",
+        "drop table epochs",
+    ],
+)
+def test_what_is_lost_of_the_index_is_made_again(case: Case, damage: str) -> None:
+    case.conclude(*made(300, 8))
+    wanted = case.in_pieces()
+    with closing(sqlite3.connect(case.file)) as index, index:
+        index.execute(damage)
+    assert [case.in_pieces(), case.in_pieces()] == [wanted, wanted]
+    case.file.unlink()
+    assert case.in_pieces() == wanted
+
+
+class Counting(GitReader):
+    """Remembers which blobs were asked for."""
+
+    def __init__(self, reader: GitReader) -> None:
+        super().__init__(reader.place)
+        self.asked: list[str] = []
+
+    def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
+        names = list(blobs)
+        self.asked += names
+        return super().read_blobs(names)
+
+
+def test_status_reads_the_records_that_it_shows_and_no_others(case: Case) -> None:
+    case.conclude(*made(300, 3))
+
+    def status() -> tuple[object, list[str]]:
+        reader = Counting(case.reader())
+        library = GitLibrary(reader, RecordIndex(reader, case.file, drawn))
+        stock = take_stock(library, head=reader.head(), branch="main", running=(), machine={}, foreign=lambda _: ())
+        return stock, [name for name in reader.asked if name.endswith("record.json")]
+
+    first, _ = status()
+    second, read = status()
+    assert second == first
+    assert len(read) <= 5 + 2 + 1, "the last verdicts, those that show a baseline, whoever waits after an INVALID"
+    case.conclude(replace(made(301, 3)[-1], id="P999"))
+    _, read = status()
+    assert len(read) <= 8 + 1

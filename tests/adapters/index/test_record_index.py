@@ -1,0 +1,313 @@
+"""The index of records: the same answers with it, without it, for another commit, when it is damaged and when it is taken."""
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from benchmarks.scale.history import records
+from expctl.adapters.codec.record_codec import record_bytes, record_of
+from expctl.adapters.git.reader import GitReader, locate
+from expctl.adapters.index import queries, record_index, rows
+from expctl.adapters.index.record_index import RecordIndex
+from expctl.adapters.records.repository_contents import GitLibrary
+from expctl.domain.errors import Refused
+from expctl.domain.experiment.proposal import Verdict
+from expctl.domain.experiment.record import Record, Yardstick
+from expctl.domain.history.baselines import baseline_of, baselines
+from expctl.domain.history.epochs import epochs_of
+from expctl.domain.ledger.record_summary import digest_of, given_baselines, in_order, landings, standing
+from expctl.views.ledger.tables import drawn
+from tests.user_repository import Repository
+
+OURS = Path(__file__).parents[3] / "experiments"
+STICK = Yardstick(harness="h", kpi="n=512 (1)", build="zig-cpu")
+
+
+class Counting(GitReader):
+    """Remembers how many blobs were asked for."""
+
+    asked = 0
+
+    def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
+        names = list(blobs)
+        self.asked += len(names)
+        return super().read_blobs(names)
+
+
+@pytest.fixture
+def reader(repository: Repository) -> Counting:
+    """A repository with the proposals and records of this project, and made-up ones with all that a record can hold."""
+    for name in ("record.json", "experiment.yaml"):
+        for file in OURS.glob(f"*/{name}"):
+            repository.write(f"experiments/{file.parent.name}/{name}", file.read_bytes())
+    for record in records(80, 3, yardsticks={"here": STICK, "gpu": STICK}, protocol="p"):
+        write(repository, record, id=f"P{1000 + int(record.id[1:])}")
+    repository.commit()
+    return Counting(locate(repository.root))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "records.sqlite"
+
+
+def write(repository: Repository, record: Record, **changes: object) -> None:
+    from dataclasses import replace
+
+    made = replace(record, **changes)
+    repository.write(f"experiments/{made.id}/record.json", record_bytes(made))
+
+
+def library(reader: GitReader, file: Path | None) -> GitLibrary:
+    return GitLibrary(reader, RecordIndex(reader, file, drawn))
+
+
+def expected(reader: GitReader) -> tuple[Record, ...]:
+    return GitLibrary(reader).records(reader.head())
+
+
+# ------------------------------------------------------------------ what it says
+
+
+def test_digests_are_those_of_the_records_and_nothing_is_read_twice(reader: Counting, file: Path) -> None:
+    head, wanted = reader.head(), tuple(digest_of(record) for record in expected(reader))
+    assert library(reader, file).digests(head) == wanted
+    lines = [drawn(record) for record in expected(reader)]
+    reader.asked = 0
+    assert library(reader, file).digests(head) == wanted
+    assert [each.lines for each in library(reader, file).digests(head, drawn=True)] == lines
+    assert reader.asked == 0
+    assert library(reader, None).digests(head) == wanted
+
+
+def test_the_stock_is_what_all_records_come_to(reader: Counting, file: Path) -> None:
+    found, records = library(reader, file).stock(reader.head()), expected(reader)
+    digests = in_order(digest_of(record) for record in records)
+    epochs = epochs_of(records)
+    assert (found.epochs.all, found.epochs.last) == (epochs.all, epochs.last)
+    assert len(epochs.all) > 4
+    assert found.standing == standing(digests)
+    assert found.landings == landings(digests)
+    assert found.given == given_baselines(digests)
+    assert found.newest == tuple(each.id for each in digests if not each.imported)[-5:]
+    assert [name for name, _ in found.debts] == [record.id for record in records if digest_of(record).debts]
+    by_id = {record.id: record for record in records}
+    shown = tuple(baseline_of(target, by_id[name], found.landings) for target, name in sorted(found.standing.items()))
+    assert shown == baselines(records)
+
+
+def test_what_waits_has_no_verdict_about_the_idea(reader: Counting, file: Path) -> None:
+    ours, head = library(reader, file), reader.head()
+    everything = {record.id: record.verdict for record in expected(reader)}
+    proposed = [each.id for each in ours.some_proposals(head, ours.experiments(head))]
+    assert ours.experiments(head) == dict.fromkeys(proposed) | everything
+    waiting = ours.waiting(head)
+    assert set(waiting) == {n for n in ours.experiments(head) if everything.get(n) in (None, Verdict.INVALID)}
+    assert [each.id for each in ours.some_proposals(head, waiting)] == [name for name in waiting if name in proposed]
+
+
+def test_a_record_that_sqlite_can_not_store_as_it_is_gives_a_digest_as_it_is_shown(
+    reader: Counting, repository: Repository, file: Path
+) -> None:
+    record = record_of((OURS / "P17" / "record.json").read_bytes(), where="")
+    write(repository, record, id="P99", title="half \ud800 a letter", target="ｃｐｕ", notes=("\udfff",))
+    repository.commit()
+    (found,) = [each for each in library(reader, file).digests(reader.head()) if each.id == "P99"]
+    assert (found.title, found.target, found.notes) == ("half  a letter", "ｃｐｕ", ("\udfff",))
+
+
+# ------------------------------------------------------------------ another commit
+
+
+def test_only_what_is_new_is_read_and_a_damaged_record_is_refused_every_time(
+    reader: Counting, repository: Repository, file: Path
+) -> None:
+    before = library(reader, file).digests(reader.head())
+    repository.write("experiments/P17/samples.jsonl", b"{}")  # a folder that changed, a record that didn't
+    repository.write("experiments/P99/experiment.yaml", b"id: P99")
+    repository.write("experiments/notes.txt", b"no folder")
+    repository.commit()
+    reader.asked = 0
+    assert library(reader, file).digests(reader.head()) == before
+    assert reader.asked == 3, "two records, and whether the folder without one holds a proposal"
+    repository.write("experiments/P99/record.json", b"{}")
+    repository.commit()
+    for _ in range(2):
+        with pytest.raises(Refused, match=r"experiments/P99/record\.json is damaged"):
+            library(reader, file).digests(reader.head())
+
+
+def test_branches_in_turns_show_their_own_records_and_are_read_once(
+    reader: Counting, repository: Repository, file: Path
+) -> None:
+    main = reader.head()
+    repository.git("checkout", "-q", "-b", "other")
+    repository.git("rm", "-q", "-r", "experiments/P17", "experiments/P1080")
+    record = record_of((OURS / "P20" / "record.json").read_bytes(), where="")
+    write(repository, record, title="another title")
+    write(repository, record, id="P77")
+    other = repository.commit()
+    wanted = {each: tuple(digest_of(record) for record in GitLibrary(reader).records(each)) for each in (main, other)}
+    stocks = {each: library(reader, None).stock(each) for each in wanted}
+    read = []
+    for commit in (main, other, main, other):
+        reader.asked = 0
+        assert library(reader, file).digests(commit) == wanted[commit]
+        assert library(reader, file).stock(commit) == stocks[commit]
+        read.append(reader.asked)
+    assert read == [len(wanted[main]) + 2, 2, 0, 0], "of the proposals alone whether they are there is read too"
+
+
+def test_a_folder_under_another_name_is_another_experiment(reader: Counting, repository: Repository, file: Path) -> None:
+    library(reader, file).digests(reader.head())
+    repository.git("mv", "experiments/P17", "experiments/P18x")
+    repository.commit()
+    with pytest.raises(Refused, match=r"experiments/P18x/record\.json names P17"):
+        library(reader, file).digests(reader.head())
+
+
+def test_a_repository_without_experiments_has_none(repository: Repository, file: Path) -> None:
+    reader = GitReader(locate(repository.root))
+    first = reader.head()
+    repository.write("experiments/P1/record.json", (OURS / "P1" / "record.json").read_bytes())
+    second = repository.commit()
+    for commit, number in ((first, 0), (second, 1), (first, 0)):
+        assert len(library(reader, file).digests(commit)) == number
+
+
+def test_a_tree_that_git_has_forgotten_is_no_obstacle(reader: Counting, repository: Repository, file: Path) -> None:
+    wanted = library(reader, file).digests(reader.head())
+    with closing(sqlite3.connect(file)) as index, index:
+        index.execute("update made set tree = ?", ("1" * 40,))
+    repository.write("experiments/P99/experiment.yaml", b"id: P99")
+    repository.commit()
+    reader.asked = 0
+    assert library(reader, file).digests(reader.head()) == wanted
+    assert reader.asked == 2
+
+
+def test_rows_of_other_commits_are_forgotten_when_there_are_many(
+    reader: Counting, repository: Repository, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from expctl.adapters.index import build as index_making
+
+    monkeypatch.setattr(index_making, "STALE_LEAST", 3)
+    number = len(library(reader, file).digests(reader.head()))
+    repository.git("rm", "-q", "-r", "experiments")
+    repository.commit()
+    assert library(reader, file).digests(reader.head()) == ()
+    with closing(sqlite3.connect(file)) as index:
+        kept = [index.execute(f"select count(*) from {table}").fetchone()[0] for table in ("records", "drawn", "words")]
+    assert number > 80
+    assert kept == [0, 0, 0]
+
+
+# ------------------------------------------------------------------ a file that is damaged, foreign or taken
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda file: file.unlink(),
+        lambda file: file.write_bytes(b""),
+        lambda file: file.write_bytes(b"no database" * 1000),
+        lambda file: file.write_bytes(file.read_bytes()[:9000]),
+        lambda file: file.write_bytes(file.read_bytes()[:4096] + b"\xff" * 40_000),
+        lambda file: altered(file, "drop table drawn"),
+        lambda file: altered(file, "drop table made"),
+        lambda file: altered(file, "delete from made"),
+    ],
+    ids=["deleted", "emptied", "no database", "cut", "overwritten", "a table less", "no maker", "nobody's"],
+)
+def test_a_damaged_file_is_made_again(reader: Counting, file: Path, damage: Callable[[Path], object]) -> None:
+    head, ours = reader.head(), library(reader, file)
+    wanted = ours.digests(head, drawn=True)
+    damage(file)
+    assert library(reader, file).digests(head, drawn=True) == wanted
+    reader.asked = 0
+    assert library(reader, file).digests(head, drawn=True) == wanted
+    assert reader.asked == 0
+
+
+def altered(file: Path, statement: str) -> None:
+    with closing(sqlite3.connect(file)) as index, index:
+        index.execute(statement)
+
+
+def test_what_other_code_made_is_made_again(reader: Counting, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    head, ours = reader.head(), library(reader, file)
+    wanted = ours.digests(head)
+    altered(file, "update records set title = 'another title'")
+    assert library(reader, file).digests(head) != wanted
+    stamp = record_index.code_stamp()
+    monkeypatch.setattr(record_index, "code_stamp", lambda: stamp + " edited")
+    assert library(reader, file).digests(head) == wanted
+
+
+def test_the_stamp_changes_with_every_module_that_reads_reduces_or_draws(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for room in record_index.ROOMS:
+        (tmp_path / room).mkdir()
+        (tmp_path / room / "a.py").write_text("a = 1\n")
+    monkeypatch.setattr(record_index, "__file__", str(tmp_path / "adapters" / "record_index.py"))
+    seen = {record_index.code_stamp()}
+    for number, name in enumerate(("adapters/a.py", "domain/a.py", "views/a.py", "domain/b.py"), start=2):
+        (tmp_path / name).write_text(f"a = {'1' * number}\n")
+        seen.add(record_index.code_stamp())
+        assert len(seen) == number
+    (tmp_path / "views" / "notes.txt").write_text("no code")
+    assert record_index.code_stamp() in seen
+
+
+def test_who_can_not_write_answers_all_the_same(reader: Counting, tmp_path: Path) -> None:
+    head, wanted = reader.head(), library(reader, None).digests(reader.head())
+    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "folder").mkdir()
+    for file in (tmp_path / "file" / "records.sqlite", tmp_path / "folder"):
+        ours = library(reader, file)
+        assert ours.digests(head) == wanted
+        reader.asked = 0
+        assert ours.digests(head) == wanted
+        assert reader.asked == 0, "what is in memory stays there"
+
+
+def test_an_index_that_somebody_else_writes_is_copied_and_left_alone(
+    reader: Counting, repository: Repository, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_index, "BUSY_S", 0.01)
+    library(reader, file).digests(reader.head())
+    before = file.read_bytes()
+    repository.write("experiments/P99/experiment.yaml", b"id: P99")
+    head = repository.commit()
+    wanted = library(reader, None).digests(head)
+    reader.asked = 0
+    with closing(sqlite3.connect(file, isolation_level=None)) as writer:
+        writer.execute("begin immediate")
+        assert library(reader, file).digests(head) == wanted
+        assert reader.asked == 4, "twice the new folder: before it was known to be taken, and for the copy"
+        writer.execute("rollback")
+        writer.execute("begin exclusive")
+        assert library(reader, file).digests(head) == wanted
+    assert file.read_bytes() == before
+
+
+def test_an_answer_is_of_one_commit_while_others_bring_the_index_to_another(
+    reader: Counting, repository: Repository, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(record_index, "BUSY_S", 0.01)
+    first = reader.head()
+    number = len(library(reader, file).digests(first))
+    repository.git("rm", "-q", "-r", "experiments")
+    second = repository.commit()
+    ours = RecordIndex(reader, file, drawn)
+
+    def slow(index: sqlite3.Connection) -> int:
+        seen = len(rows.digests(index))
+        assert library(reader, file).digests(second) == (), "another process, while this one reads"
+        return seen + len(queries.experiments(index))
+
+    assert ours.ask(first, slow) >= 2 * number

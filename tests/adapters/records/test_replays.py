@@ -1,0 +1,164 @@
+"""Records of a world of fakes, decided again from their samples."""
+
+import json
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from expctl.adapters.codec.record_codec import samples_of, with_parts
+from expctl.adapters.records.replays import Replays
+from expctl.adapters.records.repository_contents import GitLibrary
+from expctl.domain.experiment.proposal import Kind, Mode, Verdict
+from expctl.domain.experiment.record import Record
+from expctl.domain.protocol.model import Protocol
+from expctl.domain.verdict.decide_again import UnplayableError, replayed, was_decided_by_samples
+from expctl.domain.verdict.samples import Sample
+from expctl.flow.run.experiment import run_experiment
+from tests.fakes import PROTOCOL, Stage
+
+BENCHMARK = PROTOCOL.targets["cpu"].benchmark
+assert BENCHMARK is not None
+
+
+def concluded(kernel: str, **changes: object) -> tuple[Record, bytes, tuple[Sample, ...]]:
+    stage = Stage()
+    stage.queue("P1", kernel, **changes)
+    record = run_experiment(stage.world(), "P1").record
+    files = stage.workspace.commits[stage.workspace.head()].files
+    return record, files["experiments/P1/record.json"], samples_of(files["experiments/P1/samples.jsonl"], where="samples")
+
+
+CASES: dict[str, tuple[str, dict[str, object]]] = {
+    "KEEP": ("slow 900000", {}),
+    "REJECT": ("slow 1100000", {}),
+    "analysis": ("slow 1100000", {"kind": Kind.ANALYSIS}),
+    "simplify": ("slow 1001000", {"kind": Kind.SIMPLIFY, "mode": Mode.SIMPLIFY}),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_record_is_what_its_samples_say(name: str) -> None:
+    kernel, changes = CASES[name]
+    record, text, samples = concluded(kernel, **changes)
+    again = replayed(record, record.kind, Mode.GAIN, samples, BENCHMARK, PROTOCOL.keep)
+    assert again.rule == "1"
+    assert with_parts(text, again.parts) == text
+
+
+def test_a_record_that_was_edited_differs() -> None:
+    record, text, samples = concluded("slow 1100000")
+    forged = json.dumps({**json.loads(text), "verdict": "KEEP"}, indent=1).encode() + b"\n"
+    again = replayed(record, record.kind, Mode.GAIN, samples, BENCHMARK, PROTOCOL.keep)
+    assert again.parts["verdict"] is Verdict.REJECT
+    assert with_parts(forged, again.parts) == text != forged
+
+
+def test_samples_that_lack_their_last_round_decide_nothing() -> None:
+    record, _, samples = concluded("slow 900000")
+    fewer = [sample for sample in samples if sample.round < 22]
+    with pytest.raises(UnplayableError, match="1 rounds of the confirm are missing"):
+        replayed(record, record.kind, Mode.GAIN, fewer, BENCHMARK, PROTOCOL.keep)
+
+
+def test_what_was_not_measured_was_not_decided_by_samples() -> None:
+    stage = Stage()
+    stage.queue("P1", "slow 1000000 # comment")
+    assert not was_decided_by_samples(run_experiment(stage.world(), "P1").record)
+
+
+class Shelf(GitLibrary):
+    """The library of one commit that is a dict of paths, with the fakes' protocol."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        class Git:
+            def read_file(self, _commit: str, path: str) -> bytes | None:
+                return files.get(path)
+
+            def list_files(self, _commit: str, prefix: str) -> dict[str, str]:
+                return {path: path for path in files if path.startswith(prefix)}
+
+            def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
+                return {path: files[path] for path in blobs}
+
+        super().__init__(Git())  # type: ignore[arg-type]
+
+    def protocol(self, commit: str) -> Protocol:  # noqa: ARG002  the library's signature
+        return PROTOCOL
+
+
+def committed(kernel: str = "slow 1100000") -> dict[str, bytes]:
+    stage = Stage()
+    stage.queue("P1", kernel)
+    run_experiment(stage.world(), "P1")
+    files = stage.workspace.commits[stage.workspace.head()].files
+    return {path: text for path, text in files.items() if path.startswith("experiments/P1/")}
+
+
+RECORD, SAMPLES = "experiments/P1/record.json", "experiments/P1/samples.jsonl"
+
+
+def all_of(files: dict[str, bytes]) -> list[tuple[bool, str]]:
+    return [(each.differs, each.text) for each in Replays(Shelf(files), "head").all()]
+
+
+def test_what_was_committed_replays() -> None:
+    ((differs, text),) = all_of(committed())
+    assert not differs
+    assert "byte for byte" in text
+
+
+def edited(**changes: object) -> dict[str, bytes]:
+    files = committed("slow 900000")
+    record = {**json.loads(files[RECORD]), **changes}
+    files[RECORD] = json.dumps({key: value for key, value in record.items() if value is not None}, indent=1).encode() + b"\n"
+    return files
+
+
+def one_more_ns(files: dict[str, bytes]) -> dict[str, bytes]:
+    first, rest = files[SAMPLES].split(b"\n", 1)
+    line = json.loads(first)
+    line["round_ms"] = line.get("round_ms", 0) + 1
+    return {**files, SAMPLES: json.dumps(line).encode() + b"\n" + rest}
+
+
+def with_lines(change: Callable[[list[bytes]], list[bytes]]) -> dict[str, bytes]:
+    files = committed()
+    return {**files, SAMPLES: b"".join(change(files[SAMPLES].splitlines(keepends=True)))}
+
+
+TAMPERED: dict[str, Callable[[], dict[str, bytes]]] = {
+    "a sample of the search": lambda: one_more_ns(committed()),
+    "a line too many": lambda: {
+        **(files := committed()),
+        SAMPLES: files[SAMPLES] + files[SAMPLES].splitlines(keepends=True)[0],
+    },
+    "no last line": lambda: with_lines(lambda lines: lines[:-1]),
+    "no samples": lambda: {path: text for path, text in committed().items() if path != SAMPLES},
+    "garbage": lambda: {**committed(), SAMPLES: b"{\n"},
+    "no record": lambda: {path: text for path, text in committed().items() if path != RECORD},
+    "a KEEP without what it rests on": lambda: edited(procedure=None, estimates=None, samples_sha256=None),
+    "samples that were swapped, and no hash": lambda: {**edited(samples_sha256=None), SAMPLES: committed()[SAMPLES]},
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_tampering_is_found(name: str) -> None:
+    ((differs, text),) = all_of(TAMPERED[name]())
+    assert differs, text
+
+
+def test_an_imported_origin_does_not_hide_samples() -> None:
+    files = edited(origin="imported")
+    ((differs, text),) = all_of(files)
+    assert differs
+    assert "the origin is imported" in text
+
+
+def test_one_unreadable_file_does_not_hide_the_others() -> None:
+    two = {**committed(), "experiments/P2/samples.jsonl": b"garbage"}
+    assert [differs for differs, _ in all_of(two)] == [False, True]
+
+
+def test_samples_without_a_record_are_told_in_one_sentence() -> None:
+    ((_, text),) = all_of(TAMPERED["no record"]())
+    assert text == "there are samples and no record"

@@ -1,0 +1,111 @@
+"""What becomes of a round when foreign work is seen beside its launches."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from expctl.adapters.steps.rounds import LAUNCHES_MOST
+from expctl.adapters.steps.runner import StepRunner
+from expctl.domain.errors import Busy
+from expctl.domain.protocol.model import Benchmark, Environment, Size, Style
+from expctl.domain.run.step_result import Failed
+from expctl.domain.verdict.samples import Sample, Side, round_effects
+from tests.fakes import FakeProgress, FakeWatch
+
+WORKER = """
+import json, os, sys
+def say(**line): os.write(int(os.environ["EXPCTL_RESULT_FD"]), json.dumps(line).encode() + b"\\n")
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["do"] == "begin":
+        open(sys.argv[1] + ".begun", "a").write("x")
+        say(event="ready")
+    elif request["do"] == "time":
+        FAILS
+        say(event="sample", size=request["size"], ns=[1000] * request["iterations"])
+    else:
+        break
+say(event="end", ok=True)
+"""
+SIZES = (Size(name="a", weight=0.5), Size(name="b", weight=0.5))
+NCU = ("ncu matches ncu",)
+Measure = Callable[..., tuple[Sample, ...] | Failed]
+
+
+@pytest.fixture
+def watch() -> FakeWatch:
+    return FakeWatch()
+
+
+@pytest.fixture
+def measure(tmp_path: Path, watch: FakeWatch) -> Measure:
+    notes = Environment(writable=(str(tmp_path),))
+    runner = StepRunner(environment=notes, scratch=tmp_path / "scratch", mark="m", experiment="P1", watch=watch)
+
+    def measures(style: Style, fails: str = "pass") -> tuple[Sample, ...] | Failed:
+        argv = ("{python}", "-c", WORKER.replace("FAILS", fails), "{artifact}")
+        benchmark = Benchmark(argv=argv, timeout_s=20, sizes=SIZES, style=style, iterations=2, quads=2)
+        artifacts = {side: tmp_path / side.value for side in Side}
+        return runner.measure(benchmark, cwd=tmp_path, artifacts=artifacts, round=7, progress=FakeProgress())
+
+    return measures
+
+
+def test_a_disturbed_launch_is_followed_by_another_in_its_place(measure: Measure, watch: FakeWatch) -> None:
+    watch.taints = [(), NCU, NCU]
+    samples = measure(Style.LAUNCH)
+    assert isinstance(samples, tuple)
+    by_launch = {sample.launch: (sample.side, sample.taints) for sample in samples}
+    assert len(samples) == 12
+    assert [taints for _, taints in by_launch.values()] == [(), NCU, NCU, (), (), ()]
+    order = {"A": Side.BASELINE, "B": Side.CANDIDATE}
+    assert [side for side, taints in by_launch.values() if not taints] == [order[letter] for letter in samples[0].order]
+    assert by_launch[1][0] is by_launch[2][0] is by_launch[3][0]
+    assert round_effects(samples)[0].effect == {"a": 0.0, "b": 0.0}
+    assert watch.cleared == 6, "the gate is asked before every launch"
+
+
+@pytest.mark.parametrize(("style", "core"), [(Style.LAUNCH, False), (Style.FINE, True)])
+def test_the_watch_looks_while_workers_begin_and_while_they_are_timed(
+    measure: Measure, watch: FakeWatch, style: Style, core: bool
+) -> None:
+    assert isinstance(measure(style), tuple)
+    timed = [side for side, is_timed, _ in watch.looked if is_timed]
+    begun = [side for side, is_timed, _ in watch.looked if not is_timed]
+    assert (len(timed), len(begun)) == ((4, 4) if style is Style.LAUNCH else (1, 2))
+    assert {pinned is not None for _, _, pinned in watch.looked} == {core}
+
+
+def test_both_workers_of_a_fine_round_are_disturbed_together(measure: Measure, watch: FakeWatch) -> None:
+    watch.taints = [NCU]
+    samples = measure(Style.FINE)
+    assert isinstance(samples, tuple)
+    assert {sample.taints for sample in samples} == {NCU}
+    assert round_effects(samples) == ()
+
+
+def test_a_machine_that_does_not_stay_quiet_is_busy(measure: Measure, watch: FakeWatch) -> None:
+    watch.taints = [NCU] * LAUNCHES_MOST
+    with pytest.raises(Busy) as caught:
+        measure(Style.LAUNCH)
+    assert caught.value.found == "ncu matches ncu"
+
+
+@pytest.mark.parametrize("style", list(Style))
+def test_nothing_is_started_on_a_busy_machine(measure: Measure, watch: FakeWatch, tmp_path: Path, style: Style) -> None:
+    watch.busy = True
+    with pytest.raises(Busy):
+        measure(style)
+    assert not list(tmp_path.glob("*.begun"))
+
+
+ONCE = "flag = os.path.dirname(sys.argv[1]) + '/died'\n        if not os.path.exists(flag): open(flag, 'w'); os._exit(9)"
+
+
+@pytest.mark.parametrize("style", list(Style))
+def test_a_worker_that_dies_beside_foreign_work_is_tried_again(measure: Measure, watch: FakeWatch, style: Style) -> None:
+    watch.taints = [NCU]
+    assert isinstance(measure(style, ONCE), tuple)
+    assert watch.taints == []
+    assert isinstance(measure(style, "os._exit(9)"), Failed)

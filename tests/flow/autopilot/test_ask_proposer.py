@@ -1,0 +1,204 @@
+"""Asking proposers: what is taken, what is told back, and how a sweep picks."""
+
+from dataclasses import replace
+
+import pytest
+
+from expctl.adapters.proposers.sweep_search import search_of
+from expctl.adapters.records.proposal_file import proposal_bytes, proposal_of
+from expctl.domain.errors import Busy, Interrupted, Refused
+from expctl.domain.experiment.proposal import Kind
+from expctl.domain.experiment.proposal_files import Draft
+from expctl.domain.protocol.proposer import Proposer, Screen, Sweep
+from expctl.domain.run.step_result import Failed
+from expctl.flow.autopilot.ask_proposer import Agency, ask_proposer
+from expctl.flow.autopilot.run_all import Exhausted, Unproposed
+from expctl.flow.queue.edit_queue import prioritise, withdraw
+from expctl.flow.queue.submit import Proposed
+from expctl.flow.run.experiment import run_experiment
+from tests.fakes import PROTOCOL, STEP, FakeProposers, Stage, patch_to, proposal
+
+
+def draft(id: str, kernel: str, path: str = "src/kernel", **changes: object) -> Draft:
+    made = proposal(id, **changes)
+    return Draft(proposal=made, text=proposal_bytes(made), patch=patch_to(kernel, path))
+
+
+def employing(*answers: Draft | Failed | Refused | None) -> tuple[Stage, Agency]:
+    stage = Stage()
+    stage.library.given_protocol = replace(PROTOCOL, proposer=Proposer(argv=("agent",)))
+    return stage, Agency(proposers=FakeProposers(list(answers)), search=search_of, write=proposal_bytes)
+
+
+def fake(agency: Agency) -> FakeProposers:
+    assert isinstance(agency.proposers, FakeProposers)
+    return agency.proposers
+
+
+def test_what_it_makes_is_committed_with_a_ticket_and_runs_like_any_other() -> None:
+    stage, agency = employing(draft("P1", "slow 900000"))
+    made = ask_proposer(stage.world(), agency)
+    assert isinstance(made, Proposed)
+    filing = stage.library.filings(made.commit, ["P1"])["P1"]
+    assert filing.ticket is not None
+    assert (filing.ticket.by, filing.was_changed) == ("command", False)
+    assert fake(agency).told == [None]
+    assert run_experiment(stage.world(), "P1").record.verdict == "KEEP"
+
+
+def test_it_is_told_what_was_tried_and_which_id_is_free() -> None:
+    stage, agency = employing(None)
+    stage.queue("P7", "slow 1100000")
+    run_experiment(stage.world(), "P7")
+    assert isinstance(ask_proposer(stage.world(), agency), Exhausted)
+    (brief,) = fake(agency).briefs
+    assert (brief.next_id, [(each.id, each.verdict) for each in brief.records]) == ("P8", [("P7", "REJECT")])
+    sections = {each.key: each for each in brief.sections}
+    assert [each.split(",")[0] for each in sections["rules"].items] == ["P7"]
+
+
+def test_the_brief_has_what_waits_by_priority_and_not_what_was_withdrawn() -> None:
+    stage, agency = employing(None)
+    for name in ("P7", "P8", "P9"):
+        stage.queue(name, f"slow {name[1:]}00000")
+    prioritise(stage.world(), "P9", 3)
+    withdraw(stage.world(), "P7", "no time")
+    assert isinstance(ask_proposer(stage.world(), agency), Exhausted)
+    (brief,) = fake(agency).briefs
+    waiting = next(each for each in brief.sections if each.key == "next")
+    assert [each.split()[0].strip(":,") for each in waiting.items] == ["P9", "P8"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "said", "fault"),
+    [
+        (Failed(reason="exited with status 7", fault=True), "exited with status 7", True),
+        (Refused("two folders"), "two folders", False),
+        (draft("P1", "x", "bench/run"), "not one that an experiment may make", False),
+        (draft("P1", "x" * 2_000_000), "not one that an experiment may make", False),
+        (draft("P7", "slow 900000"), "P7 exists already", False),
+        (draft("P8", "slow 1100000"), "tried before, as P7", False),
+        (draft("P8", "slow 800000"), "P9 has the same change", False),
+        (draft("P8", "slow 700000", depends_on=("P7.speed > 1",)), "no result has", False),
+        (replace(draft("P8", ""), patch=b"no patch"), "the patch does not apply", False),
+    ],
+)
+def test_what_is_not_taken_is_told_back(answer: Draft | Failed | Refused, said: str, fault: bool) -> None:
+    stage, agency = employing(answer)
+    stage.queue("P7", "slow 1100000")
+    run_experiment(stage.world(), "P7")
+    stage.queue("P9", "slow 800000")
+    head = stage.workspace.head()
+    refused = ask_proposer(stage.world(), agency)
+    assert isinstance(refused, Unproposed)
+    assert (said in refused.refusal.message, refused.fault) == (True, fault), refused.refusal.message
+    (told,) = fake(agency).told
+    assert told is not None
+    assert told.refused == refused.refusal.message
+    assert (stage.workspace.head(), stage.workspace.check_outs) == (head, set())
+
+
+def test_a_baseline_that_changes_under_it_ends_the_queue() -> None:
+    stage, agency = employing(draft("P1", "slow 900000"))
+    fake(agency).meanwhile = lambda: stage.workspace.edit({"src/kernel": b"slow 500000"})
+    with pytest.raises(Refused, match="changed while the proposer worked"):
+        ask_proposer(stage.world(), agency)
+    stage, agency = employing(draft("P1", "slow 900000"))
+    fake(agency).meanwhile = lambda: stage.workspace.edit({"notes": b"mine"})
+    assert isinstance(ask_proposer(stage.world(), agency), Proposed)
+
+
+def test_another_branch_under_it_ends_the_queue() -> None:
+    stage, agency = employing(draft("P1", "slow 900000"))
+    head = stage.workspace.refs["refs/heads/other"] = stage.workspace.head()
+    fake(agency).meanwhile = lambda: setattr(stage.workspace, "checked_out", "other")
+    with pytest.raises(Refused, match="another branch was checked out"):
+        ask_proposer(stage.world(), agency)
+    assert stage.workspace.head() == head
+
+
+def test_a_proposal_waits_for_whoever_holds_the_repository() -> None:
+    stage, agency = employing(draft("P1", "slow 900000"))
+    pauses: list[float] = []
+    agency = replace(agency, pause=pauses.append)
+    fake(agency).meanwhile = lambda: setattr(stage.locks, "busy_times", 2)
+    assert isinstance(ask_proposer(stage.world(), agency), Proposed)
+    assert len(pauses) == 2
+    assert sum(line.startswith("waiting to queue P1: another expctl") for line in stage.progress.lines) == 1
+
+
+def test_a_proposal_that_waits_can_be_stopped() -> None:
+    stage, agency = employing(draft("P1", "slow 900000"))
+    fake(agency).meanwhile = lambda: setattr(stage.locks, "busy_times", 99)
+    stage.stops_after = 0
+    with pytest.raises(Busy):
+        ask_proposer(stage.world(), replace(agency, pause=lambda _: None))
+
+
+def test_another_run_is_busy_and_no_fault() -> None:
+    stage, agency = employing()
+    stage.locks.taken = True
+    with pytest.raises(Busy):
+        ask_proposer(stage.world(), agency)
+    assert fake(agency).told == []
+
+
+# ------------------------------------------------------------------ sweeps
+
+
+def sweeping(kernel: str, sweep: Sweep) -> tuple[Stage, Agency]:
+    stage, agency = employing()
+    stage.library.given_protocol = replace(PROTOCOL, proposer=Proposer(sweep=sweep))
+    stage.workspace.edit({"src/kernel": kernel.encode()})
+    return stage, agency
+
+
+LEAST_BYTES = Sweep(file="src/kernel", constants={"A": ("100", "7", "55", "1000")}, screen=Screen(fact="bytes", target="guard"))
+
+
+def test_a_sweep_by_a_figure_proposes_the_least_then_the_next_then_nothing() -> None:
+    stage, agency = sweeping("A = 100", LEAST_BYTES)
+    titles = []
+    while isinstance(made := ask_proposer(stage.world(), agency), Proposed):
+        titles.append(made.title)
+    assert titles == ["A=7 in src/kernel", "A=55 in src/kernel"]
+    assert made == Exhausted(why="the sweep found nothing better among 1 combinations")
+    assert stage.steps.measured == []
+    first = stage.library.queued(stage.workspace.head(), "P1").proposal
+    assert (first.kind, "bytes less by 2" in first.hypothesis) == (Kind.CONFIG, True)
+
+
+def test_what_fails_its_test_or_its_build_does_not_win() -> None:
+    tuples = ({"A": "500000"}, {"A": "600000"}, {"A": "700000"}, {"A": "2000000"})
+    stage, agency = sweeping("A = 1000000 ;", Sweep(file="src/kernel", tuples=tuples))
+    stage.toolchains.refuses["cpu", "500000"] = "no"
+    stage.steps.fails_test["600000"] = Failed(reason="wrong")
+    made = ask_proposer(stage.world(), agency)
+    assert isinstance(made, Exhausted)  # the fake's clock reads `slow N` only, so all that is left is as fast
+    assert sorted({code.split("_")[2] for code in stage.steps.tested}) == ["2000000", "600000", "700000"]
+    assert stage.gate.holds == 1
+
+
+def test_the_least_that_passes_its_test_and_builds_wins() -> None:
+    stage, agency = sweeping("A = 1000", replace(LEAST_BYTES, constants={"A": ("7", "55", "100")}))
+    protocol = stage.library.given_protocol
+    guard = replace(protocol.targets["guard"], test=STEP)
+    stage.library.given_protocol = replace(protocol, targets={**protocol.targets, "guard": guard})
+    stage.steps.fails_test["A_=_7"] = Failed(reason="wrong")
+    stage.toolchains.refuses["guard", "55"] = "no"
+    made = ask_proposer(stage.world(), agency)
+    assert isinstance(made, Proposed)
+    assert made.title == "A=100 in src/kernel"
+
+
+def test_a_sweep_stops_between_combinations() -> None:
+    stage, agency = sweeping("A = 100", LEAST_BYTES)
+    stage.stops_after = 1
+    with pytest.raises(Interrupted):
+        ask_proposer(stage.world(), agency)
+    assert stage.workspace.check_outs == set()
+
+
+def test_our_own_proposals_read_back() -> None:
+    made = proposal("P3", title='a "b": c\n', depends_on=("P1 or P2",), precondition="new tile")
+    assert proposal_of(proposal_bytes(made), "experiments/P3") == made

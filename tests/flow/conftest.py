@@ -1,6 +1,0 @@
-"""The fakes are in tests/fakes.py."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parents[1]))

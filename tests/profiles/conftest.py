@@ -1,0 +1,70 @@
+"""Real profiles (tests/profiles/golden/README.md says whose), unpacked, and the command as typed, in this process."""
+
+import gzip
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How `expctl profile` ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def golden(tmp_path: Path) -> Callable[[str], Path]:
+    """Unpacks a golden file, without its `.gz`; names without it are given as they are."""
+
+    def unpack(name: str) -> Path:
+        if (GOLDEN / name).exists():
+            return GOLDEN / name
+        target = tmp_path / name
+        target.write_bytes(gzip.decompress((GOLDEN / f"{name}.gz").read_bytes()))
+        return target
+
+    return unpack
+
+
+@pytest.fixture
+def show(capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
+    """Runs `profile show` behind the same error boundary as the real one."""
+    return _command("show", capsys)
+
+
+@pytest.fixture
+def diff(capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
+    """Runs `profile diff`."""
+    return _command("diff", capsys)
+
+
+def _command(verb: str, capsys: pytest.CaptureFixture[str]) -> Callable[..., Shown]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # typer imports what click is about to drop
+        import click
+
+        from expctl.cli.app import application
+
+        app = application(["profile"])
+    from expctl.cli.console_errors import guard
+
+    def run(*words: str | Path) -> Shown:
+        def command() -> None:
+            try:
+                app(["profile", verb, *map(str, words)], standalone_mode=False)
+            except click.ClickException as error:
+                raise AssertionError(error.format_message()) from error
+
+        status = guard(command)
+        captured = capsys.readouterr()
+        return Shown(status, captured.out, captured.err)
+
+    return run
