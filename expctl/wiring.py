@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from expctl.adapters.machine.gate import MachineGate
     from expctl.adapters.notifier import Notifier
     from expctl.adapters.records.calibrations import FileCalibrations
-    from expctl.adapters.records.findings_file import FindingsPen
+    from expctl.adapters.records.findings_file import FindingsEditor
     from expctl.adapters.records.plots import Pictures
     from expctl.adapters.records.repository_contents import GitLibrary
     from expctl.adapters.rules.lookup import GitRulebook
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from expctl.domain.machine.interference import Foreign
     from expctl.domain.protocol.model import Gate, Protocol
     from expctl.domain.rules.current_facts import ProbeAnswer
-    from expctl.flow.autopilot.run_all import Exhausted, Unproposed
+    from expctl.flow.autopilot.run_all import NothingProposed, SweepFinished
     from expctl.flow.queue.submit import Proposed
     from expctl.flow.status import Running
-    from expctl.launcher.capabilities import Offer
-    from expctl.ports.context import Equipment, World
+    from expctl.launcher.capabilities import Capabilities
+    from expctl.ports.context import Context, Tools
     from expctl.ports.measuring import Progress, Recipe
 
 
@@ -121,7 +121,7 @@ def _interpret(assembly: str) -> None:
         load(assembly, name)
 
 
-def confinement() -> "Offer":
+def confinement() -> "Capabilities":
     """What this kernel offers to confine a child with."""
     from expctl.launcher.capabilities import offer
 
@@ -136,11 +136,11 @@ def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
     return FileCalibrations(state_folder(), noise_fingerprint(machine))
 
 
-def findings_pen() -> "FindingsPen":
+def findings_pen() -> "FindingsEditor":
     """Writes experiments/findings.yaml."""
-    from expctl.adapters.records.findings_file import FindingsPen
+    from expctl.adapters.records.findings_file import FindingsEditor
 
-    return FindingsPen()
+    return FindingsEditor()
 
 
 def mark_of(place: Place) -> str:
@@ -251,24 +251,24 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
 
 def clear(place: Place) -> None:
     """Clear what dead runs left. Raises Busy when one lives."""
-    from expctl.flow.repository.recovery import clear_the_deck
+    from expctl.flow.repository.recovery import clean_up_dead_runs
     from expctl.views.console import ConsoleProgress
 
-    made = world(place, ConsoleProgress(sys.stderr))
+    made = context(place, ConsoleProgress(sys.stderr))
     with made.locks.repository(experiment=""):
-        clear_the_deck(made)
+        clean_up_dead_runs(made)
 
 
-def asking(place: Place) -> "Callable[[World, str], Proposed | Unproposed | Exhausted]":
+def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed | SweepFinished]":
     """Asks the proposer of protocol.yaml."""
     from expctl.adapters.proposers.command import ProposerCommand
     from expctl.adapters.proposers.sweep_search import search_of
     from expctl.adapters.records.proposal_file import proposal_bytes
-    from expctl.flow.autopilot.ask_proposer import Agency, ask_proposer
+    from expctl.flow.autopilot.ask_proposer import ProposerTools, ask_proposer
 
     command = ProposerCommand(place.state / "proposer", mark=mark_of(place))
-    agency = Agency(proposers=command, search=search_of, write=proposal_bytes)
-    return lambda world, target: ask_proposer(world, agency, target)
+    proposer_tools = ProposerTools(proposers=command, search=search_of, write=proposal_bytes)
+    return lambda context, target: ask_proposer(context, proposer_tools, target)
 
 
 def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
@@ -278,7 +278,7 @@ def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
     return Notifier(argv, place.state / "notify", mark=mark_of(place))
 
 
-def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "World":
+def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "Context":
     """Everything for commands that change something."""
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
     from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
@@ -288,14 +288,14 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
     from expctl.adapters.machine.facts import machine_facts, noise_fingerprint
     from expctl.adapters.machine.repository_lock import RepositoryLock
     from expctl.adapters.records.calibrations import FileCalibrations, state_folder
-    from expctl.ports.context import World
+    from expctl.ports.context import Context
     from expctl.views.ledger.document import render
 
     become_subreaper()
     workspace = GitWorkspace(place)
     walls = confinement()
     machine = machine_facts() | {"confinement": walls.words()}
-    return World(
+    return Context(
         workspace=workspace,
         library=library(workspace),
         rulebook=rulebook(place, workspace),
@@ -305,7 +305,7 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
         progress=progress,
         calibrations=FileCalibrations(state_folder(), noise_fingerprint(machine)),
         machine=machine,
-        equip=partial(_equip, place, workspace.check_outs.seals.broken, machine["machine"]),
+        tools_for=partial(_equip, place, workspace.check_outs.seals.broken, machine["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,
@@ -319,12 +319,12 @@ def world(place: Place, progress: "Progress", *, stop_requested: Callable[[], bo
 
 def _equip(
     place: Place, broken: "Callable[[Path], Sequence[str]]", machine: str, protocol: "Protocol", experiment: str
-) -> "Equipment":
+) -> "Tools":
     """Toolchains, steps and gate for the protocol of one baseline."""
     from expctl.adapters.steps.builder import Builder
     from expctl.adapters.steps.runner import StepRunner
     from expctl.domain.protocol.model import Toolchain
-    from expctl.ports.context import Equipment
+    from expctl.ports.context import Tools
     from expctl.profiles.step_profiles import StepProfiles
     from expctl.targets.command import CommandRecipe
     from expctl.targets.cpu import ZigCpuRecipe
@@ -349,7 +349,7 @@ def _equip(
         broken=broken,
         watch=watched.watch,
     )
-    return Equipment(
+    return Tools(
         toolchains=Builder(recipes, state=place.state, environment=protocol.environment, mark=mark, machine=machine),
         steps=steps,
         profiles=StepProfiles(place.state / "profiles" / experiment),

@@ -22,12 +22,12 @@ from expctl.adapters.records.proposal_file import proposal_of
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.proposal_files import Draft, Queued
-from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
+from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket, content_of
 from expctl.domain.experiment.record import Artifact, Fact, Finding, Record
-from expctl.domain.experiment.unreadable import Malformed
+from expctl.domain.experiment.unreadable import Unreadable
 from expctl.domain.ledger.model import Ledger
-from expctl.domain.ledger.record_summary import Digest, digest_of
-from expctl.domain.ledger.status_totals import Stock
+from expctl.domain.ledger.record_summary import RecordSummary, summary_of
+from expctl.domain.ledger.status_totals import StatusTotals
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.patch.changed_file import ChangedFile
 from expctl.domain.patch.identity import ChangeIdentity
@@ -35,15 +35,15 @@ from expctl.domain.protocol.model import Benchmark, Build, Environment, Protocol
 from expctl.domain.protocol.proposer import Proposer, Refusal
 from expctl.domain.protocol.step import Step
 from expctl.domain.queue.dependency_answer import Profile
-from expctl.domain.rules.conditions import hold_of
+from expctl.domain.rules.conditions import conditions_of
 from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.rules.matching import Candidate, changed_codes, keys_for, keys_of
-from expctl.domain.rules.open_conditions import Hold
+from expctl.domain.rules.open_conditions import RuleConditions
 from expctl.domain.run.events import Event
 from expctl.domain.run.step_result import Available, Failed, TestReport, Unavailable
 from expctl.domain.verdict.calibration import Calibration
 from expctl.domain.verdict.samples import Sample, Side
-from expctl.ports.context import Equipment, World
+from expctl.ports.context import Context, Tools
 from expctl.ports.measuring import Uncalibrated
 
 Files = dict[str, bytes]
@@ -317,7 +317,7 @@ class FakeLibrary:
         known = {each.id: each for each in self.proposals(commit)}
         return tuple(known[name] for name in ids if name in known)
 
-    def malformed(self, commit: str, ids: Iterable[str]) -> tuple[Malformed, ...]:  # noqa: ARG002
+    def malformed(self, commit: str, ids: Iterable[str]) -> tuple[Unreadable, ...]:  # noqa: ARG002
         return ()
 
     def experiments(self, commit: str) -> dict[str, Verdict | None]:
@@ -327,10 +327,10 @@ class FakeLibrary:
     def waiting(self, commit: str) -> tuple[str, ...]:
         return tuple(name for name, verdict in self.experiments(commit).items() if verdict in (None, Verdict.INVALID))
 
-    def digests(self, commit: str, *, drawn: bool = False) -> tuple[Digest, ...]:  # noqa: ARG002  nothing is drawn here
-        return tuple(digest_of(record) for record in self.records(commit))
+    def digests(self, commit: str, *, drawn: bool = False) -> tuple[RecordSummary, ...]:  # noqa: ARG002  nothing is drawn here
+        return tuple(summary_of(record) for record in self.records(commit))
 
-    def stock(self, commit: str) -> Stock:  # noqa: ARG002
+    def stock(self, commit: str) -> StatusTotals:  # noqa: ARG002
         raise AssertionError("no flow under test takes stock")
 
     def some_records(self, commit: str, ids: Iterable[str]) -> dict[str, Record]:
@@ -347,7 +347,7 @@ class FakeLibrary:
     def damaged(self, commit: str) -> tuple[Refused, ...]:  # noqa: ARG002
         return ()
 
-    def filings(self, commit: str, experiments: Iterable[str]) -> dict[str, Filing]:
+    def filings(self, commit: str, experiments: Iterable[str]) -> dict[str, QueuedTicket]:
         files, found = self.workspace.commits[commit].files, {}
         for name in experiments:
             text = files.get(f"experiments/{name}/queued.json")
@@ -355,7 +355,7 @@ class FakeLibrary:
             written = files.get(f"experiments/{name}/experiment.yaml")
             patch = self._given(commit)[name][1]
             content = content_of(written, patch) if written else hashlib.sha256(patch).hexdigest()
-            found[name] = Filing(ticket=ticket, content=content)
+            found[name] = QueuedTicket(ticket=ticket, content=content)
         return found
 
     def profiles(self, commit: str, experiments: Iterable[str]) -> dict[str, Profile]:
@@ -436,8 +436,8 @@ class FakeRulebook:
     def ruled(self, commit: str) -> tuple[Record, ...]:
         return tuple(record for record in self.library.records(commit) if record.rule or record.waivers)
 
-    def holds(self, commit: str) -> dict[str, Hold]:
-        return {each.id: hold_of(each) for each in self.ruled(commit) if each.rule is not None}
+    def holds(self, commit: str) -> dict[str, RuleConditions]:
+        return {each.id: conditions_of(each) for each in self.ruled(commit) if each.rule is not None}
 
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> FakeCircumstances:
         assert commit in self.library.workspace.commits
@@ -930,11 +930,11 @@ class Stage:
         """The kernel at the head of the branch."""
         return self.workspace.commits[self.workspace.head()].files["src/kernel"].decode()
 
-    def world(self) -> World:
+    def context(self) -> Context:
         """The world; make a new one after a Crash, as a new process would."""
         self.locks.held = False
         self.gate.held = self.gate.shared = False
-        return World(
+        return Context(
             workspace=self.workspace,
             library=self.library,
             rulebook=FakeRulebook(self.library, self.circumstances),
@@ -944,7 +944,7 @@ class Stage:
             progress=self.progress,
             calibrations=self.calibrations,
             machine={"machine": "fake"},
-            equip=lambda _protocol, _experiment: Equipment(
+            tools_for=lambda _protocol, _experiment: Tools(
                 toolchains=self.toolchains, steps=self.steps, profiles=self.profiles, gate=self.gate
             ),
             end_survivors=self._end_survivors,

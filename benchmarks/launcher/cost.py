@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from expctl.adapters.child.contained_process import MARK, Child, Launch, Walls
+from expctl.adapters.child.contained_process import MARK, Child, ChildLimits, Launch
 from expctl.launcher.capabilities import offer
 
 PROGRAM = ["/bin/true"]
@@ -28,7 +28,7 @@ def main(rounds: int) -> None:
             "bare": lambda: subprocess.run(PROGRAM, check=True, stdin=subprocess.DEVNULL),
             "with a function between": lambda: subprocess.run(PROGRAM, check=True, preexec_fn=lambda: None),
             "contained": lambda: launched(folder, None),
-            "contained, within walls": lambda: launched(folder, Walls(scratch=(folder / "scratch",))),
+            "contained, within walls": lambda: launched(folder, ChildLimits(scratch=(folder / "scratch",))),
         }
         times: dict[str, list[float]] = {name: [] for name in kinds}
         for _ in range(rounds + 1):
@@ -42,7 +42,7 @@ def main(rounds: int) -> None:
         print(f"  {kind:<24} {least:6.2f} {rest[len(rest) // 4]:6.2f} {rest[len(rest) // 2]:6.2f}")
 
 
-def launched(folder: Path, walls: Walls | None) -> None:
+def launched(folder: Path, walls: ChildLimits | None) -> None:
     """One child to its end."""
     environment = {"PATH": os.environ["PATH"], MARK: "cost"}
     with Child(Launch(argv=PROGRAM, cwd=folder, environment=environment, log=folder / "log", walls=walls)) as child:

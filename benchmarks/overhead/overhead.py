@@ -27,7 +27,7 @@ from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.samples import Side
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.run.experiment import run_experiment
-from expctl.ports.context import Equipment, World
+from expctl.ports.context import Context, Tools
 from expctl.views.console import ConsoleProgress
 from tests.faults.fault_lab import Lab, Scene
 
@@ -104,7 +104,7 @@ def main() -> int:
 
 
 @contextlib.contextmanager
-def _inside(scene: Scene) -> Iterator[World]:
+def _inside(scene: Scene) -> Iterator[Context]:
     """The world of expctl as its command line makes it, in this process."""
     before, was = dict(os.environ), Path.cwd()
     os.environ.clear()
@@ -112,7 +112,7 @@ def _inside(scene: Scene) -> Iterator[World]:
     os.chdir(scene.root)
     try:
         with open(os.devnull, "w", encoding="utf-8") as unseen:
-            yield wiring.world(wiring.here(), ConsoleProgress(unseen))
+            yield wiring.context(wiring.here(), ConsoleProgress(unseen))
     finally:
         os.chdir(was)
         os.environ.clear()
@@ -122,17 +122,17 @@ def _inside(scene: Scene) -> Iterator[World]:
 def _experiment_s(lab: Lab) -> dict[str, float]:
     """Part -> seconds that one whole KEEP spent in it."""
     spent_s: dict[str, float] = defaultdict(float)
-    with _inside(lab.scene("first")) as world:
+    with _inside(lab.scene("first")) as context:
 
-        def equip(protocol: Protocol, experiment: str) -> Equipment:
-            made = world.equip(protocol, experiment)
+        def tools_for(protocol: Protocol, experiment: str) -> Tools:
+            made = context.tools_for(protocol, experiment)
             gate: Any = Timed(made.gate, spent_s, "gate")
             return replace(made, gate=gate)
 
-        journal: Any = Timed(world.journal, spent_s, "journal")
-        locks: Any = Timed(world.locks, spent_s, "lock of the repository")
-        sweep = timed(world.end_survivors, spent_s, "sweep of survivors")
-        outcome = run_experiment(replace(world, journal=journal, locks=locks, end_survivors=sweep, equip=equip), "P1")
+        journal: Any = Timed(context.journal, spent_s, "journal")
+        locks: Any = Timed(context.locks, spent_s, "lock of the repository")
+        sweep = timed(context.end_survivors, spent_s, "sweep of survivors")
+        outcome = run_experiment(replace(context, journal=journal, locks=locks, end_survivors=sweep, tools_for=tools_for), "P1")
     if outcome.record.verdict != "KEEP":
         raise RuntimeError(f"the stand-in was to end in a KEEP: {outcome.record.reasons}")
     return spent_s
@@ -143,16 +143,16 @@ def _launch_ms(lab: Lab) -> float:
     scene = lab.scene("first")
     kernel = scene.root / "src" / "kernel"
     extra = []
-    with _inside(scene) as world:
-        protocol = world.library.protocol(world.workspace.head())
+    with _inside(scene) as context:
+        protocol = context.library.protocol(context.workspace.head())
         benchmark = protocol.targets["here"].benchmark
         if benchmark is None:
             raise RuntimeError("the stand-in has a benchmark")
-        equipment = world.equip(protocol, "P1")
+        equipment = context.tools_for(protocol, "P1")
         artifacts = dict.fromkeys(Side, kernel)
         for number in range(ROUNDS):
             started = time.perf_counter()
-            measure_round(world, equipment, benchmark, cwd=scene.root, artifacts=artifacts, number=number)
+            measure_round(context, equipment, benchmark, cwd=scene.root, artifacts=artifacts, number=number)
             contained_s = time.perf_counter() - started
             started = time.perf_counter()
             _bare_round(lab, kernel)

@@ -22,7 +22,7 @@ from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.queue_ticket import Ticket, content_of
 from expctl.domain.experiment.record import Fact, Record
-from expctl.domain.history.benchmark_identity import yardstick_of
+from expctl.domain.history.benchmark_identity import benchmark_identity_of
 
 KERNEL = Path(__file__).parents[2] / "tests" / "e2e" / "foreign_repository"
 GPU = """\
@@ -100,7 +100,7 @@ def generate(folder: Path, *, experiments: int, queued: int, findings: int, seed
     protocol = GitLibrary(reader).protocol(first)
     identity = reader.protocol_identity(first, ("protocol.yaml", *protocol.harness))
     harness = reader.protocol_identity(first, protocol.harness)
-    yardsticks = {name: yardstick_of(protocol, name, harness=harness) for name in protocol.decides}
+    yardsticks = {name: benchmark_identity_of(protocol, name, harness=harness) for name in protocol.decides}
     made = list(records(experiments, seed, yardsticks=yardsticks, protocol=identity))
     draw = random.Random(seed + 1)  # noqa: S311  as above
     kept = next((each.id for each in reversed(made) if each.verdict is Verdict.KEEP), "P1")

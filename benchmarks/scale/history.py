@@ -10,10 +10,11 @@ from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Verdict
 from expctl.domain.experiment.record import (
     SCHEMA,
     Artifact,
+    BenchmarkIdentity,
+    ChangedCondition,
     Estimate,
     Fact,
     History,
-    Lapse,
     Origin,
     Procedure,
     Record,
@@ -21,7 +22,6 @@ from expctl.domain.experiment.record import (
     Rule,
     Test,
     Waiver,
-    Yardstick,
 )
 from expctl.domain.protocol.model import NumberKind
 
@@ -49,14 +49,14 @@ class Branch:
     """What stands while the history is written: the baseline commit, its artifacts, the rules left so far."""
 
     draw: random.Random
-    yardsticks: Mapping[str, Yardstick]
+    yardsticks: Mapping[str, BenchmarkIdentity]
     protocol: str
     base: str = ""
     built: Mapping[str, Artifact] | None = None
     rules: list[str] | None = None
 
 
-def records(count: int, seed: int, *, yardsticks: Mapping[str, Yardstick], protocol: str) -> Iterator[Record]:
+def records(count: int, seed: int, *, yardsticks: Mapping[str, BenchmarkIdentity], protocol: str) -> Iterator[Record]:
     """`count` records, P1 the oldest. `yardsticks` of the two targets that decide, and the identity of protocol and harness."""
     draw = random.Random(seed)  # noqa: S311  a history that a seed gives again
     branch = Branch(draw=draw, yardsticks=yardsticks, protocol=protocol, base=_hex(draw), built=_built(draw), rules=[])
@@ -81,7 +81,9 @@ def _imported(branch: Branch, number: int) -> Record:
     rule = Rule(
         text=f"{title}: slower by hand",
         conditions={"architecture": "gfx1151", "baseline": f"P{max(1, number - 3)}"},
-        lapsed=(Lapse(condition="baseline free of races", was="unknown", now="yes", evidence="a test"),) if flawed else (),
+        lapsed=(ChangedCondition(condition="baseline free of races", was="unknown", now="yes", evidence="a test"),)
+        if flawed
+        else (),
         reopened_by="race-free baseline" if flawed else "",
     )
     return Record(

@@ -28,7 +28,7 @@ from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.adapters.rules.lookup import GitRulebook
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.experiment.record import Record, Rule, Yardstick
+from expctl.domain.experiment.record import BenchmarkIdentity, Record, Rule
 from expctl.domain.rules.current_facts import ProbeAnswer
 
 HERE = Path(__file__).parent
@@ -97,7 +97,7 @@ class Growing:
         reader = GitReader(locate(folder))  # of what is committed: an earlier run has left records that were never checked out
         names = reader.folders_of(reader.tree_of(reader.head(), "experiments"))
         self._number = max(int(name[1:]) for name in names if name[1:].isdigit())
-        stick = Yardstick(harness="h", kpi="n=512 (1)", build="copy")
+        stick = BenchmarkIdentity(harness="h", kpi="n=512 (1)", build="copy")
         made = records(400, 2, yardsticks={"here": stick, "gpu": stick}, protocol="p")
         self._kinds = [each for each in made if each.base and each.verdict in (Verdict.KEEP, Verdict.REJECT)]
 

@@ -77,7 +77,7 @@ def cases(counts: Sequence[int], gain_percent: float, seed: int) -> list[Case]:
     return [Case(number=i, truth=truth, effect_percent=effects[truth]()) for i, truth in enumerate(truths)]
 
 
-class Bench:
+class StepPerformer:
     """The clone that the experiments are made in."""
 
     def __init__(self, folder: Path, target: str, protocol: Path | None) -> None:
@@ -216,7 +216,7 @@ def main() -> int:
         return 0 if good else 1
     if asked.folder is None:
         options.error("give a FOLDER, or --table FILE")
-    bench, started = Bench(asked.folder.resolve(), asked.target, asked.protocol), time.monotonic()
+    bench, started = StepPerformer(asked.folder.resolve(), asked.target, asked.protocol), time.monotonic()
     for case in cases([int(word) for word in asked.counts.split(",")], asked.gain, asked.seed):
         tried = [each for each in bench.results() if each.case == case.number]
         while not tried or tried[-1].verdict == "INVALID":

@@ -26,9 +26,9 @@ def audit(
 
     progress = ConsoleProgress(sys.stderr if as_json else sys.stdout)
     with Interruption("expctl audit starts over") as interruption:
-        world = wiring.world(wiring.here(), progress, stop_requested=interruption.requested)
-        found = flow.audit(world, flow.Asked(target=target, leave_one_out=leave_one_out, bisect=bisect))
-        found = flow.record(world, wiring.findings_pen(), found) if record else found
+        context = wiring.context(wiring.here(), progress, stop_requested=interruption.requested)
+        found = flow.audit(context, flow.Asked(target=target, leave_one_out=leave_one_out, bisect=bisect))
+        found = flow.record(context, wiring.findings_pen(), found) if record else found
     if as_json:
         print_json(found)
     else:

@@ -24,8 +24,8 @@ def calibrate(
 
     progress = ConsoleProgress(sys.stderr if as_json else sys.stdout)
     with Interruption("expctl calibrate starts over") as interruption:
-        world = wiring.world(wiring.here(), progress, stop_requested=interruption.requested)
-        stored = measure(world, target=target, rounds=rounds)
+        context = wiring.context(wiring.here(), progress, stop_requested=interruption.requested)
+        stored = measure(context, target=target, rounds=rounds)
     if as_json:
         found = stored.calibration
         detects = {name: {n: found.mde_percent(n, name) for n in (10, 36)} for name in found.noise}

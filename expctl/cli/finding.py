@@ -6,13 +6,13 @@ import typer
 
 if TYPE_CHECKING:
     from expctl.flow.audit.edit_findings import Noted
-    from expctl.ports.context import World
-    from expctl.ports.repository import FindingsPen
+    from expctl.ports.context import Context
+    from expctl.ports.repository import FindingsEditor
 
 finding = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Add findings, say which are superseded or contradicted, list them."
 )
-By = Annotated[str, typer.Option(help="A finding (F7), an experiment, a commit or an address.")]
+PairedBy = Annotated[str, typer.Option(help="A finding (F7), an experiment, a commit or an address.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print facts as JSON.")]
 
 
@@ -40,26 +40,26 @@ def add(
             hint="expctl finding add TEXT --kind measured --evidence P16",
         )
     links = tuple(evidence or ())
-    world, pen = _open()
-    _tell(note(world, pen, text=text, kind=EvidenceKind(kind), evidence=links, since=one_line(since, 40)), as_json)
+    context, editor = _open()
+    _tell(note(context, editor, text=text, kind=EvidenceKind(kind), evidence=links, since=one_line(since, 40)), as_json)
 
 
 @finding.command()
-def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: By, as_json: AsJson = False) -> None:
+def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy, as_json: AsJson = False) -> None:
     """Say what replaces a finding. It stays in the ledger, below those that stand."""
     from expctl.flow.audit.edit_findings import supersede as mark
 
-    world, pen = _open()
-    _tell(mark(world, pen, which, by), as_json)
+    context, editor = _open()
+    _tell(mark(context, editor, which, by), as_json)
 
 
 @finding.command()
-def contradict(which: Annotated[str, typer.Argument(metavar="ID")], by: By, as_json: AsJson = False) -> None:
+def contradict(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy, as_json: AsJson = False) -> None:
     """Say what contradicts a finding: until somebody settles it, `expctl brief` lists it among the open questions."""
     from expctl.flow.audit.edit_findings import contradict as mark
 
-    world, pen = _open()
-    _tell(mark(world, pen, which, by), as_json)
+    context, editor = _open()
+    _tell(mark(context, editor, which, by), as_json)
 
 
 @finding.command(name="list")
@@ -77,11 +77,11 @@ def list_(as_json: AsJson = False) -> None:
         print_lines(finding_lines(found))
 
 
-def _open() -> "tuple[World, FindingsPen]":
+def _open() -> "tuple[Context, FindingsEditor]":
     from expctl import wiring
     from expctl.views.console import ConsoleProgress
 
-    return wiring.world(wiring.here(), ConsoleProgress()), wiring.findings_pen()
+    return wiring.context(wiring.here(), ConsoleProgress()), wiring.findings_pen()
 
 
 def _tell(noted: "Noted", as_json: bool) -> None:

@@ -65,7 +65,7 @@ def import_ledger(
         sys.stdout.flush()  # before what is said on standard error
         check_dry(plan, options)
         return
-    done = take_in(wiring.world(place, ConsoleProgress(sys.stderr)), document, options)
+    done = take_in(wiring.context(place, ConsoleProgress(sys.stderr)), document, options)
     if as_json:
         print_json(done)
         return

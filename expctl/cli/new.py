@@ -15,7 +15,7 @@ def new(
     ] = False,
     patch: Annotated[Path | None, typer.Option(help="A unified diff to propose.")] = None,
     title: Annotated[str, typer.Option(help="What changes, in a few words.")] = "",
-    hypothesis: Annotated[str, typer.Option(help="Why it should help.")] = "",
+    hypothesis: Annotated[str, typer.Option(help="Explanation it should help.")] = "",
     kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis.")] = "perf",
     mode: Annotated[str, typer.Option(help="gain, gain-costly (pays for complex code) or simplify (may cost a little).")] = "",
     expect: Annotated[str, typer.Option(help="The verdict you predict: KEEP, REJECT, ...")] = "KEEP",
@@ -84,7 +84,7 @@ def new(
             found=re.sub(r" \(line \d+\)", "", refusal.found),
             hint="mend them and run the same command again; expctl new --help",
         ) from refusal
-    made = propose(wiring.world(place, ConsoleProgress(sys.stderr)), proposal, text, contents)
+    made = propose(wiring.context(place, ConsoleProgress(sys.stderr)), proposal, text, contents)
     if as_json:
         print_json(made)
         return

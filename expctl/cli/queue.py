@@ -47,7 +47,7 @@ def _moved(experiment: str, priority: int) -> "Entry":
     from expctl.flow.queue.edit_queue import prioritise
     from expctl.views.console import ConsoleProgress
 
-    return prioritise(wiring.world(wiring.here(), ConsoleProgress(sys.stderr)), experiment, priority)
+    return prioritise(wiring.context(wiring.here(), ConsoleProgress(sys.stderr)), experiment, priority)
 
 
 def _facts(entry: "Entry") -> dict[str, object]:

@@ -26,7 +26,7 @@ def check(
     from expctl.domain.errors import Refused
     from expctl.domain.text import one_line, written_reason
     from expctl.files import user_file
-    from expctl.flow.rules.repeat_check import lapse_text, look_up, refusal
+    from expctl.flow.rules.repeat_check import lapse_text, matching_rules, refusal
 
     contents = user_file.contents(patch, "the patch", bytes_max=PATCH_BYTES_MAX)
     git = wiring.reader(place := wiring.here())
@@ -40,7 +40,7 @@ def check(
             where=str(patch),
             hint="git diff > my.patch makes one",
         )
-    found = look_up(book, head, contents)
+    found = matching_rules(book, head, contents)
     closed = [match for match, changed in found if not changed]
     refused = bool(closed) and not written_reason(precondition)
     if as_json:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from expctl.adapters.git.reader import Place
     from expctl.flow.autopilot.run_all import Budget, Step
-    from expctl.ports.context import World
+    from expctl.ports.context import Context
 
 
 def run(
@@ -63,8 +63,8 @@ def run(
     progress = ConsoleProgress(sys.stderr if as_json else sys.stdout)
     done: list[object] = []
     with Interruption() as interruption:
-        world = wiring.world(place, progress, stop_requested=interruption.requested)
-        steps = _queue(world, place, target, budget) if everything else _listed(world, wanted, target, again=again)
+        context = wiring.context(place, progress, stop_requested=interruption.requested)
+        steps = _queue(context, place, target, budget) if everything else _listed(context, wanted, target, again=again)
         for step in steps:
             say(step)
             done.append(step if isinstance(step, Outcome) else facts(step))
@@ -74,25 +74,25 @@ def run(
         print_json(done)
 
 
-def _listed(world: "World", wanted: list[str], target: str, *, again: bool) -> "Iterator[Step]":
+def _listed(context: "Context", wanted: list[str], target: str, *, again: bool) -> "Iterator[Step]":
     """Raises Refused when one of several ids is not there, before the first runs."""
     from expctl.flow.run.experiment import run_experiment
 
-    head = world.workspace.head()
+    head = context.workspace.head()
     for experiment in wanted[1:]:
-        if world.library.record(head, experiment) is None:
-            world.library.queued(head, experiment)
+        if context.library.record(head, experiment) is None:
+            context.library.queued(head, experiment)
     for experiment in wanted:
-        yield run_experiment(world, experiment, target=target, again=again)
+        yield run_experiment(context, experiment, target=target, again=again)
 
 
-def _queue(world: "World", place: "Place", target: str, budget: "Budget") -> "Iterator[Step]":
+def _queue(context: "Context", place: "Place", target: str, budget: "Budget") -> "Iterator[Step]":
     from expctl import wiring
     from expctl.domain.errors import Interrupted
     from expctl.flow.autopilot.run_all import run_all
 
-    yield from run_all(world, target=target, budget=budget, ask=wiring.asking(place))
-    if world.stop_requested():
+    yield from run_all(context, target=target, budget=budget, ask=wiring.asking(place))
+    if context.stop_requested():
         raise Interrupted("the queue was stopped; expctl run --all goes on from there")
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from expctl.domain.queue.ordering import State
-from expctl.flow.autopilot.run_all import Ended, Skipped, Step, Unproposed
+from expctl.flow.autopilot.run_all import Ended, NothingProposed, Skipped, Step
 from expctl.flow.queue.edit_queue import Rebased
 from expctl.flow.queue.submit import Proposed
 from expctl.flow.run.experiment import Outcome
@@ -25,7 +25,7 @@ def tell(step: Step) -> None:
         case Skipped():
             print(f"{step.id}  not run ({'refused' if step.state is State.READY else step.state})", file=sys.stderr)
             explain(step.refusal)
-        case Unproposed():
+        case NothingProposed():
             print("a proposal was refused; the proposer is told", file=sys.stderr)
             explain(step.refusal)
         case Proposed():
@@ -65,7 +65,7 @@ def facts(step: Step) -> dict[str, object]:
             }
         case Skipped():
             return {"event": "skipped", "id": step.id, "state": step.state.value, **_refusal(step.refusal)}
-        case Unproposed():
+        case NothingProposed():
             return {"event": "unproposed", "fault": step.fault, **_refusal(step.refusal)}
         case Proposed():
             return {"event": "proposed", "id": step.id, "title": step.title, "commit": step.commit, "files": list(step.files)}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import click
 
     from expctl.domain.experiment.record import Record
-    from expctl.domain.ledger.record_summary import Digest
+    from expctl.domain.ledger.record_summary import RecordSummary
     from expctl.domain.verdict.plot_data import Picture
 
 SUFFIXES = ("png", "svg")
@@ -60,7 +60,7 @@ def show(
     if apply:
         from expctl.flow.queue.submit import reapply
 
-        changed = reapply(wiring.world(place, ConsoleProgress()), experiment)
+        changed = reapply(wiring.context(place, ConsoleProgress()), experiment)
         print_lines([f"applied to the work tree: {', '.join(changed)}"])
         return
     git = wiring.reader(place)
@@ -92,7 +92,7 @@ def show(
         print_lines(proposal_lines(proposals[experiment], library.protocol(head).references))
 
 
-def _placed(digests: "Sequence[Digest]", record: "Record") -> list[str]:
+def _placed(digests: "Sequence[RecordSummary]", record: "Record") -> list[str]:
     """Where a record stands among all: its epoch, and how often predictions have held so far."""
     from expctl.domain.experiment.predictions import accuracy_of, accuracy_text
     from expctl.domain.history.epochs import epochs_from

@@ -16,14 +16,14 @@ def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as 
 
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
-    from expctl.flow.status import take_stock
+    from expctl.flow.status import read_status
 
     gc.disable()  # as in brief.py
     place = wiring.here()
     git = wiring.reader(place)
     library, head = wiring.library(git), git.found_head()
     library.read_ahead(head)
-    stock = take_stock(
+    stock = read_status(
         library,
         head=head,
         branch=git.branch(),

@@ -9,7 +9,7 @@ from expctl.domain.brief.compose import Brief, Known, brief_of
 from expctl.domain.brief.rules import rules_now
 from expctl.domain.history.baselines import Baseline, baseline_of
 from expctl.domain.history.epochs import epochs_from
-from expctl.domain.ledger.record_summary import Digest, in_order, landings, seen_noise, standing
+from expctl.domain.ledger.record_summary import RecordSummary, in_order, landings, seen_noise, standing
 from expctl.domain.verdict.calibration import Calibration
 from expctl.flow.status import epochs_now
 
@@ -56,7 +56,7 @@ def _in_turn(library: Library, head: str, waiting: Sequence[str]) -> tuple[str, 
     return tuple(name for name, _ in sorted(kept, key=lambda each: -each[1].priority if each[1] else 0))
 
 
-def _baselines(library: Library, head: str, digests: Sequence[Digest]) -> tuple[Baseline, ...]:
+def _baselines(library: Library, head: str, digests: Sequence[RecordSummary]) -> tuple[Baseline, ...]:
     shown, landed = standing(digests), landings(digests)
     records = library.some_records(head, shown.values())
     return tuple(baseline_of(target, records[name], landed) for target, name in sorted(shown.items()))

@@ -30,7 +30,7 @@ def committed_findings(
     on disk say this, and `ledger_mend` makes it so.
     """
     try:
-        books = read_ledger_inputs(library, head)
+        inputs = read_ledger_inputs(library, head)
     except Refused as first:
         damaged = library.damaged(head)
         is_one_of_them = any((first.where, first.found) == (each.where, each.found) for each in damaged)
@@ -39,8 +39,8 @@ def committed_findings(
             what = ": ".join(filter(None, (where, refusal.message, "; ".join(refusal.found.splitlines()))))
             yield wrong("records", what, refusal.hint or "restore it from git (git log -- FILE has the commits)")
         return
-    yield ok("protocol", f"{books.protocol.name}: {', '.join(books.protocol.decides)} decide")
-    for entry in books.queue():
+    yield ok("protocol", f"{inputs.protocol.name}: {', '.join(inputs.protocol.decides)} decide")
+    for entry in inputs.queue():
         if entry.state is State.MALFORMED:
             mend = f"mend that file and commit it; or expctl withdraw {entry.id} --why WHY"
             yield wrong("proposals", entry.why, mend)
@@ -48,7 +48,7 @@ def committed_findings(
     faults = list(_lost(records, history))
     faults += [wrong("records", f"{name}: {why}", _restore(name, record_was(name))) for name, why in contradicted()]
     yield from faults or [ok("records", f"{len(records)} records; those that were measured follow from their samples")]
-    if ledger_is(books.ledger()):
+    if ledger_is(inputs.ledger()):
         yield ok("ledger", "ledger.md is the rendering of the records")
     else:
         yield wrong("ledger", "ledger.md is not the rendering of the records", ledger_mend)

@@ -9,7 +9,7 @@ from expctl.domain.protocol.model import Protocol
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import import_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
-from expctl.flow.repository.recovery import clear_the_deck
+from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.imported.audit import Remark, audit
 from expctl.imported.document import Document, Reading, Unread
 from expctl.imported.ids import Naming, entries_of, name_entries
@@ -18,7 +18,7 @@ from expctl.imported.records import number_kind_of, records_of, stated_target
 from expctl.imported.roofline import Roofline, roofline_of
 from expctl.imported.rows import read_document
 from expctl.imported.rules import forbidden
-from expctl.ports.context import World
+from expctl.ports.context import Context
 from expctl.ports.repository import Library
 
 SHOWN_MAX = 12
@@ -90,26 +90,26 @@ def plan_import(library: Library, head: str, document: Document, options: Option
     )
 
 
-def import_ledger(world: World, document: Document, options: Options) -> Imported:
+def import_ledger(context: Context, document: Document, options: Options) -> Imported:
     """Publish the records of `document` in one commit. Raises Refused, with nothing changed, for a row that can't be had."""
-    workspace = world.workspace
-    with world.locks.repository(experiment=f"import of {document.name}"):
-        clear_the_deck(world)
+    workspace = context.workspace
+    with context.locks.repository(experiment=f"import of {document.name}"):
+        clean_up_dead_runs(context)
         head = workspace.head()
-        protocol = world.library.protocol(head)
-        plan = plan_import(world.library, head, document, options)
+        protocol = context.library.protocol(head)
+        plan = plan_import(context.library, head, document, options)
         check(plan, options)
         if not plan.records:
             return Imported(plan=plan, commit="")
         branch = preflight.check_workspace(workspace, (), "")
         preflight.check_tree(workspace, protocol, head)
         preflight.check_free(workspace, head, *(record.id for record in plan.records))
-        files = {f"experiments/{record.id}/record.json": world.record_bytes(record) for record in plan.records}
-        books = read_ledger_inputs(world.library, head)
-        ledger = books.with_records(plan.records).ledger()
-        files["ledger.md"] = world.render(ledger).encode()
+        files = {f"experiments/{record.id}/record.json": context.record_bytes(record) for record in plan.records}
+        inputs = read_ledger_inputs(context.library, head)
+        ledger = inputs.with_records(plan.records).ledger()
+        files["ledger.md"] = context.render(ledger).encode()
         message = import_message(document.name, [record.id for record in plan.records])
-        commit = workspace.commit_files(parent=head, files=files, message=message, date=world.clock.date())
+        commit = workspace.commit_files(parent=head, files=files, message=message, date=context.clock.date())
         if not workspace.publish(branch=branch, old=head, new=commit):
             raise Refused(
                 f"{branch} moved meanwhile",

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
-from expctl.domain.history.benchmark_identity import yardstick_of
-from expctl.domain.history.comparability import ground_of
+from expctl.domain.history.benchmark_identity import benchmark_identity_of
+from expctl.domain.history.comparability import comparability_of
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.values import dataclass
 from expctl.flow.repository.pending import read_queue
@@ -85,7 +85,7 @@ class Status:
     blocking: tuple[Foreign, ...]
 
 
-def take_stock(
+def read_status(
     library: Library,
     *,
     head: str,
@@ -121,8 +121,8 @@ def epochs_now(
     harness = library.identity(head, protocol.harness) if measured else ""
     found = []
     for name in measured:
-        stick = yardstick_of(protocol, name, harness=harness)
-        ground = ground_of(protocol=identity, yardstick=stick, environment=machine)
+        stick = benchmark_identity_of(protocol, name, harness=harness)
+        ground = comparability_of(protocol=identity, yardstick=stick, environment=machine)
         epoch, last = epochs.current(name, ground), epochs.last[name]
         if epoch is not None:
             found.append(EpochNow(target=name, number=epoch.number, since=epoch.first.id, date=epoch.first.date[:10]))

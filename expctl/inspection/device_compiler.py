@@ -16,7 +16,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.run.step_result import Available, Unavailable
 from expctl.domain.text import one_line, plain_text
 from expctl.inspection import tool_versions
-from expctl.launcher.captured import TookTooLong, captured
+from expctl.launcher.captured import Timeout, captured
 
 STUBS = Path(__file__).parent / "hip_stubs"
 KEYWORDS = STUBS / "expctl_keywords.h"
@@ -135,7 +135,7 @@ def _run(argv: Sequence[str], source: Path) -> None:
     name = plain_text(str(source))
     try:
         ran = captured(argv, timeout_s=TIMEOUT_S, environment={**os.environ, "LC_ALL": "C"})
-    except (OSError, TookTooLong) as error:
+    except (OSError, Timeout) as error:
         raise Refused(
             f"the compiler did not end: {type(error).__name__}",
             expected=f"an answer within {TIMEOUT_S} s",

@@ -5,7 +5,7 @@ import importlib.util
 import shutil
 
 from expctl.domain.run.step_result import Available, Unavailable
-from expctl.launcher.captured import TookTooLong, captured
+from expctl.launcher.captured import Timeout, captured
 
 VERSION_WAIT_S = 10
 
@@ -25,7 +25,7 @@ def program(name: str, *, hint: str) -> Available | Unavailable:
         return Unavailable(reason=f"no {name} on PATH", hint=hint)
     try:
         said = captured([path, "--version"], timeout_s=VERSION_WAIT_S)
-    except (OSError, TookTooLong) as error:
+    except (OSError, Timeout) as error:
         return Unavailable(reason=f"{name} --version failed: {type(error).__name__}", hint=hint)
     lines = [line.strip() for line in said.out.splitlines() if any(c.isdigit() for c in line)]
     return Available(versions={name: lines[-1][:120] if lines else "unknown"})

@@ -16,7 +16,7 @@ SIGNALS_SINCE, TRUNCATE_SINCE = 6, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class Capabilities:
     """`landlock` is the version of its interface, 0 for none. `groups`: control groups that can be ended in one stroke."""
 
     landlock: int
@@ -53,17 +53,17 @@ class Offer:
         return tuple(found)
 
 
-def offer() -> Offer:
+def offer() -> Capabilities:
     """What a child that starts now is confined with."""
     if os.environ.get(SWITCH, "") not in ("", "0"):
-        return Offer(landlock=0, entry=Entry.NONE, groups=home_of_groups() is not None, switched_off=True)
+        return Capabilities(landlock=0, entry=Entry.NONE, groups=home_of_groups() is not None, switched_off=True)
     return _tried()
 
 
 @functools.cache
-def _tried() -> Offer:
+def _tried() -> Capabilities:
     folder = Path(tempfile.mkdtemp(prefix="expctl-trial."))
     try:
-        return Offer(landlock=landlock.version(), entry=entry_here(folder), groups=home_of_groups() is not None)
+        return Capabilities(landlock=landlock.version(), entry=entry_here(folder), groups=home_of_groups() is not None)
     finally:
         shutil.rmtree(folder, ignore_errors=True)

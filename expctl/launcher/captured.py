@@ -13,7 +13,7 @@ from expctl.launcher.running import Running, Unkillable
 BYTES_MAX = 16 << 20
 
 
-class TookTooLong(Exception):
+class Timeout(Exception):
     """It did not end in time; it has been ended."""
 
 
@@ -39,9 +39,9 @@ def captured(argv: Sequence[str], *, timeout_s: float, environment: Mapping[str,
             try:
                 running.end()
             except Unkillable as error:
-                raise TookTooLong(str(error)) from error
+                raise Timeout(str(error)) from error
         if status is None:
-            raise TookTooLong(f"{Path(argv[0]).name} did not end within {timeout_s:g} s")
+            raise Timeout(f"{Path(argv[0]).name} did not end within {timeout_s:g} s")
         return Said(status=status, out=_text(out), err=_text(err))
 
 

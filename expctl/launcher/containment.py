@@ -17,7 +17,7 @@ from expctl.launcher.control_group import make_group
 from expctl.launcher.kernel import prctl
 from expctl.launcher.landlock import PR_SET_NO_NEW_PRIVS, Ruleset
 from expctl.launcher.launch import Launch
-from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, Rooms
+from expctl.launcher.namespaces import PROCESSES, SHARED_MEMORY, Entry, WritableMounts
 from expctl.launcher.privileges import keep_few
 
 PR_SET_PDEATHSIG = 1
@@ -28,7 +28,7 @@ PLAIN_DEVICES = ("null", "zero", "full", "random", "urandom")
 GPU_DEVICES = ("kfd", "dri/*", "nvidia*", "nvidia-caps/*")
 
 ROOMS_MAX = 8
-_rooms: dict[Hashable, Rooms] = {}
+_rooms: dict[Hashable, WritableMounts] = {}
 
 
 class Containment:
@@ -36,7 +36,7 @@ class Containment:
 
     def __init__(self, launch: Launch) -> None:
         self._launch, self._runner, self._gpu = launch, os.getpid(), bool(_gpus())
-        self._rooms: Rooms | None = None
+        self._rooms: WritableMounts | None = None
         self._ruleset: Ruleset | None = None
         if launch.walls is not None:
             here, folders = offer(), (*launch.watched, *launch.walls.shared)
@@ -74,7 +74,7 @@ class Containment:
         if self.group is not None:
             self.group.close_door()
 
-    def _confine(self, rooms: Rooms, *, counters: bool) -> None:
+    def _confine(self, rooms: WritableMounts, *, counters: bool) -> None:
         rooms.enter()
         if rooms.entry is not Entry.NONE:
             os.chdir(self._launch.cwd)
@@ -90,13 +90,13 @@ class Containment:
         self._ruleset.enter()
 
 
-def _rooms_for(entry: Entry, folders: Sequence[Path], *, gpu: bool) -> Rooms:
+def _rooms_for(entry: Entry, folders: Sequence[Path], *, gpu: bool) -> WritableMounts:
     """Those that were made for the same folders, if they were. Raises OSError."""
     key = (entry, gpu, *((str(folder), folder.stat().st_dev, folder.stat().st_ino) for folder in folders))
     if key not in _rooms:
         if len(_rooms) >= ROOMS_MAX:
             _rooms.pop(next(iter(_rooms))).close()
-        _rooms[key] = Rooms(entry, folders, gpu=gpu)
+        _rooms[key] = WritableMounts(entry, folders, gpu=gpu)
     return _rooms[key]
 
 

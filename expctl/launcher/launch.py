@@ -12,7 +12,7 @@ LOG_BYTES_MAX = 64 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walls:
+class ChildLimits:
     """What a child may write: folders that are its own, watched and not to outgrow the cap, and what is `shared` with others.
     Of its own, `scratch` is emptied when it does outgrow it.
 
@@ -38,7 +38,7 @@ class Launch:
     log: Path
     core: int | None = None
     input: Path | None = None
-    walls: Walls | None = None
+    walls: ChildLimits | None = None
     disk_bytes: int = DISK_BYTES_MAX
 
     @property

@@ -46,7 +46,7 @@ class _MountAttributes(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user"))
 
 
-class Rooms:
+class WritableMounts:
     """A view of the machine in which only `writable` folders can be changed; with an entry of NONE the machine as it is.
 
     `gpu`: processes may write what /proc has of them, for CUDA names its threads there and doesn't start where it can't.
@@ -75,7 +75,7 @@ class Rooms:
 def entry_here(folder: Path) -> Entry:
     """What works, found out by doing it. `folder` is an empty one of ours."""
     for entry in (Entry.PRIVILEGED, Entry.AS_USER):
-        with contextlib.suppress(OSError), contextlib.closing(Rooms(entry, (folder,))) as rooms:
+        with contextlib.suppress(OSError), contextlib.closing(WritableMounts(entry, (folder,))) as rooms:
             if _works(rooms.enter):
                 return entry
     return Entry.NONE

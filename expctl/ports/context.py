@@ -14,7 +14,7 @@ from expctl.ports.rules import Rulebook
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Equipment:
+class Tools:
     """What depends on the protocol of the baseline: toolchains, steps, profiles and gate of one run."""
 
     toolchains: Toolchains
@@ -24,7 +24,7 @@ class Equipment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class Context:
     """The ports, and three functions that turn values into bytes. `gaps` are what children can do here although they should
     not, in sentences.
     """
@@ -38,7 +38,7 @@ class World:
     progress: Progress
     calibrations: Calibrations
     machine: Mapping[str, str]
-    equip: Callable[[Protocol, str], Equipment]
+    tools_for: Callable[[Protocol, str], Tools]
     end_survivors: Callable[[], int]
     stop_requested: Callable[[], bool]
     record_bytes: Callable[[Record], bytes]

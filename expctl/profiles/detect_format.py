@@ -7,7 +7,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.text import one_line
 from expctl.profiles.model.kernel_profile import Device
 from expctl.profiles.raw import refusals
-from expctl.profiles.raw.profile import Gathered
+from expctl.profiles.raw.profile import RawProfile
 from expctl.profiles.readers.csv_kinds import CsvKind, csv_kind, why_not
 from expctl.profiles.readers.csv_table import Table, open_table
 from expctl.profiles.readers.json_file import read_json
@@ -43,7 +43,7 @@ SQLITE_PAGES_AT = 100
 class Contents:
     """What one file holds: kernels of one process or several, or GPUs that a folder's other files refer to."""
 
-    gathered: tuple[Gathered, ...] = ()
+    gathered: tuple[RawProfile, ...] = ()
     agents: dict[str, Device] | None = None
 
 
@@ -72,13 +72,13 @@ def read_file(path: Path) -> Contents:
         return contents
 
 
-def _database(path: Path) -> list[Gathered]:
+def _database(path: Path) -> list[RawProfile]:
     with open_database(path) as database:
         names = tables(database)
     return [gather_nsys(path)] if is_nsys(names) else gather_rocpd(path)
 
 
-def _json(path: Path) -> list[Gathered]:
+def _json(path: Path) -> list[RawProfile]:
     document = read_json(path)
     if isinstance(document, dict) and ROOT in document:
         return gather_rocprof_json(path, document)

@@ -10,7 +10,7 @@ from expctl.domain.errors import Refused
 from expctl.profiles.detect_format import read_file
 from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiles.raw import refusals
-from expctl.profiles.raw.profile import Gathered
+from expctl.profiles.raw.profile import RawProfile
 from expctl.profiles.readers.rocprof.agents import AgentList, give_agents
 
 FILES_MOST = 2000
@@ -44,10 +44,10 @@ _PASS = re.compile(r"(?:pmc|pass)_(\d+)")
 class Run:
     """What counts. `counted` gives counters only; `told_again` statistics to compare with."""
 
-    timed: list[Gathered]
-    counted: list[Gathered] = field(default_factory=list)
-    told_again: list[Gathered] = field(default_factory=list)
-    copies: list[Gathered] = field(default_factory=list)
+    timed: list[RawProfile]
+    counted: list[RawProfile] = field(default_factory=list)
+    told_again: list[RawProfile] = field(default_factory=list)
+    copies: list[RawProfile] = field(default_factory=list)
     agents: dict[str, Device] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -71,7 +71,7 @@ def read_run(path: Path) -> Run:
 
 
 def _folder(path: Path) -> Run:
-    found: list[Gathered] = []
+    found: list[RawProfile] = []
     lists: list[AgentList] = []
     files, aside = _files(path)
     for file in files:
@@ -123,7 +123,7 @@ def _files(path: Path) -> tuple[list[Path], list[str]]:
     return found, aside
 
 
-def _chosen(kernels: Sequence[Gathered]) -> Run:
+def _chosen(kernels: Sequence[RawProfile]) -> Run:
     """The files of the best source, each process once; the others for counters or comparison."""
     if not kernels:
         return Run(timed=[])
@@ -156,7 +156,7 @@ def _chosen(kernels: Sequence[Gathered]) -> Run:
     return run
 
 
-def _contents(each: Gathered) -> Hashable:
+def _contents(each: RawProfile) -> Hashable:
     """What only a copy has in common with this, where the tool gives no id: every total, to the nanosecond."""
     times = [(each.launches[key].kernel, len(found), sum(found)) for key, found in each.tally.durations.items()]
     counted = [(kernel, name, value.total) for kernel, names in each.counters.items() for name, value in names.items()]
@@ -164,7 +164,7 @@ def _contents(each: Gathered) -> Hashable:
     return frozenset(times), frozenset(counted), frozenset(spans), frozenset(each.statistics.items())
 
 
-def _transfers(each: Gathered) -> Hashable:
+def _transfers(each: RawProfile) -> Hashable:
     return frozenset((name, moved.calls, moved.total_ns) for name, moved in each.copies.items())
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.history.audit import Audit, Bisection, Contest, LeftOut
+from expctl.domain.history.audit import Audit, Bisection, CommitComparison, LeftOut
 from expctl.domain.text import one_line
 from expctl.views.report import estimate_line
 
@@ -22,7 +22,7 @@ def audit_lines(audit: Audit) -> list[str]:
     return [*lines, f"  {'recorded':<10} as finding {audit.finding}" if audit.finding else "  nothing was committed"]
 
 
-def _estimates(contest: Contest) -> list[str]:
+def _estimates(contest: CommitComparison) -> list[str]:
     if contest.fault:
         return [f"  {'measured':<10} nothing: {one_line(contest.fault)}"]
     return [f"  {'measured' if not index else '':<10} {estimate_line(each)}" for index, each in enumerate(contest.estimates)]
@@ -53,7 +53,7 @@ def _left_out(left: LeftOut) -> str:
     return f"{left.name}: it gives {measured}{promised}: {_worth(left.contest)}"
 
 
-def _worth(contest: Contest) -> str:
+def _worth(contest: CommitComparison) -> str:
     """The verdict of HEAD against HEAD without it, in words."""
     if contest.verdict is Verdict.REJECT:
         costs = contest.objective is not None and contest.objective.high_percent < 0

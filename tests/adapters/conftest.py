@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.git.user_at_work import Desk, desk_of
+from tests.adapters.git.user_at_work import UserAtWork, user_at_work_of
 from tests.user_repository import KERNEL, Repository
 
 
@@ -48,6 +48,6 @@ def repository(tmp_path: Path) -> Repository:
 
 
 @pytest.fixture
-def desk(repository: Repository) -> Desk:
+def at_work(repository: Repository) -> UserAtWork:
     """A user at work on `main`, and a publication."""
-    return desk_of(repository)
+    return user_at_work_of(repository)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from tests.cheating.variants import CHEATS, HONEST, Bench, Cheat, build
+from tests.cheating.variants import CHEATS, HONEST, Cheat, StepPerformer, build
 
 # These stand for the honest ones here; `python -m tests.cheating.all_cheats FOLDER` has all of them, and by `expctl run`.
 SOME_HONEST = (
@@ -22,9 +22,9 @@ TRIES = 10  # of what is refused by chance
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StepPerformer]:
     folder = tmp_path_factory.mktemp("cheating")
-    made = Bench(build(folder), folder)
+    made = StepPerformer(build(folder), folder)
     yield made
     made.close()
 
@@ -36,7 +36,7 @@ def test_there_are_twenty_of_each() -> None:
 
 
 @pytest.mark.parametrize("cheat", [cheat for cheat in CHEATS if cheat.step], ids=lambda cheat: cheat.name)
-def test_a_cheat_is_refused_with_the_reason(bench: Bench, cheat: Cheat) -> None:
+def test_a_cheat_is_refused_with_the_reason(bench: StepPerformer, cheat: Cheat) -> None:
     for _ in range(TRIES if cheat.by_chance else 1):
         said = bench.try_out(cheat.name)
         step, refused = list(said.items())[-1]
@@ -48,7 +48,7 @@ def test_a_cheat_is_refused_with_the_reason(bench: Bench, cheat: Cheat) -> None:
 
 
 @pytest.mark.parametrize("cheat", [cheat for cheat in CHEATS if not cheat.step], ids=lambda cheat: cheat.name)
-def test_what_is_denied_changes_nothing(bench: Bench, cheat: Cheat) -> None:
+def test_what_is_denied_changes_nothing(bench: StepPerformer, cheat: Cheat) -> None:
     """Where it is not denied, it idles at the size of the KPI, and is refused for that."""
     before = bench.files()
     said = bench.try_out(cheat.name)
@@ -57,7 +57,7 @@ def test_what_is_denied_changes_nothing(bench: Bench, cheat: Cheat) -> None:
 
 
 @pytest.mark.parametrize("name", SOME_HONEST)
-def test_an_honest_kernel_is_not_flagged(bench: Bench, name: str) -> None:
+def test_an_honest_kernel_is_not_flagged(bench: StepPerformer, name: str) -> None:
     said = bench.try_out(name)
     assert {step: each.ok for step, each in said.items()} == PASSED, said
 
@@ -80,22 +80,22 @@ WORDS = [f"{name} without {safeguards[0]}" for name, safeguards, _ in PASSES_WIT
 
 
 @pytest.mark.parametrize(("name", "without", "step"), PASSES_WITHOUT, ids=WORDS)
-def test_a_safeguard_is_what_refuses_a_cheat(bench: Bench, name: str, without: Sequence[str], step: str) -> None:
+def test_a_safeguard_is_what_refuses_a_cheat(bench: StepPerformer, name: str, without: Sequence[str], step: str) -> None:
     said = bench.try_out(name, without=without)
     assert said[step].ok, said
 
 
-def test_without_its_filter_a_process_that_is_left_behind_is_found(bench: Bench) -> None:
+def test_without_its_filter_a_process_that_is_left_behind_is_found(bench: StepPerformer) -> None:
     assert "started a process" in bench.try_out("leaves-a-process", without=["forking"])["test"].reason
 
 
-def test_without_confinement_a_build_writes_what_the_harness_would_read(bench: Bench) -> None:
+def test_without_confinement_a_build_writes_what_the_harness_would_read(bench: StepPerformer) -> None:
     before = bench.files()
     bench.try_out("changes-the-harness", without=["confinement"])
     assert bench.files() - before >= {"json.py"}
 
 
-def test_without_confinement_a_build_can_open_its_judge(bench: Bench) -> None:
+def test_without_confinement_a_build_can_open_its_judge(bench: StepPerformer) -> None:
     """It works where it can, to show that it could."""
     assert "never written" in bench.try_out("opens-the-judge")["test"].reason
     assert bench.try_out("opens-the-judge", without=["confinement"])["test"].ok

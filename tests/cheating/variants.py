@@ -113,7 +113,7 @@ class Outcome:
     visits: tuple[tuple[int, int], ...]
 
 
-class Bench:
+class StepPerformer:
     """A process of bench.py."""
 
     def __init__(self, library: Path, folder: Path) -> None:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from tests.faults.shim import By, Calls, Plan
+from tests.faults.shim import Calls, PairedBy, Plan
 from tests.faults.trial import LATE, FaultClass, Story, Trial
 
 YEAR_S = 366 * 24 * 3600
@@ -45,7 +45,7 @@ def _flipped(trial: Trial) -> Story:
 def _clock_back(trial: Trial) -> Story:
     """A year, at any call by which the runner writes: most are requests to the benchmark."""
     story = trial.begin("first slower", "P2", "REJECT")
-    plan = trial.kth("first slower", "P2", Plan(by=By.RUNNER, kinds=Calls.WRITE))
+    plan = trial.kth("first slower", "P2", Plan(by=PairedBy.RUNNER, kinds=Calls.WRITE))
     story.run(replace(plan, clock_shift_s=-YEAR_S))
     return story
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.faults.fault_lab import Scene
-from tests.faults.shim import Act, By, Calls, Plan
+from tests.faults.shim import Act, Calls, PairedBy, Plan
 from tests.faults.trial import LATE, FaultClass, Story, Trial
 
 RUNNER = Plan(act=Act.KILL_RUNNER)
@@ -46,11 +46,11 @@ def _three_deep(trial: Trial) -> Story:
 
 
 def _git_alone(trial: Trial) -> Story:
-    return _killed(trial, trial.draw.choice(("P1", "P2")), Plan(act=Act.KILL_SELF, by=By.CHILDREN))
+    return _killed(trial, trial.draw.choice(("P1", "P2")), Plan(act=Act.KILL_SELF, by=PairedBy.CHILDREN))
 
 
 def _git_and_runner(trial: Trial) -> Story:
-    return _killed(trial, trial.draw.choice(("P1", "P2")), Plan(act=Act.KILL_BOTH, by=By.CHILDREN))
+    return _killed(trial, trial.draw.choice(("P1", "P2")), Plan(act=Act.KILL_BOTH, by=PairedBy.CHILDREN))
 
 
 def _killed(trial: Trial, experiment: str, plan: Plan, deep: int = 0) -> Story:
@@ -83,7 +83,7 @@ def _step_alone(trial: Trial) -> Story:
     """The build, the test or a benchmark worker dies under the runner; no verdict may come of that."""
     experiment, stage, verdict = ("P1", *LATE["P1"]) if trial.number % 3 == 0 else ("P2", "first slower", "REJECT")
     story = trial.begin(stage, experiment, verdict, "INVALID")
-    plan = replace(STOP, by=By.RUNNER, kinds=Calls.WRITE)
+    plan = replace(STOP, by=PairedBy.RUNNER, kinds=Calls.WRITE)
     running = story.start(trial.kth(stage, story.expected.experiment, plan))
     if running.until_stopped():
         _kill_steps(story.scene, running.pid)

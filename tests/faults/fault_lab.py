@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.faults.shim import Act, By, Calls, Plan, PlanFile, compile_c
+from tests.faults.shim import Act, Calls, PairedBy, Plan, PlanFile, compile_c
 
 HERE = Path(__file__).parent
 END_S = 25.0
@@ -398,7 +398,7 @@ def killed_in_round(experiment: str, rounds: int) -> Callable[[Scene], None]:
     """A runner that died after so many rounds: begun, pinned, built twice and tested come before."""
 
     def set_up(scene: Scene) -> None:
-        plan = Plan(at=5 + rounds + 1, act=Act.KILL_RUNNER, by=By.RUNNER, kinds=Calls.WRITE, only=f"journal/{experiment}")
+        plan = Plan(at=5 + rounds + 1, act=Act.KILL_RUNNER, by=PairedBy.RUNNER, kinds=Calls.WRITE, only=f"journal/{experiment}")
         _expect(scene.run("run", experiment, plan=plan), -signal.SIGKILL)
         lines = (scene.state / "journal" / f"{experiment}.jsonl").read_bytes().splitlines()
         if len(lines) != 5 + rounds:

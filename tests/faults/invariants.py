@@ -14,7 +14,7 @@ from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Record
-from expctl.domain.ledger.inputs import Books
+from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.verdict.decide_again import UnplayableError, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import MalformedRound
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
@@ -98,14 +98,14 @@ def violations(scene: Scene, expected: Expected) -> tuple[str, ...]:
 def _violations(scene: Scene, expected: Expected, head: str) -> tuple[str, ...]:
     git = GitReader(locate(scene.root))
     library = GitLibrary(git)
-    books = read_ledger_inputs(library, head)
+    inputs = read_ledger_inputs(library, head)
     records = {each.id: each for each in library.records(head)}
     record = records.get(expected.experiment)
     return (
         *_acknowledged(scene, expected, records),
         *_history(scene, expected, head, record),
         *_user(scene, expected),
-        *_ledger(git, head, books),
+        *_ledger(git, head, inputs),
         *_leftovers(scene),
         *_verdict(scene, expected, head, record, library),
         *_in_time(scene, expected),
@@ -167,10 +167,10 @@ def _user(scene: Scene, expected: Expected) -> Iterator[str]:
             yield f"3: the user's {part} changed: {getattr(then, part)} -> {getattr(now, part)}"
 
 
-def _ledger(git: GitReader, head: str, books: Books) -> Iterator[str]:
+def _ledger(git: GitReader, head: str, inputs: LedgerInputs) -> Iterator[str]:
     """(4) ledger.md is the rendering of the records."""
     written = git.read_file(head, "ledger.md")
-    if written is not None and written != render(books.ledger()).encode():
+    if written is not None and written != render(inputs.ledger()).encode():
         yield "4: ledger.md is not the rendering of the records"
 
 

@@ -28,7 +28,7 @@ class Act(IntEnum):
     SHORT_FROM = 8
 
 
-class By(IntFlag):
+class PairedBy(IntFlag):
     """Whose calls count: the runner's, those of its git children, or both."""
 
     RUNNER = 1
@@ -59,7 +59,7 @@ class Plan:
     at: int = 0
     act: Act = Act.COUNT
     number: int = 0
-    by: By = By.ALL
+    by: PairedBy = PairedBy.ALL
     kinds: Calls = Calls.CHANGES
     only: str = ""
     clock_shift_s: int = 0

@@ -24,9 +24,9 @@ def test_what_writes_the_ledger_is_said_as_it_is_given() -> None:
 
 def findings(commit: str) -> list[Finding]:
     stage = Stage()
-    world = stage.world()
+    context = stage.context()
     found = committed_findings(
-        world.library,
+        context.library,
         stage.workspace.head(),
         history=frozenset(),
         contradicted=lambda: (("P1", "there are samples and no record"),),

@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from expctl.adapters.child.arguments import child_environment
-from expctl.adapters.child.contained_process import MARK, RESULT_FD, Child, Launch, TimedOut, Walls, log_tail
+from expctl.adapters.child.contained_process import MARK, RESULT_FD, Child, ChildLimits, Launch, TimedOut, log_tail
 from expctl.adapters.child.redaction import known_secrets
 from expctl.domain.protocol.model import Environment
 from expctl.launcher import containment
-from expctl.launcher.capabilities import Offer, offer
+from expctl.launcher.capabilities import Capabilities, offer
 from expctl.launcher.namespaces import Entry
 from expctl.launcher.process import identity_of
 from tests.hostile.table import TABLE, snapshot
@@ -103,7 +103,7 @@ def user(tmp_path: Path) -> Iterator[User]:
         each.close()
 
 
-def run(user: User, program: list[str], walls: Walls | None) -> str:
+def run(user: User, program: list[str], walls: ChildLimits | None) -> str:
     """Run it to its end and return what it said."""
     log = user.folder / "log"
     log.unlink(missing_ok=True)
@@ -121,7 +121,7 @@ def argv_of(case: dict[str, str]) -> list[str]:
     return [sys.executable, "-c", PRELUDE + case["python"]] if "python" in case else ["/bin/sh", "-c", case["sh"]]
 
 
-def offered(need: str, here: Offer) -> bool:
+def offered(need: str, here: Capabilities) -> bool:
     return {
         "": here.confines_writes,
         "mounts": here.entry is not Entry.NONE,
@@ -146,7 +146,7 @@ def test_a_launch(name: str, layer: str, user: User, monkeypatch: pytest.MonkeyP
     if layer == BESIDE_A_GPU:
         monkeypatch.setattr(containment, "_gpus", lambda: (Path("/dev/null"),))
     before = user.facts()
-    said = run(user, argv_of(case), Walls(scratch=(user.scratch,)))
+    said = run(user, argv_of(case), ChildLimits(scratch=(user.scratch,)))
     assert user.facts() == before, said
     assert case.get("says", "") in said
     assert "says_not" not in case or case["says_not"] not in said, said
@@ -165,7 +165,7 @@ def test_a_thread_can_be_named_beside_a_gpu(layer: str, user: User, monkeypatch:
     naming = (
         "import os, threading; open(f'/proc/self/task/{threading.get_native_id()}/comm', 'w').write('cuda'); print('named')"
     )
-    assert "named" in run(user, [sys.executable, "-c", naming], Walls(scratch=(user.scratch,)))
+    assert "named" in run(user, [sys.executable, "-c", naming], ChildLimits(scratch=(user.scratch,)))
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.get("alone")])
@@ -185,7 +185,7 @@ def test_no_variable_of_the_user_reaches_a_child(user: User, monkeypatch: pytest
         monkeypatch.setenv(name, value)
     made = child_environment(Environment(pass_through=("ABSENT",)), user.scratch, "ours")
     log = user.folder / "log"
-    walls = Walls(scratch=(user.scratch,))
+    walls = ChildLimits(scratch=(user.scratch,))
     with Child(Launch(argv=["/usr/bin/env"], cwd=user.folder, environment=made, log=log, walls=walls)) as child:
         child.wait(time.monotonic() + 10)
     seen = dict(line.split("=", 1) for line in log.read_text().splitlines())

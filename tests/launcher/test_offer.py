@@ -2,12 +2,12 @@
 
 import pytest
 
-from expctl.launcher.capabilities import SWITCH, Offer, offer
+from expctl.launcher.capabilities import SWITCH, Capabilities, offer
 from expctl.launcher.namespaces import Entry
 
 
-def made(landlock: int, entry: Entry, **more: bool) -> Offer:
-    return Offer(landlock=landlock, entry=entry, groups=False, **more)
+def made(landlock: int, entry: Entry, **more: bool) -> Capabilities:
+    return Capabilities(landlock=landlock, entry=entry, groups=False, **more)
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ def made(landlock: int, entry: Entry, **more: bool) -> Offer:
     ],
     ids=lambda value: str(value) if isinstance(value, str) else "",
 )
-def test_what_is_said(here: Offer, words: str, gaps: list[str]) -> None:
+def test_what_is_said(here: Capabilities, words: str, gaps: list[str]) -> None:
     assert here.words() == words
     assert len(here.gaps()) == len(gaps)
     assert all(sign in gap for sign, gap in zip(gaps, here.gaps(), strict=True))

@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.child.contained_process import MARK, Child, Launch, TimedOut, TooMuch, Unkillable, Walls, end_survivors
+from expctl.adapters.child.contained_process import (
+    MARK,
+    Child,
+    ChildLimits,
+    Launch,
+    TimedOut,
+    TooMuch,
+    Unkillable,
+    end_survivors,
+)
 from expctl.adapters.steps.runner import StepRunner
 from expctl.domain.errors import Busy
 from expctl.domain.protocol.model import Environment
@@ -50,7 +59,7 @@ def stubborn(tmp_path: Path) -> Callable[..., Child]:
 
     def start(pause_s: float, cap: int) -> Child:
         argv = [sys.executable, "-c", STUBBORN, str(room), str(pause_s)]
-        walls = Walls(scratch=(), tree=(room,))  # not emptied afterwards: the test wants to see
+        walls = ChildLimits(scratch=(), tree=(room,))  # not emptied afterwards: the test wants to see
         return Child(
             Launch(argv=argv, cwd=tmp_path, environment={MARK: "stubborn"}, log=tmp_path / "log", walls=walls, disk_bytes=cap)
         )
@@ -95,7 +104,7 @@ for number in range(100):
 time.sleep(60)
 """
     (tmp_path / "room").mkdir()
-    argv, walls = [sys.executable, "-c", program], Walls(scratch=(tmp_path / "room",))
+    argv, walls = [sys.executable, "-c", program], ChildLimits(scratch=(tmp_path / "room",))
     launch = Launch(argv=argv, cwd=tmp_path, environment={}, log=tmp_path / "log", walls=walls, disk_bytes=128 << 20)
     with Child(launch) as child, pytest.raises(TooMuch):
         child.wait(time.monotonic() + 30)
@@ -108,7 +117,7 @@ def test_what_was_too_much_is_given_back(tmp_path: Path) -> None:
         "-c",
         "import time\nfor n in range(9): open(f'room/{n}', 'wb').write(bytes(8 << 20))\ntime.sleep(60)",
     ]
-    walls = Walls(scratch=(tmp_path / "room",))
+    walls = ChildLimits(scratch=(tmp_path / "room",))
     launch = Launch(argv=argv, cwd=tmp_path, environment={}, log=tmp_path / "log", walls=walls, disk_bytes=64 << 20)
     with Child(launch) as child, pytest.raises(TooMuch):
         child.wait(time.monotonic() + 30)

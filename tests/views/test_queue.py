@@ -1,7 +1,7 @@
 """The queue as a person sees it."""
 
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
-from expctl.domain.experiment.queue_ticket import Filing, Ticket
+from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket
 from expctl.domain.queue.ordering import line_up
 from expctl.views.queue import queue_lines
 
@@ -17,7 +17,7 @@ def test_every_line_says_why_it_does_not_run_now() -> None:
         "P2": Ticket(content="c", base="b", date="d", priority=3),
         "P3": Ticket(content="c", base="b", date="d", blocked="the same lines of a changed meanwhile", blocked_on="4f2c91a0"),
     }
-    filings = {name: Filing(ticket=ticket, content="c") for name, ticket in tickets.items()}
+    filings = {name: QueuedTicket(ticket=ticket, content="c") for name, ticket in tickets.items()}
     proposals = (proposal("P1", "a\x1b[31m\u202etitle", "P2"), proposal("P2", "wider reads"), proposal("P3", "narrower"))
     assert queue_lines(line_up(proposals, (), filings, {})) == [
         "  P2         ready      wider reads   priority 3",

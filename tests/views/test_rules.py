@@ -1,9 +1,9 @@
 """`expctl rules` as plain lines, whole."""
 
 from expctl.domain.experiment.proposal import Probe, Verdict
-from expctl.domain.experiment.record import Lapse
+from expctl.domain.experiment.record import ChangedCondition
 from expctl.domain.rules.current_facts import ProbeAnswer
-from expctl.domain.rules.match_levels import Pass
+from expctl.domain.rules.match_levels import WaivedRepeat
 from expctl.domain.rules.matching import Level
 from expctl.domain.rules.states import RuleState, State
 from expctl.views.rules import probe_lines, rules_lines
@@ -29,8 +29,8 @@ REOPENED = RuleState(
     known_by=(),
     verified=(),
     told=(),
-    lapses=(Lapse(condition="races", was="unknown", now="none", evidence="the interpreter"),),
-    passes=(Pass(id="P30", verdict=Verdict.KEEP, reason="races: unknown -> none", written=False),),
+    lapses=(ChangedCondition(condition="races", was="unknown", now="none", evidence="the interpreter"),),
+    passes=(WaivedRepeat(id="P30", verdict=Verdict.KEEP, reason="races: unknown -> none", written=False),),
 )
 WAIVED = RuleState(
     id="P17",
@@ -42,7 +42,7 @@ WAIVED = RuleState(
     verified=(("ziglang", "0.16.0"),),
     told=(),
     lapses=(),
-    passes=(Pass(id="P31", verdict=Verdict.REJECT, reason="wider\nregisters", written=True),),
+    passes=(WaivedRepeat(id="P31", verdict=Verdict.REJECT, reason="wider\nregisters", written=True),),
 )
 
 

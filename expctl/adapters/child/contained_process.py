@@ -17,7 +17,7 @@ from typing import IO
 from expctl.adapters.child.redaction import redact_file, redacted
 from expctl.domain.text import plain_text
 from expctl.launcher.disk_use import LOOK_EVERY_S, DiskWatch
-from expctl.launcher.launch import LOG_BYTES_MAX, MARK, Launch, Walls
+from expctl.launcher.launch import LOG_BYTES_MAX, MARK, ChildLimits, Launch
 from expctl.launcher.removal import empty
 from expctl.launcher.running import Running, Unkillable, become_subreaper
 from expctl.launcher.survivors import end_survivors
@@ -26,12 +26,12 @@ __all__ = [
     "MARK",
     "RESULT_FD",
     "Child",
+    "ChildLimits",
     "Gone",
     "Launch",
     "TimedOut",
     "TooMuch",
     "Unkillable",
-    "Walls",
     "become_subreaper",
     "end_survivors",
     "log_tail",

@@ -11,7 +11,7 @@ NONCE_BYTES = 16
 NONCE = "nonce"
 
 
-class Unasked(Exception):
+class Unexpected(Exception):
     """A line that the channel must not carry: no JSON object, another nonce, or something that was not asked."""
 
 
@@ -33,12 +33,12 @@ class Channel:
         except (ValueError, RecursionError):
             said = None
         if not isinstance(said, dict):
-            raise Unasked(f"no JSON object: {one_line(line, 60)!r}")
+            raise Unexpected(f"no JSON object: {one_line(line, 60)!r}")
         given = said.pop(NONCE, None)
         if self._is_bound is None:
             self._is_bound = given is not None
         if given != (self.nonce if self._is_bound else None):
-            raise Unasked(f"a line that is not of this run: {shown(said)}")
+            raise Unexpected(f"a line that is not of this run: {shown(said)}")
         return said
 
 

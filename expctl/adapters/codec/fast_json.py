@@ -16,7 +16,7 @@ from expctl.domain.values import fields_of, is_dataclass
 Reader = Callable[[Any], Any]
 
 
-class Unsound(Exception):
+class Invalid(Exception):
     """This is not what was wanted."""
 
 
@@ -44,19 +44,19 @@ def reader_of(wanted: Any, left_out: frozenset[type[Any]] = frozenset()) -> Read
 
 def _text(raw: Any) -> Any:
     if type(raw) is not str:
-        raise Unsound
+        raise Invalid
     return raw
 
 
 def _truth(raw: Any) -> Any:
     if type(raw) is not bool:
-        raise Unsound
+        raise Invalid
     return raw
 
 
 def _whole(raw: Any) -> Any:
     if type(raw) is not int:
-        raise Unsound
+        raise Invalid
     return raw
 
 
@@ -64,7 +64,7 @@ def _number(raw: Any) -> Any:
     if type(raw) is float:
         return raw
     if type(raw) is not int:
-        raise Unsound
+        raise Invalid
     return float(raw)
 
 
@@ -93,7 +93,7 @@ def _many(inner: Reader, *, empty: bool) -> Reader:
 
     def read(raw: Any) -> Any:
         if type(raw) is not list:
-            raise Unsound
+            raise Invalid
         if alike is not None and set(map(type, raw)) <= alike:
             return tuple(raw)
         found = [inner(each) for each in raw]
@@ -105,7 +105,7 @@ def _many(inner: Reader, *, empty: bool) -> Reader:
 def _fixed(inner: list[Reader]) -> Reader:
     def read(raw: Any) -> Any:
         if type(raw) is not list or len(raw) != len(inner):
-            raise Unsound
+            raise Invalid
         return tuple([one(each) for one, each in zip(inner, raw, strict=True)])
 
     return read
@@ -116,7 +116,7 @@ def _mapping(inner: Reader) -> Reader:
 
     def read(raw: Any) -> Any:
         if type(raw) is not dict:
-            raise Unsound
+            raise Invalid
         if alike is not None and set(map(type, raw.values())) <= alike:
             return dict(raw)
         return {key: inner(value) for key, value in raw.items()}
@@ -130,7 +130,7 @@ def _enum(wanted: type[StrEnum]) -> Reader:
     def read(raw: Any) -> Any:
         member = known.get(raw) if type(raw) is str else None
         if member is None:
-            raise Unsound
+            raise Invalid
         return member
 
     return read
@@ -153,12 +153,12 @@ def _dataclass(wanted: type[Any], left_out: frozenset[type[Any]]) -> Reader:
             hints = typing.get_type_hints(wanted)
             readers.update({field.name: reader_of(hints[field.name], left_out) for field in fields_of(wanted)})
         if not needed <= raw.keys() <= readers.keys():
-            raise Unsound
+            raise Invalid
         return [(key, readers[key]) for key, value in raw.items() if not _is_decided(readers[key], value)]
 
     def read(raw: Any) -> Any:
         if type(raw) is not dict:
-            raise Unsound
+            raise Invalid
         shape = (*raw, *map(type, raw.values()))
         steps = shapes.get(shape)
         if steps is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from expctl.adapters.codec.decode import Problems, decode, encode
-from expctl.adapters.codec.fast_json import Unsound, reader_of
+from expctl.adapters.codec.fast_json import Invalid, reader_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import Fact, Record
@@ -89,7 +89,7 @@ def typed_json(text: bytes, wanted: type[T], *, where: str, left_out: frozenset[
 def _decoded(plain: Any, wanted: Any, problems: Problems, left_out: frozenset[type[Any]]) -> Any:
     try:
         return reader_of(wanted, left_out)(plain)
-    except Unsound:
+    except Invalid:
         return decode(plain, wanted, problems)
 
 

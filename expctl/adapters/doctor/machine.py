@@ -8,7 +8,7 @@ from pathlib import Path
 
 from expctl.domain.checkup import Finding, note, ok, wrong
 from expctl.launcher.capabilities import offer
-from expctl.launcher.captured import TookTooLong, captured
+from expctl.launcher.captured import Timeout, captured
 
 PYTHON_LEAST = (3, 11)
 GIT_FSYNCS = (2, 36)  # the first that flushes what core.fsync names
@@ -29,7 +29,7 @@ def machine_findings(state: Path) -> Iterator[Finding]:
 def _git() -> Finding:
     try:
         said = captured(["git", "--version"], timeout_s=GIT_ANSWERS_S).out.strip()
-    except TookTooLong as error:
+    except Timeout as error:
         said = str(error)
     found = re.search(r"(\d+)\.(\d+)", said)
     if found is None:

@@ -30,19 +30,19 @@ class Found(NamedTuple):
     contents: bytes
 
 
-class Spot(NamedTuple):
+class DirEntry(NamedTuple):
     """A name in an open folder."""
 
     folder: int
     name: str
 
 
-def taken(spot: Spot) -> Spot:
+def taken(spot: DirEntry) -> DirEntry:
     """Where the second way of `swap` puts what it replaces."""
-    return Spot(spot.folder, f"{spot.name}{TAKEN}")
+    return DirEntry(spot.folder, f"{spot.name}{TAKEN}")
 
 
-def swap(new: Spot | None, file: Spot, out: Spot, *, exists: bool) -> None:
+def swap(new: DirEntry | None, file: DirEntry, out: DirEntry, *, exists: bool) -> None:
     """Put `new` where `file` is, and what was there (`exists`) where `out` is. `new` and `out` may be the same."""
     if new is None:
         os.rename(file.name, out.name, src_dir_fd=file.folder, dst_dir_fd=out.folder)
@@ -59,7 +59,7 @@ def swap(new: Spot | None, file: Spot, out: Spot, *, exists: bool) -> None:
         rename_to_free(new, file)
 
 
-def rename_to_free(one: Spot, two: Spot) -> None:
+def rename_to_free(one: DirEntry, two: DirEntry) -> None:
     """Raises FileExistsError where something is at `two`."""
     try:
         renameat2(one, two, RENAME_NOREPLACE)
@@ -79,19 +79,19 @@ def rename_to_free(one: Spot, two: Spot) -> None:
         os.rename(one.name, two.name, src_dir_fd=one.folder, dst_dir_fd=two.folder)
 
 
-def to_free_name(spot: Spot, folder: int, name: str) -> None:
+def to_free_name(spot: DirEntry, folder: int, name: str) -> None:
     """To `name`, or the first of NAME.edit1, NAME.edit2, ... that is free."""
     short = os.fsdecode(os.fsencode(name)[:LONGEST])
     for each in itertools.chain((name,), (f"{short}.edit{n}" for n in itertools.count(1))):
         try:
-            rename_to_free(spot, Spot(folder, each))
+            rename_to_free(spot, DirEntry(folder, each))
         except FileExistsError:
             continue
         os.fsync(folder)
         return
 
 
-def copy(one: Spot, two: Spot) -> None:
+def copy(one: DirEntry, two: DirEntry) -> None:
     """Contents and rights of a file, or a link, flushed. `two` has it whole or not at all; a kill leaves `part(two)`."""
     found, half = look(one), part(two)
     remove(half)
@@ -108,18 +108,18 @@ def copy(one: Spot, two: Spot) -> None:
     os.rename(half.name, two.name, src_dir_fd=half.folder, dst_dir_fd=two.folder)
 
 
-def part(spot: Spot) -> Spot:
+def part(spot: DirEntry) -> DirEntry:
     """Where a copy is written."""
-    return Spot(spot.folder, f"{spot.name}.part")
+    return DirEntry(spot.folder, f"{spot.name}.part")
 
 
-def remove(spot: Spot) -> None:
+def remove(spot: DirEntry) -> None:
     """What is gone is fine."""
     with contextlib.suppress(FileNotFoundError):
         os.unlink(spot.name, dir_fd=spot.folder)
 
 
-def look(spot: Spot) -> Found | None:
+def look(spot: DirEntry) -> Found | None:
     """What is there; None: nothing."""
     try:
         with open(os.open(spot.name, READ, dir_fd=spot.folder), "rb") as file:
@@ -140,7 +140,7 @@ def look(spot: Spot) -> Found | None:
         return Found(NO_FILE, b"")
 
 
-def has_a_writer(spot: Spot) -> bool:
+def has_a_writer(spot: DirEntry) -> bool:
     """Does somebody have it open to write? The kernel gives no read lease then; where it gives none at all, we don't know."""
     try:
         with _opened(spot.name, READ, spot.folder) as file:
@@ -175,7 +175,7 @@ def _lease_is_refused(descriptor: int) -> bool:
     return False
 
 
-def remove_empty_folders(spot: Spot) -> None:
+def remove_empty_folders(spot: DirEntry) -> None:
     """The folder there with all below it, as far as that holds nothing else."""
     with contextlib.suppress(OSError):
         for _, folders, _, here in os.fwalk(spot.name, topdown=False, follow_symlinks=False, dir_fd=spot.folder):

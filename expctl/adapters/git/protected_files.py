@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 
-class Seals:
+class ProtectedFiles:
     """Kept in memory, where no child can reach: git's own index of a check-out lies beside it on the disk."""
 
     def __init__(self) -> None:

@@ -21,8 +21,8 @@ from expctl.adapters.git.atomic_exchange import (
     LINK,
     NO_EXCHANGE,
     NO_FILE,
+    DirEntry,
     Found,
-    Spot,
     copy,
     has_a_writer,
     look,
@@ -121,7 +121,7 @@ class WorkTreeFiles:
                     found, mend = "another file in its place, which git ignores", "move it aside"
                 elif not _is_writable(self._ws.root, change.path):
                     found, mend = "a folder that can't be written", "chmod u+wx it"
-                elif change.old and folder is not None and has_a_writer(Spot(folder, change.path.name)):
+                elif change.old and folder is not None and has_a_writer(DirEntry(folder, change.path.name)):
                     found, mend = "a program has the file open to write", "close it there"
             if found:
                 raise Refused(
@@ -142,7 +142,7 @@ class WorkTreeFiles:
         if place.is_dir() and not place.is_symlink():
             below = (each for each in place.rglob("*") if each.is_symlink() or not each.is_dir())
             return any(PurePosixPath(each.relative_to(self._ws.root)) not in goes for each in below)
-        return folder is not None and self._state(change, look(Spot(folder, change.path.name))) is _State.THEIRS
+        return folder is not None and self._state(change, look(DirEntry(folder, change.path.name))) is _State.THEIRS
 
     def follow(self, old: str, new: str, *, only: Collection[str] | None = None) -> None:
         """Make what differs between two trees, and was staged, as in `new`, where it is as in `old`; `only` these paths, or
@@ -155,8 +155,8 @@ class WorkTreeFiles:
             for change in sorted(changes, key=lambda each: each.new is not None):  # a folder may become a file
                 with self._folder_of(change, make=change.old is None) as folder:
                     if folder is not None and change.old is None:
-                        remove_empty_folders(Spot(folder, change.path.name))
-                    if folder is not None and self._state(change, look(Spot(folder, change.path.name))) is _State.OLD:
+                        remove_empty_folders(DirEntry(folder, change.path.name))
+                    if folder is not None and self._state(change, look(DirEntry(folder, change.path.name))) is _State.OLD:
                         self._take(change, folder, aside)
                 if change.new is None:
                     self._tidy(change)
@@ -179,7 +179,7 @@ class WorkTreeFiles:
             for change in changes:
                 self._settle_one(change, aside, died=True)
             for left in os.listdir(aside):
-                self._rescue(Spot(aside, left), left)
+                self._rescue(DirEntry(aside, left), left)
         return True
 
     def forget(self) -> None:
@@ -193,7 +193,7 @@ class WorkTreeFiles:
 
     def _take(self, change: Change, folder: int, aside: int) -> None:
         """Exchange, and look at what came out."""
-        file, spot = Spot(folder, change.path.name), Spot(aside, str(change.number))
+        file, spot = DirEntry(folder, change.path.name), DirEntry(aside, str(change.number))
         new = spot if change.new else None
         if new:
             os.rename(self._staged / change.path, new.name, dst_dir_fd=aside)
@@ -213,17 +213,17 @@ class WorkTreeFiles:
 
     def _settle_one(self, change: Change, aside: int, *, died: bool = False) -> None:
         with self._folder_of(change) as folder:
-            spots = [Spot(aside, str(change.number)), *([_beside(folder, change)] if folder is not None else [])]
+            spots = [DirEntry(aside, str(change.number)), *([_beside(folder, change)] if folder is not None else [])]
             for spot in spots:
                 remove(part(spot))
                 for each in (spot, taken(spot)):
-                    file = Spot(folder, change.path.name) if folder is not None else None
+                    file = DirEntry(folder, change.path.name) if folder is not None else None
                     if died and each != spot and change.new and file and look(each) and look(file) is None:
                         rename_to_free(each, file)  # between the two renames of `swap`
                     else:
                         self._settle_spot(change, each, file)
 
-    def _settle_spot(self, change: Change, spot: Spot, file: Spot | None) -> None:
+    def _settle_spot(self, change: Change, spot: DirEntry, file: DirEntry | None) -> None:
         is_open = has_a_writer(spot)  # before the look: who is done by then is seen by that
         found = look(spot)
         if found is None:
@@ -233,7 +233,7 @@ class WorkTreeFiles:
         else:
             remove(spot)
 
-    def _hand_back(self, change: Change, spot: Spot, file: Spot | None) -> None:
+    def _hand_back(self, change: Change, spot: DirEntry, file: DirEntry | None) -> None:
         """An edit goes back to its place; beside it, as NAME.edit1, where somebody has written there again meanwhile; where the
         folder is gone, to .git/expctl/edits.
         """
@@ -251,7 +251,7 @@ class WorkTreeFiles:
         if look(spot) is not None:
             self._rescue(spot, change.path.name)
 
-    def _rescue(self, spot: Spot, name: str) -> None:
+    def _rescue(self, spot: DirEntry, name: str) -> None:
         self._rescued.mkdir(exist_ok=True)
         with opened(self._rescued) as rescued:
             to_free_name(spot, rescued, name)
@@ -310,12 +310,12 @@ def _item(mode: str, blob: str) -> Item | None:
     return Item(mode, blob) if blob.strip("0") else None
 
 
-def _beside(folder: int, change: Change) -> Spot:
+def _beside(folder: int, change: Change) -> DirEntry:
     """Aside, where our own folder is on another mount."""
-    return Spot(folder, f".expctl-aside-{change.number}")
+    return DirEntry(folder, f".expctl-aside-{change.number}")
 
 
-def _as_made_in(folder: int, spot: Spot) -> None:
+def _as_made_in(folder: int, spot: DirEntry) -> None:
     """The group that a file gets which is made in a folder that gives its own to all."""
     facts = os.fstat(folder)
     if facts.st_mode & stat.S_ISGID:

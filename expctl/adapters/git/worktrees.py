@@ -5,7 +5,7 @@ from pathlib import Path
 
 from expctl.adapters.git.command import WHOLE
 from expctl.adapters.git.plumbing import GitPlumbing
-from expctl.adapters.git.protected_files import Seals
+from expctl.adapters.git.protected_files import ProtectedFiles
 from expctl.files import atomic_write
 
 OURS = "expctl-"  # how their names begin
@@ -17,7 +17,7 @@ class CheckOuts:
     def __init__(self, git: GitPlumbing) -> None:
         self._git = git
         self._state = git.state
-        self.seals = Seals()
+        self.seals = ProtectedFiles()
 
     def make(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
         """A detached worktree of `commit` below the state folder. Names of equal length give paths of equal length.

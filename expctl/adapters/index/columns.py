@@ -8,24 +8,24 @@ import sqlite3
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from expctl.domain.history.comparability import Ground
+    from expctl.domain.history.comparability import Comparability
 
 
-def grounds_of(index: sqlite3.Connection) -> dict[int, Ground]:
+def grounds_of(index: sqlite3.Connection) -> dict[int, Comparability]:
     """Number -> ground."""
     return {number: ground_of_text(text) for number, text in index.execute("select number, text from grounds")}
 
 
 @functools.lru_cache(maxsize=4096)
-def ground_of_text(text: str) -> Ground:
+def ground_of_text(text: str) -> Comparability:
     """The ground that a text of `ground_text` stands for."""
-    from expctl.domain.history.comparability import Ground
+    from expctl.domain.history.comparability import Comparability
 
     protocol, parts = json.loads(text)
-    return Ground(protocol=protocol, parts=dict(parts))
+    return Comparability(protocol=protocol, parts=dict(parts))
 
 
-def ground_text(ground: Ground) -> str:
+def ground_text(ground: Comparability) -> str:
     """The same for equal grounds."""
     return list_text((ground.protocol, tuple(sorted(ground.parts.items()))))
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from expctl.adapters.index.columns import ground_of_text, ground_text, grounds_of
-from expctl.domain.history.comparability import Change, Ground
+from expctl.domain.history.comparability import Change, Comparability
 from expctl.domain.history.epochs import Epoch, Epochs, Measuring, epochs_from
 
 EARLIEST = "select min(date) from measurings indexed by measured where live and name = ?"
@@ -69,7 +69,7 @@ def _mark_turns(
     index.executemany(TURNED, wrong)
 
 
-def _measurings(rows: Iterable[tuple[str, str, str, str, int, int]], grounds: Mapping[int, Ground]) -> list[Measuring]:
+def _measurings(rows: Iterable[tuple[str, str, str, str, int, int]], grounds: Mapping[int, Comparability]) -> list[Measuring]:
     return [Measuring(name, on, date, base, grounds[ground], again == 1) for name, on, date, base, ground, again in rows]
 
 

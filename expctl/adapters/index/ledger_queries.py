@@ -18,12 +18,12 @@ from expctl.domain.history.epochs import Epoch, Epochs
 from expctl.domain.ledger.epoch_lines import Border, Place, borders_between
 from expctl.domain.ledger.remarks import Debt, passes_of, remarks
 from expctl.domain.ledger.rows import DrawnPiece, Line, Piece, PieceLines, Widths
-from expctl.domain.ledger.totals import BanState, Count, Sums
+from expctl.domain.ledger.totals import BanState, Count, LedgerTotals
 from expctl.domain.values import replace
 
 if TYPE_CHECKING:
     from expctl.adapters.index.record_index import RecordIndex
-    from expctl.domain.rules.match_levels import Pass
+    from expctl.domain.rules.match_levels import WaivedRepeat
 
 COUNTED = """
 select target, verdict, imported, count(*) from live where verdict is not null
@@ -65,11 +65,11 @@ class LedgerShelf:
         self._index = index
         self._commit = commit
 
-    def sums(self) -> Sums:
+    def sums(self) -> LedgerTotals:
         """What all records come to. Of epochs, it is known of which the records are that show a baseline."""
         return self._index.ask(self._commit, _sums)
 
-    def pieces(self, sums: Sums) -> tuple[Piece, ...]:
+    def pieces(self, sums: LedgerTotals) -> tuple[Piece, ...]:
         """The long tables, in the order of ids."""
         return self._index.ask(self._commit, lambda index: tuple(self._pieces(index, sums)))
 
@@ -92,7 +92,7 @@ class LedgerShelf:
         if rows:
             self._index.note(write)
 
-    def _pieces(self, index: sqlite3.Connection, sums: Sums) -> Iterator[Piece]:
+    def _pieces(self, index: sqlite3.Connection, sums: LedgerTotals) -> Iterator[Piece]:
         """A piece says what its records say, with their epochs; where epochs change, and whom its rules let pass."""
         borders, passes = _borders(index, sums.epochs), _by_part(sums.passes)
         for part, held in index.execute(HELD).fetchall():
@@ -100,7 +100,9 @@ class LedgerShelf:
             said = f"{held} {here} {through}"
             yield Piece(sha256(said.encode()).hexdigest(), self._reader(part, here, through))
 
-    def _reader(self, part: int, here: tuple[Border, ...], passes: Mapping[str, tuple[Pass, ...]]) -> Callable[[], PieceLines]:
+    def _reader(
+        self, part: int, here: tuple[Border, ...], passes: Mapping[str, tuple[WaivedRepeat, ...]]
+    ) -> Callable[[], PieceLines]:
         return lambda: self._index.ask(self._commit, lambda index: _lines(index, part, here, passes))
 
 
@@ -121,16 +123,16 @@ def _borders(index: sqlite3.Connection, epochs: Epochs) -> Mapping[int, list[Bor
     return found
 
 
-def _by_part(passes: Mapping[str, tuple[Pass, ...]]) -> Mapping[int, dict[str, tuple[Pass, ...]]]:
+def _by_part(passes: Mapping[str, tuple[WaivedRepeat, ...]]) -> Mapping[int, dict[str, tuple[WaivedRepeat, ...]]]:
     """Part of the rule -> those that it let pass."""
-    found: dict[int, dict[str, tuple[Pass, ...]]] = {}
+    found: dict[int, dict[str, tuple[WaivedRepeat, ...]]] = {}
     for name in sorted(passes):
         found.setdefault(part_of(name), {})[name] = passes[name]
     return found
 
 
 def _lines(
-    index: sqlite3.Connection, part: int, here: tuple[Border, ...], passes: Mapping[str, tuple[Pass, ...]]
+    index: sqlite3.Connection, part: int, here: tuple[Border, ...], passes: Mapping[str, tuple[WaivedRepeat, ...]]
 ) -> PieceLines:
     rows = index.execute(LINES, (part,)).fetchall()
     return PieceLines(
@@ -141,9 +143,9 @@ def _lines(
     )
 
 
-def _sums(index: sqlite3.Connection) -> Sums:
+def _sums(index: sqlite3.Connection) -> LedgerTotals:
     found = stock(index)
-    return Sums(
+    return LedgerTotals(
         epochs=replace(found.epochs, of=_epochs_of(index, found.epochs, found.standing.values())),
         standing=found.standing,
         landings=found.landings,

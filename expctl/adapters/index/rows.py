@@ -7,9 +7,9 @@ from typing import Any
 
 from expctl.adapters.index.columns import ground_of_text, ground_text, grounds_of, list_text, listed
 from expctl.domain.experiment.proposal import Kind, Verdict, id_order
-from expctl.domain.history.comparability import Ground
+from expctl.domain.history.comparability import Comparability
 from expctl.domain.history.epochs import Measuring
-from expctl.domain.ledger.record_summary import Ban, Digest, Told
+from expctl.domain.ledger.record_summary import PredictionSummary, RecordSummary, RuleSummary
 from expctl.domain.ledger.rows import Lines
 
 Row = tuple[Any, ...]
@@ -28,10 +28,10 @@ KINDS = {kind.value: kind for kind in Kind}
 VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
-def row_of(digest: Digest) -> Row:
+def row_of(digest: RecordSummary) -> Row:
     """The row of a digest, its ground as text; without its lines. What no view would show of its texts is left out."""
-    told: Sequence[Any] = digest.told or (None,) * len(Told._fields)
-    ban: Sequence[Any] = digest.ban[1:] if digest.ban else (None,) * (len(Ban._fields) - 1)
+    told: Sequence[Any] = digest.told or (None,) * len(PredictionSummary._fields)
+    ban: Sequence[Any] = digest.ban[1:] if digest.ban else (None,) * (len(RuleSummary._fields) - 1)
     own, *again = digest.measurings or (None,)
     row = (
         digest.id,
@@ -58,21 +58,21 @@ def row_of(digest: Digest) -> Row:
     return tuple([HALVES.sub("", each) if type(each) is str and not each.isascii() else each for each in row])
 
 
-def digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
+def digests(index: sqlite3.Connection) -> tuple[RecordSummary, ...]:
     """Every record in order of id."""
     return _read(index.execute("select * from digests"), grounds_of(index))
 
 
-def drawn_digests(index: sqlite3.Connection) -> tuple[Digest, ...]:
+def drawn_digests(index: sqlite3.Connection) -> tuple[RecordSummary, ...]:
     """As `digests`, with the lines of each, and none of the brief's sentences."""
     return _read(index.execute("select * from drawn_digests"), grounds_of(index))
 
 
-def _read(rows: Iterable[Row], grounds: Mapping[int, Ground]) -> tuple[Digest, ...]:
+def _read(rows: Iterable[Row], grounds: Mapping[int, Comparability]) -> tuple[RecordSummary, ...]:
     return tuple(sorted([digest_of_row(row, grounds) for row in rows], key=lambda each: id_order(each.id)))
 
 
-def digest_of_row(row: Row, grounds: Mapping[int, Ground]) -> Digest:
+def digest_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSummary:
     """The digest of a row: COLUMNS, its ground as a number, and LINES where they are wanted."""
     # fmt: off
     (
@@ -88,7 +88,7 @@ def digest_of_row(row: Row, grounds: Mapping[int, Ground]) -> Digest:
         measurings = (Measuring(name, target, date, base, grounds[ground]),)
     if again:
         measurings += tuple(Measuring(name, on, at, base, ground_of_text(text), True) for on, at, text in listed(again))
-    return Digest(
+    return RecordSummary(
         name,
         title,
         KINDS[kind],
@@ -109,10 +109,10 @@ def digest_of_row(row: Row, grounds: Mapping[int, Ground]) -> Digest:
         listed(passes),
         None
         if counts is None
-        else Told(
+        else PredictionSummary(
             counts == 1, verdict_holds == 1, None if gain_holds is None else gain_holds == 1, hoped == 1, surplus_percent, told
         ),
-        None if known is None else Ban(name, known == 1, lapsed == 1, waits == 1, in_epoch == 1, opened, forbids, ban),
+        None if known is None else RuleSummary(name, known == 1, lapsed == 1, waits == 1, in_epoch == 1, opened, forbids, ban),
         measurings,
         Lines(*lines) if lines else None,
     )

@@ -9,17 +9,17 @@ from expctl.adapters.index.columns import listed
 from expctl.adapters.index.epochs import epochs_known
 from expctl.adapters.index.queries import NEWEST, standing
 from expctl.domain.history.baselines import ImportedBaseline, Landing
-from expctl.domain.ledger.status_totals import LAST, Stock
+from expctl.domain.ledger.status_totals import LAST, StatusTotals
 
 LANDED = "select date, name from live where lands order by date, number, name"
 GIVEN = "select target, name, title, given, date from live where given is not null order by target, number, name"
 OWED = "select name, debts from live where debts <> '' order by number, name"
 
 
-def stock(index: sqlite3.Connection) -> Stock:
+def stock(index: sqlite3.Connection) -> StatusTotals:
     """What all records come to, in short."""
     shown = standing(index)
-    return Stock(
+    return StatusTotals(
         epochs=epochs_known(index),
         standing=shown,
         landings=tuple([Landing(date, name) for date, name in index.execute(LANDED)]),

@@ -11,9 +11,9 @@ from expctl.adapters.index.columns import ground_text, list_text
 from expctl.adapters.index.rows import Row, row_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import Fact, Record
-from expctl.domain.ledger.record_summary import digest_of
+from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.rows import Lines
-from expctl.domain.rules.conditions import hold_of
+from expctl.domain.rules.conditions import conditions_of
 from expctl.domain.rules.matching import keys_of
 from expctl.domain.values import dataclass
 from expctl.domain.verdict.side import Side
@@ -79,7 +79,7 @@ class Reduction:
             raise Refused(f"{where}/record.json names {record.id}", where=where, hint="restore it from git")
         rule = record.rule
         codes = [made.code for made in record.artifacts.get(Side.CANDIDATE, {}).values()]
-        digest = digest_of(record)
+        digest = summary_of(record)
         return Reduced(
             folder,
             row_of(digest),
@@ -87,7 +87,7 @@ class Reduction:
             self.draw(record) if self.draw else None,
             tuple(keys_of(rule, codes)) if rule is not None else (),
             rule.forbids if rule is not None else (),
-            list_text(hold_of(record)) if rule is not None else "",
+            list_text(conditions_of(record)) if rule is not None else "",
             ruled=rule is not None or bool(record.waivers),
             proposed=True,
         )

@@ -32,7 +32,7 @@ def findings_of(text: bytes, *, where: str) -> tuple[Finding, ...]:
     return numbered(found)
 
 
-class FindingsPen:
+class FindingsEditor:
     """Writes findings.yaml. Whatever it changes, ids that were implied by the order are written down with it."""
 
     def added(self, text: bytes, finding: Finding) -> bytes:

@@ -15,7 +15,7 @@ from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.yaml_cache import KeptDocuments
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import ID_PATTERN, Proposal, Verdict, check_id, id_order
-from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
+from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket, content_of
 from expctl.domain.experiment.record import Finding
 from expctl.domain.patch.unified_diff import no_diff
 from expctl.domain.protocol.inconsistencies import inconsistencies
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
     from expctl.domain.experiment.proposal_files import Queued
     from expctl.domain.experiment.record import Record
-    from expctl.domain.experiment.unreadable import Malformed
-    from expctl.domain.ledger.record_summary import Digest
-    from expctl.domain.ledger.status_totals import Stock
+    from expctl.domain.experiment.unreadable import Unreadable
+    from expctl.domain.ledger.record_summary import RecordSummary
+    from expctl.domain.ledger.status_totals import StatusTotals
     from expctl.domain.queue.dependency_answer import Profile
 
 PROTOCOL = "protocol.yaml"
@@ -120,13 +120,13 @@ class GitLibrary:
         """Ids of proposals without a verdict about the idea, in their order."""
         return self._index.ask(commit, queries.waiting)
 
-    def digests(self, commit: str, *, drawn: bool = False) -> tuple[Digest, ...]:
+    def digests(self, commit: str, *, drawn: bool = False) -> tuple[RecordSummary, ...]:
         """Every record in short, in order of id; with the lines that were drawn of it, where they are kept and wanted."""
         from expctl.adapters.index import rows
 
         return self._index.ask(commit, rows.drawn_digests if drawn and self._index.draws else rows.digests)
 
-    def stock(self, commit: str) -> Stock:
+    def stock(self, commit: str) -> StatusTotals:
         """What all records come to, for whoever needs no single one of them."""
         from expctl.adapters.index.status_queries import stock
 
@@ -138,19 +138,19 @@ class GitLibrary:
         texts = {f"{EXPERIMENTS}/{name}": text for (name, _), text in found.items()}
         return tuple(self._kept.read(texts, Proposal, _proposal_if_sound).values())
 
-    def malformed(self, commit: str, ids: Iterable[str]) -> tuple[Malformed, ...]:
+    def malformed(self, commit: str, ids: Iterable[str]) -> tuple[Unreadable, ...]:
         """Those of these ids whose experiment.yaml or queued.json can't be read, with every problem in them."""
         from expctl.adapters.records.proposal_file import proposal_of
-        from expctl.domain.experiment.unreadable import Malformed
+        from expctl.domain.experiment.unreadable import Unreadable
 
         readers: Mapping[str, Callable[[bytes, str], object]] = {"experiment.yaml": proposal_of, "queued.json": _ticket}
-        found: dict[str, Malformed] = {}
+        found: dict[str, Unreadable] = {}
         for (name, file), text in self._some(commit, ids, *readers).items():
             try:
                 readers[file](text, f"{EXPERIMENTS}/{name}")
             except Refused as refusal:
                 where, problems = f"{EXPERIMENTS}/{name}/{file}", tuple(refusal.found.splitlines())
-                known = found.get(name, Malformed(id=name, where=where, problems=()))
+                known = found.get(name, Unreadable(id=name, where=where, problems=()))
                 found[name] = replace(known, problems=(*known.problems, *problems))
         return tuple(found.values())
 
@@ -188,7 +188,7 @@ class GitLibrary:
         """The bytes of experiments/findings.yaml; empty when there is none."""
         return self._git.read_file(commit, FINDINGS) or b""
 
-    def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Filing]:
+    def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, QueuedTicket]:
         """Ticket and content of those of `experiments` that are proposals in `commit`."""
         wanted = tuple(experiments)
         found = self._some(commit, wanted, *PROPOSAL)
@@ -289,10 +289,10 @@ def _ticket(text: bytes | None, folder: str) -> Ticket | None:
     return None if text is None else typed_json(text, Ticket, where=f"{folder}/queued.json")
 
 
-def _filing(text: bytes | None, patch: bytes | None, ticket: bytes | None, folder: str) -> Filing:
+def _filing(text: bytes | None, patch: bytes | None, ticket: bytes | None, folder: str) -> QueuedTicket:
     content, fault = content_of(text or b"", patch or b""), no_diff(patch)
     unfit = f"change.patch: {fault}" if fault else ""
     try:
-        return Filing(ticket=_ticket(ticket, folder), content=content, unfit=unfit)
+        return QueuedTicket(ticket=_ticket(ticket, folder), content=content, unfit=unfit)
     except Refused:
-        return Filing(ticket=None, content=content, unfit=unfit, damaged=True)
+        return QueuedTicket(ticket=None, content=content, unfit=unfit, damaged=True)

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from expctl.adapters.codec.fast_json import Unsound, reader_of
+from expctl.adapters.codec.fast_json import Invalid, reader_of
 
 if TYPE_CHECKING:
     from expctl.adapters.index.record_index import RecordIndex
@@ -45,7 +45,7 @@ class KeptDocuments:
                 try:
                     found[where] = reader_of(wanted)(json.loads(plain))
                     continue
-                except (ValueError, Unsound):
+                except (ValueError, Invalid):
                     pass  # damaged
             made = read(where, text)
             if made is not None:

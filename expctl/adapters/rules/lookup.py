@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from expctl.adapters.records.repository_contents import GitLibrary
     from expctl.adapters.rules.current_facts import AskTool, RepositoryCircumstances, TryProbe
     from expctl.domain.experiment.record import Record
-    from expctl.domain.rules.open_conditions import Hold
+    from expctl.domain.rules.open_conditions import RuleConditions
 
 PROTOCOL = "protocol.yaml"
 FAULTS_MAX = 10
@@ -86,14 +86,14 @@ class GitRulebook:
         """Every record with a rule, or with a waiver of one, in order of id."""
         return self._read(commit, self._index.ask(commit, lambda index: [name for (name,) in index.execute(RULED)]))
 
-    def holds(self, commit: str) -> Mapping[str, Hold]:
+    def holds(self, commit: str) -> Mapping[str, RuleConditions]:
         """What each rule hangs on, by its experiment, in order of id. No record is read."""
         import json
 
-        from expctl.domain.rules.open_conditions import Hold
+        from expctl.domain.rules.open_conditions import RuleConditions
 
         rows = self._index.ask(commit, lambda index: index.execute(HELD).fetchall())
-        return {name: Hold(*json.loads(text)) for name, text in rows}  # its lists do for tuples, in half of the time
+        return {name: RuleConditions(*json.loads(text)) for name, text in rows}  # its lists do for tuples, in half of the time
 
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> RepositoryCircumstances:
         """What is true now, of the commit and of this machine."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
-from expctl.adapters.child.contained_process import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
+from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.codec.decode import Problems, decode, encode
 from expctl.domain.errors import Busy
 from expctl.domain.experiment.record import Artifact
@@ -95,7 +95,7 @@ class Builder:
         cache = self._state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
         cache.mkdir(parents=True, exist_ok=True)
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
-        walls = Walls(
+        walls = ChildLimits(
             scratch=(scratch, out),
             tree=(tree,) if target.build.toolchain is Toolchain.COMMAND else (),  # it may build in place; the tree is its own
             shared=(*shared_folders(self._environment), *(() if cache.is_relative_to(scratch) else (cache,))),

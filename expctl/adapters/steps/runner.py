@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
-from expctl.adapters.child.contained_process import Child, Gone, Launch, TimedOut, Unkillable, Walls, log_tail
-from expctl.adapters.child.result_channel import NONCE, Channel, Unasked, shown
+from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut, Unkillable, log_tail
+from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, shown
 from expctl.adapters.machine.interference_watch import Watch
 from expctl.adapters.steps.rounds import Rounds
 from expctl.adapters.steps.worker import StepFailed
@@ -90,7 +90,7 @@ class StepRunner:
                             return Failed(reason=f"the test said it passed and then {child.fate()}", died=True)
                         return report
                     if said.get("event") != "case":
-                        raise Unasked(shown(said))
+                        raise Unexpected(shown(said))
                     cases += 1
                     failed += said.get("ok") is not True
                     _keep_worst(worst, said.get("facts"))
@@ -102,7 +102,7 @@ class StepRunner:
                 return Failed(reason=f"the test did not end within {step.timeout_s:g} s ({cases} cases done)", died=True)
             except Gone as gone:
                 return Failed(reason=f"the test sent {gone}", died=True)
-            except Unasked as unasked:
+            except Unexpected as unasked:
                 return Failed(reason=f"the test said something that it was not asked: {unasked}", died=True)
 
     def profile(
@@ -135,7 +135,7 @@ class StepRunner:
             return Failed(reason=f"did not end within {step.timeout_s:g} s", fault=True)
         except StepFailed as error:
             return error.failed
-        except (Gone, Unasked, OSError) as error:
+        except (Gone, Unexpected, OSError) as error:
             return Failed(reason=f"{error}{log_tail(log)}", fault=True)
         if status:
             return Failed(reason=f"{child.fate()}{log_tail(log)}", fault=True)
@@ -185,7 +185,7 @@ class StepRunner:
                     environment=child_environment(self._environment, room, self._mark),
                     log=log,
                     core=core,
-                    walls=Walls(scratch=own, shared=shared_folders(self._environment), counters=out is not None),
+                    walls=ChildLimits(scratch=own, shared=shared_folders(self._environment), counters=out is not None),
                 )
             )
         except OSError as error:
@@ -225,7 +225,7 @@ class StepRunner:
 def _ended(child: Child) -> int:
     """The exit status. After an `end` comes nothing. Raises Unasked, and TimedOut when the channel stays open."""
     for line in child.lines(time.monotonic() + END_WAIT_S):
-        raise Unasked(one_line(line, 60))
+        raise Unexpected(one_line(line, 60))
     return child.wait(time.monotonic() + END_WAIT_S)
 
 

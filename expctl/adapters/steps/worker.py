@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from expctl.adapters.child.contained_process import Child, Gone, TimedOut, log_tail
-from expctl.adapters.child.result_channel import NONCE, Channel, Unasked, shown
+from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, shown
 from expctl.domain.run.step_result import Failed
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Side
@@ -59,7 +59,7 @@ class Worker:
                 if answer.get("event") == "end" and (wanted != "end" or not answer.get("ok")):
                     raise StepFailed(self._blame(answer))
                 if answer.get("event") != wanted:
-                    raise Unasked(shown(answer))
+                    raise Unexpected(shown(answer))
                 if wanted == "end":
                     self._hear_out()
                 elif self._takes_turns:
@@ -68,7 +68,7 @@ class Worker:
             raise Gone(self.child.fate())
         except TimedOut:
             self._fail("did not answer in time")
-        except Unasked as unasked:
+        except Unexpected as unasked:
             self._fail(f"said something that it was not asked: {unasked}")
         except Gone as gone:
             self._fail(f"{gone}{log_tail(self._log)}")
@@ -76,7 +76,7 @@ class Worker:
     def _hear_out(self) -> None:
         """After an `end` comes nothing."""
         for line in self.child.lines(self._deadline_s):
-            raise Unasked(one_line(line, 60))
+            raise Unexpected(one_line(line, 60))
 
     def times(self, size: str, iterations: int) -> Visit:
         """Time `iterations` at `size`. What the script sees from outside counts before what we do, who see its own work too."""

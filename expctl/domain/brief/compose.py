@@ -12,7 +12,7 @@ from expctl.domain.brief.sentences import baseline_section, finding_section, nex
 from expctl.domain.brief.word_limit import Section, within
 from expctl.domain.experiment.predictions import Accuracy, accuracy_of
 from expctl.domain.experiment.proposal import Proposal, Verdict
-from expctl.domain.ledger.record_summary import Digest, SeenNoise, given_baselines
+from expctl.domain.ledger.record_summary import RecordSummary, SeenNoise, given_baselines
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Known:
 
     protocol: Protocol
     head: str
-    digests: tuple[Digest, ...]
+    digests: tuple[RecordSummary, ...]
     epochs: Epochs
     baselines: tuple[Baseline, ...]
     calibrated: Mapping[str, Calibrated]

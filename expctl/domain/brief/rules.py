@@ -14,10 +14,10 @@ from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
-    from expctl.domain.ledger.record_summary import Ban, Digest
+    from expctl.domain.ledger.record_summary import RecordSummary, RuleSummary
     from expctl.domain.rules.current_facts import Circumstances
-    from expctl.domain.rules.match_levels import Pass
-    from expctl.domain.rules.open_conditions import Hold
+    from expctl.domain.rules.match_levels import WaivedRepeat
+    from expctl.domain.rules.open_conditions import RuleConditions
 
 WAY_OUT = (
     "The way out of a rule is a new precondition: a condition below that has changed (compiler, architecture, the baseline's"
@@ -37,11 +37,11 @@ class RulesNow:
     untried: tuple[str, ...] = ()
 
 
-def rules_now(holds: Mapping[str, Hold], now: Circumstances) -> RulesNow:
+def rules_now(holds: Mapping[str, RuleConditions], now: Circumstances) -> RulesNow:
     """Each is looked at until one of its conditions is seen to have changed; probes come last."""
     opened, untried = {}, []
     for name, hold in holds.items():
-        lapse = next(hold.lapses(now), None)
+        lapse = next(hold.changed(now), None)
         probe = hold.asked() if lapse is None else None
         if lapse is not None:
             opened[name] = f"{lapse.condition}: {lapse.was} -> {lapse.now}"
@@ -50,7 +50,7 @@ def rules_now(holds: Mapping[str, Hold], now: Circumstances) -> RulesNow:
     return RulesNow(opened=opened, untried=tuple(untried))
 
 
-def rule_section(digests: Sequence[Digest], now: RulesNow) -> Section:
+def rule_section(digests: Sequence[RecordSummary], now: RulesNow) -> Section:
     """Rules that hold. First those that only the reader can keep, then the newest."""
     held = [each.ban for each in digests if each.ban is not None and each.id not in now.opened]
     order = sorted(sorted(held, key=lambda ban: id_order(ban.id), reverse=True), key=lambda ban: ban.known)
@@ -69,14 +69,14 @@ def rule_section(digests: Sequence[Digest], now: RulesNow) -> Section:
     )
 
 
-def _held(ban: Ban, passes: Sequence[Pass]) -> str:
+def _held(ban: RuleSummary, passes: Sequence[WaivedRepeat]) -> str:
     """`; waived for P9 (KEEP): wider tiles`, the last time."""
     last = f"; waived for {passes[-1].id} ({passes[-1].verdict}): {_cut(passes[-1].reason)}" if passes else ""
     maybe = f"; open again on: {_cut(ban.opened)}" if ban.waits and ban.opened and not ban.lapsed else ""
     return f"{ban.sentence}{maybe}{last}"
 
 
-def open_questions(digests: Sequence[Digest], findings: Sequence[Finding], now: RulesNow) -> Section:
+def open_questions(digests: Sequence[RecordSummary], findings: Sequence[Finding], now: RulesNow) -> Section:
     """What is undecided: reopened rules, contradictions, debts at home, INCONCLUSIVE runs, the newest first."""
     newest = digests[::-1]
     reopened = [each.ban for each in newest if each.ban is not None and each.id in now.opened]

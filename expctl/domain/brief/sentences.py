@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
     from expctl.domain.history.epochs import Epochs
-    from expctl.domain.ledger.record_summary import Digest, SeenNoise, Told
+    from expctl.domain.ledger.record_summary import PredictionSummary, RecordSummary, SeenNoise
     from expctl.domain.protocol.model import Protocol
 
 LONG, SHORT = 420, 200  # characters of a quoted text
@@ -84,7 +84,7 @@ def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
     )
 
 
-def prediction_section(digests: Sequence[Digest], accuracy: Accuracy) -> Section:
+def prediction_section(digests: Sequence[RecordSummary], accuracy: Accuracy) -> Section:
     """The hit rate, then what was predicted and what came, the newest first; misses teach more than hits."""
     told = [(each.id, each.told) for each in digests if each.told]
     order = sorted(told, key=lambda each: (not _is_hit(each[1]), id_order(each[0])), reverse=True)
@@ -100,7 +100,7 @@ def prediction_section(digests: Sequence[Digest], accuracy: Accuracy) -> Section
     )
 
 
-def _is_hit(told: Told) -> bool:
+def _is_hit(told: PredictionSummary) -> bool:
     return told.counts and told.verdict_holds and told.gain_holds is not False
 
 

@@ -25,7 +25,7 @@ class Ticket:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filing:
+class QueuedTicket:
     """A proposal as it lies in a commit: its ticket (None: somebody committed it by hand, or it is `damaged`), and `content_of`
     what is there. `unfit` says why its change is none.
     """

@@ -86,7 +86,7 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lapse:
+class ChangedCondition:
     """A condition of a rule that no longer holds: what it was when the experiment failed, what it is now, and who says so."""
 
     condition: str
@@ -115,7 +115,7 @@ class Rule:
     region: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     shapes: Mapping[str, str] = field(default_factory=dict)
     probe: Probe | None = None
-    lapsed: tuple[Lapse, ...] = ()
+    lapsed: tuple[ChangedCondition, ...] = ()
     reopened_by: str = ""
 
 
@@ -140,7 +140,7 @@ class History:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Yardstick:
+class BenchmarkIdentity:
     """What judged: `harness` is a hash of the harness' files, `kpi` and `build` say what is timed and how it is built, as
     text that is equal when they are (see domain/history/benchmark_identity.py). Records from before it have none.
     """
@@ -188,7 +188,7 @@ class Record:
     replications: tuple["Replication", ...] = ()
     procedure: Procedure | None = None
     samples_sha256: str = ""
-    yardstick: Yardstick | None = None
+    yardstick: BenchmarkIdentity | None = None
 
     @property
     def left_open(self) -> bool:
@@ -208,7 +208,7 @@ class Replication:
     environment: Mapping[str, str]
     procedure: Procedure | None = None
     samples_sha256: str = ""
-    yardstick: Yardstick | None = None
+    yardstick: BenchmarkIdentity | None = None
 
 
 class EvidenceKind(StrEnum):

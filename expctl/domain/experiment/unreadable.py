@@ -8,7 +8,7 @@ from expctl.domain.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Malformed:
+class Unreadable:
     """The proposal `id`: `problems` in its files, of which `where` is the first that has some."""
 
     id: str

@@ -10,7 +10,7 @@ NAMED_MAX = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contest:
+class CommitComparison:
     """`after` measured against `before` by the verdict engine. Without a verdict `note` says why nothing was measured."""
 
     before: str
@@ -45,7 +45,7 @@ class LeftOut:
     name: str
     title: str
     promise: Promise | None
-    contest: Contest
+    contest: CommitComparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Probe:
     layers: int
     promise: Promise
     lost: bool
-    contest: Contest
+    contest: CommitComparison
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +69,7 @@ class Bisection:
     title: str = ""
     commit: str = ""
     promise: Promise = field(default_factory=Promise)
-    own: Contest | None = None
+    own: CommitComparison | None = None
     stopped: str = ""
 
     @property
@@ -91,7 +91,7 @@ class Audit:
     date: str
     layers: tuple[str, ...]
     promise: Promise
-    whole: Contest
+    whole: CommitComparison
     falls_short: bool
     left_out: tuple[LeftOut, ...] = ()
     bisection: Bisection | None = None

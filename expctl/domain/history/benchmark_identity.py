@@ -3,13 +3,13 @@
 import hashlib
 import json
 
-from expctl.domain.experiment.record import Yardstick
+from expctl.domain.experiment.record import BenchmarkIdentity
 from expctl.domain.protocol.model import Protocol, Style, Target
 
 
-def yardstick_of(protocol: Protocol, target: str, *, harness: str) -> Yardstick:
+def benchmark_identity_of(protocol: Protocol, target: str, *, harness: str) -> BenchmarkIdentity:
     """The yardstick of `target`; `harness` is the hash of the harness' files (`Workspace.protocol_identity` of them)."""
-    return Yardstick(harness=harness, kpi=kpi_text(protocol, target), build=_build_text(protocol.targets[target]))
+    return BenchmarkIdentity(harness=harness, kpi=kpi_text(protocol, target), build=_build_text(protocol.targets[target]))
 
 
 def kpi_text(protocol: Protocol, target: str) -> str:

@@ -9,7 +9,7 @@ from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment.record import Record, Replication, Yardstick
+    from expctl.domain.experiment.record import BenchmarkIdentity, Record, Replication
 
 HASH_LETTERS = 8
 
@@ -25,7 +25,7 @@ NO_COMPILER = frozenset(("elftools",))  # it hashes builds and shapes none
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class Comparability:
     """`protocol` is the identity of protocol.yaml with the harness. `parts` are named texts: of the harness, the KPI, the
     build, the compiler, the machine, its kernel, driver and clock policy. What is not known is left out of both.
     """
@@ -47,9 +47,9 @@ class Change:
         return f"{self.what} {before} -> {after}"
 
 
-def ground_of(
-    *, protocol: str, yardstick: Yardstick | None, environment: Mapping[str, str], sizes: tuple[str, ...] = ()
-) -> Ground:
+def comparability_of(
+    *, protocol: str, yardstick: BenchmarkIdentity | None, environment: Mapping[str, str], sizes: tuple[str, ...] = ()
+) -> Comparability:
     """The ground of a measurement. `sizes` are those of its estimates, all that old records hold of their KPI."""
     tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
     cores = f", {environment['cores']} cores" if "cores" in environment else ""
@@ -65,10 +65,10 @@ def ground_of(
         "driver": environment.get("driver", ""),
         "clock policy": environment.get("clock_policy", ""),
     }
-    return Ground(protocol=protocol, parts={name: text for name, text in parts.items() if text})
+    return Comparability(protocol=protocol, parts={name: text for name, text in parts.items() if text})
 
 
-def grounds_of(record: Record) -> tuple[tuple[str, str, Ground], ...]:
+def grounds_of(record: Record) -> tuple[tuple[str, str, Comparability], ...]:
     """(target, date, ground) of a record and of each of its replications; none of an imported one, for nobody knows it."""
     if not record.base:
         return ()
@@ -76,7 +76,7 @@ def grounds_of(record: Record) -> tuple[tuple[str, str, Ground], ...]:
     return (*found, *((again.target, again.date, _of(again, record.protocol)) for again in record.replications))
 
 
-def changes(before: Ground, after: Ground, *, protocols: frozenset[str] = frozenset()) -> tuple[Change, ...]:
+def changes(before: Comparability, after: Comparability, *, protocols: frozenset[str] = frozenset()) -> tuple[Change, ...]:
     """What differs, among what both know. `protocols` are further identities that `before` is known under.
 
     An equal identity of protocol and harness settles all that these decide; a different one says nothing where both know
@@ -94,9 +94,9 @@ def changes(before: Ground, after: Ground, *, protocols: frozenset[str] = frozen
     return tuple(found)
 
 
-def _of(measured: Record | Replication, protocol: str) -> Ground:
+def _of(measured: Record | Replication, protocol: str) -> Comparability:
     sizes = tuple(estimate.size for estimate in measured.estimates if estimate.size != OBJECTIVE)
-    return ground_of(protocol=protocol, yardstick=measured.yardstick, environment=measured.environment, sizes=sizes)
+    return comparability_of(protocol=protocol, yardstick=measured.yardstick, environment=measured.environment, sizes=sizes)
 
 
 def _sizes_of(kpi: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.experiment.proposal import id_order
-from expctl.domain.history.comparability import Change, Ground, changes, grounds_of
+from expctl.domain.history.comparability import Change, Comparability, changes, grounds_of
 from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Measuring(NamedTuple):
     target: str
     date: str
     base: str
-    ground: Ground
+    ground: Comparability
     again: bool = False
 
 
@@ -42,7 +42,7 @@ class Epoch:
     target: str
     number: int
     first: Measuring
-    ground: Ground
+    ground: Comparability
     protocols: frozenset[str]
     begins: tuple[Change, ...] = ()
 
@@ -51,11 +51,11 @@ class Epoch:
         """`cpu 2`."""
         return f"{self.target} {self.number}"
 
-    def holds(self, ground: Ground) -> bool:
+    def holds(self, ground: Comparability) -> bool:
         """Does nothing that is known of `ground` contradict this epoch?"""
         return not self.changes_to(ground)
 
-    def changes_to(self, ground: Ground) -> tuple[Change, ...]:
+    def changes_to(self, ground: Comparability) -> tuple[Change, ...]:
         """What would begin a new epoch."""
         return changes(self.ground, ground, protocols=self.protocols)
 
@@ -68,7 +68,7 @@ class Epochs:
     of: Mapping[str, Epoch] = field(default_factory=dict)
     last: Mapping[str, Epoch] = field(default_factory=dict)
 
-    def current(self, target: str, ground: Ground) -> Epoch | None:
+    def current(self, target: str, ground: Comparability) -> Epoch | None:
         """The epoch that a measurement on `ground` would join; None where it would open a new one."""
         used = self.last.get(target)
         if used is not None and used.holds(ground):
@@ -100,7 +100,7 @@ def epochs_of(records: Iterable[Record]) -> Epochs:
 def epochs_from(found: Iterable[Measuring]) -> Epochs:
     """As `epochs_of`, from measurements."""
     by_target: dict[str, tuple[Epoch, ...]] = {}  # the one used last is the last
-    newest: dict[str, Ground] = {}
+    newest: dict[str, Comparability] = {}
     names: dict[str, tuple[str, int]] = {}
     # Grounds are few and return often: what one makes of the epochs so far is found once, by the very objects.
     after: dict[tuple[str, int, int], tuple[Epoch, ...]] = {}
@@ -144,7 +144,7 @@ def _opened(known: tuple[Epoch, ...], first: Measuring) -> Epoch:
     )
 
 
-def _learned(epoch: Epoch, ground: Ground) -> Epoch:
+def _learned(epoch: Epoch, ground: Comparability) -> Epoch:
     """The epoch, with what a further measurement knows of its ground."""
     if ground.protocol in epoch.protocols and ground.parts.keys() <= epoch.ground.parts.keys():
         return epoch
@@ -152,7 +152,7 @@ def _learned(epoch: Epoch, ground: Ground) -> Epoch:
         target=epoch.target,
         number=epoch.number,
         first=epoch.first,
-        ground=Ground(protocol=epoch.ground.protocol, parts={**ground.parts, **epoch.ground.parts}),
+        ground=Comparability(protocol=epoch.ground.protocol, parts={**ground.parts, **epoch.ground.parts}),
         protocols=epoch.protocols | {ground.protocol},
         begins=epoch.begins,
     )

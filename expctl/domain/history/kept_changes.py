@@ -32,7 +32,7 @@ class Promise:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layer:
+class KeptChange:
     """One commit that changed the scope. `id` is the experiment that was kept as this commit, empty for a commit by hand;
     `promises` are by size, with the objective, of the target that is audited. None of another target promises anything.
     """
@@ -49,13 +49,13 @@ class Layer:
         return self.id or f"{self.commit[:7]} by hand"
 
 
-def stack_of(commits: Sequence[str], records: Sequence[Record], epoch: Epoch) -> tuple[Layer, ...]:
+def stack_of(commits: Sequence[str], records: Sequence[Record], epoch: Epoch) -> tuple[KeptChange, ...]:
     """The layers of `commits`, in the order in which they landed. Only what was measured in `epoch` is a promise."""
     kept = {record.candidate: record for record in records if lands(record)}
     return tuple(_layer(commit, kept.get(commit), epoch) for commit in commits)
 
 
-def together(layers: Sequence[Layer]) -> dict[str, Promise]:
+def together(layers: Sequence[KeptChange]) -> dict[str, Promise]:
     """What layers promise together, by size: effects add up in log units, and so do the squares of their half-widths."""
     sizes = dict.fromkeys(size for layer in layers for size in layer.promises)
     parts = {size: [layer.promises[size] for layer in layers if size in layer.promises] for size in sizes}
@@ -85,12 +85,12 @@ def falls_short(measured: Estimate, promised: Promise, worthwhile_percent: float
     return missing > math.hypot(effect - low, promised.half_width) and missing > worthwhile_percent / 100
 
 
-def _layer(commit: str, record: Record | None, epoch: Epoch) -> Layer:
+def _layer(commit: str, record: Record | None, epoch: Epoch) -> KeptChange:
     if record is None:
-        return Layer(commit=commit)
+        return KeptChange(commit=commit)
     mode = record.procedure.mode if record.procedure else Mode.GAIN
     promises = {each.size: _promise(each) for each in _estimates(record, epoch)}
-    return Layer(commit=commit, id=record.id, title=record.title, mode=mode, promises=promises)
+    return KeptChange(commit=commit, id=record.id, title=record.title, mode=mode, promises=promises)
 
 
 def _estimates(record: Record, epoch: Epoch) -> tuple[Estimate, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from expctl.domain.experiment.record import Yardstick
-from expctl.domain.history.benchmark_identity import yardstick_of
-from expctl.domain.history.comparability import Change, Ground, ground_of
+from expctl.domain.experiment.record import BenchmarkIdentity
+from expctl.domain.history.benchmark_identity import benchmark_identity_of
+from expctl.domain.history.comparability import Change, Comparability, comparability_of
 from expctl.domain.history.epochs import Epoch, Epochs
 from expctl.domain.values import dataclass
 
@@ -56,7 +56,7 @@ def epoch_lines(epochs: Epochs) -> tuple[str, ...]:
     )
 
 
-def ground_text(ground: Ground) -> str:
+def ground_text(ground: Comparability) -> str:
     """What matters of a ground to a reader: KPI, compiler, machine, driver, clock policy."""
     shown = ("KPI" if "KPI" in ground.parts else "sizes", "compiler", "machine", "gpu", "kernel", "driver", "clock policy")
     return ", ".join(f"{name} {ground.parts[name]}" for name in shown if name in ground.parts)
@@ -76,8 +76,10 @@ def pending(protocol: Protocol, targets: Iterable[str], epochs: Epochs) -> dict[
     for target in targets:
         last = epochs.last.get(target)
         if last is not None and target in protocol.targets:
-            stick = yardstick_of(protocol, target, harness="")
-            ground = ground_of(protocol="", yardstick=Yardstick(harness="", kpi=stick.kpi, build=stick.build), environment={})
+            stick = benchmark_identity_of(protocol, target, harness="")
+            ground = comparability_of(
+                protocol="", yardstick=BenchmarkIdentity(harness="", kpi=stick.kpi, build=stick.build), environment={}
+            )
             if epochs.current(target, ground) is None:
                 found[target] = last.changes_to(ground)
     return found

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from expctl.domain.experiment.queue_ticket import Filing, Ticket
+from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket
 from expctl.domain.ledger.model import Ledger, ledger_from
-from expctl.domain.ledger.record_summary import Digest, digest_of
+from expctl.domain.ledger.record_summary import RecordSummary, summary_of
 from expctl.domain.queue.pending import Queue
 from expctl.domain.values import dataclass, replace
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Books:
+class LedgerInputs:
     """What a commit holds. Among `records` are those that show a baseline, and those that no view has drawn before."""
 
     protocol: Protocol
-    digests: Mapping[str, Digest]
+    digests: Mapping[str, RecordSummary]
     records: Mapping[str, Record]
     findings: tuple[Finding, ...]
     waiting: Queue
@@ -38,29 +38,29 @@ class Books:
         digests = tuple(self.digests.values())
         return ledger_from(self.protocol, digests, self.records, findings=self.findings, queue=self.queue())
 
-    def with_records(self, records: Iterable[Record]) -> Books:
+    def with_records(self, records: Iterable[Record]) -> LedgerInputs:
         """After these were concluded, or imported."""
         new = {each.id: each for each in records}
         return replace(
             self,
-            digests={**self.digests, **{name: digest_of(each) for name, each in new.items()}},
+            digests={**self.digests, **{name: summary_of(each) for name, each in new.items()}},
             records={**self.records, **new},
             waiting=replace(self.waiting, records={**self.waiting.records, **new}),
         )
 
-    def with_record(self, record: Record, profile: Profile) -> Books:
+    def with_record(self, record: Record, profile: Profile) -> LedgerInputs:
         """After an experiment was concluded, or replicated (then `profile` is empty: the first one stays)."""
-        books = self.with_records((record,))
-        profiles = {**books.waiting.profiles, record.id: profile} if profile else books.waiting.profiles
-        return replace(books, waiting=replace(books.waiting, profiles=profiles))
+        inputs = self.with_records((record,))
+        profiles = {**inputs.waiting.profiles, record.id: profile} if profile else inputs.waiting.profiles
+        return replace(inputs, waiting=replace(inputs.waiting, profiles=profiles))
 
-    def with_proposal(self, proposal: Proposal, ticket: Ticket) -> Books:
+    def with_proposal(self, proposal: Proposal, ticket: Ticket) -> LedgerInputs:
         """After one more was queued."""
-        filing = Filing(ticket=ticket, content=ticket.content)
+        filing = QueuedTicket(ticket=ticket, content=ticket.content)
         waiting, filings = self.waiting, {**self.waiting.filings, proposal.id: filing}
         return replace(self, waiting=replace(waiting, proposals=(*waiting.proposals, proposal), filings=filings))
 
-    def with_tickets(self, tickets: Mapping[str, Ticket]) -> Books:
+    def with_tickets(self, tickets: Mapping[str, Ticket]) -> LedgerInputs:
         """After some of what is queued got other tickets."""
         filings = self.waiting.filings
         changed = {name: replace(filings[name], ticket=ticket) for name, ticket in tickets.items()}

@@ -16,17 +16,17 @@ from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline
 from expctl.domain.history.epochs import Epochs
 from expctl.domain.ledger.epoch_lines import Border, borders_between, epoch_lines, pending
 from expctl.domain.ledger.opening_facts import Counts, counts_of, epoch_facts, opening_facts, reading_facts, working_facts
-from expctl.domain.ledger.record_summary import Digest, digest_of, place_of
+from expctl.domain.ledger.record_summary import RecordSummary, place_of, summary_of
 from expctl.domain.ledger.remarks import Debt, Remark
 from expctl.domain.ledger.rows import Line, Piece, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
-from expctl.domain.ledger.totals import Sums, sums_of
+from expctl.domain.ledger.totals import LedgerTotals, sums_of
 from expctl.domain.queue.ordering import Entry, line_up
 from expctl.domain.values import dataclass, replace
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding, Record
     from expctl.domain.protocol.model import Protocol
-    from expctl.domain.rules.match_levels import Pass
+    from expctl.domain.rules.match_levels import WaivedRepeat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +64,7 @@ def ledger_of(
     """The ledger of these records, nothing of it drawn. The order of `proposals` and `records` doesn't matter."""
     return ledger_from(
         protocol,
-        [digest_of(record) for record in records],
+        [summary_of(record) for record in records],
         {record.id: record for record in records},
         findings=findings,
         queue=line_up(proposals, records, {}, {}),
@@ -73,7 +73,7 @@ def ledger_of(
 
 def ledger_from(
     protocol: Protocol,
-    digests: Sequence[Digest],
+    digests: Sequence[RecordSummary],
     records: Mapping[str, Record],
     *,
     findings: Sequence[Finding],
@@ -92,7 +92,12 @@ def ledger_from(
 
 
 def ledger_from_sums(
-    protocol: Protocol, sums: Sums, records: Mapping[str, Record], *, findings: Sequence[Finding], queue: Sequence[Entry]
+    protocol: Protocol,
+    sums: LedgerTotals,
+    records: Mapping[str, Record],
+    *,
+    findings: Sequence[Finding],
+    queue: Sequence[Entry],
 ) -> Ledger:
     """The ledger of records that come to `sums`, without a line of its long tables. Among `records` are those that show a
     baseline.
@@ -131,18 +136,20 @@ def unused_ids(numbers: Collection[int]) -> tuple[str, ...]:
     return tuple(f"P{first}" if first == last else f"P{first} to P{last}" for first, last in gaps)
 
 
-def _row(digest: Digest, records: Mapping[str, Record], epochs: Epochs) -> Row | Line:
+def _row(digest: RecordSummary, records: Mapping[str, Record], epochs: Epochs) -> Row | Line:
     number = epochs.number(digest.id)
     return Line(digest.id, digest.lines.row, number) if digest.lines else row_of(records[digest.id], number)
 
 
-def _forecast(digest: Digest, records: Mapping[str, Record]) -> Forecast | Line | None:
+def _forecast(digest: RecordSummary, records: Mapping[str, Record]) -> Forecast | Line | None:
     if digest.told is None:
         return None
     return Line(digest.id, digest.lines.forecast) if digest.lines else forecast_of(records[digest.id])
 
 
-def _rule(digest: Digest, records: Mapping[str, Record], passes: Mapping[str, tuple[Pass, ...]]) -> RuleRow | Line | None:
+def _rule(
+    digest: RecordSummary, records: Mapping[str, Record], passes: Mapping[str, tuple[WaivedRepeat, ...]]
+) -> RuleRow | Line | None:
     if digest.ban is None:
         return None
     through = passes.get(digest.id, ())

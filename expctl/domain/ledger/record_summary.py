@@ -18,7 +18,7 @@ from expctl.domain.text import one_line
 from expctl.domain.values import dataclass
 
 
-class Told(NamedTuple):
+class PredictionSummary(NamedTuple):
     """A prediction and its outcome in short (see predictions.Forecast); `sentence` is what the brief says of it."""
 
     counts: bool
@@ -29,7 +29,7 @@ class Told(NamedTuple):
     sentence: str
 
 
-class Ban(NamedTuple):
+class RuleSummary(NamedTuple):
     """A do-not-repeat rule in short: does expctl know a repeat by itself, has a condition `lapsed`, does it name one that
     would open it (`waits`), does it end with its epoch; `opened` says what opened it by the records alone, `sentence` is what
     the brief says of it.
@@ -45,7 +45,7 @@ class Ban(NamedTuple):
     sentence: str
 
 
-class Digest(NamedTuple):
+class RecordSummary(NamedTuple):
     """Of one record. `timed_on` are the targets on which it or a replication was timed, `timed_once` says that an older rule
     decided it, `lands` whether it moved the branch, `reason` the first of an INCONCLUSIVE one, `sd_percent` that of one round's
     objective (0: not timed), `debts` its flags of a home that has not measured it, `given` the figures that it was imported
@@ -71,8 +71,8 @@ class Digest(NamedTuple):
     notes: tuple[str, ...]
     corrections: tuple[str, ...]
     passes: tuple[tuple[str, str], ...]
-    told: Told | None
-    ban: Ban | None
+    told: PredictionSummary | None
+    ban: RuleSummary | None
     measurings: tuple[Measuring, ...]
     lines: Lines | None = None
 
@@ -92,10 +92,10 @@ class SeenNoise:
     experiments: int
 
 
-def digest_of(record: Record) -> Digest:
+def summary_of(record: Record) -> RecordSummary:
     """Reduce one record."""
     objective = next((each for each in record.estimates if each.size == OBJECTIVE), None)
-    return Digest(
+    return RecordSummary(
         id=record.id,
         title=record.title,
         kind=record.kind,
@@ -120,22 +120,22 @@ def digest_of(record: Record) -> Digest:
     )
 
 
-def in_order(digests: Iterable[Digest]) -> tuple[Digest, ...]:
+def in_order(digests: Iterable[RecordSummary]) -> tuple[RecordSummary, ...]:
     """In the order of the branch. What folds digests below wants them so."""
     return tuple(sorted(digests, key=lambda each: each.position))
 
 
-def standing(digests: Iterable[Digest]) -> Mapping[str, str]:
+def standing(digests: Iterable[RecordSummary]) -> Mapping[str, str]:
     """Target -> id of the experiment whose samples show its baseline: the newest that was timed there."""
     return {target: each.id for each in digests for target in each.timed_on}
 
 
-def landings(digests: Iterable[Digest]) -> tuple[Landing, ...]:
+def landings(digests: Iterable[RecordSummary]) -> tuple[Landing, ...]:
     """Those that moved the branch."""
     return tuple(Landing(each.date, each.id) for each in digests if each.lands)
 
 
-def given_baselines(digests: Iterable[Digest]) -> tuple[ImportedBaseline, ...]:
+def given_baselines(digests: Iterable[RecordSummary]) -> tuple[ImportedBaseline, ...]:
     """The imported figures of every target that was never timed here."""
     known = sorted(digests, key=lambda each: id_order(each.id))
     timed = {target for each in known for target in each.timed_on}
@@ -146,7 +146,7 @@ def given_baselines(digests: Iterable[Digest]) -> tuple[ImportedBaseline, ...]:
     )
 
 
-def seen_noise(target: str, digests: Iterable[Digest], epochs: Epochs) -> SeenNoise | None:
+def seen_noise(target: str, digests: Iterable[RecordSummary], epochs: Epochs) -> SeenNoise | None:
     """What the last epoch of `target` showed; None where nothing was timed in it."""
     import statistics
 
@@ -165,11 +165,11 @@ def _cost_percent(record: Record) -> float | None:
     return next((max(0.0, -each.effect_percent) for each in record.estimates if each.size == OBJECTIVE), None)
 
 
-def _told(record: Record) -> Told | None:
+def _told(record: Record) -> PredictionSummary | None:
     forecast = forecast_of(record)
     if forecast is None:
         return None
-    return Told(
+    return PredictionSummary(
         counts=forecast.counts,
         verdict_holds=forecast.verdict_holds,
         gain_holds=forecast.gain_holds,
@@ -179,11 +179,11 @@ def _told(record: Record) -> Told | None:
     )
 
 
-def _ban(record: Record) -> Ban | None:
+def _ban(record: Record) -> RuleSummary | None:
     row = rule_row(record)
     if row is None:
         return None
-    return Ban(
+    return RuleSummary(
         id=row.id,
         known=bool(row.known_by),
         lapsed=bool(row.lapses),
@@ -195,6 +195,6 @@ def _ban(record: Record) -> Ban | None:
     )
 
 
-def place_of(digest: Digest, epochs: Epochs) -> Place:
+def place_of(digest: RecordSummary, epochs: Epochs) -> Place:
     """Return where the row of `digest` stands: its target, and the epoch of it where anybody knows."""
     return Place(digest.id, digest.target, digest.imported, epochs.of.get(digest.id))

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.rules.match_levels import Pass
+from expctl.domain.rules.match_levels import WaivedRepeat
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
-    from expctl.domain.ledger.record_summary import Digest
+    from expctl.domain.ledger.record_summary import RecordSummary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,37 +29,37 @@ class Debt:
     flag: str
 
 
-def corrections(digests: Iterable[Digest]) -> tuple[Remark, ...]:
+def corrections(digests: Iterable[RecordSummary]) -> tuple[Remark, ...]:
     """What is known today of imported rows, in the order of the first row that it belongs to."""
     return remarks((each.id, text) for each in digests for text in each.corrections)
 
 
-def notes(digests: Iterable[Digest]) -> tuple[Remark, ...]:
+def notes(digests: Iterable[RecordSummary]) -> tuple[Remark, ...]:
     """The notes of all rows, in the order of the first row that each belongs to."""
     return remarks((each.id, text) for each in digests for text in each.notes)
 
 
-def undecided(digests: Iterable[Digest]) -> tuple[str, ...]:
+def undecided(digests: Iterable[RecordSummary]) -> tuple[str, ...]:
     """Ids of what was measured to the end of its rounds without a verdict about the idea."""
     return tuple(each.id for each in digests if each.verdict is Verdict.INCONCLUSIVE)
 
 
-def debts(digests: Iterable[Digest]) -> tuple[Debt, ...]:
+def debts(digests: Iterable[RecordSummary]) -> tuple[Debt, ...]:
     """What landed on the word of another target."""
     return tuple(Debt(id=each.id, flag=flag) for each in digests for flag in each.debts)
 
 
-def waived(digests: Iterable[Digest]) -> Mapping[str, tuple[Pass, ...]]:
+def waived(digests: Iterable[RecordSummary]) -> Mapping[str, tuple[WaivedRepeat, ...]]:
     """Id of a rule -> the experiments that it let pass for a written reason."""
     return passes_of((each.id, each.verdict, each.passes) for each in digests)
 
 
-def passes_of(found: Iterable[tuple[str, Verdict, Iterable[tuple[str, str]]]]) -> Mapping[str, tuple[Pass, ...]]:
+def passes_of(found: Iterable[tuple[str, Verdict, Iterable[tuple[str, str]]]]) -> Mapping[str, tuple[WaivedRepeat, ...]]:
     """As `waived`, from id, verdict and (rule, reason) of each."""
-    by_rule: dict[str, list[Pass]] = {}
+    by_rule: dict[str, list[WaivedRepeat]] = {}
     for name, verdict, passes in found:
         for rule, reason in passes:
-            by_rule.setdefault(rule, []).append(Pass(id=name, verdict=verdict, reason=reason, written=True))
+            by_rule.setdefault(rule, []).append(WaivedRepeat(id=name, verdict=verdict, reason=reason, written=True))
     return {name: tuple(passes) for name, passes in by_rule.items()}
 
 

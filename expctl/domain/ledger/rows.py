@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.experiment.proposal import Kind
-from expctl.domain.experiment.record import OBJECTIVE, Estimate, Lapse, Origin, Record, Replication, Rule
+from expctl.domain.experiment.record import OBJECTIVE, ChangedCondition, Estimate, Origin, Record, Replication, Rule
 from expctl.domain.queue.ordering import Entry, State
-from expctl.domain.rules.conditions import hold_of
-from expctl.domain.rules.match_levels import Pass, levels_of
+from expctl.domain.rules.conditions import conditions_of
+from expctl.domain.rules.match_levels import WaivedRepeat, levels_of
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class Line(NamedTuple):
     id: str
     drawn: str
     epoch: int = 0
-    waived: tuple[Pass, ...] = ()
+    waived: tuple[WaivedRepeat, ...] = ()
 
 
 class PieceLines(NamedTuple):
@@ -108,8 +108,8 @@ class RuleRow:
     conditions: tuple[tuple[str, str], ...]
     reopened_by: str
     known_by: tuple[str, ...]
-    lapses: tuple[Lapse, ...]
-    waived: tuple[Pass, ...]
+    lapses: tuple[ChangedCondition, ...]
+    waived: tuple[WaivedRepeat, ...]
     in_epoch: bool = False
     weak: str = ""
 
@@ -143,7 +143,7 @@ def rule_row(record: Record) -> RuleRow | None:
         known_by=levels_of(record),
         lapses=record.rule.lapsed,
         waived=(),
-        in_epoch=bool(hold_of(record).epoch),
+        in_epoch=bool(conditions_of(record).epoch),
         weak=_weak(record),
     )
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from expctl.domain.history.epochs import epochs_from
 
 if TYPE_CHECKING:
-    from expctl.domain.history.comparability import Ground
-    from expctl.domain.ledger.record_summary import Digest
+    from expctl.domain.history.comparability import Comparability
+    from expctl.domain.ledger.record_summary import RecordSummary
 
 
-def simplify_used_percent(digests: Sequence[Digest], *, target: str, ground: Ground, but: str) -> float:
+def simplify_used_percent(digests: Sequence[RecordSummary], *, target: str, ground: Comparability, but: str) -> float:
     """Sum of the confirmed losses (a gain counts as nothing) of the simplifications kept on `target`, in percent.
 
     Those count whose epoch a run on `ground` joins; none does where it opens a new one. `but` is the experiment that is run.

@@ -15,7 +15,7 @@ LAST = 5  # verdicts that are shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stock:
+class StatusTotals:
     """`standing` is by target the id of the experiment that shows its baseline, `landings` what moved the branch in its
     order, `newest` the ids that were measured last (the last one last), `debts` ids with their flags. `epochs` lacks `of`.
     """

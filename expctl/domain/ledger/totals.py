@@ -9,9 +9,9 @@ from expctl.domain.experiment.predictions import Accuracy, accuracy_of
 from expctl.domain.experiment.proposal import Verdict, id_order
 from expctl.domain.history.baselines import ImportedBaseline, Landing
 from expctl.domain.history.epochs import Epochs, epochs_from
-from expctl.domain.ledger.record_summary import Digest, given_baselines, in_order, landings, standing
+from expctl.domain.ledger.record_summary import RecordSummary, given_baselines, in_order, landings, standing
 from expctl.domain.ledger.remarks import Debt, Remark, corrections, debts, notes, undecided, waived
-from expctl.domain.rules.match_levels import Pass
+from expctl.domain.rules.match_levels import WaivedRepeat
 from expctl.domain.values import dataclass
 
 
@@ -38,7 +38,7 @@ class BanState(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
+class LedgerTotals:
     """Lists are in the order of ids, `landings` in that of the branch. `standing` is by target the record that shows its
     baseline, and `epochs.of` tells the epoch of these at least. `numbers` are those of all ids, each once.
     """
@@ -54,16 +54,16 @@ class Sums:
     notes: tuple[Remark, ...]
     undecided: tuple[str, ...]
     debts: tuple[Debt, ...]
-    passes: Mapping[str, tuple[Pass, ...]]
+    passes: Mapping[str, tuple[WaivedRepeat, ...]]
     accuracy: Accuracy
     numbers: tuple[int, ...]
 
 
-def sums_of(digests: Sequence[Digest]) -> Sums:
+def sums_of(digests: Sequence[RecordSummary]) -> LedgerTotals:
     """Fold `digests`, in whatever order they come."""
     told = sorted(digests, key=lambda each: id_order(each.id))
     ordered = in_order(told)
-    return Sums(
+    return LedgerTotals(
         epochs=epochs_from(one for each in ordered for one in each.measurings),
         standing=standing(ordered),
         landings=landings(ordered),
@@ -83,7 +83,7 @@ def sums_of(digests: Sequence[Digest]) -> Sums:
     )
 
 
-def _counts(digests: Iterable[Digest]) -> tuple[Count, ...]:
+def _counts(digests: Iterable[RecordSummary]) -> tuple[Count, ...]:
     found: dict[tuple[str, Verdict, bool], int] = {}
     for each in digests:
         key = (each.target, each.verdict, each.imported)

@@ -7,17 +7,17 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment.proposal import Proposal, Verdict, id_order
-from expctl.domain.experiment.queue_ticket import Filing, Ticket
+from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket
 from expctl.domain.queue.dependency_answer import Answer, Concluded, Hopeless, Pending, Profile, Result, Truth, answer
 from expctl.domain.queue.depends_on import Comparison, comparisons, parse
 from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
-    from expctl.domain.experiment.unreadable import Malformed
+    from expctl.domain.experiment.unreadable import Unreadable
 
 INVALID_RETRIES = 2
-UNFILED = Filing(ticket=None, content="")
+UNFILED = QueuedTicket(ticket=None, content="")
 
 
 class State(StrEnum):
@@ -76,9 +76,9 @@ def asked_profiles(proposals: Iterable[Proposal]) -> frozenset[str]:
 def line_up(
     proposals: Sequence[Proposal],
     records: Sequence[Record],
-    filings: Mapping[str, Filing],
+    filings: Mapping[str, QueuedTicket],
     profiles: Mapping[str, Profile],
-    malformed: Iterable[Malformed] = (),
+    malformed: Iterable[Unreadable] = (),
 ) -> tuple[Entry, ...]:
     """Everything that waits: first what will run, in that order if all goes as hoped, then what can't."""
     unread = {each.id: each for each in malformed}
@@ -143,7 +143,7 @@ def _spread(left: Mapping[str, Proposal], results: dict[str, Result]) -> None:
                 found = True
 
 
-def _run_order(left: Mapping[str, Proposal], filed: Mapping[str, Filing], results: Mapping[str, Result]) -> list[str]:
+def _run_order(left: Mapping[str, Proposal], filed: Mapping[str, QueuedTicket], results: Mapping[str, Result]) -> list[str]:
     """By priority, then id; whoever waits for somebody in the queue comes after them. Members of a circle have no place."""
 
     def key(name: str) -> tuple[int, tuple[int, str]]:
@@ -163,13 +163,13 @@ def _run_order(left: Mapping[str, Proposal], filed: Mapping[str, Filing], result
     return order
 
 
-def _unread_entry(malformed: Malformed, ticket: Ticket | None) -> Entry:
+def _unread_entry(malformed: Unreadable, ticket: Ticket | None) -> Entry:
     withdrawn = ticket.withdrawn if ticket is not None else ""
     state = State.WITHDRAWN if withdrawn else State.MALFORMED
     return Entry(proposal=malformed.stand_in(), ticket=ticket, state=state, why=withdrawn or malformed.why)
 
 
-def _entry(proposal: Proposal, filing: Filing, record: Record | None, results: Mapping[str, Result]) -> Entry:
+def _entry(proposal: Proposal, filing: QueuedTicket, record: Record | None, results: Mapping[str, Result]) -> Entry:
     answers, ticket = _answers(proposal, results), filing.ticket
     never, attempts = _never(answers), record.attempts if record else 0
     itself = results[proposal.id]

@@ -10,9 +10,9 @@ from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
-    from expctl.domain.experiment.queue_ticket import Filing
+    from expctl.domain.experiment.queue_ticket import QueuedTicket
     from expctl.domain.experiment.record import Record
-    from expctl.domain.experiment.unreadable import Malformed
+    from expctl.domain.experiment.unreadable import Unreadable
     from expctl.domain.queue.dependency_answer import Profile
     from expctl.domain.queue.ordering import Entry
 
@@ -25,9 +25,9 @@ class Queue:
 
     proposals: tuple[Proposal, ...]
     records: Mapping[str, Record] = field(default_factory=dict)
-    filings: Mapping[str, Filing] = field(default_factory=dict)
+    filings: Mapping[str, QueuedTicket] = field(default_factory=dict)
     profiles: Mapping[str, Profile] = field(default_factory=dict)
-    malformed: tuple[Malformed, ...] = ()
+    malformed: tuple[Unreadable, ...] = ()
 
     def entries(self) -> tuple[Entry, ...]:
         """What waits, in the order in which it runs."""

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from expctl.domain.experiment.record import Lapse, Record
+from expctl.domain.experiment.record import ChangedCondition, Record
 from expctl.domain.rules.match_levels import Level, judged_of
 from expctl.domain.rules.open_conditions import ARCHITECTURE as ARCHITECTURE
 from expctl.domain.rules.open_conditions import EPOCH as EPOCH
 from expctl.domain.rules.open_conditions import EPOCH_DIGITS as EPOCH_DIGITS
-from expctl.domain.rules.open_conditions import PROBE, REGION, SCHEMA, Hold
+from expctl.domain.rules.open_conditions import PROBE, REGION, SCHEMA, RuleConditions
 from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
@@ -24,20 +24,20 @@ TARGET = "target"
 VERIFIED = frozenset((*COMPILERS, ARCHITECTURE, EPOCH, TARGET))
 
 
-def lapses(record: Record, now: Circumstances, level: Level | None = None) -> tuple[Lapse, ...]:
+def changed_conditions(record: Record, now: Circumstances, level: Level | None = None) -> tuple[ChangedCondition, ...]:
     """The conditions of the rule of `record` that have changed; of all levels, or of what matters to a match at `level`."""
-    return tuple(hold_of(record, level).lapses(now))
+    return tuple(conditions_of(record, level).changed(now))
 
 
-def hold_of(record: Record, level: Level | None = None) -> Hold:
+def conditions_of(record: Record, level: Level | None = None) -> RuleConditions:
     """What the rule of `record` hangs on, at all levels or at one."""
     rule = record.rule
     if rule is None:
-        return Hold()
+        return RuleConditions()
     by_shape = level is Level.SETTINGS or (level is None and bool(rule.settings))
     by_region = level in (None, Level.PATCH, Level.CHANGE) and not by_shape
     probe = rule.probe
-    return Hold(
+    return RuleConditions(
         lapsed=tuple((each.condition, each.was, each.now, each.evidence) for each in rule.lapsed),
         architecture=_architecture(record),
         versions=() if probe else tuple((name, rule.conditions[name]) for name in COMPILERS if rule.conditions.get(name)),

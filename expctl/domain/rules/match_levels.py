@@ -25,7 +25,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pass:
+class WaivedRepeat:
     """An experiment that a rule let through, for what reason, and how it ended."""
 
     id: str

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.domain.experiment.proposal import Probe, Until
-from expctl.domain.experiment.record import Lapse
+from expctl.domain.experiment.record import ChangedCondition
 
 if TYPE_CHECKING:
     from expctl.domain.rules.current_facts import Circumstances
@@ -26,7 +26,7 @@ EPOCH_DIGITS = 12
 Named = tuple[tuple[str, str], ...]
 
 
-class Hold(NamedTuple):
+class RuleConditions(NamedTuple):
     """The values of the verified conditions as they were on `base`; empty where the rule doesn't depend on one.
 
     `lapsed` are (condition, was, now, evidence) of what changed once and for all, `versions` those of compilers, `region` the
@@ -42,22 +42,22 @@ class Hold(NamedTuple):
     shapes: Named = ()
     probe: tuple[str, ...] = ()
 
-    def lapses(self, now: Circumstances) -> Iterator[Lapse]:
+    def changed(self, now: Circumstances) -> Iterator[ChangedCondition]:
         """The conditions that have changed, the ones that are soon looked up first."""
         for condition, was, then, evidence in self.lapsed:
-            yield Lapse(condition=condition, was=was, now=then, evidence=evidence)
+            yield ChangedCondition(condition=condition, was=was, now=then, evidence=evidence)
         if self.architecture and self.architecture not in now.architectures():
-            yield Lapse(condition=ARCHITECTURE, was=self.architecture, now=", ".join(sorted(now.architectures())))
+            yield ChangedCondition(condition=ARCHITECTURE, was=self.architecture, now=", ".join(sorted(now.architectures())))
         for name, was in self.versions:
             found = now.version(name)
             if found and found != was:
-                yield Lapse(condition=name, was=was, now=found)
+                yield ChangedCondition(condition=name, was=was, now=found)
         if self.epoch and not now.epoch().startswith(self.epoch):
-            yield Lapse(condition=EPOCH, was=self.epoch, now=now.epoch()[:EPOCH_DIGITS])
+            yield ChangedCondition(condition=EPOCH, was=self.epoch, now=now.epoch()[:EPOCH_DIGITS])
         yield from self._region(now)
         for path, shape in self.shapes:
             if shape != now.shape(path):
-                yield Lapse(condition=SCHEMA, was=f"{path} {shape[:7]}", now=now.shape(path)[:7] or "no such file")
+                yield ChangedCondition(condition=SCHEMA, was=f"{path} {shape[:7]}", now=now.shape(path)[:7] or "no such file")
         if self.probe:
             yield from self._probe(now)
 
@@ -66,14 +66,18 @@ class Hold(NamedTuple):
         source, arch, until = self.probe or ("", "", Until.COMPILES)
         return Probe(source=source, arch=arch, until=Until(until)) if self.probe else None
 
-    def _region(self, now: Circumstances) -> Iterator[Lapse]:
+    def _region(self, now: Circumstances) -> Iterator[ChangedCondition]:
         for path, keys in self.region:
             gone = set(keys) - now.item_keys(path)
             if gone:
-                yield Lapse(condition=REGION, was=f"{path} as of {self.base}", now=f"{len(gone)} of {len(keys)} parts changed")
+                yield ChangedCondition(
+                    condition=REGION, was=f"{path} as of {self.base}", now=f"{len(gone)} of {len(keys)} parts changed"
+                )
 
-    def _probe(self, now: Circumstances) -> Iterator[Lapse]:
+    def _probe(self, now: Circumstances) -> Iterator[ChangedCondition]:
         probe = self.asked()
         answer = now.probe(probe) if probe is not None else None
         if probe is not None and answer is not None and answer.passes:
-            yield Lapse(condition=PROBE, was=f"failed for {probe.arch}", now=f"it {probe.until}", evidence=answer.said)
+            yield ChangedCondition(
+                condition=PROBE, was=f"failed for {probe.arch}", now=f"it {probe.until}", evidence=answer.said
+            )

@@ -8,12 +8,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment.proposal import id_order
-from expctl.domain.rules.conditions import VERIFIED, lapses, verified
-from expctl.domain.rules.match_levels import Level, Pass, levels_of
+from expctl.domain.rules.conditions import VERIFIED, changed_conditions, verified
+from expctl.domain.rules.match_levels import Level, WaivedRepeat, levels_of
 from expctl.domain.rules.matching import void_patterns
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment.record import Lapse, Record, Rule
+    from expctl.domain.experiment.record import ChangedCondition, Record, Rule
     from expctl.domain.rules.current_facts import Circumstances
 
 
@@ -40,8 +40,8 @@ class RuleState:
     known_by: tuple[Level, ...]
     verified: tuple[tuple[str, str], ...]
     told: tuple[tuple[str, str], ...]
-    lapses: tuple[Lapse, ...]
-    passes: tuple[Pass, ...]
+    lapses: tuple[ChangedCondition, ...]
+    passes: tuple[WaivedRepeat, ...]
     void: tuple[tuple[str, str], ...] = ()
 
 
@@ -52,18 +52,18 @@ def rule_states(records: Sequence[Record], now: Circumstances) -> tuple[RuleStat
     return tuple(_state(record, record.rule, passes.get(record.id, ()), now) for record in ruled if record.rule is not None)
 
 
-def passes_by_rule(records: Iterable[Record]) -> Mapping[str, tuple[Pass, ...]]:
+def passes_by_rule(records: Iterable[Record]) -> Mapping[str, tuple[WaivedRepeat, ...]]:
     """Id of a rule -> the experiments that it let pass."""
-    found: dict[str, list[Pass]] = {}
+    found: dict[str, list[WaivedRepeat]] = {}
     for record in records:
         for waiver in record.waivers:
-            entry = Pass(id=record.id, verdict=record.verdict, reason=waiver.reason, written=waiver.written)
+            entry = WaivedRepeat(id=record.id, verdict=record.verdict, reason=waiver.reason, written=waiver.written)
             found.setdefault(waiver.rule, []).append(entry)
     return {name: tuple(entries) for name, entries in found.items()}
 
 
-def _state(record: Record, rule: Rule, passes: tuple[Pass, ...], now: Circumstances) -> RuleState:
-    changed = lapses(record, now)
+def _state(record: Record, rule: Rule, passes: tuple[WaivedRepeat, ...], now: Circumstances) -> RuleState:
+    changed = changed_conditions(record, now)
     waived = any(each.written for each in passes)
     void = void_patterns(record, now)
     powerless = {Level.PATTERN} if len(void) == len(rule.forbids) else set()

@@ -25,7 +25,7 @@ from expctl.domain.run.events import (
     Tested,
 )
 from expctl.domain.run.resource_limits import exceeded
-from expctl.domain.run.target_roles import Course
+from expctl.domain.run.target_roles import TargetRoles
 from expctl.domain.verdict.judge import judge
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Side
@@ -40,7 +40,7 @@ class Run:
 
     kind: Kind
     plan: Plan
-    course: Course
+    course: TargetRoles
     events: tuple[Event, ...] = ()
 
     def all(self, kind: type[E_]) -> Iterator[E_]:

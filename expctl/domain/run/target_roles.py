@@ -8,7 +8,7 @@ from expctl.domain.run.events import Begun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class TargetRoles:
     """Names of targets, the deciding one first. A guard with a test step must pass it; one with limits must keep them."""
 
     tests: tuple[str, ...]
@@ -16,10 +16,10 @@ class Course:
     limits: Mapping[str, ResourceLimits] = field(default_factory=dict)
 
     @staticmethod
-    def of(protocol: Protocol, begun: Begun) -> "Course":
+    def of(protocol: Protocol, begun: Begun) -> "TargetRoles":
         """The course of a run that began so."""
         part = {name: protocol.targets[name] for name in (begun.target, *begun.guards)}
-        return Course(
+        return TargetRoles(
             tests=tuple(name for name, target in part.items() if target.test),
             profiles=tuple(name for name, target in part.items() if target.profile),
             limits={name: target.limits for name, target in part.items() if target.limits},

@@ -7,25 +7,25 @@ intervals, and less the budget of a simplification. A loss is then below every s
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.history.audit import Bisection, Probe
-from expctl.domain.history.kept_changes import Layer, Promise, together
-from expctl.flow.audit.commit_comparison import Ring, contest
+from expctl.domain.history.kept_changes import KeptChange, Promise, together
+from expctl.flow.audit.commit_comparison import Comparator, contest
 
 
-def bisect(ring: Ring, first: str, layers: tuple[Layer, ...]) -> Bisection:
+def bisect(comparator: Comparator, first: str, layers: tuple[KeptChange, ...]) -> Bisection:
     """Search from `first`, the state before all layers, up to HEAD. One contest per step, and one of the culprit alone."""
     states = (first, *(layer.commit for layer in layers))
-    probes = [_probe(ring, states, layers, 0)]
+    probes = [_probe(comparator, states, layers, 0)]
     if not probes[0].lost:
         return Bisection(probes=tuple(probes), stopped=probes[0].contest.fault)
     good, bad = 0, len(layers)  # the promise is broken from `good` on, and kept from `bad` on
     while bad - good > 1:
         middle = (good + bad) // 2
-        probes.append(_probe(ring, states, layers, middle))
+        probes.append(_probe(comparator, states, layers, middle))
         if probes[-1].contest.fault:
             return Bisection(probes=tuple(probes), stopped=probes[-1].contest.fault)
         good, bad = (middle, bad) if probes[-1].lost else (good, middle)
     culprit = layers[bad - 1]
-    own = contest(ring, states[bad - 1], states[bad], name=f"{culprit.name} alone")
+    own = contest(comparator, states[bad - 1], states[bad], name=f"{culprit.name} alone")
     return Bisection(
         probes=tuple(probes),
         culprit=culprit.name,
@@ -36,12 +36,16 @@ def bisect(ring: Ring, first: str, layers: tuple[Layer, ...]) -> Bisection:
     )
 
 
-def _probe(ring: Ring, states: tuple[str, ...], layers: tuple[Layer, ...], number: int) -> Probe:
+def _probe(comparator: Comparator, states: tuple[str, ...], layers: tuple[KeptChange, ...], number: int) -> Probe:
     """Do the layers above the first `number` keep their promise? An undecided contest shows no loss."""
-    nothing = {size.name: Promise() for size in ring.benchmark.sizes}
+    nothing = {size.name: Promise() for size in comparator.benchmark.sizes}
     promises = {**nothing, **together(layers[number:])}
     found = contest(
-        ring, states[number], ring.head, name=f"since {layers[number - 1].name if number else 'the start'}", promises=promises
+        comparator,
+        states[number],
+        comparator.head,
+        name=f"since {layers[number - 1].name if number else 'the start'}",
+        promises=promises,
     )
     lost = found.verdict is Verdict.REJECT
     return Probe(layers=number, promise=promises.get(OBJECTIVE, Promise()), lost=lost, contest=found)

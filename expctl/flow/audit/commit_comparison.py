@@ -7,7 +7,7 @@ from pathlib import Path
 from expctl.domain.errors import Interrupted
 from expctl.domain.experiment.proposal import Kind, Mode
 from expctl.domain.experiment.record import OBJECTIVE, Artifact
-from expctl.domain.history.audit import Contest
+from expctl.domain.history.audit import CommitComparison
 from expctl.domain.history.kept_changes import Promise, beyond_promise
 from expctl.domain.protocol.model import Benchmark, Protocol
 from expctl.domain.run.step_result import Failed
@@ -18,16 +18,16 @@ from expctl.domain.verdict.samples import Sample, Session, Side
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.run.perform import CHECK_OUT
-from expctl.ports.context import Equipment, World
+from expctl.ports.context import Context, Tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ring:
+class Comparator:
     """Where contests are held: one target, by protocol and harness of the head commit."""
 
-    world: World
+    context: Context
     protocol: Protocol
-    equipment: Equipment
+    equipment: Tools
     head: str
     target: str
 
@@ -41,64 +41,70 @@ class Ring:
 
     def plan(self, mode: Mode) -> Plan:
         """What decides, with the calibration that is stored, if there is one."""
-        found = self.world.calibrations.read(self.target, self.benchmark)
+        found = self.context.calibrations.read(self.target, self.benchmark)
         calibrated = found.fixed() if isinstance(found, Calibration) else None
         return Plan.of(self.benchmark, self.protocol.keep, mode, calibrated=calibrated)
 
 
-def contest(ring: Ring, before: str, after: str, *, name: str, promises: Mapping[str, Promise] | None = None) -> Contest:
+def contest(
+    comparator: Comparator, before: str, after: str, *, name: str, promises: Mapping[str, Promise] | None = None
+) -> CommitComparison:
     """`after` against `before`: does it gain? With `promises`: does it keep them, but for the budget of a simplification?
 
     Raises Busy when the machine can't be had, Interrupted when a stop was asked for.
     """
     built = {}
     for side, commit in ((Side.BASELINE, before), (Side.CANDIDATE, after)):
-        made = _build(ring, commit, side)
+        made = _build(comparator, commit, side)
         if isinstance(made, Failed):
-            note = f"{commit[:10]} does not build for {ring.target}: {made.reason}"
-            return _untimed(ring, name, Contest(before=before, after=after, note=note))
+            note = f"{commit[:10]} does not build for {comparator.target}: {made.reason}"
+            return _untimed(comparator, name, CommitComparison(before=before, after=after, note=note))
         built[side] = made
     if len({artifact.code for artifact, _ in built.values()}) == 1 and not promises:
-        return _untimed(ring, name, Contest(before=before, after=after, note="the same machine code; nothing was timed"))
-    samples = _measured(ring, {side: path for side, (_, path) in built.items()}, promises or {}, name)
+        return _untimed(
+            comparator, name, CommitComparison(before=before, after=after, note="the same machine code; nothing was timed")
+        )
+    samples = _measured(comparator, {side: path for side, (_, path) in built.items()}, promises or {}, name)
     if isinstance(samples, Failed):
-        return _untimed(ring, name, Contest(before=before, after=after, note=f"benchmark: {samples.reason}"))
-    decision = _judged(ring, samples, promises or {})
+        return _untimed(comparator, name, CommitComparison(before=before, after=after, note=f"benchmark: {samples.reason}"))
+    decision = _judged(comparator, samples, promises or {})
     if not isinstance(decision, Decision):
         raise TypeError("a contest ended before its decision")
-    estimates = estimates_of(decision, beyond_promise(samples, promises or {}), ring.benchmark.sizes)
+    estimates = estimates_of(decision, beyond_promise(samples, promises or {}), comparator.benchmark.sizes)
     promise = (promises or {}).get(OBJECTIVE)
     beyond = f" against {promise.words} (times are stretched by what of it is sure: zero is as promised)" if promise else ""
-    ring.world.progress.step(name, f"{decision.verdict}{beyond}: {decision.reasons[0]}")
-    return Contest(before=before, after=after, verdict=decision.verdict, reasons=decision.reasons, estimates=estimates)
+    comparator.context.progress.step(name, f"{decision.verdict}{beyond}: {decision.reasons[0]}")
+    return CommitComparison(before=before, after=after, verdict=decision.verdict, reasons=decision.reasons, estimates=estimates)
 
 
-def _build(ring: Ring, commit: str, side: Side) -> tuple[Artifact, Path] | Failed:
-    world, target = ring.world, ring.protocol.targets[ring.target]
-    world.progress.working("build", f"{ring.target}, {commit[:10]}")
-    tree = world.workspace.check_out(commit, CHECK_OUT[side], sealed=ring.protocol.harness)
-    with ring.equipment.gate.working():
-        made = ring.equipment.toolchains.build(ring.target, target, tree=tree, sources=world.workspace.source_identity(commit))
-    path = None if isinstance(made, Failed) else ring.equipment.toolchains.path(target, made)
+def _build(comparator: Comparator, commit: str, side: Side) -> tuple[Artifact, Path] | Failed:
+    context, target = comparator.context, comparator.protocol.targets[comparator.target]
+    context.progress.working("build", f"{comparator.target}, {commit[:10]}")
+    tree = context.workspace.check_out(commit, CHECK_OUT[side], sealed=comparator.protocol.harness)
+    with comparator.equipment.gate.working():
+        made = comparator.equipment.toolchains.build(
+            comparator.target, target, tree=tree, sources=context.workspace.source_identity(commit)
+        )
+    path = None if isinstance(made, Failed) else comparator.equipment.toolchains.path(target, made)
     if isinstance(made, Failed) or path is None:
         return made if isinstance(made, Failed) else Failed(reason="the build's file is gone or was changed")
     return made, path
 
 
 def _measured(
-    ring: Ring, artifacts: Mapping[Side, Path], promises: Mapping[str, Promise], name: str
+    comparator: Comparator, artifacts: Mapping[Side, Path], promises: Mapping[str, Promise], name: str
 ) -> tuple[Sample, ...] | Failed:
     """Rounds until the engine decides; the confirmation begins on a machine that was let go and taken again."""
     samples: list[Sample] = []
     for session in Session:
-        found = _session(ring, session, samples, artifacts, promises, name)
+        found = _session(comparator, session, samples, artifacts, promises, name)
         if isinstance(found, Failed):
             return found
     return tuple(samples)
 
 
 def _session(
-    ring: Ring,
+    comparator: Comparator,
     session: Session,
     samples: list[Sample],
     artifacts: Mapping[Side, Path],
@@ -106,36 +112,40 @@ def _session(
     name: str,
 ) -> Failed | None:
     """Append the rounds of one session to `samples`; none when the engine has decided or wants the other session."""
-    answer = _judged(ring, samples, promises)
+    answer = _judged(comparator, samples, promises)
     if isinstance(answer, Decision) or answer.session is not session:
         return None
-    world = ring.world
-    cwd = world.workspace.check_out(ring.head, CHECK_OUT[Side.BASELINE], sealed=ring.protocol.harness)
-    world.progress.working("gate", "waiting for a quiet machine")
-    with ring.equipment.gate.measuring(ring.protocol.targets[ring.target]):
+    context = comparator.context
+    cwd = context.workspace.check_out(comparator.head, CHECK_OUT[Side.BASELINE], sealed=comparator.protocol.harness)
+    context.progress.working("gate", "waiting for a quiet machine")
+    with comparator.equipment.gate.measuring(comparator.protocol.targets[comparator.target]):
         try:
             while not isinstance(answer, Decision) and answer.session is session:
                 number = samples[-1].round + 1 if samples else 0
-                found = measure_round(world, ring.equipment, ring.benchmark, cwd=cwd, artifacts=artifacts, number=number)
+                found = measure_round(
+                    context, comparator.equipment, comparator.benchmark, cwd=cwd, artifacts=artifacts, number=number
+                )
                 if isinstance(found, Failed):
                     return found
                 samples += (replace(each, session=session) for each in found)
-                world.progress.advance(f"{name} {session}", number + 1, number + answer.rounds_left)
-                answer = _judged(ring, samples, promises)
-                if world.stop_requested() and not isinstance(answer, Decision):
+                context.progress.advance(f"{name} {session}", number + 1, number + answer.rounds_left)
+                answer = _judged(comparator, samples, promises)
+                if context.stop_requested() and not isinstance(answer, Decision):
                     raise Interrupted(
                         f"stopped after round {number + 1} of an audit; it keeps nothing, the same command starts over"
                     )
         finally:
-            ring.equipment.steps.close()
+            comparator.equipment.steps.close()
     return None
 
 
-def _judged(ring: Ring, samples: list[Sample] | tuple[Sample, ...], promises: Mapping[str, Promise]) -> Decision | MeasureMore:
-    plan = ring.plan(Mode.SIMPLIFY if promises else Mode.GAIN)
+def _judged(
+    comparator: Comparator, samples: list[Sample] | tuple[Sample, ...], promises: Mapping[str, Promise]
+) -> Decision | MeasureMore:
+    plan = comparator.plan(Mode.SIMPLIFY if promises else Mode.GAIN)
     return judge(beyond_promise(samples, promises), plan, Kind.PERF)
 
 
-def _untimed(ring: Ring, name: str, found: Contest) -> Contest:
-    ring.world.progress.step(name, found.note)
+def _untimed(comparator: Comparator, name: str, found: CommitComparison) -> CommitComparison:
+    comparator.context.progress.step(name, found.note)
     return found

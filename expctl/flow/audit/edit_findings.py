@@ -11,9 +11,9 @@ from expctl.domain.text import one_line, plain_text
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import finding_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
-from expctl.flow.repository.recovery import clear_the_deck
-from expctl.ports.context import World
-from expctl.ports.repository import FindingsPen
+from expctl.flow.repository.recovery import clean_up_dead_runs
+from expctl.ports.context import Context
+from expctl.ports.repository import FindingsEditor
 
 FILE = "findings.yaml"
 WAY_OUT = "name experiments with a record, commits of this repository (7 to 40 hex digits) or http(s) addresses"
@@ -27,7 +27,9 @@ class Noted:
     commit: str
 
 
-def add(world: World, pen: FindingsPen, *, text: str, kind: EvidenceKind, evidence: tuple[str, ...], since: str = "") -> Noted:
+def add(
+    context: Context, editor: FindingsEditor, *, text: str, kind: EvidenceKind, evidence: tuple[str, ...], since: str = ""
+) -> Noted:
     """Add a finding, or say which one says it already. Raises Refused on evidence that leads nowhere."""
     words = plain_text(text)
     if not words or len(words) > TEXT_MAX:
@@ -37,43 +39,43 @@ def add(world: World, pen: FindingsPen, *, text: str, kind: EvidenceKind, eviden
             found=f"{len(words)} characters",
             hint="expctl finding add 'what was learned' --kind measured --evidence P16",
         )
-    with world.locks.repository(experiment="finding"):
-        clear_the_deck(world)
-        head = world.workspace.head()
-        known = world.library.findings(head)
+    with context.locks.repository(experiment="finding"):
+        clean_up_dead_runs(context)
+        head = context.workspace.head()
+        known = context.library.findings(head)
         same = alike(known, words)
         if same is not None:
             _check_same(same, kind, evidence)
             return Noted(finding=same, commit="")
-        _check_evidence(world, head, evidence, kind)
-        _check_since(world, head, since)
+        _check_evidence(context, head, evidence, kind)
+        _check_since(context, head, since)
         finding = Finding(
             id=next_id(known),
             text=words,
-            since=since or world.clock.date()[:10],
+            since=since or context.clock.date()[:10],
             kind=kind,
             evidence=tuple(dict.fromkeys(evidence)),
         )
-        contents = pen.added(world.library.findings_text(head), finding)
-        return _publish(world, head, contents, finding, (*known, finding), "Add")
+        contents = editor.added(context.library.findings_text(head), finding)
+        return _publish(context, head, contents, finding, (*known, finding), "Add")
 
 
-def supersede(world: World, pen: FindingsPen, finding: str, by: str) -> Noted:
+def supersede(context: Context, editor: FindingsEditor, finding: str, by: str) -> Noted:
     """Say that `by`, a finding or evidence, replaces a finding."""
-    return _mark(world, pen, finding, by, "Supersede")
+    return _mark(context, editor, finding, by, "Supersede")
 
 
-def contradict(world: World, pen: FindingsPen, finding: str, by: str) -> Noted:
+def contradict(context: Context, editor: FindingsEditor, finding: str, by: str) -> Noted:
     """Say that `by`, a finding or evidence, contradicts a finding."""
-    return _mark(world, pen, finding, by, "Contradict")
+    return _mark(context, editor, finding, by, "Contradict")
 
 
-def _mark(world: World, pen: FindingsPen, finding: str, by: str, verb: str) -> Noted:
+def _mark(context: Context, editor: FindingsEditor, finding: str, by: str, verb: str) -> Noted:
     supersedes = verb == "Supersede"
-    with world.locks.repository(experiment="finding"):
-        clear_the_deck(world)
-        head = world.workspace.head()
-        known = world.library.findings(head)
+    with context.locks.repository(experiment="finding"):
+        clean_up_dead_runs(context)
+        head = context.workspace.head()
+        known = context.library.findings(head)
         was = by_id(known, finding)
         before = was.superseded_by if supersedes else was.contradicted_by
         if before == by:
@@ -97,10 +99,10 @@ def _mark(world: World, pen: FindingsPen, finding: str, by: str, verb: str) -> N
                     hint="expctl finding list",
                 )
         else:
-            _check_evidence(world, head, (by,), None)
+            _check_evidence(context, head, (by,), None)
         now = replace(was, superseded_by=by) if supersedes else replace(was, contradicted_by=by)
-        contents = pen.marked(world.library.findings_text(head), now)
-        return _publish(world, head, contents, now, tuple(now if each.id == finding else each for each in known), verb)
+        contents = editor.marked(context.library.findings_text(head), now)
+        return _publish(context, head, contents, now, tuple(now if each.id == finding else each for each in known), verb)
 
 
 def _check_same(same: Finding, kind: EvidenceKind, evidence: tuple[str, ...]) -> None:
@@ -115,16 +117,16 @@ def _check_same(same: Finding, kind: EvidenceKind, evidence: tuple[str, ...]) ->
         )
 
 
-def _check_evidence(world: World, head: str, evidence: tuple[str, ...], kind: EvidenceKind | None) -> None:
+def _check_evidence(context: Context, head: str, evidence: tuple[str, ...], kind: EvidenceKind | None) -> None:
     """Raises Refused when a link leads nowhere, or a measured finding names nothing that expctl measured."""
-    concluded = {name: verdict is not None for name, verdict in world.library.experiments(head).items()}
-    commits = [link for link in evidence if COMMIT.fullmatch(link) and world.workspace.is_commit(link)]
+    concluded = {name: verdict is not None for name, verdict in context.library.experiments(head).items()}
+    commits = [link for link in evidence if COMMIT.fullmatch(link) and context.workspace.is_commit(link)]
     faults = unknown_evidence(evidence, concluded=concluded, commits=commits)
     if faults:
         raise Refused(
             "this evidence leads nowhere", expected=WAY_OUT, found="\n".join(faults), hint="expctl status lists the experiments"
         )
-    named = world.library.some_records(head, [link for link in evidence if ID_PATTERN.fullmatch(link)])
+    named = context.library.some_records(head, [link for link in evidence if ID_PATTERN.fullmatch(link)])
     measured = [record.id for record in named.values() if record.origin is Origin.MEASURED]
     if kind is EvidenceKind.MEASURED and not measured:
         raise Refused(
@@ -135,12 +137,12 @@ def _check_evidence(world: World, head: str, evidence: tuple[str, ...], kind: Ev
         )
 
 
-def _check_since(world: World, head: str, since: str) -> None:
+def _check_since(context: Context, head: str, since: str) -> None:
     """Raises Refused when it is neither a day that has been nor an experiment that has a record."""
-    if not since or world.library.experiments(head).get(since) is not None:
+    if not since or context.library.experiments(head).get(since) is not None:
         return
     try:
-        known = len(since) == len("2026-01-01") and date.fromisoformat(since).isoformat() <= world.clock.date()[:10]
+        known = len(since) == len("2026-01-01") and date.fromisoformat(since).isoformat() <= context.clock.date()[:10]
     except ValueError:
         known = False
     if not known:
@@ -153,17 +155,17 @@ def _check_since(world: World, head: str, since: str) -> None:
         )
 
 
-def _publish(world: World, head: str, contents: bytes, finding: Finding, findings: tuple[Finding, ...], verb: str) -> Noted:
-    branch = preflight.check_workspace(world.workspace, (), FILE)
-    ledger = replace(read_ledger_inputs(world.library, head), findings=findings).ledger()
-    files = {f"experiments/{FILE}": contents, "ledger.md": world.render(ledger).encode()}
+def _publish(context: Context, head: str, contents: bytes, finding: Finding, findings: tuple[Finding, ...], verb: str) -> Noted:
+    branch = preflight.check_workspace(context.workspace, (), FILE)
+    ledger = replace(read_ledger_inputs(context.library, head), findings=findings).ledger()
+    files = {f"experiments/{FILE}": contents, "ledger.md": context.render(ledger).encode()}
     message = finding_message(finding, verb)
-    commit = world.workspace.commit_files(parent=head, files=files, message=message, date=world.clock.date())
-    if not world.workspace.publish(branch=branch, old=head, new=commit):
+    commit = context.workspace.commit_files(parent=head, files=files, message=message, date=context.clock.date())
+    if not context.workspace.publish(branch=branch, old=head, new=commit):
         raise Refused(
             f"{branch} moved meanwhile",
             expected=f"{branch} at {head[:10]}",
-            found=world.workspace.head()[:10],
+            found=context.workspace.head()[:10],
             hint="run the same command again",
         )
     return Noted(finding=finding, commit=commit)

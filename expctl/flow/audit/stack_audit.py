@@ -6,18 +6,18 @@ from dataclasses import dataclass, replace
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import OBJECTIVE, EvidenceKind
-from expctl.domain.history.audit import Audit, Contest, LeftOut, finding_text
+from expctl.domain.history.audit import Audit, CommitComparison, LeftOut, finding_text
 from expctl.domain.history.epochs import Epoch, epochs_of
-from expctl.domain.history.kept_changes import Layer, Promise, falls_short, stack_of, together
+from expctl.domain.history.kept_changes import KeptChange, Promise, falls_short, stack_of, together
 from expctl.domain.run.step_result import Failed
 from expctl.flow.audit.bisect import bisect
-from expctl.flow.audit.commit_comparison import Ring, contest
+from expctl.flow.audit.commit_comparison import Comparator, contest
 from expctl.flow.audit.edit_findings import add
-from expctl.flow.measuring.comparability import ground_here
+from expctl.flow.measuring.comparability import comparability_here
 from expctl.flow.repository import preflight
-from expctl.flow.repository.recovery import clear_the_deck
-from expctl.ports.context import World
-from expctl.ports.repository import FindingsPen
+from expctl.flow.repository.recovery import clean_up_dead_runs
+from expctl.ports.context import Context
+from expctl.ports.repository import FindingsEditor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,27 +29,27 @@ class Asked:
     bisect: bool = False
 
 
-def audit(world: World, asked: Asked) -> Audit:
+def audit(context: Context, asked: Asked) -> Audit:
     """Measure. Raises Refused where the epoch has no stack, Busy or Interrupted; nothing is kept then."""
-    with world.locks.repository(experiment="audit") as holder:
-        clear_the_deck(world)
-        head = world.workspace.head()
-        protocol = world.library.protocol(head)
-        equipment = world.equip(protocol, "audit")
+    with context.locks.repository(experiment="audit") as holder:
+        clean_up_dead_runs(context)
+        head = context.workspace.head()
+        protocol = context.library.protocol(head)
+        equipment = context.tools_for(protocol, "audit")
         chosen = preflight.choose_targets(protocol, equipment.toolchains, asked.target).deciding
-        ring = Ring(world=world, protocol=protocol, equipment=equipment, head=head, target=chosen)
-        epoch = _epoch(ring)
-        layers = _stack(ring, epoch)
+        comparator = Comparator(context=context, protocol=protocol, equipment=equipment, head=head, target=chosen)
+        epoch = _epoch(comparator)
+        layers = _stack(comparator, epoch)
         title = f"HEAD against the first baseline of epoch {epoch.number}: {len(layers)} changes"
-        world.progress.title("audit", title, base=epoch.first.base, target=chosen, protocol=epoch.ground.protocol)
+        context.progress.title("audit", title, base=epoch.first.base, target=chosen, protocol=epoch.ground.protocol)
         holder.show("measure")
         try:
-            return _measured(ring, epoch, layers, asked)
+            return _measured(comparator, epoch, layers, asked)
         finally:
-            world.workspace.remove_check_outs()
+            context.workspace.remove_check_outs()
 
 
-def record(world: World, pen: FindingsPen, found: Audit) -> Audit:
+def record(context: Context, editor: FindingsEditor, found: Audit) -> Audit:
     """Keep the audit's figures as a measured finding, resting on the experiments of the stack and on both commits."""
     if found.whole.objective is None:
         raise Refused(
@@ -60,62 +60,62 @@ def record(world: World, pen: FindingsPen, found: Audit) -> Audit:
         )
     experiments = tuple(name for name in found.layers if " " not in name)
     evidence = (*experiments, found.first, found.head)
-    noted = add(world, pen, text=finding_text(found), kind=EvidenceKind.MEASURED, evidence=evidence)
+    noted = add(context, editor, text=finding_text(found), kind=EvidenceKind.MEASURED, evidence=evidence)
     return replace(found, finding=noted.finding.id)
 
 
-def _epoch(ring: Ring) -> Epoch:
+def _epoch(comparator: Comparator) -> Epoch:
     """The epoch under way. Raises Refused where nothing was measured in it, or HEAD does not follow from its first baseline."""
-    world = ring.world
-    epochs = epochs_of(world.library.records(ring.head))
-    ground = ground_here(world, ring.equipment, ring.protocol, ring.head, ring.target)
-    epoch = epochs.current(ring.target, ground)
+    context = comparator.context
+    epochs = epochs_of(context.library.records(comparator.head))
+    ground = comparability_here(context, comparator.equipment, comparator.protocol, comparator.head, comparator.target)
+    epoch = epochs.current(comparator.target, ground)
     if epoch is None:
-        last = epochs.last.get(ring.target)
+        last = epochs.last.get(comparator.target)
         why = "; ".join(str(change) for change in last.changes_to(ground)) if last else "nothing was measured there yet"
         raise Refused(
-            f"the epoch of {ring.target} has just begun: there is no stack to audit",
+            f"the epoch of {comparator.target} has just begun: there is no stack to audit",
             expected="an experiment that was measured on the ground of today",
             found=why,
             hint="run an experiment first; figures of another epoch are never compared",
         )
-    if not (world.workspace.is_commit(epoch.first.base) and world.workspace.is_ancestor(epoch.first.base, ring.head)):
+    if not (context.workspace.is_commit(epoch.first.base) and context.workspace.is_ancestor(epoch.first.base, comparator.head)):
         raise Refused(
             f"HEAD does not follow from the first baseline of epoch {epoch.number}",
             expected=f"{epoch.first.base[:10]}, the baseline of {epoch.first.id}, in the history of HEAD",
-            found=f"HEAD at {ring.head[:10]}",
+            found=f"HEAD at {comparator.head[:10]}",
             hint="git fetch --unshallow, or switch to the branch on which it was measured",
         )
     return epoch
 
 
-def _stack(ring: Ring, epoch: Epoch) -> tuple[Layer, ...]:
-    world = ring.world
-    commits = world.workspace.commits_touching(epoch.first.base, ring.head, ring.protocol.scope)
-    layers = stack_of(commits, world.library.records(ring.head), epoch)
+def _stack(comparator: Comparator, epoch: Epoch) -> tuple[KeptChange, ...]:
+    context = comparator.context
+    commits = context.workspace.commits_touching(epoch.first.base, comparator.head, comparator.protocol.scope)
+    layers = stack_of(commits, context.library.records(comparator.head), epoch)
     if not layers:
         raise Refused(
-            f"nothing has landed in epoch {epoch.number} of {ring.target}",
+            f"nothing has landed in epoch {epoch.number} of {comparator.target}",
             expected="a change of the scope since its first baseline",
-            found=f"{', '.join(ring.protocol.scope)} as in {epoch.first.base[:10]}",
+            found=f"{', '.join(comparator.protocol.scope)} as in {epoch.first.base[:10]}",
             hint="expctl run P15: an audit needs a KEEP",
         )
     return layers
 
 
-def _measured(ring: Ring, epoch: Epoch, layers: tuple[Layer, ...], asked: Asked) -> Audit:
+def _measured(comparator: Comparator, epoch: Epoch, layers: tuple[KeptChange, ...], asked: Asked) -> Audit:
     promise = together(layers).get(OBJECTIVE, Promise())
-    whole = contest(ring, epoch.first.base, ring.head, name="stack")
-    left_out = tuple(_without(ring, layer) for layer in layers) if asked.leave_one_out else ()
-    bisection = bisect(ring, epoch.first.base, layers) if asked.bisect else None
+    whole = contest(comparator, epoch.first.base, comparator.head, name="stack")
+    left_out = tuple(_without(comparator, layer) for layer in layers) if asked.leave_one_out else ()
+    bisection = bisect(comparator, epoch.first.base, layers) if asked.bisect else None
     answer = bisection.whole if bisection else None
-    short = whole.objective is not None and falls_short(whole.objective, promise, ring.protocol.keep.worthwhile_percent)
+    short = whole.objective is not None and falls_short(whole.objective, promise, comparator.protocol.keep.worthwhile_percent)
     return Audit(
-        target=ring.target,
+        target=comparator.target,
         epoch=epoch.number,
         first=epoch.first.base,
-        head=ring.head,
-        date=ring.world.clock.date(),
+        head=comparator.head,
+        date=comparator.context.clock.date(),
         layers=tuple(layer.name for layer in layers),
         promise=promise,
         whole=whole,
@@ -125,14 +125,14 @@ def _measured(ring: Ring, epoch: Epoch, layers: tuple[Layer, ...], asked: Asked)
     )
 
 
-def _without(ring: Ring, layer: Layer) -> LeftOut:
+def _without(comparator: Comparator, layer: KeptChange) -> LeftOut:
     """HEAD against HEAD with one layer reverted three ways. What does not revert cleanly is a note."""
-    workspace, name = ring.world.workspace, f"without {layer.name}"
-    tree = workspace.reverted_tree(ring.head, layer.commit, ring.protocol.scope)
+    workspace, name = comparator.context.workspace, f"without {layer.name}"
+    tree = workspace.reverted_tree(comparator.head, layer.commit, comparator.protocol.scope)
     if isinstance(tree, Failed):
-        ring.world.progress.step(name, f"does not revert: {tree.reason}")
-        found = Contest(before="", after=ring.head, note=f"does not revert cleanly: {tree.reason}")
+        comparator.context.progress.step(name, f"does not revert: {tree.reason}")
+        found = CommitComparison(before="", after=comparator.head, note=f"does not revert cleanly: {tree.reason}")
     else:
-        commit = workspace.commit_tree(base=ring.head, tree=tree, message=f"HEAD without {layer.name}\n")
-        found = contest(ring, commit, ring.head, name=name)
+        commit = workspace.commit_tree(base=comparator.head, tree=tree, message=f"HEAD without {layer.name}\n")
+        found = contest(comparator, commit, comparator.head, name=name)
     return LeftOut(name=layer.name, title=layer.title, promise=layer.promises.get(OBJECTIVE), contest=found)

@@ -14,12 +14,12 @@ from expctl.domain.run.step_result import Failed
 from expctl.domain.text import one_line
 from expctl.flow.autopilot.preconditions import check_same_branch
 from expctl.flow.autopilot.proposer_input import brief_of
-from expctl.flow.autopilot.run_all import BUSY_PAUSE_S, Exhausted, Unproposed
+from expctl.flow.autopilot.run_all import BUSY_PAUSE_S, NothingProposed, SweepFinished
 from expctl.flow.autopilot.sweep import screened
 from expctl.flow.queue.submit import Proposed, propose
 from expctl.flow.repository import preflight
-from expctl.flow.repository.recovery import clear_the_deck
-from expctl.ports.context import World
+from expctl.flow.repository.recovery import clean_up_dead_runs
+from expctl.ports.context import Context
 from expctl.ports.proposers import Proposers, Search
 from expctl.ports.repository import Holder
 
@@ -27,7 +27,7 @@ CHECK_OUT = "p"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agency:
+class ProposerTools:
     """What proposing needs beyond the world: commands, the search of a sweep, experiment.yaml's bytes."""
 
     proposers: Proposers
@@ -36,30 +36,32 @@ class Agency:
     pause: Callable[[float], None] = time.sleep
 
 
-def ask_proposer(world: World, agency: Agency, target: str = "") -> Proposed | Unproposed | Exhausted:
+def ask_proposer(
+    context: Context, proposer_tools: ProposerTools, target: str = ""
+) -> Proposed | NothingProposed | SweepFinished:
     """One call of the proposer. Raises Refused when there is none, or when the baseline changed under it."""
-    with world.locks.repository(experiment="proposer") as holder:
-        clear_the_deck(world)
+    with context.locks.repository(experiment="proposer") as holder:
+        clean_up_dead_runs(context)
         try:
-            answer = _asked(world, agency, holder, target)
+            answer = _asked(context, proposer_tools, holder, target)
         except Busy:
             raise
         except _Unfit as unfit:
-            return _refused(agency, unfit.refusal)
+            return _refused(proposer_tools, unfit.refusal)
         finally:
-            world.workspace.remove_check_outs()
+            context.workspace.remove_check_outs()
     if isinstance(answer, Failed):
-        return _refused(agency, _failed(answer), fault=True)
-    if isinstance(answer, Exhausted):
+        return _refused(proposer_tools, _failed(answer), fault=True)
+    if isinstance(answer, SweepFinished):
         return answer
     draft, by = answer
     try:
-        made = _filed(world, agency, draft, by)
+        made = _filed(context, proposer_tools, draft, by)
     except Busy:
         raise
     except Refused as refusal:
-        return _refused(agency, refusal, draft.proposal.id)
-    agency.proposers.tell(None)
+        return _refused(proposer_tools, refusal, draft.proposal.id)
+    proposer_tools.proposers.tell(None)
     return made
 
 
@@ -74,7 +76,7 @@ def _failed(answer: Failed) -> Refused:
     )
 
 
-def _filed(world: World, agency: Agency, draft: Draft, by: str) -> Proposed:
+def _filed(context: Context, proposer_tools: ProposerTools, draft: Draft, by: str) -> Proposed:
     """Queue it. Whoever holds the repository or its index is waited for, so that no work of a proposer is lost on them.
 
     Raises Busy when a stop is asked for meanwhile.
@@ -82,15 +84,15 @@ def _filed(world: World, agency: Agency, draft: Draft, by: str) -> Proposed:
     told = False
     while True:
         try:
-            return propose(world, draft.proposal, draft.text, draft.patch, by=by)
+            return propose(context, draft.proposal, draft.text, draft.patch, by=by)
         except Busy as busy:
-            if world.stop_requested():
+            if context.stop_requested():
                 raise
             if not told:
                 said = (f"to queue {draft.proposal.id}: {busy.message}", one_line(busy.found), busy.hint)
-                world.progress.step("waiting", "; ".join(filter(None, said)))
+                context.progress.step("waiting", "; ".join(filter(None, said)))
             told = True
-            agency.pause(BUSY_PAUSE_S)
+            proposer_tools.pause(BUSY_PAUSE_S)
 
 
 class _Unfit(Exception):
@@ -101,9 +103,11 @@ class _Unfit(Exception):
         self.refusal = refusal
 
 
-def _asked(world: World, agency: Agency, holder: Holder, target: str) -> tuple[Draft, str] | Failed | Exhausted:
-    head, branch = world.workspace.head(), world.workspace.branch()
-    protocol = world.library.protocol(head)
+def _asked(
+    context: Context, proposer_tools: ProposerTools, holder: Holder, target: str
+) -> tuple[Draft, str] | Failed | SweepFinished:
+    head, branch = context.workspace.head(), context.workspace.branch()
+    protocol = context.library.protocol(head)
     proposer = protocol.proposer
     if proposer is None:
         raise Refused(
@@ -115,39 +119,39 @@ def _asked(world: World, agency: Agency, holder: Holder, target: str) -> tuple[D
         )
     holder.show("propose")
     if proposer.sweep is not None:
-        draft = screened(world, protocol, proposer.sweep, agency.search, agency.write, target)
+        draft = screened(context, protocol, proposer.sweep, proposer_tools.search, proposer_tools.write, target)
         return (draft, "sweep") if isinstance(draft, Draft) else draft
-    world.progress.working("propose", " ".join(proposer.argv))
-    cwd = world.workspace.check_out(head, CHECK_OUT)
+    context.progress.working("propose", " ".join(proposer.argv))
+    cwd = context.workspace.check_out(head, CHECK_OUT)
     try:
-        answer = agency.proposers.ask(proposer, brief_of(world, head), cwd=cwd, environment=protocol.environment)
+        answer = proposer_tools.proposers.ask(proposer, brief_of(context, head), cwd=cwd, environment=protocol.environment)
     except Refused as refusal:
         raise _Unfit(refusal) from refusal
     finally:
-        check_same_branch(world, branch)
-        _check_untouched(world, protocol, head)
+        check_same_branch(context, branch)
+        _check_untouched(context, protocol, head)
     if answer is None:
-        return Exhausted(why="the proposer has nothing more to propose")
+        return SweepFinished(why="the proposer has nothing more to propose")
     return answer if isinstance(answer, Failed) else (answer, "command")
 
 
-def _check_untouched(world: World, protocol: Protocol, head: str) -> None:
+def _check_untouched(context: Context, protocol: Protocol, head: str) -> None:
     """Nothing that the proposer did outside its scratch folder may become part of what is measured."""
-    now = world.workspace.head()
+    now = context.workspace.head()
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
-    if now != head and world.workspace.differs(head, now, watched):
+    if now != head and context.workspace.differs(head, now, watched):
         raise Refused(
             "the baseline was changed while the proposer worked",
             expected=f"{', '.join(watched)} as in {head[:10]}",
             found=f"HEAD at {now[:10]}",
-            where=str(world.workspace.root),
+            where=str(context.workspace.root),
             hint=f"git log {head[:10]}..{now[:10]} shows by whom; if that is as you want it, expctl run --all again",
         )
-    preflight.check_workspace(world.workspace, protocol.scope)
+    preflight.check_workspace(context.workspace, protocol.scope)
 
 
-def _refused(agency: Agency, refusal: Refused, experiment: str = "", *, fault: bool = False) -> Unproposed:
-    agency.proposers.tell(
+def _refused(proposer_tools: ProposerTools, refusal: Refused, experiment: str = "", *, fault: bool = False) -> NothingProposed:
+    proposer_tools.proposers.tell(
         Refusal(
             id=experiment,
             refused=refusal.message,
@@ -157,4 +161,4 @@ def _refused(agency: Agency, refusal: Refused, experiment: str = "", *, fault: b
             next=refusal.hint,
         )
     )
-    return Unproposed(refusal=refusal, fault=fault)
+    return NothingProposed(refusal=refusal, fault=fault)

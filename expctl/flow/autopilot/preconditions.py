@@ -6,29 +6,29 @@ from contextlib import contextmanager
 from expctl.domain.errors import Refused
 from expctl.domain.machine.os_errors import explained
 from expctl.flow.repository import preflight
-from expctl.ports.context import World
+from expctl.ports.context import Context
 
 
-def check_ground(world: World, target: str) -> None:
+def check_preconditions(context: Context, target: str) -> None:
     """Raises Refused when protocol, branch, work tree, journals or machine let nothing run, whatever the experiment."""
-    head = world.workspace.head()
-    protocol = world.library.protocol(head)
-    preflight.check_workspace(world.workspace, protocol.scope)
-    preflight.check_tree(world.workspace, protocol, head)
-    preflight.choose_targets(protocol, world.equip(protocol, "").toolchains, target)
-    for experiment in world.journal.unfinished():
-        world.journal.read(experiment)
+    head = context.workspace.head()
+    protocol = context.library.protocol(head)
+    preflight.check_workspace(context.workspace, protocol.scope)
+    preflight.check_tree(context.workspace, protocol, head)
+    preflight.choose_targets(protocol, context.tools_for(protocol, "").toolchains, target)
+    for experiment in context.journal.unfinished():
+        context.journal.read(experiment)
 
 
-def check_same_branch(world: World, branch: str) -> None:
+def check_same_branch(context: Context, branch: str) -> None:
     """Raises Refused when somebody checked out another branch than the one that the work began on: it isn't ours to move."""
-    found = world.workspace.branch()
+    found = context.workspace.branch()
     if found != branch:
         raise Refused(
             "another branch was checked out meanwhile",
             expected=branch,
-            found=found or f"a detached head at {world.workspace.head()[:10]}",
-            where=str(world.workspace.root),
+            found=found or f"a detached head at {context.workspace.head()[:10]}",
+            where=str(context.workspace.root),
             hint=f"git switch {branch}, then expctl run --all; or expctl run --all as it is, to go on with {found or 'none'}",
         )
 

@@ -10,7 +10,7 @@ from expctl.domain.protocol.model import KeepRule, PatchLimits
 from expctl.flow.brief import brief_here
 from expctl.flow.queue.submit import next_number
 from expctl.flow.repository.pending import read_queue
-from expctl.ports.context import World
+from expctl.ports.context import Context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class PredictionSummary:
     """One record in short. `forbids` is its do-not-repeat rule, empty where that is open again."""
 
     id: str
@@ -57,18 +57,20 @@ class Brief:
     protocol: Rules
     baselines: tuple[Baseline, ...]
     queue: tuple[Waiting, ...]
-    records: tuple[Told, ...]
+    records: tuple[PredictionSummary, ...]
     sections: tuple[Section, ...]
 
 
-def brief_of(world: World, head: str) -> Brief:
+def brief_of(context: Context, head: str) -> Brief:
     """The brief at `head`."""
-    protocol, records = world.library.protocol(head), world.library.records(head)
+    protocol, records = context.library.protocol(head), context.library.records(head)
     benchmarks = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
-    whole = brief_here(world.library, world.calibrations, world.rulebook, head=head, machine=world.machine, words_max=WORDS_MAX)
+    whole = brief_here(
+        context.library, context.calibrations, context.rulebook, head=head, machine=context.machine, words_max=WORDS_MAX
+    )
     return Brief(
         head=head,
-        next_id=f"P{next_number(world.library.experiments(head))}",
+        next_id=f"P{next_number(context.library.experiments(head))}",
         protocol=Rules(
             name=protocol.name,
             goal=protocol.goal,
@@ -82,15 +84,15 @@ def brief_of(world: World, head: str) -> Brief:
         baselines=baselines(records),
         queue=tuple(
             Waiting(id=each.id, title=each.proposal.title, state=each.state, why=each.why)
-            for each in read_queue(world.library, head).entries()
+            for each in read_queue(context.library, head).entries()
         ),
         records=tuple(_told(record, open_again=record.id in whole.open_again) for record in records),
         sections=whole.sections,
     )
 
 
-def _told(record: Record, *, open_again: bool) -> Told:
-    return Told(
+def _told(record: Record, *, open_again: bool) -> PredictionSummary:
+    return PredictionSummary(
         id=record.id,
         title=record.title,
         verdict=record.verdict,

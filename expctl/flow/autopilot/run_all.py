@@ -8,13 +8,13 @@ from expctl.domain.errors import Busy, MachineTrouble, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
-from expctl.flow.autopilot.preconditions import check_ground, check_same_branch, ending_in_words
+from expctl.flow.autopilot.preconditions import check_preconditions, check_same_branch, ending_in_words
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.queue.submit import Proposed
 from expctl.flow.repository.pending import read_queue
-from expctl.flow.repository.recovery import clear_the_deck
+from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.flow.run.experiment import Outcome, run_experiment
-from expctl.ports.context import World
+from expctl.ports.context import Context
 
 BUSY_PAUSE_S = 5.0
 FAULTS_IN_A_ROW = 3
@@ -43,7 +43,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unproposed:
+class NothingProposed:
     """The proposer left nothing that can be queued. `fault`: it didn't do its work at all."""
 
     refusal: Refused
@@ -51,7 +51,7 @@ class Unproposed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exhausted:
+class SweepFinished:
     """The proposer has nothing more to propose."""
 
     why: str
@@ -64,15 +64,15 @@ class Ended:
     why: str
 
 
-Step = Outcome | Skipped | Rebased | Proposed | Unproposed | Ended
-Ask = Callable[[World, str], Proposed | Unproposed | Exhausted]
+Step = Outcome | Skipped | Rebased | Proposed | NothingProposed | Ended
+Ask = Callable[[Context, str], Proposed | NothingProposed | SweepFinished]
 
 
 @dataclass(slots=True, kw_only=True)
 class _Journey:
     """What has happened since the queue was started, on `branch`. Told once is enough."""
 
-    world: World
+    context: Context
     target: str
     budget: Budget
     ask: Ask
@@ -93,19 +93,19 @@ class _Journey:
         budget = self.budget
         if budget.experiments and self.concluded >= budget.experiments:
             return f"the budget of {budget.experiments} experiments is spent"
-        if budget.hours and (self.world.clock.monotonic_s() - self.started_s) / 3600 >= budget.hours:
+        if budget.hours and (self.context.clock.monotonic_s() - self.started_s) / 3600 >= budget.hours:
             return f"the budget of {budget.hours:g} hours is spent"
         return f"{self.rejects} REJECTs in a row" if budget.rejects and self.rejects >= budget.rejects else ""
 
     def look(self) -> tuple[Entry, ...]:
         """The queue at the head of the branch, but what was refused on this baseline."""
-        queue = read_queue(self.world.library, self.world.workspace.head()).entries()
+        queue = read_queue(self.context.library, self.context.workspace.head()).entries()
         return tuple(each for each in queue if each.id not in self.refused)
 
     def next_of(self, entries: tuple[Entry, ...]) -> str:
         """Whose run was begun and not ended, else the first that is ready; empty when none is."""
         ready = [each.id for each in entries if each.state is State.READY]
-        begun = set(self.world.journal.unfinished())
+        begun = set(self.context.journal.unfinished())
         return next((name for name in ready if name in begun), ready[0] if ready else "")
 
     def news(self, entries: tuple[Entry, ...], *states: State) -> Iterator[Skipped]:
@@ -118,12 +118,12 @@ class _Journey:
     def run(self, experiment: str) -> Outcome | Skipped:
         """Run one. Raises Busy and Interrupted."""
         try:
-            outcome = run_experiment(self.world, experiment, target=self.target)
+            outcome = run_experiment(self.context, experiment, target=self.target)
         except (Busy, MachineTrouble):
             raise
         except Refused as refusal:
-            with self.world.locks.repository(experiment=experiment):
-                check_ground(self.world, self.target)
+            with self.context.locks.repository(experiment=experiment):
+                check_preconditions(self.context, self.target)
             self.refused.add(experiment)
             return Skipped(id=experiment, state=State.READY, refusal=refusal)
         verdict = outcome.record.verdict
@@ -137,13 +137,13 @@ class _Journey:
 
     def rebase(self) -> Rebased | None:
         """Hold the queue against the baseline when that is new to us: a user, or a run that died, may have moved the branch."""
-        with self.world.locks.repository(experiment="queue"):
-            clear_the_deck(self.world)
-            check_ground(self.world, self.target)
-            check_same_branch(self.world, self.branch)
+        with self.context.locks.repository(experiment="queue"):
+            clean_up_dead_runs(self.context)
+            check_preconditions(self.context, self.target)
+            check_same_branch(self.context, self.branch)
             if self.rebased_on == self._scope():
                 return None
-            rebased = rebase_queue(self.world)
+            rebased = rebase_queue(self.context)
             self.rebased_on = self._scope()
             self.told |= {(name, State.BLOCKED) for name in rebased.blocked} if rebased is not None else set()
             return rebased
@@ -151,40 +151,40 @@ class _Journey:
     def wait_for(self, busy: Busy) -> None:
         """Say for whom it waits, once for each."""
         if busy.message != self.waits_for:
-            self.world.progress.step("waiting", "; ".join(filter(None, (busy.message, one_line(busy.found), busy.hint))))
+            self.context.progress.step("waiting", "; ".join(filter(None, (busy.message, one_line(busy.found), busy.hint))))
         self.waits_for = busy.message
 
     def _scope(self) -> str:
         """What a patch applies to, as a hash."""
-        head = self.world.workspace.head()
-        return self.world.workspace.protocol_identity(head, self.world.library.protocol(head).scope)
+        head = self.context.workspace.head()
+        return self.context.workspace.protocol_identity(head, self.context.library.protocol(head).scope)
 
-    def propose(self) -> Proposed | Unproposed | None:
+    def propose(self) -> Proposed | NothingProposed | None:
         """Ask the proposer, if it may be asked again."""
         if self.exhausted or self.asked >= self.budget.proposals:
             return None
-        answer = self.ask(self.world, self.target)
+        answer = self.ask(self.context, self.target)
         self.asked += 1
-        if isinstance(answer, Exhausted):
+        if isinstance(answer, SweepFinished):
             self.exhausted = answer.why
             return None
-        self.faults = self.faults + 1 if isinstance(answer, Unproposed) and answer.fault else 0
+        self.faults = self.faults + 1 if isinstance(answer, NothingProposed) and answer.fault else 0
         if self.faults >= FAULTS_IN_A_ROW:
             self.exhausted = f"the proposer failed {self.faults} times in a row"
         return answer
 
 
 def run_all(
-    world: World, *, target: str, budget: Budget, ask: Ask, pause: Callable[[float], None] = time.sleep
+    context: Context, *, target: str, budget: Budget, ask: Ask, pause: Callable[[float], None] = time.sleep
 ) -> Iterator[Step]:
     """Run what is queued in the order of the queue, reading it again after each. Busy is waited out, INVALID retried twice.
 
     When nothing is ready, the proposer is asked. Raises Refused when no experiment could run any more, and Interrupted.
     """
-    branch, started_s = world.workspace.branch(), world.clock.monotonic_s()
-    journey = _Journey(world=world, target=target, budget=budget, ask=ask, branch=branch, started_s=started_s)
+    branch, started_s = context.workspace.branch(), context.clock.monotonic_s()
+    journey = _Journey(context=context, target=target, budget=budget, ask=ask, branch=branch, started_s=started_s)
     with ending_in_words():
-        while not world.stop_requested():
+        while not context.stop_requested():
             try:
                 rebased = journey.rebase()
                 if rebased is not None:

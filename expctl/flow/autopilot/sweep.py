@@ -14,30 +14,30 @@ from expctl.domain.patch.sweep import Combination, NotAConstant, combinations, v
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.protocol.proposer import Sweep
 from expctl.domain.queue.ordering import State
-from expctl.flow.autopilot.run_all import Exhausted
+from expctl.flow.autopilot.run_all import SweepFinished
 from expctl.flow.autopilot.sweep_score import Screen, open_screen, score_of
 from expctl.flow.queue.submit import next_number
 from expctl.flow.repository.pending import read_queue
-from expctl.ports.context import World
+from expctl.ports.context import Context
 from expctl.ports.proposers import Search
 
 
 def screened(
-    world: World,
+    context: Context,
     protocol: Protocol,
     sweep: Sweep,
     search: Callable[[Sweep, Sequence[Combination]], Search],
     write: Callable[[Proposal], bytes],
     target: str,
-) -> Draft | Exhausted:
+) -> Draft | SweepFinished:
     """The best combination as a proposal. Raises Refused when there is nothing to sweep, Interrupted between combinations."""
-    head = world.workspace.head()
-    text = _text(world, sweep, head)
-    patches = _new_ones(world, sweep, head, text)
+    head = context.workspace.head()
+    text = _text(context, sweep, head)
+    patches = _new_ones(context, sweep, head, text)
     if not patches:
-        return Exhausted(why="the sweep has tried every combination")
-    screen = open_screen(world, protocol, sweep, head, target)
-    world.progress.step("sweep", f"{len(patches)} combinations of {sweep.file} on {screen.name}")
+        return SweepFinished(why="the sweep has tried every combination")
+    screen = open_screen(context, protocol, sweep, head, target)
+    context.progress.step("sweep", f"{len(patches)} combinations of {sweep.file} on {screen.name}")
     by_words = {words_of(each): commit for each, commit in patches}
     order = search(sweep, [each for each, _ in patches])
     scores: dict[str, float] = {}
@@ -46,7 +46,7 @@ def screened(
             machine.enter_context(screen.equipment.gate.measuring(screen.target))
             machine.callback(screen.equipment.steps.close)
         while (asked := order.ask()) is not None:
-            if world.stop_requested():
+            if context.stop_requested():
                 raise Interrupted("the sweep was stopped; its screen starts over with the next one")
             words = words_of(asked)
             score = score_of(screen, by_words[words]) if words in by_words and words not in scores else scores.get(words)
@@ -55,12 +55,12 @@ def screened(
                 scores[words] = score
     best = max(scores, key=lambda words: scores[words], default="")
     if not best or scores[best] <= 0:
-        return Exhausted(why=f"the sweep found nothing better among {len(patches)} combinations")
-    return _draft(world, screen, best, by_words[best], scores, write)
+        return SweepFinished(why=f"the sweep found nothing better among {len(patches)} combinations")
+    return _draft(context, screen, best, by_words[best], scores, write)
 
 
-def _text(world: World, sweep: Sweep, head: str) -> str:
-    contents = world.workspace.read_file(head, sweep.file)
+def _text(context: Context, sweep: Sweep, head: str) -> str:
+    contents = context.workspace.read_file(head, sweep.file)
     names = tuple(sweep.constants) or tuple(sweep.tuples[0])
     try:
         text = (contents or b"").decode()
@@ -76,15 +76,15 @@ def _text(world: World, sweep: Sweep, head: str) -> str:
     return text
 
 
-def _new_ones(world: World, sweep: Sweep, head: str, text: str) -> list[tuple[Combination, str]]:
+def _new_ones(context: Context, sweep: Sweep, head: str, text: str) -> list[tuple[Combination, str]]:
     """Combinations that change something and were not proposed before, each with a commit that has it."""
-    workspace, queue = world.workspace, read_queue(world.library, head)
+    workspace, queue = context.workspace, read_queue(context.library, head)
     queued = [
-        workspace.patch_identity(world.library.queued(head, each.id).patch)
+        workspace.patch_identity(context.library.queued(head, each.id).patch)
         for each in queue.entries()
         if each.state is not State.MALFORMED
     ]
-    concluded = (record for record in world.library.records(head) if record.verdict is not Verdict.INVALID)
+    concluded = (record for record in context.library.records(head) if record.verdict is not Verdict.INVALID)
     known = {record.patch_id for record in concluded} | set(queued)
     found = []
     for each in combinations(sweep):
@@ -92,7 +92,7 @@ def _new_ones(world: World, sweep: Sweep, head: str, text: str) -> list[tuple[Co
         if changed == text:
             continue
         commit = workspace.commit_files(
-            parent=head, files={sweep.file: changed.encode()}, message=f"sweep: {words_of(each)}\n", date=world.clock.date()
+            parent=head, files={sweep.file: changed.encode()}, message=f"sweep: {words_of(each)}\n", date=context.clock.date()
         )
         if workspace.patch_identity(workspace.difference(head, commit)) not in known:
             found.append((each, commit))
@@ -100,9 +100,9 @@ def _new_ones(world: World, sweep: Sweep, head: str, text: str) -> list[tuple[Co
 
 
 def _draft(
-    world: World, screen: Screen, best: str, commit: str, scores: dict[str, float], write: Callable[[Proposal], bytes]
+    context: Context, screen: Screen, best: str, commit: str, scores: dict[str, float], write: Callable[[Proposal], bytes]
 ) -> Draft:
-    taken = world.library.experiments(screen.head)
+    taken = context.library.experiments(screen.head)
     how = screen.sweep.screen
     gain = f"{how.fact} less by {scores[best]:g}" if how.fact else f"{100 * scores[best]:+.1f} % in {how.rounds} rounds"
     proposal = Proposal(
@@ -112,6 +112,6 @@ def _draft(
         hypothesis=f"Best of {len(scores)} combinations in a screen on {screen.name}: {gain}. A screen, not a verdict.",
         prediction=Prediction(verdict=Verdict.KEEP),
     )
-    patch = world.workspace.difference(screen.head, commit)
-    world.progress.step("sweep", f"{best}: {gain}; proposed as {proposal.id}")
+    patch = context.workspace.difference(screen.head, commit)
+    context.progress.step("sweep", f"{best}: {gain}; proposed as {proposal.id}")
     return Draft(proposal=proposal, text=write(proposal), patch=patch)

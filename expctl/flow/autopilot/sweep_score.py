@@ -16,16 +16,16 @@ from expctl.domain.verdict.samples import Sample, Side, round_effects
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.repository import preflight
 from expctl.flow.run.perform import CHECK_OUT
-from expctl.ports.context import Equipment, World
+from expctl.ports.context import Context, Tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
     """One sweep at one commit: what is built, on what it is judged, and the baseline's build."""
 
-    world: World
+    context: Context
     protocol: Protocol
-    equipment: Equipment
+    equipment: Tools
     sweep: Sweep
     head: str
     name: str
@@ -44,14 +44,14 @@ class Screen:
         return path
 
 
-def open_screen(world: World, protocol: Protocol, sweep: Sweep, head: str, target: str) -> Screen:
+def open_screen(context: Context, protocol: Protocol, sweep: Sweep, head: str, target: str) -> Screen:
     """The screen at `head`, its baseline built. Raises Refused when that does not build."""
-    equipment = world.equip(protocol, "sweep")
+    equipment = context.tools_for(protocol, "sweep")
     name = sweep.screen.target or preflight.choose_targets(protocol, equipment.toolchains, target).deciding
-    tree = world.workspace.check_out(head, CHECK_OUT[Side.BASELINE], sealed=protocol.harness)
+    tree = context.workspace.check_out(head, CHECK_OUT[Side.BASELINE], sealed=protocol.harness)
     with equipment.gate.working():
         made = equipment.toolchains.build(
-            name, protocol.targets[name], tree=tree, sources=world.workspace.source_identity(head)
+            name, protocol.targets[name], tree=tree, sources=context.workspace.source_identity(head)
         )
     if isinstance(made, Failed):
         raise Refused(
@@ -60,23 +60,23 @@ def open_screen(world: World, protocol: Protocol, sweep: Sweep, head: str, targe
             found=made.reason,
             hint="mend the build and commit, then run the same command again",
         )
-    return Screen(world=world, protocol=protocol, equipment=equipment, sweep=sweep, head=head, name=name, baseline=made)
+    return Screen(context=context, protocol=protocol, equipment=equipment, sweep=sweep, head=head, name=name, baseline=made)
 
 
 def score_of(screen: Screen, commit: str) -> float | None:
     """How much better than the baseline: the KPI's mean ln(time ratio), or the figure's difference. None: it can't be had."""
-    world, toolchains = screen.world, screen.equipment.toolchains
-    tree = world.workspace.check_out(commit, CHECK_OUT[Side.CANDIDATE])
+    context, toolchains = screen.context, screen.equipment.toolchains
+    tree = context.workspace.check_out(commit, CHECK_OUT[Side.CANDIDATE])
     gate = screen.equipment.gate
     with gate.working():
-        made = toolchains.build(screen.name, screen.target, tree=tree, sources=world.workspace.source_identity(commit))
-    cwd = world.workspace.check_out(screen.head, CHECK_OUT[Side.BASELINE], sealed=screen.protocol.harness)
+        made = toolchains.build(screen.name, screen.target, tree=tree, sources=context.workspace.source_identity(commit))
+    cwd = context.workspace.check_out(screen.head, CHECK_OUT[Side.BASELINE], sealed=screen.protocol.harness)
     if isinstance(made, Failed) or (not screen.sweep.screen.fact and made.code == screen.baseline.code):
         return None
     if screen.target.test is not None:
         with gate.working():
             path = screen.path(made)
-            tested = screen.equipment.steps.test(screen.target.test, cwd=cwd, artifact=path, progress=world.progress)
+            tested = screen.equipment.steps.test(screen.target.test, cwd=cwd, artifact=path, progress=context.progress)
         if isinstance(tested, Failed):
             return None
     if screen.sweep.screen.fact:
@@ -93,7 +93,7 @@ def _speed(screen: Screen, made: Artifact, cwd: Path) -> float | None:
     screen.equipment.steps.close()
     samples: list[Sample] = []
     for number in range(screen.sweep.screen.rounds):
-        found = measure_round(screen.world, screen.equipment, benchmark, cwd=cwd, artifacts=artifacts, number=number)
+        found = measure_round(screen.context, screen.equipment, benchmark, cwd=cwd, artifacts=artifacts, number=number)
         if isinstance(found, Failed):
             return None
         samples += found
@@ -114,12 +114,12 @@ def _figure(screen: Screen, side: Side, made: Artifact) -> float | None:
     step = screen.target.profile
     if found is not None or step is None:
         return found
-    state = screen.world.workspace
+    state = screen.context.workspace
     tree = state.check_out(screen.head, CHECK_OUT[Side.BASELINE])
     out = screen.equipment.profiles.fresh(screen.name, side)
     with screen.equipment.gate.measuring(screen.target):
         profile = screen.equipment.steps.profile(
-            passes_of(step)[0], cwd=tree, tree=tree, artifact=screen.path(artifact), out=out, progress=screen.world.progress
+            passes_of(step)[0], cwd=tree, tree=tree, artifact=screen.path(artifact), out=out, progress=screen.context.progress
         )
     screen.equipment.profiles.forget(screen.name)
     return None if isinstance(profile, Failed) else pick(profile)

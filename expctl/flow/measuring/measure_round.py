@@ -7,17 +7,17 @@ from pathlib import Path
 from expctl.domain.protocol.model import Benchmark
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side, round_effects
-from expctl.ports.context import Equipment, World
+from expctl.ports.context import Context, Tools
 
 
 def measure_round(
-    world: World, equipment: Equipment, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], number: int
+    context: Context, equipment: Tools, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], number: int
 ) -> tuple[Sample, ...] | Failed:
     """The samples of round `number`; what foreign work disturbed is tainted. Raises Busy when the machine stays noisy."""
-    started = world.clock.monotonic_s()
-    samples = equipment.steps.measure(benchmark, cwd=cwd, artifacts=artifacts, round=number, progress=world.progress)
+    started = context.clock.monotonic_s()
+    samples = equipment.steps.measure(benchmark, cwd=cwd, artifacts=artifacts, round=number, progress=context.progress)
     if isinstance(samples, Failed):
         return samples
     round_effects(samples)  # a malformed round is our bug, found here rather than when deciding
-    ms = round(1000 * (world.clock.monotonic_s() - started))
+    ms = round(1000 * (context.clock.monotonic_s() - started))
     return tuple(replace(each, round_ms=ms) for each in samples)

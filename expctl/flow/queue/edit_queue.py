@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.queue_ticket import Filing, Ticket
-from expctl.domain.ledger.inputs import Books
+from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket
+from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.run.step_result import Failed
@@ -13,8 +13,8 @@ from expctl.domain.text import one_line
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import queue_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
-from expctl.flow.repository.recovery import clear_the_deck
-from expctl.ports.context import World
+from expctl.flow.repository.recovery import clean_up_dead_runs
+from expctl.ports.context import Context
 
 MOVABLE = (State.READY, State.WAITING, State.BLOCKED)
 
@@ -28,34 +28,34 @@ class Rebased:
     freed: tuple[str, ...]
 
 
-def prioritise(world: World, experiment: str, priority: int) -> Entry:
+def prioritise(context: Context, experiment: str, priority: int) -> Entry:
     """Commit another priority. Returns the entry as it stands then."""
-    return _change(world, experiment, f"priority {priority}", lambda ticket: replace(ticket, priority=priority))
+    return _change(context, experiment, f"priority {priority}", lambda ticket: replace(ticket, priority=priority))
 
 
-def withdraw(world: World, experiment: str, why: str) -> Entry:
+def withdraw(context: Context, experiment: str, why: str) -> Entry:
     """Commit that it is not wanted any more. The id stays taken; an unfinished run of it is given up."""
 
     def change(ticket: Ticket) -> Ticket:
-        world.journal.forget(experiment)
-        return replace(ticket, withdrawn=one_line(why, 500), withdrawn_on=world.clock.date())
+        context.journal.forget(experiment)
+        return replace(ticket, withdrawn=one_line(why, 500), withdrawn_on=context.clock.date())
 
-    return _change(world, experiment, f"withdrawn: {one_line(why, 60)}", change)
+    return _change(context, experiment, f"withdrawn: {one_line(why, 60)}", change)
 
 
-def rebase_queue(world: World) -> Rebased | None:
+def rebase_queue(context: Context) -> Rebased | None:
     """Under the repository's lock: hold everything that waits against the baseline, and commit what changed of it.
 
     The proposals stay as they are. None when there is nothing new to say.
     """
-    workspace, head = world.workspace, world.workspace.head()
-    books = read_ledger_inputs(world.library, head)
+    workspace, head = context.workspace, context.workspace.head()
+    inputs = read_ledger_inputs(context.library, head)
     changed: dict[str, Ticket] = {}
-    for entry in books.queue():
+    for entry in inputs.queue():
         if entry.state not in MOVABLE:
             continue
-        why = _obstacle(world, books.protocol, head, entry)
-        ticket = _ticket(world, entry, books.waiting.filings[entry.id])
+        why = _obstacle(context, inputs.protocol, head, entry)
+        ticket = _ticket(context, entry, inputs.waiting.filings[entry.id])
         if bool(why) != bool(ticket.blocked):
             changed[entry.id] = replace(ticket, blocked=why, blocked_on=head if why else "")
     if not changed:
@@ -63,56 +63,56 @@ def rebase_queue(world: World) -> Rebased | None:
     blocked = {name: ticket.blocked for name, ticket in changed.items() if ticket.blocked}
     freed = tuple(name for name in changed if name not in blocked)
     words = [f"{name} BLOCKED" for name in blocked] + [f"{name} free again" for name in freed]
-    commit = _publish(world, books, head, changed, f"re-based: {', '.join(words)}")
+    commit = _publish(context, inputs, head, changed, f"re-based: {', '.join(words)}")
     return Rebased(commit=commit, blocked=blocked, freed=freed) if workspace.head() == commit else None
 
 
-def _obstacle(world: World, protocol: Protocol, head: str, entry: Entry) -> str:
+def _obstacle(context: Context, protocol: Protocol, head: str, entry: Entry) -> str:
     """Why the change doesn't apply to `head`; empty when it does, and for a proposal without a patch: its run will say so."""
     try:
-        queued = world.library.queued(head, entry.id)
+        queued = context.library.queued(head, entry.id)
     except Refused:
         return ""
-    tree = preflight.tree_on(world.workspace, head, queued)
+    tree = preflight.tree_on(context.workspace, head, queued)
     if isinstance(tree, Failed):
         return one_line(tree.reason)
-    return "" if world.workspace.differs(head, tree, protocol.scope) else "the baseline has this change already"
+    return "" if context.workspace.differs(head, tree, protocol.scope) else "the baseline has this change already"
 
 
-def _ticket(world: World, entry: Entry, filing: Filing) -> Ticket:
+def _ticket(context: Context, entry: Entry, filing: QueuedTicket) -> Ticket:
     """The one it has; whoever was committed by hand gets one now, and is bound from here on."""
-    return entry.ticket or Ticket(content=filing.content, base="", date=world.clock.date())
+    return entry.ticket or Ticket(content=filing.content, base="", date=context.clock.date())
 
 
-def _change(world: World, experiment: str, what: str, change: Callable[[Ticket], Ticket]) -> Entry:
-    with world.locks.repository(experiment=experiment):
-        clear_the_deck(world)
-        head = world.workspace.head()
-        books = read_ledger_inputs(world.library, head)
-        entry = next((each for each in books.queue() if each.id == experiment), None)
+def _change(context: Context, experiment: str, what: str, change: Callable[[Ticket], Ticket]) -> Entry:
+    with context.locks.repository(experiment=experiment):
+        clean_up_dead_runs(context)
+        head = context.workspace.head()
+        inputs = read_ledger_inputs(context.library, head)
+        entry = next((each for each in inputs.queue() if each.id == experiment), None)
         if entry is None or entry.state is State.WITHDRAWN:
-            raise _not_queued(books, experiment, entry)
-        ticket = change(_ticket(world, entry, books.waiting.filings[experiment]))
+            raise _not_queued(inputs, experiment, entry)
+        ticket = change(_ticket(context, entry, inputs.waiting.filings[experiment]))
         if ticket != entry.ticket:
-            commit = _publish(world, books, head, {experiment: ticket}, f"{experiment} {what}")
-            if world.workspace.head() != commit:
-                raise preflight.moved_meanwhile(world.workspace, head)
-        return next(each for each in books.with_tickets({experiment: ticket}).queue() if each.id == experiment)
+            commit = _publish(context, inputs, head, {experiment: ticket}, f"{experiment} {what}")
+            if context.workspace.head() != commit:
+                raise preflight.moved_meanwhile(context.workspace, head)
+        return next(each for each in inputs.with_tickets({experiment: ticket}).queue() if each.id == experiment)
 
 
-def _publish(world: World, books: Books, head: str, tickets: Mapping[str, Ticket], what: str) -> str:
+def _publish(context: Context, inputs: LedgerInputs, head: str, tickets: Mapping[str, Ticket], what: str) -> str:
     """Commit tickets and ledger, and move the branch there, unless somebody moved it first. Returns the commit."""
-    workspace = world.workspace
+    workspace = context.workspace
     branch = preflight.check_workspace(workspace, (), *tickets)
-    files = {f"experiments/{name}/queued.json": world.ticket_bytes(ticket) for name, ticket in tickets.items()}
-    files["ledger.md"] = world.render(books.with_tickets(tickets).ledger()).encode()
-    commit = workspace.commit_files(parent=head, files=files, message=queue_message(what), date=world.clock.date())
+    files = {f"experiments/{name}/queued.json": context.ticket_bytes(ticket) for name, ticket in tickets.items()}
+    files["ledger.md"] = context.render(inputs.with_tickets(tickets).ledger()).encode()
+    commit = workspace.commit_files(parent=head, files=files, message=queue_message(what), date=context.clock.date())
     workspace.publish(branch=branch, old=head, new=commit)
     return commit
 
 
-def _not_queued(books: Books, experiment: str, entry: Entry | None) -> Refused:
-    digest = books.digests.get(experiment)
+def _not_queued(inputs: LedgerInputs, experiment: str, entry: Entry | None) -> Refused:
+    digest = inputs.digests.get(experiment)
     withdrawn = f"withdrawn: {entry.why}" if entry else ""
     found = withdrawn or (f"it ended in {digest.verdict}" if digest else "no such experiment")
     return Refused(

@@ -90,7 +90,7 @@ def check_binding(queued: Queued) -> None:
         )
 
 
-def check_turn(queue: Queue, experiment: str) -> None:
+def check_eligible(queue: Queue, experiment: str) -> None:
     """Raises Refused when a condition doesn't hold yet, or can't any more."""
     entry = next((each for each in queue.entries() if each.id == experiment), None)
     if entry is None:

@@ -7,7 +7,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.proposal_files import Queued
 from expctl.domain.experiment.queue_ticket import Ticket, content_of
-from expctl.domain.ledger.inputs import Books
+from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.ordering import State
 from expctl.domain.text import one_line
@@ -15,9 +15,9 @@ from expctl.flow.queue.eligibility import check_circle, check_conditions
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import proposal_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
-from expctl.flow.repository.recovery import clear_the_deck
+from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.flow.rules.repeat_check import check_patch, check_patterns
-from expctl.ports.context import World
+from expctl.ports.context import Context
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,39 +31,39 @@ class Proposed:
     restored: tuple[str, ...]
 
 
-def propose(world: World, proposal: Proposal, text: bytes, patch: bytes | None, *, by: str = "") -> Proposed:
+def propose(context: Context, proposal: Proposal, text: bytes, patch: bytes | None, *, by: str = "") -> Proposed:
     """Commit `text` (experiment.yaml) with `patch`, or with the local changes of the scope when it is None, and with a ticket
     that binds the id to both. `by` is the proposer; what a proposer makes is held against the rules at once.
 
     The commit comes first, the restoring second: a kill between leaves the change in both places, never in none.
     """
-    workspace = world.workspace
-    with world.locks.repository(experiment=proposal.id):
-        clear_the_deck(world)
+    workspace = context.workspace
+    with context.locks.repository(experiment=proposal.id):
+        clean_up_dead_runs(context)
         head = workspace.head()
-        protocol = world.library.protocol(head)
-        branch = _check(world, protocol, proposal.id, head, captures=patch is None)
+        protocol = context.library.protocol(head)
+        branch = _check(context, protocol, proposal.id, head, captures=patch is None)
         preflight.check_tree(workspace, protocol, head)
         preflight.check_free(workspace, head, proposal.id)
         captured = workspace.dirty(protocol.scope) if patch is None else ()
-        _check_sizes(world, protocol, captured)
+        _check_sizes(context, protocol, captured)
         check_conditions(proposal, protocol)
         contents = workspace.capture(protocol.scope) if patch is None else patch
-        ticket = Ticket(content=content_of(text, contents), base=head, date=world.clock.date(), by=by)
+        ticket = Ticket(content=content_of(text, contents), base=head, date=context.clock.date(), by=by)
         queued = Queued(proposal=proposal, patch=contents, content=ticket.content, ticket=ticket)
         tree = preflight.check_patch(workspace, protocol, head, queued, proposed=False)
-        check_patterns(world.rulebook, proposal, contents, commit=head)
-        books = read_ledger_inputs(world.library, head)
-        check_circle(proposal, [entry.proposal for entry in books.queue() if entry.state is not State.WITHDRAWN])
+        check_patterns(context.rulebook, proposal, contents, commit=head)
+        inputs = read_ledger_inputs(context.library, head)
+        check_circle(proposal, [entry.proposal for entry in inputs.queue() if entry.state is not State.WITHDRAWN])
         if by:
-            check_repeats(world, books, queued)
+            check_repeats(context, inputs, queued)
         files = {
             f"experiments/{proposal.id}/experiment.yaml": text,
             f"experiments/{proposal.id}/change.patch": contents,
-            f"experiments/{proposal.id}/queued.json": world.ticket_bytes(ticket),
-            "ledger.md": world.render(books.with_proposal(proposal, ticket).ledger()).encode(),
+            f"experiments/{proposal.id}/queued.json": context.ticket_bytes(ticket),
+            "ledger.md": context.render(inputs.with_proposal(proposal, ticket).ledger()).encode(),
         }
-        commit = workspace.commit_files(parent=head, files=files, message=proposal_message(proposal), date=world.clock.date())
+        commit = workspace.commit_files(parent=head, files=files, message=proposal_message(proposal), date=context.clock.date())
         if not workspace.publish(branch=branch, old=head, new=commit):
             raise preflight.moved_meanwhile(workspace, head)
         workspace.restore(captured, tree=tree)
@@ -71,26 +71,26 @@ def propose(world: World, proposal: Proposal, text: bytes, patch: bytes | None, 
         return Proposed(id=proposal.id, title=proposal.title, commit=commit, files=changed, restored=tuple(captured))
 
 
-def reapply(world: World, experiment: str) -> Sequence[str]:
+def reapply(context: Context, experiment: str) -> Sequence[str]:
     """Put the change of a proposal, merged with what was kept since, into the work tree, on a clean scope. Returns the files
     that changed.
     """
-    workspace = world.workspace
-    with world.locks.repository(experiment=experiment):
-        clear_the_deck(world)
+    workspace = context.workspace
+    with context.locks.repository(experiment=experiment):
+        clean_up_dead_runs(context)
         head = workspace.head()
-        protocol = world.library.protocol(head)
-        queued = world.library.queued(head, experiment)
+        protocol = context.library.protocol(head)
+        queued = context.library.queued(head, experiment)
         preflight.check_workspace(workspace, protocol.scope, experiment)
         tree = preflight.check_patch(workspace, protocol, head, queued)
         workspace.apply(workspace.difference(head, tree))
         return tuple(file.path for file in workspace.changed_files(head, tree))
 
 
-def _check(world: World, protocol: Protocol, experiment: str, head: str, *, captures: bool) -> str:
+def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, captures: bool) -> str:
     """Return the branch. Raises Refused when the id is taken, there is nothing to capture, or the tree isn't fit."""
-    workspace = world.workspace
-    taken = world.library.experiments(head).keys()
+    workspace = context.workspace
+    taken = context.library.experiments(head).keys()
     if experiment in taken:
         raise Refused(
             f"{experiment} exists already",
@@ -111,9 +111,9 @@ def _check(world: World, protocol: Protocol, experiment: str, head: str, *, capt
     return preflight.check_workspace(workspace, () if captures else protocol.scope, experiment)
 
 
-def _check_sizes(world: World, protocol: Protocol, paths: Sequence[str]) -> None:
+def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> None:
     """Before anything enters the object store."""
-    total = sum(file.stat().st_size for path in paths if (file := world.workspace.root / path).is_file())
+    total = sum(file.stat().st_size for path in paths if (file := context.workspace.root / path).is_file())
     if total > protocol.patch.bytes:
         raise Refused(
             "the changed files are too large for an experiment",
@@ -123,16 +123,18 @@ def _check_sizes(world: World, protocol: Protocol, paths: Sequence[str]) -> None
         )
 
 
-def check_repeats(world: World, books: Books, queued: Queued) -> None:
+def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued) -> None:
     """Raises Refused when a rule forbids the change, or the same change waits already."""
-    patch_id = world.workspace.patch_identity(queued.patch)
-    targets = tuple(books.protocol.targets)
-    check_patch(world.rulebook, books.protocol, queued.proposal, queued.patch, commit=world.workspace.head(), targets=targets)
-    for entry in books.queue():
+    patch_id = context.workspace.patch_identity(queued.patch)
+    targets = tuple(inputs.protocol.targets)
+    check_patch(
+        context.rulebook, inputs.protocol, queued.proposal, queued.patch, commit=context.workspace.head(), targets=targets
+    )
+    for entry in inputs.queue():
         if entry.state is State.MALFORMED:
             continue
-        other = world.library.queued(world.workspace.head(), entry.id)
-        if world.workspace.patch_identity(other.patch) == patch_id:
+        other = context.library.queued(context.workspace.head(), entry.id)
+        if context.workspace.patch_identity(other.patch) == patch_id:
             raise Refused(
                 f"{entry.id} has the same change",
                 expected="a change that is not in the queue",

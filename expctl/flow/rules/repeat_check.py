@@ -14,7 +14,7 @@ from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
-    from expctl.domain.experiment.record import Lapse, Record, Waiver
+    from expctl.domain.experiment.record import ChangedCondition, Record, Waiver
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.rules.current_facts import Circumstances
     from expctl.domain.run.state_machine import Run
@@ -74,27 +74,27 @@ def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: 
     return _judged(rulebook, candidate, now, proposal, base)
 
 
-def look_up(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match, tuple[Lapse, ...]], ...]:
+def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match, tuple[ChangedCondition, ...]], ...]:
     """Every rule that matches the patch on `commit`, with what has changed since. A patch that no proposal holds yet."""
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     found = matches(rulebook.candidates(commit, candidate), candidate)
     if not found:
         return ()
-    from expctl.domain.rules.conditions import lapses
+    from expctl.domain.rules.conditions import changed_conditions
 
     now = rulebook.circumstances(commit)
-    return tuple((match, lapses(match.record, now, match.level)) for match in sound(found, now))
+    return tuple((match, changed_conditions(match.record, now, match.level)) for match in sound(found, now))
 
 
 def _judged(
     rulebook: Rulebook, candidate: Candidate, now: Circumstances, proposal: Proposal, commit: str
 ) -> tuple[Waiver, ...]:
     from expctl.domain.experiment.record import Waiver
-    from expctl.domain.rules.conditions import lapses
+    from expctl.domain.rules.conditions import changed_conditions
 
     waivers = []
     for match in sound(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now):
-        changed = lapses(match.record, now, match.level)
+        changed = changed_conditions(match.record, now, match.level)
         reason = written_reason(proposal.precondition)
         if not changed and not reason:
             raise refusal(match, proposal.id)
@@ -135,7 +135,7 @@ def evidence(record: Record) -> str:
     return one_line("; ".join([*record.reasons[:SHOWN], *([f"objective {effect}"] if effect else []), *given]), 600)
 
 
-def lapse_text(lapse: Lapse) -> str:
+def lapse_text(lapse: ChangedCondition) -> str:
     """`ziglang: 0.16.0 -> 0.17.0`."""
     return f"{lapse.condition}: {one_line(lapse.was, 120)} -> {one_line(lapse.now, 120)}"
 

@@ -8,15 +8,15 @@ from expctl.domain.experiment.record import Record
 from expctl.domain.run.actions import Build, Nothing, Pin, Settle
 from expctl.domain.run.events import Begun, Event, Published
 from expctl.domain.run.state_machine import Run, advance, next_action
-from expctl.domain.run.target_roles import Course
+from expctl.domain.run.target_roles import TargetRoles
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
-from expctl.flow.repository.recovery import clear_the_deck
+from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.flow.rules.repeat_check import Repeated, check_code
 from expctl.flow.run import open_run as opening
-from expctl.flow.run.open_run import Desk
-from expctl.flow.run.perform import Bench
+from expctl.flow.run.open_run import OpenRun
+from expctl.flow.run.perform import StepPerformer
 from expctl.flow.run.settle import settle
-from expctl.ports.context import World
+from expctl.ports.context import Context
 from expctl.ports.repository import Holder
 
 
@@ -32,30 +32,30 @@ class Outcome:
     rebased: Rebased | None = None
 
 
-def run_experiment(world: World, experiment: str, *, target: str = "", again: bool = False) -> Outcome:
+def run_experiment(context: Context, experiment: str, *, target: str = "", again: bool = False) -> Outcome:
     """Run or resume one experiment. Raises Refused, Busy or Interrupted; what was done by then is journalled."""
-    with world.locks.repository(experiment=experiment) as holder:
-        clear_the_deck(world)
-        head, branch = world.workspace.head(), world.workspace.branch()
-        record = world.library.record(head, experiment)
-        unfinished = experiment in world.journal.unfinished()
+    with context.locks.repository(experiment=experiment) as holder:
+        clean_up_dead_runs(context)
+        head, branch = context.workspace.head(), context.workspace.branch()
+        record = context.library.record(head, experiment)
+        unfinished = experiment in context.journal.unfinished()
         if record is not None and _stands(record, target) and not again and not unfinished:
             return Outcome(record=record, branch=branch, head_before=head, head_after=head, measured=False)
         try:
-            desk, events = _open(world, experiment, target, record)
-            before = world.workspace.branch_head(desk.begun.branch)
-            settled = _go_through(desk, holder, events)
+            opened, events = _open(context, experiment, target, record)
+            before = context.workspace.branch_head(opened.begun.branch)
+            settled = _go_through(opened, holder, events)
         finally:
-            world.workspace.remove_check_outs()
-        after = world.workspace.branch_head(desk.begun.branch)
-        lands = settled.verdict is Verdict.KEEP and world.workspace.differs(before, after, desk.protocol.scope)
+            context.workspace.remove_check_outs()
+        after = context.workspace.branch_head(opened.begun.branch)
+        lands = settled.verdict is Verdict.KEEP and context.workspace.differs(before, after, opened.protocol.scope)
         return Outcome(
             record=settled,
-            branch=desk.begun.branch,
+            branch=opened.begun.branch,
             head_before=before,
             head_after=after,
             measured=True,
-            rebased=rebase_queue(world) if lands else None,
+            rebased=rebase_queue(context) if lands else None,
         )
 
 
@@ -70,59 +70,61 @@ def _is_replaced(record: Record, target: str) -> bool:
     return record.verdict is Verdict.INVALID or (record.left_open and target not in {"", record.target})
 
 
-def _open(world: World, experiment: str, target: str, record: Record | None) -> tuple[Desk, tuple[Event, ...]]:
+def _open(context: Context, experiment: str, target: str, record: Record | None) -> tuple[OpenRun, tuple[Event, ...]]:
     """The desk and what happened so far."""
-    events = world.journal.read(experiment)
+    events = context.journal.read(experiment)
     decider = next((event.target for event in events if isinstance(event, Begun)), target)
     replaced = record is not None and _is_replaced(record, decider)
     earlier, attempt = (None, record.attempts + 1) if record is not None and replaced else (record, 1)
     if events:
-        return opening.resume(world, events, wanted=target, earlier=earlier, attempt=attempt), events
-    desk = opening.begin(world, experiment, wanted=target, earlier=earlier, attempt=attempt)
-    world.journal.append(experiment, desk.begun)
-    return desk, (desk.begun,)
+        return opening.resume(context, events, wanted=target, earlier=earlier, attempt=attempt), events
+    opened = opening.begin(context, experiment, wanted=target, earlier=earlier, attempt=attempt)
+    context.journal.append(experiment, opened.begun)
+    return opened, (opened.begun,)
 
 
-def _go_through(desk: Desk, holder: Holder, events: tuple[Event, ...]) -> Record:
-    course = Course.of(desk.protocol, desk.begun)
-    published = _loop(desk, holder, Run(kind=desk.queued.proposal.kind, plan=desk.plan(), course=course, events=events))
-    desk.world.journal.forget(desk.id)
-    record = desk.world.library.record(published.commit, desk.id)
+def _go_through(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> Record:
+    course = TargetRoles.of(opened.protocol, opened.begun)
+    published = _loop(opened, holder, Run(kind=opened.queued.proposal.kind, plan=opened.plan(), course=course, events=events))
+    opened.context.journal.forget(opened.id)
+    record = opened.context.library.record(published.commit, opened.id)
     if record is None:
-        raise RuntimeError(f"{desk.id} was settled without a record")
+        raise RuntimeError(f"{opened.id} was settled without a record")
     return record
 
 
-def _refuse_known_code(desk: Desk, run: Run) -> None:
+def _refuse_known_code(opened: OpenRun, run: Run) -> None:
     """Raises Repeated when the builds are those of a rejected experiment; the run is then as if it had never begun."""
-    world = desk.world
+    context = opened.context
     try:
-        check_code(world.rulebook, desk.protocol, desk.queued.proposal, run, world.machine.get("machine", ""))
+        check_code(context.rulebook, opened.protocol, opened.queued.proposal, run, context.machine.get("machine", ""))
     except Repeated:
-        world.journal.forget(desk.id)
+        context.journal.forget(opened.id)
         raise
 
 
-def _loop(desk: Desk, holder: Holder, run: Run) -> Published:
-    world = desk.world
-    code_is_new = desk.earlier is not None
-    with Bench(desk) as bench:
+def _loop(opened: OpenRun, holder: Holder, run: Run) -> Published:
+    context = opened.context
+    code_is_new = opened.earlier is not None
+    with StepPerformer(opened) as bench:
         while not isinstance(action := next_action(run), Nothing):
             holder.show(type(action).__name__.lower())
             if not code_is_new and not isinstance(action, Pin | Build):
-                _refuse_known_code(desk, run)
+                _refuse_known_code(opened, run)
                 code_is_new = True
             if isinstance(action, Settle):
                 bench.release_machine()
-                for event in settle(desk, run, action.decision):
-                    world.journal.append(desk.id, event)
+                for event in settle(opened, run, action.decision):
+                    context.journal.append(opened.id, event)
                     run = advance(run, event)
             else:
                 event = bench.perform(action, run)
-                world.journal.append(desk.id, event)
+                context.journal.append(opened.id, event)
                 run = advance(run, event)
-                if world.stop_requested() and not isinstance(next_action(run), Settle):
-                    raise Interrupted(f"stopped after {type(action).__name__.lower()}; expctl run {desk.id} goes on from there")
+                if context.stop_requested() and not isinstance(next_action(run), Settle):
+                    raise Interrupted(
+                        f"stopped after {type(action).__name__.lower()}; expctl run {opened.id} goes on from there"
+                    )
     published = run.last(Published)
     if published is None or not isinstance(run.begun(), Begun):
         raise RuntimeError("the run ended without being published")

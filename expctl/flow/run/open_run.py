@@ -13,24 +13,24 @@ from expctl.domain.run.events import Begun, Event
 from expctl.domain.text import one_line
 from expctl.domain.verdict.plan import Plan
 from expctl.flow.measuring.calibrate import known_noise
-from expctl.flow.measuring.comparability import ground_here
-from expctl.flow.queue.eligibility import check_binding, check_turn
+from expctl.flow.measuring.comparability import comparability_here
+from expctl.flow.queue.eligibility import check_binding, check_eligible
 from expctl.flow.repository import preflight
 from expctl.flow.repository.pending import read_queue
 from expctl.flow.rules.repeat_check import check_patch, check_patterns
-from expctl.ports.context import Equipment, World
+from expctl.ports.context import Context, Tools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class OpenRun:
     """One open run: its proposal, the protocol of its baseline, and the equipment that follows from it.
 
     `earlier` is the record that stands already, when this is a replication; `attempt` counts from 1 and
     grows with each INVALID.
     """
 
-    world: World
-    equipment: Equipment
+    context: Context
+    equipment: Tools
     protocol: Protocol
     queued: Queued
     begun: Begun
@@ -70,10 +70,10 @@ class Desk:
         )
 
 
-def resume(world: World, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> Desk:
+def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
     """The desk of an unfinished run. Raises Refused when the proposal is no longer the one that was begun."""
     begun = next(event for event in events if isinstance(event, Begun))
-    protocol = world.library.protocol(begun.base)
+    protocol = context.library.protocol(begun.base)
     if wanted and wanted != begun.target:
         raise Refused(
             f"{begun.id} has an unfinished run on {begun.target}",
@@ -81,8 +81,8 @@ def resume(world: World, events: Sequence[Event], *, wanted: str, earlier: Recor
             found=one_line(wanted, 60),
             hint=f"expctl run {begun.id}; then the other target",
         )
-    preflight.check_workspace(world.workspace, protocol.scope, begun.id)
-    queued = _still_queued(world, begun)
+    preflight.check_workspace(context.workspace, protocol.scope, begun.id)
+    queued = _still_queued(context, begun)
     if queued.content != begun.content:
         raise Refused(
             f"{begun.id} was changed after its run began",
@@ -91,51 +91,51 @@ def resume(world: World, events: Sequence[Event], *, wanted: str, earlier: Recor
             where=f"experiments/{begun.id}",
             hint=f"restore it (git log -- experiments/{begun.id}) or propose the change under a new id",
         )
-    _title(world, begun.id, queued, protocol, begun.base, begun.target)
-    world.progress.step("resume", f"an unfinished run goes on after {type(events[-1]).__name__.lower()}")
-    equipment = world.equip(protocol, begun.id)
-    return Desk(
-        world=world, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
+    _title(context, begun.id, queued, protocol, begun.base, begun.target)
+    context.progress.step("resume", f"an unfinished run goes on after {type(events[-1]).__name__.lower()}")
+    equipment = context.tools_for(protocol, begun.id)
+    return OpenRun(
+        context=context, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
     )
 
 
-def _still_queued(world: World, begun: Begun) -> Queued:
+def _still_queued(context: Context, begun: Begun) -> Queued:
     try:
-        return world.library.queued(world.workspace.head(), begun.id)
+        return context.library.queued(context.workspace.head(), begun.id)
     except Refused as refusal:
-        journal = f"{world.workspace.state}/journal/{begun.id}.jsonl"
+        journal = f"{context.workspace.state}/journal/{begun.id}.jsonl"
         refusal.hint = f"bring the proposal back, or give the unfinished run up: remove {journal}"
         raise
 
 
-def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None, attempt: int) -> Desk:
+def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
     """The desk of a new run, after the preflight and the gate. Nothing has changed when this raises."""
-    workspace = world.workspace
+    workspace = context.workspace
     head = workspace.head()
     base = _base(head, experiment, earlier)
-    protocol = world.library.protocol(base)
+    protocol = context.library.protocol(base)
     branch = preflight.check_workspace(workspace, protocol.scope, experiment)
     preflight.check_tree(workspace, protocol, base)
-    queued = world.library.queued(head, experiment)
-    equipment = world.equip(protocol, experiment)
+    queued = context.library.queued(head, experiment)
+    equipment = context.tools_for(protocol, experiment)
     targets = preflight.choose_targets(protocol, equipment.toolchains, wanted)
     check_binding(queued)
     if earlier is None:
-        check_turn(read_queue(world.library, head), experiment)
+        check_eligible(read_queue(context.library, head), experiment)
     preflight.check_patch(workspace, protocol, base, queued)
     waivers: tuple[Waiver, ...] = ()
     if earlier is None:
         part, patch = (targets.deciding, *targets.guards), preflight.patch_on(workspace, base, queued)
-        check_patterns(world.rulebook, queued.proposal, patch, commit=base)
-        waivers = check_patch(world.rulebook, protocol, queued.proposal, patch, commit=base, targets=part)
-    _title(world, experiment, queued, protocol, base, targets.deciding)
+        check_patterns(context.rulebook, queued.proposal, patch, commit=base)
+        waivers = check_patch(context.rulebook, protocol, queued.proposal, patch, commit=base, targets=part)
+    _title(context, experiment, queued, protocol, base, targets.deciding)
     for waiver in waivers:
-        world.progress.step("rule", f"{waiver.rule} matches ({waiver.level}) and lets it pass: {one_line(waiver.reason)}")
+        context.progress.step("rule", f"{waiver.rule} matches ({waiver.level}) and lets it pass: {one_line(waiver.reason)}")
     waited_s = equipment.gate.wait_until_quiet(protocol.targets[targets.deciding])
-    world.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
-    ground = ground_here(world, equipment, protocol, base, targets.deciding)
-    used = simplify_used_percent(world.library.digests(head), target=targets.deciding, ground=ground, but=experiment)
-    noise = known_noise(world, equipment, protocol, base=base, target=targets.deciding)
+    context.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
+    ground = comparability_here(context, equipment, protocol, base, targets.deciding)
+    used = simplify_used_percent(context.library.digests(head), target=targets.deciding, ground=ground, but=experiment)
+    noise = known_noise(context, equipment, protocol, base=base, target=targets.deciding)
     begun = Begun(
         id=experiment,
         target=targets.deciding,
@@ -145,13 +145,13 @@ def begin(world: World, experiment: str, *, wanted: str, earlier: Record | None,
         branch=branch,
         content=queued.content,
         again=earlier is not None,
-        date=world.clock.date(),
+        date=context.clock.date(),
         simplify_used_percent=used,
         calibrated=noise,
         waivers=waivers,
     )
-    return Desk(
-        world=world, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
+    return OpenRun(
+        context=context, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
     )
 
 
@@ -169,8 +169,8 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
     return earlier.base
 
 
-def _title(world: World, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
-    identity = world.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))
-    world.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
-    for gap in world.gaps:
-        world.progress.step("walls", gap)
+def _title(context: Context, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
+    identity = context.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))
+    context.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
+    for gap in context.gaps:
+        context.progress.step("walls", gap)

@@ -15,24 +15,24 @@ from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.noise_line import noise_line
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message
-from expctl.flow.run.open_run import Desk
+from expctl.flow.run.open_run import OpenRun
 from expctl.flow.run.profile_step import look
 
 CHECK_OUT = {Side.BASELINE: "b", Side.CANDIDATE: "c"}  # paths of equal length
 
 
-class Bench:
-    """Does what `next_action` asks, for one desk. Holds the machine from the first round to the last profile."""
+class StepPerformer:
+    """Does what `next_action` asks, for one run. Holds the machine from the first round to the last profile."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._world = desk.world
+    def __init__(self, opened: OpenRun) -> None:
+        self._desk = opened
+        self._world = opened.context
         self._machine = ExitStack()
         self._machine_is_held = False
         self._session: Session | None = None
         self._noise_was_told = False
 
-    def __enter__(self) -> "Bench":
+    def __enter__(self) -> "StepPerformer":
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
@@ -61,11 +61,11 @@ class Bench:
     # ------------------------------------------------------------------ pin and build
 
     def _pin(self) -> Pinned:
-        desk, workspace = self._desk, self._world.workspace
-        tree = preflight.check_patch(workspace, desk.protocol, desk.begun.base, desk.queued)
-        message = candidate_message(desk.queued.proposal, desk.begun.target)
-        candidate = workspace.pin(base=desk.begun.base, tree=tree, message=message, ref=f"refs/expctl/{desk.id}")
-        return Pinned(candidate=candidate, tree=tree, patch_id=workspace.patch_identity(desk.queued.patch))
+        opened, workspace = self._desk, self._world.workspace
+        tree = preflight.check_patch(workspace, opened.protocol, opened.begun.base, opened.queued)
+        message = candidate_message(opened.queued.proposal, opened.begun.target)
+        candidate = workspace.pin(base=opened.begun.base, tree=tree, message=message, ref=f"refs/expctl/{opened.id}")
+        return Pinned(candidate=candidate, tree=tree, patch_id=workspace.patch_identity(opened.queued.patch))
 
     def _build(self, side: Side, name: str, run: Run) -> Built | BuildFailed:
         progress, clock = self._world.progress, self._world.clock

@@ -11,15 +11,15 @@ from expctl.domain.protocol.step import Step
 from expctl.domain.run.events import Profiled
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Side
-from expctl.flow.run.open_run import Desk
+from expctl.flow.run.open_run import OpenRun
 
 
-def look(desk: Desk, step: Step, *, side: Side, target: str, cwd: Path, tree: Path, artifact: Path) -> Profiled:
+def look(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: Path, tree: Path, artifact: Path) -> Profiled:
     """What the step and the profiler in it say of one build. The candidate's profile is held against the baseline's, if that
     is still there: after an interruption it may not be, and then no reason is given.
     """
-    profiles, arch = desk.equipment.profiles, desk.protocol.targets[target].build.arch
-    seen = _passes(desk, step, Profiled(side=side, facts=(), failure="", duration_s=0.0, target=target), cwd, tree, artifact)
+    profiles, arch = opened.equipment.profiles, opened.protocol.targets[target].build.arch
+    seen = _passes(opened, step, Profiled(side=side, facts=(), failure="", duration_s=0.0, target=target), cwd, tree, artifact)
     if not seen.failure:
         read = profiles.facts(target, side, arch)
         silent = profiler_of(step) and not read and not seen.remark
@@ -31,12 +31,12 @@ def look(desk: Desk, step: Step, *, side: Side, target: str, cwd: Path, tree: Pa
     return seen
 
 
-def _passes(desk: Desk, step: Step, seen: Profiled, cwd: Path, tree: Path, artifact: Path) -> Profiled:
+def _passes(opened: OpenRun, step: Step, seen: Profiled, cwd: Path, tree: Path, artifact: Path) -> Profiled:
     """Every pass in turn. One that fails leaves nothing behind; one of counters ends them: this device bears none."""
-    profiles, progress = desk.equipment.profiles, desk.world.progress
+    profiles, progress = opened.equipment.profiles, opened.context.progress
     out = profiles.fresh(seen.target, seen.side)
     for number, each in enumerate(passes_of(step)):
-        found = desk.equipment.steps.profile(
+        found = opened.equipment.steps.profile(
             each, cwd=cwd, tree=tree, artifact=artifact, out=out / str(number), progress=progress
         )
         failure = found.reason if isinstance(found, Failed) else ""

@@ -10,22 +10,22 @@ from expctl.domain.run.state_machine import Run
 from expctl.domain.verdict.samples import Side
 from expctl.flow.repository import preflight
 from expctl.flow.rules.repeat_check import check_code
-from expctl.flow.run.open_run import Desk
+from expctl.flow.run.open_run import OpenRun
 
 
-def rule_left(desk: Desk, run: Run, reason: str, *, code: str) -> Rule:
+def recorded_rule(opened: OpenRun, run: Run, reason: str, *, code: str) -> Rule:
     """What a REJECT forbids from now on; `code` is the machine code at home.
 
     A candidate that did not build would not in any epoch of the harness, so its rule names none.
     """
-    world, base, judged = desk.world, desk.begun.base, judged_target(run)
-    target = desk.protocol.targets[judged]
-    versions = dict(getattr(desk.equipment.toolchains.availability(judged, target), "versions", {}))
-    epoch = world.workspace.protocol_identity(base, ("protocol.yaml", *desk.protocol.harness))
+    context, base, judged = opened.context, opened.begun.base, judged_target(run)
+    target = opened.protocol.targets[judged]
+    versions = dict(getattr(opened.equipment.toolchains.availability(judged, target), "versions", {}))
+    epoch = context.workspace.protocol_identity(base, ("protocol.yaml", *opened.protocol.harness))
     return rule_of(
-        desk.queued.proposal,
+        opened.queued.proposal,
         reason,
-        world.rulebook.identity(base, preflight.patch_on(world.workspace, base, desk.queued)),
+        context.rulebook.identity(base, preflight.patch_on(context.workspace, base, opened.queued)),
         code=code,
         judged=judged,
         conditions={
@@ -37,11 +37,13 @@ def rule_left(desk: Desk, run: Run, reason: str, *, code: str) -> Rule:
     )
 
 
-def waivers_of(desk: Desk, run: Run) -> tuple[Waiver, ...]:
+def waivers_of(opened: OpenRun, run: Run) -> tuple[Waiver, ...]:
     """Those of the patch, from the journal; those of its machine code, looked up again. A replication asks no rule."""
-    if desk.earlier is not None:
+    if opened.earlier is not None:
         return ()
-    machine = desk.world.machine.get("machine", "")
-    built = check_code(desk.world.rulebook, desk.protocol, desk.queued.proposal, run, machine) if run.last(Built) else ()
-    known = {waiver.rule for waiver in desk.begun.waivers}
-    return (*desk.begun.waivers, *(waiver for waiver in built if waiver.rule not in known))
+    machine = opened.context.machine.get("machine", "")
+    built = (
+        check_code(opened.context.rulebook, opened.protocol, opened.queued.proposal, run, machine) if run.last(Built) else ()
+    )
+    known = {waiver.rule for waiver in opened.begun.waivers}
+    return (*opened.begun.waivers, *(waiver for waiver in built if waiver.rule not in known))

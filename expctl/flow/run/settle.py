@@ -24,57 +24,60 @@ from expctl.flow.measuring.comparability import environment, tool_versions, yard
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message, record_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
-from expctl.flow.run.open_run import Desk
+from expctl.flow.run.open_run import OpenRun
 from expctl.flow.run.perform import CHECK_OUT
-from expctl.flow.run.rule_of_run import rule_left, waivers_of
+from expctl.flow.run.rule_of_run import recorded_rule, waivers_of
 
 LARGE_PERCENT = 20.0
 
 
-def settle(desk: Desk, run: Run, decision: Decision) -> Iterator[Event]:
+def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
     """Yield the events of settling, in the order intent, outcome. The caller journals each before asking for the next."""
-    workspace = desk.world.workspace
-    head = workspace.branch_head(desk.begun.branch)
-    lands = decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS and desk.earlier is None
+    workspace = opened.context.workspace
+    head = workspace.branch_head(opened.begun.branch)
+    lands = decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS and opened.earlier is None
     pinned = run.last(Pinned)
-    if head != desk.begun.base and desk.earlier is None and decision.verdict is not Verdict.INVALID:
-        moved = _follow(desk, run, head, lands)
+    if head != opened.begun.base and opened.earlier is None and decision.verdict is not Verdict.INVALID:
+        moved = _follow(opened, run, head, lands)
         if isinstance(moved, Invalidated):
             yield moved
             return
         pinned = moved if moved is not None else pinned
-    record = _record(desk, run, decision, pinned)
+    record = _record(opened, run, decision, pinned)
     parent = pinned.candidate if lands and pinned is not None else head
     commit = workspace.commit_files(
-        parent=parent, files=_files(desk, run, record, parent), message=record_message(record), date=desk.world.clock.date()
+        parent=parent,
+        files=_files(opened, run, record, parent),
+        message=record_message(record),
+        date=opened.context.clock.date(),
     )
     yield Publishing(head=head, commit=commit)
-    if workspace.publish(branch=desk.begun.branch, old=head, new=commit):
+    if workspace.publish(branch=opened.begun.branch, old=head, new=commit):
         yield Published(commit=commit)
 
 
-def _follow(desk: Desk, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
+def _follow(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
     """The branch moved since the pin. Unless what judges or is judged changed, the candidate follows: pinned on
     the new head, it must build to the very artifact that was measured.
     """
-    workspace, protocol = desk.world.workspace, desk.protocol
+    workspace, protocol = opened.context.workspace, opened.protocol
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
-    if workspace.differs(desk.begun.base, head, watched):
+    if workspace.differs(opened.begun.base, head, watched):
         return Invalidated(
-            reason=f"base moved: {desk.begun.branch} went to {head[:10]}, which changes what is measured or what judges it"
+            reason=f"base moved: {opened.begun.branch} went to {head[:10]}, which changes what is measured or what judges it"
         )
     if not lands:
         return None
-    tree = preflight.tree_on(workspace, head, desk.queued)
+    tree = preflight.tree_on(workspace, head, opened.queued)
     if isinstance(tree, Failed):
         return Invalidated(reason=f"base moved: the patch no longer applies to {head[:10]}: {tree.reason}")
-    message = candidate_message(desk.queued.proposal, desk.begun.target)
-    candidate = workspace.pin(base=head, tree=tree, message=message, ref=f"refs/expctl/{desk.id}")
-    name = desk.begun.target
+    message = candidate_message(opened.queued.proposal, opened.begun.target)
+    candidate = workspace.pin(base=head, tree=tree, message=message, ref=f"refs/expctl/{opened.id}")
+    name = opened.begun.target
     measured = run.artifact(Side.CANDIDATE, name)
     check_out, sources = workspace.check_out(candidate, CHECK_OUT[Side.CANDIDATE]), workspace.source_identity(candidate)
-    with desk.equipment.gate.working():
-        built = desk.equipment.toolchains.build(name, desk.target, tree=check_out, sources=sources)
+    with opened.equipment.gate.working():
+        built = opened.equipment.toolchains.build(name, opened.target, tree=check_out, sources=sources)
     if isinstance(built, Failed) or measured is None or built.sha256 != measured.sha256:
         return Invalidated(reason=f"base moved: on {head[:10]} the candidate does not build to the artifact that was measured")
     before = run.last(Pinned)
@@ -84,61 +87,61 @@ def _follow(desk: Desk, run: Run, head: str, lands: bool) -> Pinned | Invalidate
 # ------------------------------------------------------------------ the record
 
 
-def _record(desk: Desk, run: Run, decision: Decision, pinned: Pinned | None) -> Record:
+def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None) -> Record:
     samples = run.samples()
-    estimates = estimates_of(decision, samples, desk.benchmark.sizes)
-    samples_sha256 = hashlib.sha256(desk.world.samples_bytes(samples)).hexdigest() if samples else ""
-    if desk.earlier is not None:
+    estimates = estimates_of(decision, samples, opened.benchmark.sizes)
+    samples_sha256 = hashlib.sha256(opened.context.samples_bytes(samples)).hexdigest() if samples else ""
+    if opened.earlier is not None:
         replication = Replication(
-            target=desk.begun.target,
-            date=desk.world.clock.date(),
+            target=opened.begun.target,
+            date=opened.context.clock.date(),
             verdict=decision.verdict,
             reasons=decision.reasons,
             estimates=estimates,
-            environment=environment(desk.world, desk.equipment, desk.begun.target, desk.target),
+            environment=environment(opened.context, opened.equipment, opened.begun.target, opened.target),
             procedure=decision.procedure,
             samples_sha256=samples_sha256,
-            yardstick=yardstick(desk.world, desk.protocol, desk.begun.base, desk.begun.target),
+            yardstick=yardstick(opened.context, opened.protocol, opened.begun.base, opened.begun.target),
         )
-        return replace(desk.earlier, replications=(*desk.earlier.replications, replication))
+        return replace(opened.earlier, replications=(*opened.earlier.replications, replication))
     artifacts = _artifacts(run)
-    home = _home_code(desk, artifacts)
-    proposal, patch_id = desk.queued.proposal, pinned.patch_id if pinned else ""
-    tests = {each.target or desk.begun.target: _test_facts(each) for each in run.all(Tested)}
+    home = _home_code(opened, artifacts)
+    proposal, patch_id = opened.queued.proposal, pinned.patch_id if pinned else ""
+    tests = {each.target or opened.begun.target: _test_facts(each) for each in run.all(Tested)}
     return Record(
         schema=SCHEMA,
-        id=desk.id,
+        id=opened.id,
         title=proposal.title,
         kind=proposal.kind,
         origin=Origin.MEASURED,
-        target=desk.begun.target,
+        target=opened.begun.target,
         verdict=decision.verdict,
         reasons=decision.reasons,
         hypothesis=proposal.hypothesis,
         prediction=proposal.prediction,
-        base=desk.begun.base if pinned is None else desk.world.workspace.parent(pinned.candidate),
+        base=opened.begun.base if pinned is None else opened.context.workspace.parent(pinned.candidate),
         candidate=pinned.candidate if pinned else "",
         tree=pinned.tree if pinned else "",
-        protocol=desk.world.workspace.protocol_identity(desk.begun.base, ("protocol.yaml", *desk.protocol.harness)),
+        protocol=opened.context.workspace.protocol_identity(opened.begun.base, ("protocol.yaml", *opened.protocol.harness)),
         patch_id=patch_id,
-        content=desk.queued.content,
-        date=desk.world.clock.date(),
-        attempts=desk.attempt,
+        content=opened.queued.content,
+        date=opened.context.clock.date(),
+        attempts=opened.attempt,
         artifacts=artifacts,
-        environment=environment(desk.world, desk.equipment, desk.begun.target, desk.target),
-        test=tests.get(desk.begun.target),
-        guard_tests={name: facts for name, facts in tests.items() if name != desk.begun.target},
-        number_kind=desk.target.number_kind,
+        environment=environment(opened.context, opened.equipment, opened.begun.target, opened.target),
+        test=tests.get(opened.begun.target),
+        guard_tests={name: facts for name, facts in tests.items() if name != opened.begun.target},
+        number_kind=opened.target.number_kind,
         estimates=estimates,
         profile=(*build_changes(artifacts), *_profile_changes(run)),
         explanation=_explanation(run),
-        notes=_notes(desk, run),
-        flags=_flags(desk, run, decision, estimates),
-        rule=rule_left(desk, run, decision.reasons[0], code=home) if decision.verdict is Verdict.REJECT else None,
-        waivers=waivers_of(desk, run),
+        notes=_notes(opened, run),
+        flags=_flags(opened, run, decision, estimates),
+        rule=recorded_rule(opened, run, decision.reasons[0], code=home) if decision.verdict is Verdict.REJECT else None,
+        waivers=waivers_of(opened, run),
         procedure=decision.procedure,
         samples_sha256=samples_sha256,
-        yardstick=yardstick(desk.world, desk.protocol, desk.begun.base, desk.begun.target),
+        yardstick=yardstick(opened.context, opened.protocol, opened.begun.base, opened.begun.target),
     )
 
 
@@ -154,9 +157,9 @@ def _artifacts(run: Run) -> dict[str, dict[str, Artifact]]:
     return found
 
 
-def _toolchain(desk: Desk) -> dict[str, str]:
+def _toolchain(opened: OpenRun) -> dict[str, str]:
     """Versions of what built the deciding target."""
-    return tool_versions(desk.equipment, desk.begun.target, desk.target)
+    return tool_versions(opened.equipment, opened.begun.target, opened.target)
 
 
 def _profile_changes(run: Run) -> tuple[str, ...]:
@@ -180,44 +183,44 @@ def _explanation(run: Run) -> str:
     return next((each.why for each in mine if each.why), "")
 
 
-def _notes(desk: Desk, run: Run) -> tuple[str, ...]:
+def _notes(opened: OpenRun, run: Run) -> tuple[str, ...]:
     """What a reader must know of targets that took no part, and of launches that were disturbed."""
     idle = [
         f"{failure.target} guards nothing: its baseline does not build: {failure.reason}"
-        for target in desk.begun.guards
+        for target in opened.begun.guards
         if (failure := run.build_failure(Side.BASELINE, target)) is not None
     ]
-    origin = desk.queued.ticket.base if desk.queued.ticket else ""
-    moved = origin and desk.world.workspace.differs(origin, desk.begun.base, desk.protocol.scope)
-    merged = f"re-based: proposed on {origin[:7]}, measured as its three-way merge with {desk.begun.base[:7]}"
-    return (*desk.begun.absent, *idle, *([merged] if moved else []), *taint_notes(run.samples()))
+    origin = opened.queued.ticket.base if opened.queued.ticket else ""
+    moved = origin and opened.context.workspace.differs(origin, opened.begun.base, opened.protocol.scope)
+    merged = f"re-based: proposed on {origin[:7]}, measured as its three-way merge with {opened.begun.base[:7]}"
+    return (*opened.begun.absent, *idle, *([merged] if moved else []), *taint_notes(run.samples()))
 
 
-def _flags(desk: Desk, run: Run, decision: Decision, estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
+def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estimate, ...]) -> tuple[str, ...]:
     flags = []
     if decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS:
-        for home, target in _standing_in(desk):
+        for home, target in _standing_in(opened):
             artifacts = [run.artifact(side, target) for side in Side]
             if all(artifacts) and len({artifact.code for artifact in artifacts if artifact}) > 1:
-                flags.append(f"unmeasured at home: the {home} code changed; expctl run {desk.id} --target {home} settles it")
+                flags.append(f"unmeasured at home: the {home} code changed; expctl run {opened.id} --target {home} settles it")
     large = [each.size for each in estimates if abs(each.effect_percent) > LARGE_PERCENT]
     if large:
         flags.append(f"large effect ({', '.join(large)}): look twice")
-    removed = desk.removed_synchronisation
+    removed = opened.removed_synchronisation
     if removed:
         flags.append(f"takes away or moves {', '.join(removed)}: tested with more launches and more orders of the waves")
     return tuple(flags)
 
 
-def _standing_in(desk: Desk) -> list[tuple[str, str]]:
+def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
     """(hardware target, static target) pairs where the hardware is not what decided."""
-    targets: list[tuple[str, Target]] = list(desk.protocol.targets.items())
-    return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != desk.begun.target]
+    targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
+    return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
 
 
-def _home_code(desk: Desk, artifacts: dict[str, dict[str, Artifact]]) -> str:
+def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> str:
     """Machine-code hash at home; empty when it equals the baseline's, for then it identifies nothing."""
-    for _, target in _standing_in(desk):
+    for _, target in _standing_in(opened):
         codes = [artifacts[side.value][target].code for side in Side if target in artifacts[side.value]]
         if len(set(codes)) == len(Side):
             return codes[1]
@@ -227,22 +230,22 @@ def _home_code(desk: Desk, artifacts: dict[str, dict[str, Artifact]]) -> str:
 # ------------------------------------------------------------------ the files
 
 
-def _files(desk: Desk, run: Run, record: Record, parent: str) -> dict[str, bytes]:
+def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, bytes]:
     """Path -> contents of everything that the record commit changes."""
-    world, folder = desk.world, f"experiments/{desk.id}"
+    context, folder = opened.context, f"experiments/{opened.id}"
     number = len(record.replications)
-    files = {f"{folder}/record.json": world.record_bytes(record)}
+    files = {f"{folder}/record.json": context.record_bytes(record)}
     samples = run.samples()
     if samples:
-        files[f"{folder}/samples{f'-{number + 1}' if number else ''}.jsonl"] = world.samples_bytes(samples)
-    profile = {_profile_key(desk, each): each.facts for each in run.all(Profiled) if each.facts}
+        files[f"{folder}/samples{f'-{number + 1}' if number else ''}.jsonl"] = context.samples_bytes(samples)
+    profile = {_profile_key(opened, each): each.facts for each in run.all(Profiled) if each.facts}
     if profile and not number:
-        files[f"{folder}/profile.json"] = world.profile_bytes(profile)
-    books = read_ledger_inputs(world.library, parent).with_record(record, {} if number else profile)
-    files["ledger.md"] = world.render(books.ledger()).encode()
+        files[f"{folder}/profile.json"] = context.profile_bytes(profile)
+    inputs = read_ledger_inputs(context.library, parent).with_record(record, {} if number else profile)
+    files["ledger.md"] = context.render(inputs.ledger()).encode()
     return files
 
 
-def _profile_key(desk: Desk, profiled: Profiled) -> str:
+def _profile_key(opened: OpenRun, profiled: Profiled) -> str:
     """`baseline` of the deciding target, `gfx1151-static baseline` of a guard."""
-    return f"{profiled.target} {profiled.side}" if profiled.target not in {"", desk.begun.target} else profiled.side.value
+    return f"{profiled.target} {profiled.side}" if profiled.target not in {"", opened.begun.target} else profiled.side.value

@@ -15,7 +15,7 @@ from expctl.gfx11.text.operand import EXEC, Kind, Operand
 from expctl.gfx11.text.program import Instruction
 from expctl.gfx11.vector import compare, floats, halves, integers
 from expctl.gfx11.vector.operation import VectorOp
-from expctl.gfx11.vector.result import Write, mark_for, write_keys, writer
+from expctl.gfx11.vector.result import Write, undefined_mask, write_keys, writer
 
 TABLE: dict[str, VectorOp] = {**integers.OPS, **floats.OPS, **compare.OPS, **halves.PLAIN}
 
@@ -77,7 +77,7 @@ def bound_to(
         evaluate=_evaluator(op, sources, finish),
         undefined=_undefined(op, sources),
         writes=tuple(writer(instruction, x, kind) for x, kind in zip(destinations, op.results, strict=True)),
-        marks=tuple(mark_for(x, kind) for x, kind in zip(destinations, op.results, strict=True)),
+        marks=tuple(undefined_mask(x, kind) for x, kind in zip(destinations, op.results, strict=True)),
         read_keys=(EXEC_KEY, *(key for x in sources for key in x.keys)),
         write_keys=tuple(key for x, kind in zip(destinations, op.results, strict=True) for key in write_keys(x, kind)),
     )

@@ -100,7 +100,7 @@ def write_keys(destination: Operand, kind: Type) -> tuple[int, ...]:
     return tuple(range(destination.index, destination.index + (2 if kind in _WIDE else 1)))
 
 
-def mark_for(destination: Operand, kind: Type) -> Callable[[Wave, Bits], None]:
+def undefined_mask(destination: Operand, kind: Type) -> Callable[[Wave, Bits], None]:
     """Records a result's undefined bits, (32,), before it is written."""
     n, kind = destination.index, part_of(destination, kind)
     if destination.is_null:

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from expctl.domain.text import one_line
 from expctl.profiles.model.kernel_profile import Device, GridUnit
-from expctl.profiles.raw.profile import Gathered
+from expctl.profiles.raw.profile import RawProfile
 
 _TENSILE_ISA = re.compile(r"_ISA(\d{3,4}[a-f]?)_")
 
 
-def known_devices(parts: Sequence[Gathered], agents: Mapping[str, Device], arch: str) -> tuple[dict[str, Device], list[str]]:
+def known_devices(parts: Sequence[RawProfile], agents: Mapping[str, Device], arch: str) -> tuple[dict[str, Device], list[str]]:
     """Devices by the keys of the parts, and notes. `arch` overrules the files, "" leaves it to them."""
     keys = dict.fromkeys(raw.device for part in parts for raw in part.launches.values())
     listed: dict[str, Device] = {**agents}
@@ -31,7 +31,7 @@ def known_devices(parts: Sequence[Gathered], agents: Mapping[str, Device], arch:
     return found, notes
 
 
-def _unnamed(parts: Sequence[Gathered], devices: Iterable[Device]) -> str:
+def _unnamed(parts: Sequence[RawProfile], devices: Iterable[Device]) -> str:
     """What --arch would be good for. CUDA's tools count workgroups, and write registers that need no correction."""
     if product := next((each.product for each in devices if each.product), ""):
         return f"GPU: {one_line(product, 60)} isn't known here, and so aren't its occupancy and its limits"

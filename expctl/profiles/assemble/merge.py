@@ -10,7 +10,7 @@ from expctl.profiles.assemble.devices import known_devices
 from expctl.profiles.assemble.launches import launches_of
 from expctl.profiles.model.kernel_profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline
 from expctl.profiles.raw.dispatch_stats import LAUNCH_GAP_MOST_NS, Track, median, repeat_deviation, sample_deviation
-from expctl.profiles.raw.profile import Counted, Gathered, Moved, RawLaunch, Statistic
+from expctl.profiles.raw.profile import Counted, Moved, RawLaunch, RawProfile, Statistic
 from expctl.profiles.raw.sanity_limits import hold
 from expctl.profiles.roofline.reported_registers import Reading, reading
 from expctl.profiles.run_folder import Run
@@ -73,7 +73,7 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
     )
 
 
-def _readings(parts: Sequence[Gathered], devices: Mapping[str, Device]) -> dict[str, Reading]:
+def _readings(parts: Sequence[RawProfile], devices: Mapping[str, Device]) -> dict[str, Reading]:
     """How to read registers, by architecture; what NVIDIA's tools write needs no correction."""
     raws = [raw for part in parts if part.source in ROCPROF for raw in part.launches.values()]
     archs = dict.fromkeys(devices[raw.device].arch for raw in raws)
@@ -83,7 +83,7 @@ def _readings(parts: Sequence[Gathered], devices: Mapping[str, Device]) -> dict[
     }
 
 
-def _groups(parts: Sequence[Gathered], devices: Mapping[str, Device], readings: Mapping[str, Reading]) -> dict[str, _Group]:
+def _groups(parts: Sequence[RawProfile], devices: Mapping[str, Device], readings: Mapping[str, Reading]) -> dict[str, _Group]:
     groups: dict[str, _Group] = {}
     for part in parts:
         for key, raw in part.launches.items():
@@ -149,7 +149,7 @@ def _shared(kernel: Kernel, total: int) -> Kernel:
     return kernel if kernel.total_ns is None or not total else replace(kernel, share_percent=100 * kernel.total_ns / total)
 
 
-def _counters(parts: Iterable[Gathered]) -> dict[str, dict[str, float]]:
+def _counters(parts: Iterable[RawProfile]) -> dict[str, dict[str, float]]:
     sums: dict[str, dict[str, Counted]] = {}
     for part in parts:
         for kernel, counted in part.counters.items():
@@ -171,7 +171,7 @@ def _uncalled(kernels: Sequence[str]) -> list[str]:
     return [f"counters of {len(kernels)} kernel{'s' * (len(kernels) > 1)} have no dispatch here: {shown}"]
 
 
-def _timelines(parts: Sequence[Gathered], path: Path) -> tuple[Timeline, ...]:
+def _timelines(parts: Sequence[RawProfile], path: Path) -> tuple[Timeline, ...]:
     """Busy time of each GPU. Files of several hosts, and traces of several ranks, each have GPUs of their own."""
     owners = _owners(parts, path)
     tracks: dict[str, Track] = {}
@@ -184,7 +184,7 @@ def _timelines(parts: Sequence[Gathered], path: Path) -> tuple[Timeline, ...]:
     return tuple(_timeline(name, track) for name, track in sorted(tracks.items()))
 
 
-def _owners(parts: Sequence[Gathered], path: Path) -> list[str]:
+def _owners(parts: Sequence[RawProfile], path: Path) -> list[str]:
     """Whose GPUs the parts name, "" where one `device 0` is everybody's. rocprofv3 writes a folder per host; the clocks of
     torch and nsys begin with each session.
     """
@@ -216,7 +216,7 @@ def _timeline(name: str, track: Track) -> Timeline:
     )
 
 
-def _copies(parts: Iterable[Gathered]) -> tuple[Copy, ...]:
+def _copies(parts: Iterable[RawProfile]) -> tuple[Copy, ...]:
     sums: dict[str, Moved] = {}
     for part in parts:
         for name, each in part.copies.items():
@@ -231,7 +231,7 @@ def _copies(parts: Iterable[Gathered]) -> tuple[Copy, ...]:
     return tuple(sorted(copies, key=lambda each: -each.total_ns))
 
 
-def _compared(parts: Sequence[Gathered], told_again: Sequence[Gathered]) -> list[str]:
+def _compared(parts: Sequence[RawProfile], told_again: Sequence[RawProfile]) -> list[str]:
     """Whether the tool's own statistics agree with the dispatches that were read."""
     if not told_again:
         return []

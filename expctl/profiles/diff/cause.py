@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from expctl.profiles.diff.kernel_evidence import Signs
+from expctl.profiles.diff.kernel_evidence import KernelEvidence
 from expctl.profiles.diff.launch_causes import WORK_PERCENT, shape, size, tile
 from expctl.profiles.diff.noise import clock_change, is_about, ratio, slowdown
 from expctl.profiles.diff.resource_causes import occupancy, spill
@@ -54,7 +54,7 @@ class Cause:
     words: str
 
 
-def cause_of(before: Signs, after: Signs) -> Cause | None:
+def cause_of(before: KernelEvidence, after: KernelEvidence) -> Cause | None:
     """The first rule that holds; the order is from what redefines the comparison to what merely happens within a kernel."""
     if (clock := clock_change(before, after)) is not None and not _is_other_launch(before, after):
         words = f"the clock went from {before.clock_mhz:.0f} to {after.clock_mhz:.0f} MHz ({100 * (clock - 1):+.1f} %)"
@@ -74,16 +74,16 @@ def cause_of(before: Signs, after: Signs) -> Cause | None:
     return None
 
 
-def _is_other_launch(before: Signs, after: Signs) -> bool:
+def _is_other_launch(before: KernelEvidence, after: KernelEvidence) -> bool:
     return before.groups is not None and after.groups is not None and before.groups != after.groups
 
 
-def _may_be_other_problem(before: Signs, after: Signs) -> bool:
+def _may_be_other_problem(before: KernelEvidence, after: KernelEvidence) -> bool:
     """Another number of workgroups, and no measure of the work that says it is the same."""
     return _is_other_launch(before, after) and not is_about(ratio(before.work, after.work), WORK_PERCENT)
 
 
-Rule = Callable[[Signs, Signs, float], str]
+Rule = Callable[[KernelEvidence, KernelEvidence, float], str]
 _RULES: tuple[tuple[CauseKind, Rule], ...] = (
     (CauseKind.SIZE, size),
     (CauseKind.TILE, tile),

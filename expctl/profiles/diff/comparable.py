@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable
 
-from expctl.profiles.diff.kernel_evidence import Signs
+from expctl.profiles.diff.kernel_evidence import KernelEvidence
 from expctl.profiles.diff.noise import ratio
 from expctl.profiles.model.kernel_profile import Device, Profile, Source
 
@@ -27,7 +27,7 @@ def why_apart(before: Profile, after: Profile) -> str:
     return ""
 
 
-def moved_along(slower: float, others: Iterable[tuple[Signs, Signs]]) -> bool:
+def moved_along(slower: float, others: Iterable[tuple[KernelEvidence, KernelEvidence]]) -> bool:
     """Did kernels that were launched in the same way as before change as well, the same way and by much of it?
 
     `others` are pairs without the one that became `slower` times as long.
@@ -38,7 +38,7 @@ def moved_along(slower: float, others: Iterable[tuple[Signs, Signs]]) -> bool:
     return change is not None and math.log(change) / math.log(slower) >= ALONE_AT_LEAST
 
 
-def _launch(signs: Signs) -> tuple[object, ...]:
+def _launch(signs: KernelEvidence) -> tuple[object, ...]:
     return signs.vgpr, signs.lds_bytes, signs.scratch_bytes, signs.grid, signs.workgroup_size, signs.groups
 
 

@@ -47,7 +47,7 @@ _INSTRUCTIONS = ("SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signs:
+class KernelEvidence:
     """Means per call; None is what the profile doesn't hold.
 
     `work` counts what the problem itself asks for, in a unit that only compares with itself. `bytes_used` are of the 32 of a
@@ -90,14 +90,14 @@ class Signs:
     pipes: Mapping[str, float] = field(default_factory=dict)
 
 
-def signs_of(kernel: Kernel) -> Signs:
+def signs_of(kernel: Kernel) -> KernelEvidence:
     """Of a kernel whose occupancy has been worked out, where that can be."""
     launch, counters = kernel.launch, kernel.counters
     resident = kernel.occupancy.resident[0] if kernel.occupancy else None
     issued = _first(counters, "smsp__inst_issued.sum", "smsp__inst_executed.sum")
     cycles = counters.get(CYCLES)
     barrier_share = counters.get("sm__inst_executed_pipe_adu.avg.pct_of_peak_sustained_elapsed")
-    return Signs(
+    return KernelEvidence(
         time_ns=kernel.mean_ns,
         deviation_ns=kernel.sd_ns,
         calls=kernel.calls,

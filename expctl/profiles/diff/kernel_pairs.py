@@ -10,7 +10,7 @@ from expctl.profiles.model.kernel_profile import Kernel
 HALF_PERCENT = 50.0
 
 
-class By(StrEnum):
+class PairedBy(StrEnum):
     """How two kernels were found to belong together."""
 
     NAME = "name"
@@ -24,7 +24,7 @@ class Pair:
 
     before: Kernel
     after: Kernel
-    by: By
+    by: PairedBy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,19 +39,19 @@ class Pairing:
 def pair_up(before: Sequence[Kernel], after: Sequence[Kernel]) -> Pairing:
     """Both sequences with most time first, names unique in each."""
     left, right = list(before), list(after)
-    pairs = _take_named(left, right, _name, By.NAME) + _take_named(left, right, short_name, By.SHORT_NAME)
+    pairs = _take_named(left, right, _name, PairedBy.NAME) + _take_named(left, right, short_name, PairedBy.SHORT_NAME)
     for kernel in tuple(left):
         if candidates := [each for each in right if _may_replace(kernel, each, left, right)]:
             rank = [each for each in left if each.kind is kernel.kind].index(kernel)
             best = max(candidates, key=lambda each: (_likeness(kernel, each), -abs(_rank(each, right) - rank)))
-            pairs.append(Pair(before=kernel, after=best, by=By.ROLE))
+            pairs.append(Pair(before=kernel, after=best, by=PairedBy.ROLE))
             left.remove(kernel)
             right.remove(best)
     pairs.sort(key=lambda each: -max(each.before.total_ns or 0, each.after.total_ns or 0))
     return Pairing(pairs=tuple(pairs), missing=tuple(left), extra=tuple(right))
 
 
-def _take_named(left: list[Kernel], right: list[Kernel], name: Callable[[Kernel], str], by: By) -> list[Pair]:
+def _take_named(left: list[Kernel], right: list[Kernel], name: Callable[[Kernel], str], by: PairedBy) -> list[Pair]:
     """Pair what has the same name, as long as one kernel of each side has it; takes them from both lists."""
     mine, theirs = _grouped(left, name), _grouped(right, name)
     pairs = []

@@ -6,7 +6,7 @@ Each takes both sides and how many times as long a call takes, and answers with 
 import math
 
 from expctl.profiles.diff.figures import bytes_text, count_text, extent_text, times_text
-from expctl.profiles.diff.kernel_evidence import Signs
+from expctl.profiles.diff.kernel_evidence import KernelEvidence
 from expctl.profiles.diff.noise import COUNT_PERCENT, differs, is_about, ratio
 
 GROUPS_PERCENT = 10.0
@@ -18,7 +18,7 @@ WORK_PERCENT = 5.0
 """Tiles of one problem store the same bytes, and multiply alike to within 0.7 % (the captures); a padded edge may add some."""
 
 
-def size(before: Signs, after: Signs, slower: float) -> str:
+def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """Another number of workgroups of the same code, and more done in all."""
     groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
     if groups is None or is_about(groups, GROUPS_PERCENT) or is_about(work, WORK_PERCENT):
@@ -36,7 +36,7 @@ def size(before: Signs, after: Signs, slower: float) -> str:
     )
 
 
-def tile(before: Signs, after: Signs, slower: float) -> str:
+def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """Fewer workgroups that hold more each, or more that hold less, for the same work. In a mere trace, time that goes along
     with the workgroups may be another problem as well as another tile, and nothing is said.
     """
@@ -65,7 +65,7 @@ def tile(before: Signs, after: Signs, slower: float) -> str:
     )
 
 
-def shape(before: Signs, after: Signs, _slower: float) -> str:
+def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:
     """The same work-items in other workgroups."""
     if before.workgroup is None or after.workgroup is None or before.grid is None or after.grid is None:
         return ""
@@ -85,9 +85,9 @@ def _part(what: float, effect: float) -> float:
     return math.log(what) / math.log(effect)
 
 
-def _same_resources(before: Signs, after: Signs) -> bool:
+def _same_resources(before: KernelEvidence, after: KernelEvidence) -> bool:
     return before.vgpr == after.vgpr and before.lds_bytes == after.lds_bytes
 
 
-def _threads(signs: Signs) -> float | None:
+def _threads(signs: KernelEvidence) -> float | None:
     return signs.groups * signs.workgroup_size if signs.groups and signs.workgroup_size else None

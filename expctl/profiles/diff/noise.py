@@ -7,7 +7,7 @@ The limits are about twice that.
 
 import math
 
-from expctl.profiles.diff.kernel_evidence import Signs
+from expctl.profiles.diff.kernel_evidence import KernelEvidence
 
 TIME_PERCENT = 1.5
 CYCLES_PERCENT = 0.5
@@ -34,7 +34,7 @@ def differs(value: float | None, percent: float) -> bool:
     return value is not None and not is_about(value, percent)
 
 
-def slowdown(before: Signs, after: Signs) -> float | None:
+def slowdown(before: KernelEvidence, after: KernelEvidence) -> float | None:
     """How many times as long a call takes, in cycles where these are known; None within the noise.
 
     Raises nothing: a profile without times has no slowdown.
@@ -48,7 +48,7 @@ def slowdown(before: Signs, after: Signs) -> float | None:
     return time if cycles is None and differs(time, least) and _stands_out(before, after) else None
 
 
-def clock_change(before: Signs, after: Signs) -> float | None:
+def clock_change(before: KernelEvidence, after: KernelEvidence) -> float | None:
     """How many times as high the clock is, if time changed and the cycles explain at most a third of it."""
     time, cycles = ratio(before.time_ns, after.time_ns), ratio(before.cycles, after.cycles)
     clock = ratio(before.clock_mhz, after.clock_mhz)
@@ -57,7 +57,7 @@ def clock_change(before: Signs, after: Signs) -> float | None:
     return clock if abs(math.log(cycles)) <= abs(math.log(time)) / 3 else None
 
 
-def _stands_out(before: Signs, after: Signs) -> bool:
+def _stands_out(before: KernelEvidence, after: KernelEvidence) -> bool:
     squares = [
         each.deviation_ns**2 / each.calls for each in (before, after) if each.deviation_ns is not None and each.calls > 1
     ]

@@ -4,7 +4,7 @@ Each takes both sides and how many times as long a call takes, and answers with 
 """
 
 from expctl.profiles.diff.figures import bytes_text
-from expctl.profiles.diff.kernel_evidence import Signs
+from expctl.profiles.diff.kernel_evidence import KernelEvidence
 from expctl.profiles.diff.noise import COUNT_PERCENT, differs, is_about, ratio
 
 SPILL_PERCENT = 0.5
@@ -14,7 +14,7 @@ SCRATCH_BYTES = 16
 OCCUPANCY_PERCENT = 10.0
 
 
-def spill(before: Signs, after: Signs, slower: float) -> str:
+def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """Instructions that save registers, or scratch where these aren't counted."""
     registers = f" at {before.vgpr} -> {after.vgpr} registers" if before.vgpr != after.vgpr else ""
     if before.spills is not None and after.spills is not None and before.instructions and after.instructions:
@@ -30,7 +30,7 @@ def spill(before: Signs, after: Signs, slower: float) -> str:
     return ""
 
 
-def _uses_other_scratch(before: Signs, after: Signs, slower: float) -> bool:
+def _uses_other_scratch(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
     """More where it became slower, less where it became faster."""
     if before.scratch_bytes is None or after.scratch_bytes is None:
         return False
@@ -38,7 +38,7 @@ def _uses_other_scratch(before: Signs, after: Signs, slower: float) -> bool:
     return abs(more) >= SCRATCH_BYTES and (more > 0) == (slower > 1)
 
 
-def _may_fit_other(before: Signs, after: Signs, slower: float) -> bool:
+def _may_fit_other(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
     """May the time have changed because more or fewer workgroups fit? Where it isn't known how many, by registers and LDS."""
     if _all_at_once(before) and _all_at_once(after):
         return False
@@ -49,7 +49,7 @@ def _may_fit_other(before: Signs, after: Signs, slower: float) -> bool:
     return any(mine != its and (its > mine) == (slower > 1) for mine, its in taken)
 
 
-def _moves_the_same(before: Signs, after: Signs) -> bool:
+def _moves_the_same(before: KernelEvidence, after: KernelEvidence) -> bool:
     """Do both sides load the same from global memory, and take as many turns at shared memory? Unknown is no."""
     sectors = ratio(before.load_sectors, after.load_sectors)
     return is_about(sectors, COUNT_PERCENT) and is_about(
@@ -57,11 +57,11 @@ def _moves_the_same(before: Signs, after: Signs) -> bool:
     )
 
 
-def _all_at_once(signs: Signs) -> bool:
+def _all_at_once(signs: KernelEvidence) -> bool:
     return signs.groups is not None and signs.slots is not None and signs.groups <= signs.slots
 
 
-def occupancy(before: Signs, after: Signs, slower: float) -> str:
+def occupancy(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """More or fewer workgroups fit, the same code runs, and measured occupancy agrees where it is known."""
     resident = ratio(before.resident_percent, after.resident_percent)
     measured = ratio(before.waves_percent, after.waves_percent)

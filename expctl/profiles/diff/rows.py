@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from expctl.profiles.diff.figures import count_text, extent_text
-from expctl.profiles.diff.kernel_evidence import CYCLES, PIPES, STALLS, Signs
+from expctl.profiles.diff.kernel_evidence import CYCLES, PIPES, STALLS, KernelEvidence
 from expctl.profiles.diff.noise import CLOCK_PERCENT, COUNT_PERCENT, CYCLES_PERCENT, differs, ratio
 from expctl.profiles.diff.run_change import KernelChange
 
@@ -42,7 +42,7 @@ def counter_rows(before: Mapping[str, float], after: Mapping[str, float]) -> tup
     )
 
 
-def _launch_rows(before: Signs, after: Signs) -> list[Row]:
+def _launch_rows(before: KernelEvidence, after: KernelEvidence) -> list[Row]:
     counts = (
         ("VGPRs", before.vgpr, after.vgpr),
         ("LDS, B", before.lds_bytes, after.lds_bytes),
@@ -61,7 +61,7 @@ def _launch_rows(before: Signs, after: Signs) -> list[Row]:
     return rows
 
 
-def _count_rows(before: Signs, after: Signs) -> list[Row]:
+def _count_rows(before: KernelEvidence, after: KernelEvidence) -> list[Row]:
     counts = (
         ("clock, MHz", before.clock_mhz, after.clock_mhz, CLOCK_PERCENT),
         ("cycles", before.cycles, after.cycles, CYCLES_PERCENT),
@@ -83,7 +83,7 @@ def _count_rows(before: Signs, after: Signs) -> list[Row]:
     ]
 
 
-def _pipe_rows(before: Signs, after: Signs) -> list[Row]:
+def _pipe_rows(before: KernelEvidence, after: KernelEvidence) -> list[Row]:
     return [
         Row(what=f"pipe for {words}, % busy", before=f"{before.pipes[name]:.1f}", after=f"{after.pipes[name]:.1f}")
         for name, words in PIPES.items()
@@ -91,7 +91,7 @@ def _pipe_rows(before: Signs, after: Signs) -> list[Row]:
     ]
 
 
-def _wait_rows(before: Signs, after: Signs) -> list[Row]:
+def _wait_rows(before: KernelEvidence, after: KernelEvidence) -> list[Row]:
     rows = []
     for name, words in STALLS.items():
         mine, its = before.waits.get(name), after.waits.get(name)

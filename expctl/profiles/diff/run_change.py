@@ -10,8 +10,8 @@ from expctl.domain.text import one_line
 from expctl.profiles.diff.cause import Cause, CauseKind, cause_of
 from expctl.profiles.diff.comparable import moved_along
 from expctl.profiles.diff.figures import percent_text
-from expctl.profiles.diff.kernel_evidence import Signs, signs_of
-from expctl.profiles.diff.kernel_pairs import By, Pair, pair_up, short_name
+from expctl.profiles.diff.kernel_evidence import KernelEvidence, signs_of
+from expctl.profiles.diff.kernel_pairs import Pair, PairedBy, pair_up, short_name
 from expctl.profiles.diff.noise import differs, ratio, slowdown
 from expctl.profiles.model.kernel_profile import Kernel
 
@@ -30,14 +30,14 @@ class KernelChange:
     """One pair, the signs of both sides, and the cause where one is known. `slower` is None within the noise."""
 
     pair: Pair
-    before: Signs
-    after: Signs
+    before: KernelEvidence
+    after: KernelEvidence
     slower: float | None
     cause: Cause | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Why:
+class Explanation:
     """The one sentence."""
 
     kind: CauseKind
@@ -54,7 +54,7 @@ class RunChange:
     extra: tuple[Kernel, ...]
     before_ns: float | None
     after_ns: float | None
-    why: Why | None
+    why: Explanation | None
     apart: str = ""
     """Why no reason can be looked for."""
 
@@ -87,7 +87,7 @@ def _change(pair: Pair) -> KernelChange:
         after = replace(after, deviation_ns=pair.after.repeat_sd_ns)
     cause = cause_of(before, after)
     slower = slowdown(before, after) or (ratio(before.time_ns, after.time_ns) if cause else None)
-    if pair.by is By.ROLE and slower is not None and not _is_same_work(before, after):
+    if pair.by is PairedBy.ROLE and slower is not None and not _is_same_work(before, after):
         cause = Cause(kind=CauseKind.KERNEL, words=f"it stands in place of {one_line(short_name(pair.before), NAME_SHOWN)}")
     return KernelChange(pair=pair, before=before, after=after, slower=slower, cause=cause)
 
@@ -98,7 +98,7 @@ def _is_same_mix(before: Kernel, after: Kernel) -> bool:
     return len(calls[0]) > 1 and calls[0] == calls[1] and sum(calls[0]) - len(calls[0]) >= MIX_FREEDOM
 
 
-def _is_same_work(before: Signs, after: Signs) -> bool:
+def _is_same_work(before: KernelEvidence, after: KernelEvidence) -> bool:
     """Is a kernel of another name still the same program, or at least one whose work is measured?"""
     mine, its = ((each.vgpr, each.lds_bytes, each.scratch_bytes, each.workgroup) for each in (before, after))
     same_code = before.vgpr is not None and mine == its
@@ -127,7 +127,7 @@ def _total(kernels: Sequence[Kernel]) -> int:
     return sum(each.total_ns or 0 for each in kernels)
 
 
-def _why(found: RunChange, passes: tuple[int, int]) -> Why | None:
+def _why(found: RunChange, passes: tuple[int, int]) -> Explanation | None:
     """The cause of what changed most, if it changed the total, the same way, and by most of it."""
     moved = [(_per_pass(each.pair.after, passes[1]) - _per_pass(each.pair.before, passes[0]), each) for each in found.changes]
     added = [(_per_pass(each, passes[1]), each) for each in found.extra]
@@ -153,22 +153,22 @@ def _why(found: RunChange, passes: tuple[int, int]) -> Why | None:
         f"A pass is {time_text(abs(total))} {'longer' if total > 0 else 'shorter'} with {word}: {name} ({what.kind}),"
         f" {time_text(abs(delta))}, {share:.1f} % of the pass."
     )
-    return Why(kind=kind, kernel=what.name, sentence=sentence)
+    return Explanation(kind=kind, kernel=what.name, sentence=sentence)
 
 
-def _why_of_pair(change: KernelChange, passes: tuple[int, int], changes: Sequence[KernelChange]) -> Why | None:
+def _why_of_pair(change: KernelChange, passes: tuple[int, int], changes: Sequence[KernelChange]) -> Explanation | None:
     name = one_line(short_name(change.pair.after), NAME_SHOWN)
     calls = [change.pair.before.calls / passes[0], change.pair.after.calls / passes[1]]
     if differs(ratio(*calls), KERNEL_PERCENT):
         words = f"{name} is called {calls[0]:.3g} -> {calls[1]:.3g} times per pass."
-        return Why(kind=CauseKind.CALLS, kernel=change.pair.after.name, sentence=words)
+        return Explanation(kind=CauseKind.CALLS, kernel=change.pair.after.name, sentence=words)
     time = ratio(change.before.time_ns, change.after.time_ns)
     if change.cause is None or time is None:
         return None
     others = [(each.before, each.after) for each in changes if each is not change]
     if None in (change.before.cycles, change.after.cycles) and moved_along(time, others):
         return None  # a clock, or the machine: only cycles would tell
-    return Why(
+    return Explanation(
         kind=change.cause.kind,
         kernel=change.pair.after.name,
         sentence=f"{name} takes {_longer(time)}: {change.cause.words}.",

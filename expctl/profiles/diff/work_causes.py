@@ -6,7 +6,7 @@ Each takes both sides and how many times as long a call takes, and answers with 
 import math
 
 from expctl.profiles.diff.figures import count_text, times_text
-from expctl.profiles.diff.kernel_evidence import PIPES, STALLS, Signs
+from expctl.profiles.diff.kernel_evidence import PIPES, STALLS, KernelEvidence
 from expctl.profiles.diff.noise import COUNT_PERCENT, differs, is_about, ratio
 
 APART = 1.3
@@ -28,7 +28,7 @@ BUSY_DRAM_PERCENT = 50.0
 MEMORY = "long_scoreboard"
 
 
-def loads_apart(before: Signs, after: Signs, slower: float) -> str:
+def loads_apart(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """Less of each sector that is loaded is asked for, and so more sectors are."""
     used, sectors = ratio(before.bytes_used, after.bytes_used), ratio(before.load_sectors, after.load_sectors)
     if used is None or not _along(1 / used, slower, APART) or not _along(sectors, slower, APART):
@@ -40,7 +40,7 @@ def loads_apart(before: Signs, after: Signs, slower: float) -> str:
     )
 
 
-def loads_narrow(before: Signs, after: Signs, slower: float) -> str:
+def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """More load instructions for the same sectors."""
     requests, sectors = ratio(before.load_requests, after.load_requests), ratio(before.load_sectors, after.load_sectors)
     if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _along(requests, slower, NARROWER):
@@ -55,7 +55,7 @@ def loads_narrow(before: Signs, after: Signs, slower: float) -> str:
     )
 
 
-def shared_conflicts(before: Signs, after: Signs, slower: float) -> str:
+def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """The same accesses to shared memory take more turns, and conflicts are the turns that were added."""
     wavefronts = ratio(before.shared_wavefronts, after.shared_wavefronts)
     if not is_about(ratio(before.shared_requests, after.shared_requests), COUNT_PERCENT) or wavefronts is None:
@@ -73,7 +73,7 @@ def shared_conflicts(before: Signs, after: Signs, slower: float) -> str:
     )
 
 
-def barriers(before: Signs, after: Signs, slower: float) -> str:
+def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """More instructions in the unit that runs barriers, more waiting at them, and the same loads otherwise."""
     count = ratio(before.barrier_pipe, after.barrier_pipe)
     wait = ratio(before.waits.get("barrier"), after.waits.get("barrier"))
@@ -92,7 +92,7 @@ def barriers(before: Signs, after: Signs, slower: float) -> str:
     )
 
 
-def more_code(before: Signs, after: Signs, slower: float) -> bool:
+def more_code(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
     """Would the instructions alone, those that spill apart, explain half of the time?"""
     if None in (before.spills, after.spills) and before.scratch_bytes != after.scratch_bytes:
         # Those that spill are among them, and weren't counted; arithmetic is none of them.
@@ -109,7 +109,7 @@ def _half(grown: float, slower: float) -> bool:
     return math.log(grown) / math.log(slower) >= HALF
 
 
-def busier_pipe(before: Signs, after: Signs, slower: float) -> str:
+def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """More instructions, though no more loads; with the pipe that they went to, if one stands out."""
     instructions = ratio(before.instructions, after.instructions)
     if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT) or (instructions > 1) != (slower > 1):
@@ -128,7 +128,7 @@ def busier_pipe(before: Signs, after: Signs, slower: float) -> str:
     return words
 
 
-def traffic(before: Signs, after: Signs, slower: float) -> str:
+def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """More bytes from and to DRAM, where DRAM is what is busy."""
     moved = ratio(before.dram_bytes, after.dram_bytes)
     busy = max(before.dram_percent or 0.0, after.dram_percent or 0.0)
@@ -137,7 +137,7 @@ def traffic(before: Signs, after: Signs, slower: float) -> str:
     return f"{times_text(moved)} the bytes from and to DRAM, which is {busy:.0f} % busy"
 
 
-def waiting(before: Signs, after: Signs, slower: float) -> str:
+def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """The same work at the same occupancy, and waiting for global memory makes up most of what was added.
 
     Other reasons to wait are symptoms: of conflicts, of dependent arithmetic, of whatever else a busy unit has to do.
@@ -164,13 +164,13 @@ def _along(value: float | None, slower: float, least: float) -> bool:
     return value is not None and (value >= least if slower > 1 else value <= 1 / least)
 
 
-def _loads(before: Signs, after: Signs) -> tuple[float | None, ...]:
+def _loads(before: KernelEvidence, after: KernelEvidence) -> tuple[float | None, ...]:
     return ratio(before.load_requests, after.load_requests), ratio(before.shared_requests, after.shared_requests)
 
 
-def _same_loads(before: Signs, after: Signs) -> bool:
+def _same_loads(before: KernelEvidence, after: KernelEvidence) -> bool:
     return all(is_about(each, SAME_WORK_PERCENT) for each in _loads(before, after))
 
 
-def _per_load(signs: Signs) -> float | None:
+def _per_load(signs: KernelEvidence) -> float | None:
     return signs.load_sectors / signs.load_requests if signs.load_sectors is not None and signs.load_requests else None

@@ -67,7 +67,7 @@ class Counted:
 
 
 @dataclass(slots=True, kw_only=True)
-class Gathered:
+class RawProfile:
     """One file. `launches` names the keys of the tally. `identity` is the tool's id of the process, "" without one.
 
     `untimed` counts calls by key where the file has no times. `counters` is by kernel, then by counter.

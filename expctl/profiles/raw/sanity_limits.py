@@ -7,7 +7,7 @@ from typing import Any
 from expctl.domain.text import one_line
 from expctl.profiles.model.kernel_profile import Extent
 from expctl.profiles.raw import refusals
-from expctl.profiles.raw.profile import Gathered, RawLaunch
+from expctl.profiles.raw.profile import RawLaunch, RawProfile
 
 BITS_64 = 1 << 63
 NUMBER = 1e30
@@ -22,7 +22,7 @@ _MOST = {
 _EXTENT_MOST = {"grid": 1 << 32, "workgroup": 1 << 16}
 
 
-def hold(part: Gathered) -> list[str]:
+def hold(part: RawProfile) -> list[str]:
     """Make figures of launches that can't be unknown, in place; notes say which. Raises Refused for times and counters that
     can't be.
     """
@@ -38,7 +38,7 @@ def hold(part: Gathered) -> list[str]:
     return [f"{name.replace('_', ' ')}: {text} is what no GPU has; shown as unknown ({file})" for name, text in seen.items()]
 
 
-def _check_counters(part: Gathered) -> None:
+def _check_counters(part: RawProfile) -> None:
     for counted in part.counters.values():
         for name, each in counted.items():
             if not abs(each.total) < NUMBER * max(each.calls, 1):  # what is no number isn't less, either
@@ -54,7 +54,7 @@ def _impossible(raw: RawLaunch) -> dict[str, str]:
     return found | {name: one_line("x".join(map(str, each)), 60) for name, each in wild.items()}
 
 
-def _check_times(part: Gathered) -> None:
+def _check_times(part: RawProfile) -> None:
     kernels = [float(values[-1]) for values in part.tally.durations.values() if values]
     kernels += [each.total_ns / each.calls for each in part.statistics.values()]
     copies = [each.total_ns / each.calls for each in part.copies.values() if each.calls]

@@ -9,7 +9,7 @@ from expctl.domain.text import one_line
 from expctl.profiles.model.kernel_profile import Device, GridUnit, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.extents import extent
-from expctl.profiles.raw.profile import Gathered, RawLaunch
+from expctl.profiles.raw.profile import RawLaunch, RawProfile
 from expctl.profiles.readers.json_file import mapping, sequence, whole
 from expctl.profiles.roofline.peaks import arch_of
 
@@ -25,7 +25,7 @@ def is_trace(document: object) -> bool:
     return isinstance(events, list) and all(isinstance(event, dict) and "ph" in event for event in events[:100])
 
 
-def gather_torch(path: Path, document: Any) -> Gathered:
+def gather_torch(path: Path, document: Any) -> RawProfile:
     """All kernels of the trace. Raises Refused."""
     facts = mapping(document)
     events = sequence(document if isinstance(document, list) else facts.get("traceEvents"))
@@ -33,7 +33,7 @@ def gather_torch(path: Path, document: Any) -> Gathered:
     rocm = any("AMD" in device.product for device in devices) or bool(
         {"roctracer_version", "hip_runtime_version"} & facts.keys()
     )
-    found = Gathered(source=Source.TORCH, file=str(path), identity=str(facts.get("trace_id") or ""))
+    found = RawProfile(source=Source.TORCH, file=str(path), identity=str(facts.get("trace_id") or ""))
     found.devices = {device.name: device for device in devices}
     by_device: dict[str, list[tuple[Any, int, int]]] = {}
     rounded = False
@@ -59,7 +59,7 @@ def gather_torch(path: Path, document: Any) -> Gathered:
     return found
 
 
-def _describe(path: Path, found: Gathered, events: list[Any], *, rocm: bool, rounded: bool) -> None:
+def _describe(path: Path, found: RawProfile, events: list[Any], *, rocm: bool, rounded: bool) -> None:
     if not found.has_kernels and not found.copies:
         if any({"BeginNs", "EndNs"} <= mapping(mapping(event).get("args")).keys() for event in events):
             raise refusals.unknown(path, "a trace of rocprof v1, which is not read", "profile with rocprofv3 --kernel-trace")
@@ -75,7 +75,7 @@ def _describe(path: Path, found: Gathered, events: list[Any], *, rocm: bool, rou
         found.notes.append("time stamps: whole epochs in a double are good to 0.25 us, so short gaps are; durations are exact")
 
 
-def _is_cuda(devices: Sequence[Device], found: Gathered) -> bool:
+def _is_cuda(devices: Sequence[Device], found: RawProfile) -> bool:
     """By the GPU's name; in a trace that lists none, by the registers that it has on CUDA alone."""
     if devices:
         return any(device.arch.startswith("sm_") or "NVIDIA" in device.product for device in devices)

@@ -6,7 +6,7 @@ from typing import Any
 from expctl.domain.experiment.figures import time_text
 from expctl.domain.text import one_line
 from expctl.profiles.diff.figures import extent_text, percent_text
-from expctl.profiles.diff.kernel_pairs import By
+from expctl.profiles.diff.kernel_pairs import PairedBy
 from expctl.profiles.diff.noise import ratio
 from expctl.profiles.diff.rows import Row, counter_rows, rows_of
 from expctl.profiles.diff.run_change import KernelChange, RunChange
@@ -82,7 +82,7 @@ def _head(profile: Profile) -> str:
 def _names(change: KernelChange) -> str:
     pair = change.pair
     name = one_line(pair.after.name, NAME_SHOWN)
-    return name if pair.by is By.NAME else f"{name}  (by {pair.by}: before {one_line(pair.before.name, NAME_SHOWN)})"
+    return name if pair.by is PairedBy.NAME else f"{name}  (by {pair.by}: before {one_line(pair.before.name, NAME_SHOWN)})"
 
 
 def _table_rows(change: KernelChange) -> list[tuple[str, ...]]:

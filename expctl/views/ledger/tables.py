@@ -16,9 +16,9 @@ from expctl.views.escape import Markdown, markdown_text
 from expctl.views.ledger.markdown_table import cells
 
 if TYPE_CHECKING:
-    from expctl.domain.experiment.record import Estimate, Lapse, Record
+    from expctl.domain.experiment.record import ChangedCondition, Estimate, Record
     from expctl.domain.ledger.epoch_lines import Border
-    from expctl.domain.rules.match_levels import Pass
+    from expctl.domain.rules.match_levels import WaivedRepeat
 
 LINE_MAX = 400
 EXPERIMENT = ("id", "change", "kind", "target", "verdict", "effect on the KPI", "measured, on which baseline", "why")
@@ -118,10 +118,10 @@ def _state(rule: RuleRow) -> str:
     return f"OPEN AGAIN on: {rule.reopened_by}" if rule.reopened_by else IN_EPOCH if rule.in_epoch else CLOSED
 
 
-def _waived(passes: Iterable[Pass]) -> str:
+def _waived(passes: Iterable[WaivedRepeat]) -> str:
     return "; ".join(f"waived for {each.id} ({each.verdict}): {each.reason}" for each in passes)
 
 
-def _lapse(lapse: Lapse) -> str:
+def _lapse(lapse: ChangedCondition) -> str:
     evidence = f" ({lapse.evidence})" if lapse.evidence else ""
     return f"OPEN AGAIN: {lapse.condition}: {lapse.was} -> {lapse.now}{evidence}"

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from benchmarks.scale.history import records
 from expctl.adapters.codec.decode import Problems, decode, encode
-from expctl.adapters.codec.fast_json import Unsound, reader_of
+from expctl.adapters.codec.fast_json import Invalid, reader_of
 from expctl.adapters.codec.record_codec import record_bytes, record_of
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.record import Fact, Record, Yardstick
+from expctl.domain.experiment.record import BenchmarkIdentity, Fact, Record
 from expctl.domain.protocol.model import Protocol
 
-STICK = Yardstick(harness="h", kpi="n=512 (1)", build="zig-cpu")
+STICK = BenchmarkIdentity(harness="h", kpi="n=512 (1)", build="zig-cpu")
 MADE = list(records(60, 5, yardsticks={"here": STICK, "gpu": STICK}, protocol="p"))
 ODD = st.sampled_from([None, True, 0, 1, -1.5, "", "KEEP", "x", [], [1], ["a", "b"], {}, {"name": "x"}, {"unknown": 1}])
 
@@ -45,14 +45,14 @@ def spoilt(plain: Any, path: tuple[Any, ...], odd: Any, *, gone: bool) -> Any:
 def strict(plain: Any) -> Any:
     problems = Problems()
     value = decode(plain, Record, problems)
-    return Unsound if problems.found else value
+    return Invalid if problems.found else value
 
 
 def quick(plain: Any) -> Any:
     try:
         return reader_of(Record)(plain)
-    except Unsound:
-        return Unsound
+    except Invalid:
+        return Invalid
 
 
 def test_sound_records_are_what_they_were() -> None:
@@ -76,7 +76,7 @@ def test_lists_that_are_left_out_are_read_as_strictly() -> None:
     assert without(plain).artifacts["baseline"]["here"].facts == ()
     assert without(plain).artifacts["baseline"]["here"].code == record.artifacts["baseline"]["here"].code
     plain["artifacts"]["baseline"]["here"]["facts"][0]["value"] = "1"
-    with pytest.raises(Unsound):
+    with pytest.raises(Invalid):
         without(plain)
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.git.protected_files import Seals
+from expctl.adapters.git.protected_files import ProtectedFiles
 
 CHANGES: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "nothing": (lambda _: None, ()),
@@ -32,7 +32,7 @@ def test_a_change_breaks_the_seal(name: str, tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     (tmp_path / "bench/link").symlink_to("judge.py")
-    seals = Seals()
+    seals = ProtectedFiles()
     assert seals.broken(tmp_path) == ()
     seals.seal(tmp_path, ("bench",))
     change(tmp_path)

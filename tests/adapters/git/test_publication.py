@@ -18,8 +18,8 @@ from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import Busy, Refused
 from tests.adapters.git.user_at_work import (
     EDITED,
-    Desk,
     Moment,
+    UserAtWork,
     at_each_line,
     copies,
     in_a_child,
@@ -31,18 +31,18 @@ from tests.adapters.git.user_at_work import (
 from tests.user_repository import Repository
 
 
-def test_branch_index_and_files_follow_and_the_users_work_stays(desk: Desk) -> None:
-    assert desk.publish()
-    desk.check(desk.new)
-    assert desk.repository.git("log", "-1", "--format=%s").strip() == "P1"
-    desk.recover()
-    desk.check(desk.new)
+def test_branch_index_and_files_follow_and_the_users_work_stays(at_work: UserAtWork) -> None:
+    assert at_work.publish()
+    at_work.check(at_work.new)
+    assert at_work.repository.git("log", "-1", "--format=%s").strip() == "P1"
+    at_work.recover()
+    at_work.check(at_work.new)
 
 
-def test_the_users_next_commit_holds_only_the_users_change(desk: Desk) -> None:
-    assert desk.publish()
-    desk.repository.git("commit", "-q", "-m", "mine")
-    assert desk.repository.git("diff", "--name-only", desk.new, "HEAD").split() == ["staged.txt"]
+def test_the_users_next_commit_holds_only_the_users_change(at_work: UserAtWork) -> None:
+    assert at_work.publish()
+    at_work.repository.git("commit", "-q", "-m", "mine")
+    assert at_work.repository.git("diff", "--name-only", at_work.new, "HEAD").split() == ["staged.txt"]
 
 
 LOCAL_CHANGES: dict[str, Callable[[Repository], object]] = {
@@ -55,75 +55,75 @@ LOCAL_CHANGES: dict[str, Callable[[Repository], object]] = {
 
 
 @pytest.mark.parametrize("name", LOCAL_CHANGES)
-def test_a_local_change_in_the_way_is_refused_and_nothing_changes(desk: Desk, name: str) -> None:
-    LOCAL_CHANGES[name](desk.repository)
-    files, status = desk.repository.files(), desk.repository.status()
+def test_a_local_change_in_the_way_is_refused_and_nothing_changes(at_work: UserAtWork, name: str) -> None:
+    LOCAL_CHANGES[name](at_work.repository)
+    files, status = at_work.repository.files(), at_work.repository.status()
     with pytest.raises(Refused, match="a local change is in the way") as caught:
-        desk.publish()
+        at_work.publish()
     assert "nothing measured is lost" in caught.value.hint
-    assert (desk.repository.files(), desk.repository.status()) == (files, status)
-    assert desk.repository.head() == desk.old
-    assert not (desk.repository.root / ".git/index.lock").exists()
+    assert (at_work.repository.files(), at_work.repository.status()) == (files, status)
+    assert at_work.repository.head() == at_work.old
+    assert not (at_work.repository.root / ".git/index.lock").exists()
 
 
-def test_a_branch_that_moved_is_left_alone(desk: Desk) -> None:
-    desk.repository.git("commit", "-q", "-m", "mine")
-    moved, status = desk.repository.head(), desk.repository.status()
-    assert not desk.publish()
-    assert desk.repository.head() == moved
-    assert desk.repository.status() == status
-    assert desk.repository.files() == desk.files
-    assert not (desk.repository.root / ".git/index.lock").exists()
+def test_a_branch_that_moved_is_left_alone(at_work: UserAtWork) -> None:
+    at_work.repository.git("commit", "-q", "-m", "mine")
+    moved, status = at_work.repository.head(), at_work.repository.status()
+    assert not at_work.publish()
+    assert at_work.repository.head() == moved
+    assert at_work.repository.status() == status
+    assert at_work.repository.files() == at_work.files
+    assert not (at_work.repository.root / ".git/index.lock").exists()
 
 
-def test_a_branch_that_is_not_checked_out_moves_without_touching_files(desk: Desk) -> None:
-    desk.repository.git("checkout", "-q", "-b", "side")
-    assert desk.publish()
-    assert desk.repository.git("rev-parse", "main", "side").split() == [desk.new, desk.old]
-    assert desk.repository.files() == desk.files
-    assert desk.repository.status() == desk.status
+def test_a_branch_that_is_not_checked_out_moves_without_touching_files(at_work: UserAtWork) -> None:
+    at_work.repository.git("checkout", "-q", "-b", "side")
+    assert at_work.publish()
+    assert at_work.repository.git("rev-parse", "main", "side").split() == [at_work.new, at_work.old]
+    assert at_work.repository.files() == at_work.files
+    assert at_work.repository.status() == at_work.status
 
 
-def test_a_branch_that_another_worktree_has_checked_out_takes_its_files_along(desk: Desk, tmp_path: Path) -> None:
-    desk.repository.git("checkout", "-q", "-b", "side")
+def test_a_branch_that_another_worktree_has_checked_out_takes_its_files_along(at_work: UserAtWork, tmp_path: Path) -> None:
+    at_work.repository.git("checkout", "-q", "-b", "side")
     other = Repository(tmp_path / "other")
-    desk.repository.git("worktree", "add", "-q", str(other.root), "main")
+    at_work.repository.git("worktree", "add", "-q", str(other.root), "main")
     assert other.status() == ""
     try:
-        desk.publish()
+        at_work.publish()
     except Refused:
-        assert other.head() == desk.old
+        assert other.head() == at_work.old
     assert other.status() == "", "the next commit over there would revert the experiment"
 
 
-def test_a_short_lock_of_another_git_is_waited_out(desk: Desk) -> None:
-    lock = desk.repository.root / ".git/index.lock"
+def test_a_short_lock_of_another_git_is_waited_out(at_work: UserAtWork) -> None:
+    lock = at_work.repository.root / ".git/index.lock"
     lock.write_bytes(b"")
     with subprocess.Popen([sys.executable, "-c", "import os, sys, time; time.sleep(0.3); os.unlink(sys.argv[1])", str(lock)]):
-        assert desk.publish()
-    desk.check(desk.new)
+        assert at_work.publish()
+    at_work.check(at_work.new)
 
 
-def test_the_lock_of_another_git_is_not_taken_for_a_dead_run_of_ours(desk: Desk) -> None:
-    lock = desk.repository.root / ".git/index.lock"
+def test_the_lock_of_another_git_is_not_taken_for_a_dead_run_of_ours(at_work: UserAtWork) -> None:
+    lock = at_work.repository.root / ".git/index.lock"
     lock.write_bytes(b"somebody else's")
-    desk.recover()
+    at_work.recover()
     assert lock.read_bytes() == b"somebody else's"
-    assert desk.repository.head() == desk.old
+    assert at_work.repository.head() == at_work.old
 
 
-def test_to_recover_where_nothing_died_changes_nothing(desk: Desk) -> None:
-    desk.recover()
-    desk.check(desk.old)
+def test_to_recover_where_nothing_died_changes_nothing(at_work: UserAtWork) -> None:
+    at_work.recover()
+    at_work.check(at_work.old)
 
 
 # ------------------------------------------------------------------ kills
 
 
-def test_a_kill_at_any_moment_of_publishing_harms_nothing(desk: Desk, tmp_path: Path, long: bool) -> None:
-    fresh = copies(desk, tmp_path)
+def test_a_kill_at_any_moment_of_publishing_harms_nothing(at_work: UserAtWork, tmp_path: Path, long: bool) -> None:
+    fresh = copies(at_work, tmp_path)
     trials = 0
-    for moment in moments_of(lambda: fresh().publish(), desk.repository.root, every=long):
+    for moment in moments_of(lambda: fresh().publish(), at_work.repository.root, every=long):
         trial = fresh()
         if killed_at(trial.publish, moment):
             trials += 1
@@ -131,15 +131,15 @@ def test_a_kill_at_any_moment_of_publishing_harms_nothing(desk: Desk, tmp_path: 
     assert trials >= (100 if long else 30)
 
 
-def test_a_kill_at_any_moment_of_recovering_harms_nothing(desk: Desk, tmp_path: Path, long: bool) -> None:
-    fresh = copies(desk, tmp_path)
-    moments = moments_of(lambda: fresh().publish(), desk.repository.root, every=True)
+def test_a_kill_at_any_moment_of_recovering_harms_nothing(at_work: UserAtWork, tmp_path: Path, long: bool) -> None:
+    fresh = copies(at_work, tmp_path)
+    moments = moments_of(lambda: fresh().publish(), at_work.repository.root, every=True)
     for words in ("self._take(change", "os.rename(file.name, out.name", "rename(self._lock"):
         died_at = next(each for each in moments if is_line(each, words))
         trial = fresh()
         assert killed_at(trial.publish, died_at)
         trials = 0
-        for moment in moments_of(trial.recover, desk.repository.root, every=long):
+        for moment in moments_of(trial.recover, at_work.repository.root, every=long):
             trial = fresh()
             assert killed_at(trial.publish, died_at)
             if killed_at(trial.recover, moment):
@@ -150,13 +150,13 @@ def test_a_kill_at_any_moment_of_recovering_harms_nothing(desk: Desk, tmp_path: 
 
 @pytest.mark.parametrize("how", ["switch -q -c other", "switch -q --detach"])
 def test_a_user_who_leaves_the_branch_at_any_moment_finds_index_and_files_as_head_has_them(
-    desk: Desk, tmp_path: Path, how: str, long: bool
+    at_work: UserAtWork, tmp_path: Path, how: str, long: bool
 ) -> None:
-    fresh = copies(desk, tmp_path)
-    for moment in moments_of(lambda: fresh().publish(), desk.repository.root, every=long):
+    fresh = copies(at_work, tmp_path)
+    for moment in moments_of(lambda: fresh().publish(), at_work.repository.root, every=long):
         trial = fresh()
 
-        def leave(now: Moment, moment: Moment = moment, trial: Desk = trial) -> None:
+        def leave(now: Moment, moment: Moment = moment, trial: UserAtWork = trial) -> None:
             if now == moment:
                 trial.repository.git(*how.split())
 
@@ -189,18 +189,18 @@ class Dying(GitWorkspace):
 
 
 @pytest.mark.parametrize("left", [b"", EDITED[:20]], ids=["removed", "half written"])
-def test_a_kill_while_git_writes_a_file_leaves_a_whole_file(desk: Desk, left: bytes) -> None:
-    workspace = Dying(locate(desk.repository.root))
+def test_a_kill_while_git_writes_a_file_leaves_a_whole_file(at_work: UserAtWork, left: bytes) -> None:
+    workspace = Dying(locate(at_work.repository.root))
     workspace.left = left
-    died = in_a_child(lambda: Publication(workspace).publish(branch="main", old=desk.old, new=desk.new))
-    assert died or desk.repository.head() == desk.new  # whole files are renamed: nothing to die in
-    settle_again(desk)
+    died = in_a_child(lambda: Publication(workspace).publish(branch="main", old=at_work.old, new=at_work.new))
+    assert died or at_work.repository.head() == at_work.new  # whole files are renamed: nothing to die in
+    settle_again(at_work)
 
 
 # ------------------------------------------------------------------ a user at work between a kill and the next run
 
 
-def killed_at_line(desk: Desk, words: str) -> None:
+def killed_at_line(at_work: UserAtWork, words: str) -> None:
     """A publication that died just before the line with these words."""
     found: list[Moment] = []
 
@@ -209,73 +209,73 @@ def killed_at_line(desk: Desk, words: str) -> None:
             found.append(now)
             os.kill(os.getpid(), signal.SIGKILL)
 
-    assert in_a_child(lambda: at_each_line(desk.publish, die)), words
+    assert in_a_child(lambda: at_each_line(at_work.publish, die)), words
 
 
 SWAP, FOLLOW, RENAME = "moved = self._swap(", "self._files.follow(old, new)", "os.rename(self._lock, self._index)"
 
 
-def next_run(desk: Desk) -> None:
-    desk.workspace().finish_publication()
-    assert not (desk.repository.root / ".git/index.lock").exists()
-    assert list((desk.repository.root / ".git/expctl").glob("publication*")) == []
+def next_run(at_work: UserAtWork) -> None:
+    at_work.workspace().finish_publication()
+    assert not (at_work.repository.root / ".git/index.lock").exists()
+    assert list((at_work.repository.root / ".git/expctl").glob("publication*")) == []
 
 
-def without_lock(desk: Desk, *words: str) -> None:
+def without_lock(at_work: UserAtWork, *words: str) -> None:
     """What git itself advises when it finds a lock: remove it, and go on."""
-    (desk.repository.root / ".git/index.lock").unlink()
+    (at_work.repository.root / ".git/index.lock").unlink()
     if words:
-        desk.repository.git(*words)
+        at_work.repository.git(*words)
 
 
-def test_a_commit_before_the_branch_moved_undoes_the_publication(desk: Desk) -> None:
+def test_a_commit_before_the_branch_moved_undoes_the_publication(at_work: UserAtWork) -> None:
     """The branch isn't the old one any more, and yet it hasn't the result."""
-    killed_at_line(desk, SWAP)
-    without_lock(desk, "commit", "-q", "-m", "mine")
-    mine, files = desk.repository.head(), desk.repository.files()
-    os.link(desk.repository.root / ".git/expctl/publication.index", desk.repository.root / ".git/index.lock")
-    next_run(desk)
-    assert (desk.repository.head(), desk.repository.files()) == (mine, files)
-    assert desk.repository.git("diff", "--cached", "--name-only") == ""
+    killed_at_line(at_work, SWAP)
+    without_lock(at_work, "commit", "-q", "-m", "mine")
+    mine, files = at_work.repository.head(), at_work.repository.files()
+    os.link(at_work.repository.root / ".git/expctl/publication.index", at_work.repository.root / ".git/index.lock")
+    next_run(at_work)
+    assert (at_work.repository.head(), at_work.repository.files()) == (mine, files)
+    assert at_work.repository.git("diff", "--cached", "--name-only") == ""
 
 
-def test_a_commit_that_is_being_made_when_the_lock_is_asked_for(desk: Desk) -> None:
+def test_a_commit_that_is_being_made_when_the_lock_is_asked_for(at_work: UserAtWork) -> None:
     """It changes a file of the experiment: the publication is refused, and nothing stays locked."""
-    root = desk.repository.root
+    root = at_work.repository.root
     editor = "import sys, time, pathlib; pathlib.Path('editing').touch(); time.sleep(0.5); open(sys.argv[1], 'w').write('mine')"
     environment = {**os.environ, "GIT_EDITOR": f'"{sys.executable}" -c "{editor}"'}
-    desk.repository.write("src/kernel.txt", "mine\n")
+    at_work.repository.write("src/kernel.txt", "mine\n")
     with subprocess.Popen(["git", "commit", "-q", "-a"], cwd=root, env=environment) as commit:
         while not (root / "editing").exists():
             time.sleep(0.01)
         (root / "editing").unlink()
         with pytest.raises(Refused, match="a local change is in the way"):
-            desk.publish()
+            at_work.publish()
     assert commit.returncode == 0
-    next_run(desk)
-    assert desk.repository.git("log", "-1", "--format=%s").strip() == "mine"
-    assert desk.repository.files()["src/kernel.txt"] == b"mine\n"
+    next_run(at_work)
+    assert at_work.repository.git("log", "-1", "--format=%s").strip() == "mine"
+    assert at_work.repository.files()["src/kernel.txt"] == b"mine\n"
 
 
 @pytest.mark.parametrize("line", [SWAP, FOLLOW, "os.rename(file.name, out.name", RENAME])
-def test_a_soft_reset_takes_the_files_along(desk: Desk, line: str) -> None:
+def test_a_soft_reset_takes_the_files_along(at_work: UserAtWork, line: str) -> None:
     """It moves the branch back and needs no lock: index and files are then as before."""
-    killed_at_line(desk, line)
-    desk.repository.git("reset", "-q", "--soft", desk.old)
-    next_run(desk)
-    desk.check(desk.old)
+    killed_at_line(at_work, line)
+    at_work.repository.git("reset", "-q", "--soft", at_work.old)
+    next_run(at_work)
+    at_work.check(at_work.old)
 
 
 @pytest.mark.parametrize("line", [FOLLOW, "os.rename(file.name, out.name"])
-def test_a_lock_that_was_removed_by_hand_is_taken_again(desk: Desk, line: str) -> None:
-    killed_at_line(desk, line)
-    without_lock(desk)
-    next_run(desk)
-    desk.check(desk.new)
+def test_a_lock_that_was_removed_by_hand_is_taken_again(at_work: UserAtWork, line: str) -> None:
+    killed_at_line(at_work, line)
+    without_lock(at_work)
+    next_run(at_work)
+    at_work.check(at_work.new)
 
 
-def test_a_lock_removed_under_a_living_run_is_named_and_the_next_run_goes_on(desk: Desk) -> None:
-    lock = desk.repository.root / ".git/index.lock"
+def test_a_lock_removed_under_a_living_run_is_named_and_the_next_run_goes_on(at_work: UserAtWork) -> None:
+    lock = at_work.repository.root / ".git/index.lock"
 
     def remove(now: Moment) -> None:
         if is_line(now, FOLLOW):
@@ -284,19 +284,20 @@ def test_a_lock_removed_under_a_living_run_is_named_and_the_next_run_goes_on(des
 
     with pytest.raises(Busy, match=r"somebody removed the index\.lock"):
         at_each_line(
-            lambda: Publication(desk.workspace(), lock_wait_s=0.1).publish(branch="main", old=desk.old, new=desk.new), remove
+            lambda: Publication(at_work.workspace(), lock_wait_s=0.1).publish(branch="main", old=at_work.old, new=at_work.new),
+            remove,
         )
     assert lock.read_bytes() == b"another git's"
     lock.unlink()
-    next_run(desk)
-    desk.check(desk.new)
+    next_run(at_work)
+    at_work.check(at_work.new)
 
 
 @pytest.mark.parametrize("how", ["stage", "commit", "reset"])
-def test_what_is_done_before_the_lock_is_taken_again_stays(desk: Desk, how: str) -> None:
+def test_what_is_done_before_the_lock_is_taken_again_stays(at_work: UserAtWork, how: str) -> None:
     """The user stages an edit, commits a file, or goes back: the rest of the experiment still follows, or goes back, too."""
-    killed_at_line(desk, "os.rename(file.name, out.name")
-    repository = desk.repository
+    killed_at_line(at_work, "os.rename(file.name, out.name")
+    repository = at_work.repository
     (repository.root / ".git/index.lock").unlink()
     if how == "stage":
         repository.write("src/kernel.txt", "mine\n")
@@ -305,46 +306,46 @@ def test_what_is_done_before_the_lock_is_taken_again_stays(desk: Desk, how: str)
     elif how == "commit":
         repository.git("commit", "-q", "-m", "notes", "--", "notes.txt")
     else:
-        repository.git("reset", "-q", "--soft", desk.old)
-    next_run(desk)
+        repository.git("reset", "-q", "--soft", at_work.old)
+    next_run(at_work)
     staged = repository.git("diff", "--cached", "--name-only", "HEAD").split()
     assert staged == (["src/kernel.txt", "staged.txt"] if how == "stage" else ["staged.txt"])
-    kept = desk.files if how == "reset" else desk.wanted_files()
+    kept = at_work.files if how == "reset" else at_work.wanted_files()
     assert repository.files() == kept
 
 
-def test_what_is_done_after_the_last_step_is_not_undone(desk: Desk) -> None:
+def test_what_is_done_after_the_last_step_is_not_undone(at_work: UserAtWork) -> None:
     """Killed when the index was in place but not all was tidied up; then the user takes parts of the experiment back."""
-    killed_at_line(desk, "durable.flush_folder(self._index.parent)")
-    repository = desk.repository
+    killed_at_line(at_work, "durable.flush_folder(self._index.parent)")
+    repository = at_work.repository
     repository.git("rm", "-q", "src/deep/er/added.txt")
-    repository.git("checkout", "-q", desk.old, "--", "src/kernel.txt")
+    repository.git("checkout", "-q", at_work.old, "--", "src/kernel.txt")
     status = repository.status()
-    next_run(desk)
+    next_run(at_work)
     assert repository.status() == status
 
 
-def test_a_run_that_died_in_another_work_tree_is_finished_there(desk: Desk, tmp_path: Path) -> None:
+def test_a_run_that_died_in_another_work_tree_is_finished_there(at_work: UserAtWork, tmp_path: Path) -> None:
     other = Repository(tmp_path / "other")
-    desk.repository.git("worktree", "add", "-q", "-b", "side", str(other.root), desk.old)
-    files = desk.repository.files()
+    at_work.repository.git("worktree", "add", "-q", "-b", "side", str(other.root), at_work.old)
+    files = at_work.repository.files()
 
     def publish() -> None:
-        Publication(GitWorkspace(locate(other.root))).publish(branch="side", old=desk.old, new=desk.new)
+        Publication(GitWorkspace(locate(other.root))).publish(branch="side", old=at_work.old, new=at_work.new)
 
     def die(now: Moment) -> None:
         if is_line(now, "os.rename(file.name, out.name"):
             os.kill(os.getpid(), signal.SIGKILL)
 
     assert in_a_child(lambda: at_each_line(publish, die))
-    next_run(desk)
-    assert (desk.repository.files(), desk.repository.status()) == (files, desk.status)
-    assert (other.head(), other.status()) == (desk.new, "")
+    next_run(at_work)
+    assert (at_work.repository.files(), at_work.repository.status()) == (files, at_work.status)
+    assert (other.head(), other.status()) == (at_work.new, "")
     assert other.files()["src/kernel.txt"] == EDITED
 
 
-def test_the_end_of_a_rebase_does_not_take_a_record_back(desk: Desk) -> None:
-    repository = desk.repository
+def test_the_end_of_a_rebase_does_not_take_a_record_back(at_work: UserAtWork) -> None:
+    repository = at_work.repository
     repository.git("stash", "push", "-q", "-u")
     repository.git("switch", "-q", "-c", "side")
     repository.write("notes.txt", "theirs\n")
@@ -357,46 +358,46 @@ def test_the_end_of_a_rebase_does_not_take_a_record_back(desk: Desk) -> None:
     with pytest.raises(AssertionError):
         repository.git("rebase", "side")
     with pytest.raises(Refused, match="a rebase of main is under way"):
-        Publication(desk.workspace()).publish(branch="main", old=old, new=new)
+        Publication(at_work.workspace()).publish(branch="main", old=old, new=new)
     repository.git("rebase", "--abort")
     assert repository.head() == old
-    assert Publication(desk.workspace()).publish(branch="main", old=old, new=new)
+    assert Publication(at_work.workspace()).publish(branch="main", old=old, new=new)
 
 
-def test_a_user_who_comes_back_to_the_branch_meanwhile_has_to_wait(desk: Desk) -> None:
-    desk.repository.git("switch", "-q", "-c", "side")
+def test_a_user_who_comes_back_to_the_branch_meanwhile_has_to_wait(at_work: UserAtWork) -> None:
+    at_work.repository.git("switch", "-q", "-c", "side")
     refused = []
 
     def come_back(now: Moment) -> None:
         if is_line(now, SWAP):
             with pytest.raises(AssertionError):
-                desk.repository.git("switch", "-q", "main")
+                at_work.repository.git("switch", "-q", "main")
             refused.append(now)
 
-    at_each_line(desk.publish, come_back)
+    at_each_line(at_work.publish, come_back)
     assert refused
-    desk.check(desk.old)
-    assert desk.repository.git("rev-parse", "main").strip() == desk.new
+    at_work.check(at_work.old)
+    assert at_work.repository.git("rev-parse", "main").strip() == at_work.new
 
 
-def test_a_switch_that_was_under_way_when_the_branch_moved(desk: Desk) -> None:
+def test_a_switch_that_was_under_way_when_the_branch_moved(at_work: UserAtWork) -> None:
     """`git switch -c` has read HEAD before and writes it after the files have followed: they go back."""
 
     def switch(now: Moment) -> None:
         if is_line(now, "if not self._came_along(new):"):
-            desk.repository.git("update-ref", "refs/heads/other", desk.old)
-            desk.repository.git("symbolic-ref", "HEAD", "refs/heads/other")
+            at_work.repository.git("update-ref", "refs/heads/other", at_work.old)
+            at_work.repository.git("symbolic-ref", "HEAD", "refs/heads/other")
 
-    at_each_line(desk.publish, switch)
-    desk.check(desk.old)
+    at_each_line(at_work.publish, switch)
+    at_work.check(at_work.old)
 
 
-def test_a_dead_git_of_a_publication_elsewhere_leaves_no_lock(desk: Desk) -> None:
-    desk.repository.git("switch", "-q", "-c", "side")
-    killed_at_line(desk, SWAP)
-    lock = desk.repository.root / ".git/refs/heads/main.lock"
+def test_a_dead_git_of_a_publication_elsewhere_leaves_no_lock(at_work: UserAtWork) -> None:
+    at_work.repository.git("switch", "-q", "-c", "side")
+    killed_at_line(at_work, SWAP)
+    lock = at_work.repository.root / ".git/refs/heads/main.lock"
     lock.write_bytes(b"")
-    next_run(desk)
+    next_run(at_work)
     assert not lock.exists()
 
 
@@ -416,37 +417,37 @@ def test_a_sparse_work_tree(repository: Repository, how: str) -> None:
     assert (repository.files()["src/kernel.txt"], repository.status()) == (EDITED, "")
 
 
-def test_a_file_that_git_is_told_to_skip_follows(desk: Desk) -> None:
-    desk.repository.git("update-index", "--skip-worktree", "src/kernel.txt")
-    assert desk.publish()
-    assert desk.repository.files()["src/kernel.txt"] == EDITED
+def test_a_file_that_git_is_told_to_skip_follows(at_work: UserAtWork) -> None:
+    at_work.repository.git("update-index", "--skip-worktree", "src/kernel.txt")
+    assert at_work.publish()
+    assert at_work.repository.files()["src/kernel.txt"] == EDITED
 
 
-def test_a_filter_that_fails_costs_nothing(desk: Desk) -> None:
+def test_a_filter_that_fails_costs_nothing(at_work: UserAtWork) -> None:
     """What can't be staged is known before the branch moves."""
-    desk.repository.git("config", "filter.broken.smudge", "false")
-    desk.repository.git("config", "filter.broken.required", "true")
-    (desk.repository.root / ".git/info").mkdir(exist_ok=True)
-    (desk.repository.root / ".git/info/attributes").write_text("src/kernel.txt filter=broken\n")
+    at_work.repository.git("config", "filter.broken.smudge", "false")
+    at_work.repository.git("config", "filter.broken.required", "true")
+    (at_work.repository.root / ".git/info").mkdir(exist_ok=True)
+    (at_work.repository.root / ".git/info/attributes").write_text("src/kernel.txt filter=broken\n")
     with pytest.raises((Refused, RuntimeError)):
-        desk.publish()
-    (desk.repository.root / ".git/info/attributes").unlink()
-    desk.check(desk.old)
+        at_work.publish()
+    (at_work.repository.root / ".git/info/attributes").unlink()
+    at_work.check(at_work.old)
 
 
-def test_the_rights_of_the_index_stay(desk: Desk) -> None:
-    index = desk.repository.root / ".git/index"
+def test_the_rights_of_the_index_stay(at_work: UserAtWork) -> None:
+    index = at_work.repository.root / ".git/index"
     index.chmod(0o660)
-    assert desk.publish()
+    assert at_work.publish()
     assert index.stat().st_mode & 0o777 == 0o660
 
 
-def test_without_an_index(desk: Desk) -> None:
-    (desk.repository.root / ".git/index").unlink()
+def test_without_an_index(at_work: UserAtWork) -> None:
+    (at_work.repository.root / ".git/index").unlink()
     with pytest.raises(Refused, match="this work tree has no index") as caught:
-        desk.publish()
+        at_work.publish()
     assert caught.value.hint.startswith("git reset makes one")
-    assert desk.repository.head() == desk.old
+    assert at_work.repository.head() == at_work.old
 
 
 def test_a_sparse_work_tree_is_still_sparse_after_a_kill(repository: Repository) -> None:
@@ -456,15 +457,15 @@ def test_a_sparse_work_tree_is_still_sparse_after_a_kill(repository: Repository)
     new = repository.commit("P1")
     repository.git("reset", "-q", "--hard", old)
     repository.git("sparse-checkout", "set", "--cone", "other")
-    desk = Desk(repository=repository, old=old, new=new, status="", files=repository.files(), stash="")
-    killed_at_line(desk, FOLLOW)
-    next_run(desk)
-    assert (repository.head(), repository.status(), repository.files()) == (new, "", desk.files)
+    at_work = UserAtWork(repository=repository, old=old, new=new, status="", files=repository.files(), stash="")
+    killed_at_line(at_work, FOLLOW)
+    next_run(at_work)
+    assert (repository.head(), repository.status(), repository.files()) == (new, "", at_work.files)
 
 
-def test_an_edit_that_git_only_sees_by_its_contents_is_still_seen(desk: Desk) -> None:
+def test_an_edit_that_git_only_sees_by_its_contents_is_still_seen(at_work: UserAtWork) -> None:
     """Of the same size, and as old as the index: the copy of the index must not look newer."""
-    repository, index = desk.repository, desk.repository.root / ".git/index"
+    repository, index = at_work.repository, at_work.repository.root / ".git/index"
     repository.git("config", "core.trustctime", "false")
     file, ns = repository.write("same.txt", "AAAA\n"), 1_700_000_000 * 10**9
     os.utime(file, ns=(ns, ns))
@@ -473,35 +474,35 @@ def test_an_edit_that_git_only_sees_by_its_contents_is_still_seen(desk: Desk) ->
     for each in (file, index):
         os.utime(each, ns=(ns, ns))
     assert "AM same.txt" in repository.git("--no-optional-locks", "status", "--porcelain=v1")
-    assert desk.publish()
+    assert at_work.publish()
     assert "AM same.txt" in repository.status()
 
 
-def test_a_run_that_died_in_a_work_tree_that_is_gone(desk: Desk, tmp_path: Path) -> None:
+def test_a_run_that_died_in_a_work_tree_that_is_gone(at_work: UserAtWork, tmp_path: Path) -> None:
     other = tmp_path / "other"
-    desk.repository.git("worktree", "add", "-q", "-b", "side", str(other), desk.old)
+    at_work.repository.git("worktree", "add", "-q", "-b", "side", str(other), at_work.old)
 
     def die(now: Moment) -> None:
         if is_line(now, FOLLOW):
             os.kill(os.getpid(), signal.SIGKILL)
 
     publication = Publication(GitWorkspace(locate(other)))
-    assert in_a_child(lambda: at_each_line(lambda: publication.publish(branch="side", old=desk.old, new=desk.new), die))
+    assert in_a_child(lambda: at_each_line(lambda: publication.publish(branch="side", old=at_work.old, new=at_work.new), die))
     shutil.rmtree(other)
     other.mkdir()
-    next_run(desk)
-    desk.check(desk.old)
-    assert not (desk.repository.root / ".git/worktrees/other/index.lock").exists()
+    next_run(at_work)
+    at_work.check(at_work.old)
+    assert not (at_work.repository.root / ".git/worktrees/other/index.lock").exists()
 
 
-def test_a_run_that_died_beside_a_separate_git_folder(desk: Desk, tmp_path: Path) -> None:
+def test_a_run_that_died_beside_a_separate_git_folder(at_work: UserAtWork, tmp_path: Path) -> None:
     """git lists that folder instead of the work tree; the run is finished from a linked one all the same."""
-    repository, other = desk.repository, Repository(tmp_path / "other")
+    repository, other = at_work.repository, Repository(tmp_path / "other")
     repository.git("init", "-q", f"--separate-git-dir={tmp_path / 'kept'}")
-    repository.git("worktree", "add", "-q", "-b", "side", str(other.root), desk.old)
-    killed_at_line(desk, FOLLOW)
+    repository.git("worktree", "add", "-q", "-b", "side", str(other.root), at_work.old)
+    killed_at_line(at_work, FOLLOW)
     GitWorkspace(locate(other.root)).finish_publication()
-    assert (repository.head(), repository.status()) == (desk.new, desk.status)
+    assert (repository.head(), repository.status()) == (at_work.new, at_work.status)
     assert not (tmp_path / "kept/index.lock").exists()
 
 
@@ -516,34 +517,38 @@ class Unsure(GitWorkspace):
         return super().call(arguments, stdin=stdin, env=env)
 
 
-def test_a_git_that_cannot_tell_whether_head_came_along_leaves_it_to_the_next_run(desk: Desk) -> None:
+def test_a_git_that_cannot_tell_whether_head_came_along_leaves_it_to_the_next_run(at_work: UserAtWork) -> None:
     with pytest.raises(Refused, match="git"):
-        Publication(Unsure(locate(desk.repository.root))).publish(branch="main", old=desk.old, new=desk.new)
-    next_run(desk)
-    desk.check(desk.new)
+        Publication(Unsure(locate(at_work.repository.root))).publish(branch="main", old=at_work.old, new=at_work.new)
+    next_run(at_work)
+    at_work.check(at_work.new)
 
 
 @pytest.mark.parametrize("line", ["self._merge(old, new)", SWAP])
-def test_a_result_that_git_collects_as_garbage_leaves_nothing(desk: Desk, line: str) -> None:
+def test_a_result_that_git_collects_as_garbage_leaves_nothing(at_work: UserAtWork, line: str) -> None:
     """Nothing names it before the branch does; a user's gc may come in between."""
-    desk.repository.git("reflog", "expire", "--expire=now", "--all")
+    at_work.repository.git("reflog", "expire", "--expire=now", "--all")
 
     def collect(now: Moment) -> None:
         if is_line(now, line):
-            desk.repository.git("gc", "-q", "--prune=now")
+            at_work.repository.git("gc", "-q", "--prune=now")
 
     moved = []
     with contextlib.suppress(Refused) if line == SWAP else pytest.raises(Refused, match="git misses an object"):
-        at_each_line(lambda: moved.append(desk.publish()), collect)
+        at_each_line(lambda: moved.append(at_work.publish()), collect)
     assert moved in ([], [False])
-    assert not (desk.repository.root / ".git/index.lock").exists()
-    next_run(desk)
-    assert (desk.repository.head(), desk.repository.files(), desk.repository.status()) == (desk.old, desk.files, desk.status)
+    assert not (at_work.repository.root / ".git/index.lock").exists()
+    next_run(at_work)
+    assert (at_work.repository.head(), at_work.repository.files(), at_work.repository.status()) == (
+        at_work.old,
+        at_work.files,
+        at_work.status,
+    )
 
 
-def test_a_head_without_a_commit_has_not_come_along(desk: Desk) -> None:
-    killed_at_line(desk, FOLLOW)
-    desk.repository.git("symbolic-ref", "HEAD", "refs/heads/unborn")
-    next_run(desk)
-    desk.repository.git("symbolic-ref", "HEAD", "refs/heads/main")
-    assert desk.repository.files() == desk.files
+def test_a_head_without_a_commit_has_not_come_along(at_work: UserAtWork) -> None:
+    killed_at_line(at_work, FOLLOW)
+    at_work.repository.git("symbolic-ref", "HEAD", "refs/heads/unborn")
+    next_run(at_work)
+    at_work.repository.git("symbolic-ref", "HEAD", "refs/heads/main")
+    assert at_work.repository.files() == at_work.files

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from expctl.adapters.git import atomic_exchange, work_tree
-from expctl.adapters.git.atomic_exchange import Spot
+from expctl.adapters.git.atomic_exchange import DirEntry
 from expctl.adapters.git.publication import Publication
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import Refused
 from tests.adapters.git.user_at_work import (
     EDITED,
-    Desk,
     Moment,
+    UserAtWork,
     at_each_line,
     copies,
     disk,
@@ -57,12 +57,14 @@ def _folder_of(file: Path) -> Path:
 
 @pytest.mark.parametrize("killed", [False, True], ids=["goes on", "killed then"])
 @pytest.mark.parametrize("name", MEANWHILE)
-def test_what_the_user_does_at_any_moment_stays(desk: Desk, tmp_path: Path, name: str, killed: bool, long: bool) -> None:
+def test_what_the_user_does_at_any_moment_stays(
+    at_work: UserAtWork, tmp_path: Path, name: str, killed: bool, long: bool
+) -> None:
     """Done at any moment of a publication, it is there afterwards, or the publication refused."""
-    fresh = copies(desk, tmp_path)
+    fresh = copies(at_work, tmp_path)
     path, act = MEANWHILE[name]
     trials = 0
-    for moment in sampled(moments_of(lambda: fresh().publish(), desk.repository.root, every=long), name, killed, long=long):
+    for moment in sampled(moments_of(lambda: fresh().publish(), at_work.repository.root, every=long), name, killed, long=long):
         trial = fresh()
         file = trial.repository.root / path
         done: list[tuple[str, str]] = []
@@ -86,24 +88,24 @@ def test_what_the_user_does_at_any_moment_stays(desk: Desk, tmp_path: Path, name
     assert trials >= (100 if long else 12)
 
 
-def exchange_of(desk: Desk, path: str) -> Moment:
+def exchange_of(at_work: UserAtWork, path: str) -> Moment:
     """Just before a publication takes that file: the last exchange that still finds the old one."""
-    file, found = desk.repository.root / path, list[Moment]()
+    file, found = at_work.repository.root / path, list[Moment]()
     old = facts(file)
 
     def look(now: Moment) -> None:
         if is_line(now, EXCHANGES[path]) and facts(file) == old:
             found.append(now)
 
-    at_each_line(desk.publish, look)
+    at_each_line(at_work.publish, look)
     return found[-1]
 
 
-def before_the_exchange(desk: Desk, tmp_path: Path) -> tuple[Desk, Moment, Path]:
-    """A desk on which nothing has happened yet, and when a publication there will take which file."""
-    fresh = copies(desk, tmp_path)
+def before_the_exchange(at_work: UserAtWork, tmp_path: Path) -> tuple[UserAtWork, Moment, Path]:
+    """A at_work on which nothing has happened yet, and when a publication there will take which file."""
+    fresh = copies(at_work, tmp_path)
     exchange = exchange_of(fresh(), "src/kernel.txt")
-    return fresh(), exchange, desk.repository.root / "src/kernel.txt"
+    return fresh(), exchange, at_work.repository.root / "src/kernel.txt"
 
 
 EXCHANGES = {"src/kernel.txt": "renameat2(new, file, RENAME_EXCHANGE)", "src/other.txt": "os.rename(file.name, out.name"}
@@ -111,9 +113,9 @@ EXCHANGES = {"src/kernel.txt": "renameat2(new, file, RENAME_EXCHANGE)", "src/oth
 
 @pytest.mark.parametrize("path", EXCHANGES)
 def test_an_edit_just_before_the_exchange_survives_a_kill_at_any_moment_after_it(
-    desk: Desk, tmp_path: Path, path: str, long: bool
+    at_work: UserAtWork, tmp_path: Path, path: str, long: bool
 ) -> None:
-    fresh = copies(desk, tmp_path)
+    fresh = copies(at_work, tmp_path)
     exchange = exchange_of(fresh(), path)
 
     order: list[Moment] = []
@@ -121,7 +123,7 @@ def test_an_edit_just_before_the_exchange_survives_a_kill_at_any_moment_after_it
     def edit(now: Moment) -> None:
         order.append(now)
         if now == exchange:
-            desk.repository.write(path, "mine\n")
+            at_work.repository.write(path, "mine\n")
 
     def killed(moment: Moment) -> Path:
         def disturb(now: Moment) -> None:
@@ -131,22 +133,22 @@ def test_an_edit_just_before_the_exchange_survives_a_kill_at_any_moment_after_it
 
         trial = fresh()
         assert in_a_child(lambda: at_each_line(trial.publish, disturb))
-        return desk.repository.root / path
+        return at_work.repository.root / path
 
-    moments = moments_of(fresh().publish, desk.repository.root, every=long, disturb=edit)
+    moments = moments_of(fresh().publish, at_work.repository.root, every=long, disturb=edit)
     later = set(order[order.index(exchange) + 1 :])
     lost_sight_of = 0
     for moment in filter(later.__contains__, moments):
         file = killed(moment)
         lost_sight_of += facts(file) != ("file", "mine\n")
-        desk.recover()
+        at_work.recover()
         assert facts(file) == ("file", "mine\n"), moment
         assert facts(file.with_name(f"{file.name}.edit1"))[0] == "nothing"
 
         file = killed(moment)
         first = facts(file)
         file.write_text("mine again\n")  # whether or not the first edit is to be seen
-        desk.recover()
+        at_work.recover()
         assert facts(file) == ("file", "mine again\n"), moment
         if first != ("file", "mine\n"):
             assert facts(file.with_name(f"{file.name}.edit1")) == ("file", "mine\n"), moment
@@ -162,7 +164,7 @@ def _cannot_exchange(*_: object) -> None:
     raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
 
 
-def _is_another_mount(new: Spot | None, file: Spot, out: Spot, *, exists: bool) -> None:
+def _is_another_mount(new: DirEntry | None, file: DirEntry, out: DirEntry, *, exists: bool) -> None:
     if not out.name.startswith(".expctl-aside-"):
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
     PLAIN_SWAP(new, file, out, exists=exists)
@@ -181,10 +183,10 @@ def other_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("path", ["src/kernel.txt", "src/other.txt"])
 def test_edits_stay_and_kills_harm_nothing_there_either(
-    desk: Desk, tmp_path: Path, long: bool, path: str, other_way: str
+    at_work: UserAtWork, tmp_path: Path, long: bool, path: str, other_way: str
 ) -> None:
-    fresh = copies(desk, tmp_path)
-    moments = moments_of(lambda: fresh().publish(), desk.repository.root, every=long)
+    fresh = copies(at_work, tmp_path)
+    moments = moments_of(lambda: fresh().publish(), at_work.repository.root, every=long)
     assert len(moments) > 30
     for moment in sampled(moments, path, other_way, long=long, one_in=6):
         trial = fresh()
@@ -193,7 +195,7 @@ def test_edits_stay_and_kills_harm_nothing_there_either(
 
         trial = fresh()
 
-        def edit(now: Moment, moment: Moment = moment, trial: Desk = trial) -> None:
+        def edit(now: Moment, moment: Moment = moment, trial: UserAtWork = trial) -> None:
             if now == moment:
                 trial.repository.write(path, "mine\n")
 
@@ -210,11 +212,15 @@ def test_edits_stay_and_kills_harm_nothing_there_either(
 
 @pytest.mark.parametrize("killed", [False, True], ids=["goes on", "killed then"])
 @pytest.mark.parametrize("folder", ["src", "experiments", "src/deep"])
-def test_a_folder_that_becomes_a_link_leads_nowhere(desk: Desk, tmp_path: Path, folder: str, killed: bool, long: bool) -> None:
+def test_a_folder_that_becomes_a_link_leads_nowhere(
+    at_work: UserAtWork, tmp_path: Path, folder: str, killed: bool, long: bool
+) -> None:
     """Whatever is behind it stays as it is."""
-    fresh = copies(desk, tmp_path)
+    fresh = copies(at_work, tmp_path)
     outside = tmp_path / "outside"
-    for moment in sampled(moments_of(lambda: fresh().publish(), desk.repository.root, every=long), folder, killed, long=long):
+    for moment in sampled(
+        moments_of(lambda: fresh().publish(), at_work.repository.root, every=long), folder, killed, long=long
+    ):
         trial = fresh()
         shutil.rmtree(outside, ignore_errors=True)
         shutil.copytree(trial.repository.root / "src", outside)
@@ -239,8 +245,8 @@ def test_a_folder_that_becomes_a_link_leads_nowhere(desk: Desk, tmp_path: Path, 
         assert disk(outside) == before, moment
 
 
-def test_a_right_that_the_user_gives_just_before_the_exchange_stays(desk: Desk, tmp_path: Path) -> None:
-    trial, exchange, file = before_the_exchange(desk, tmp_path)
+def test_a_right_that_the_user_gives_just_before_the_exchange_stays(at_work: UserAtWork, tmp_path: Path) -> None:
+    trial, exchange, file = before_the_exchange(at_work, tmp_path)
     assert trial.repository.git("config", "core.fileMode").strip() == "true"
     at_each_line(trial.publish, lambda now: file.chmod(0o755) if now == exchange else None)
     assert os.access(file, os.X_OK)
@@ -248,9 +254,9 @@ def test_a_right_that_the_user_gives_just_before_the_exchange_stays(desk: Desk, 
 
 
 @pytest.mark.parametrize("closes", [False, True], ids=["later", "at once"])
-def test_who_still_writes_keeps_the_file(desk: Desk, tmp_path: Path, closes: bool) -> None:
+def test_who_still_writes_keeps_the_file(at_work: UserAtWork, tmp_path: Path, closes: bool) -> None:
     """A program that opened it just before the exchange, and writes when it is done, or while we look."""
-    trial, exchange, file = before_the_exchange(desk, tmp_path)
+    trial, exchange, file = before_the_exchange(at_work, tmp_path)
     with contextlib.ExitStack() as stack:
         opened = []
 
@@ -267,22 +273,22 @@ def test_who_still_writes_keeps_the_file(desk: Desk, tmp_path: Path, closes: boo
     assert file.read_bytes().endswith(b"mine\n")
 
 
-def test_a_file_that_is_open_to_write_refuses_the_publication(desk: Desk) -> None:
+def test_a_file_that_is_open_to_write_refuses_the_publication(at_work: UserAtWork) -> None:
     """Its writer would write to the old file, whatever its name is by then."""
     with (
-        open(desk.repository.root / "src/kernel.txt", "a"),
+        open(at_work.repository.root / "src/kernel.txt", "a"),
         pytest.raises(Refused, match="a local change is in the way") as caught,
     ):
-        desk.publish()
+        at_work.publish()
     assert (caught.value.found, caught.value.where[-15:]) == ("a program has the file open to write", "/src/kernel.txt")
-    desk.check(desk.old)
+    at_work.check(at_work.old)
 
 
-def test_a_file_system_that_gives_no_leases_has_no_writers(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_that_gives_no_leases_has_no_writers(at_work: UserAtWork, monkeypatch: pytest.MonkeyPatch) -> None:
     """NFS says so with the same error as a file that somebody writes."""
     monkeypatch.setattr(atomic_exchange, "_lease_is_refused", lambda _: True)
-    assert desk.publish()
-    desk.check(desk.new)
+    assert at_work.publish()
+    at_work.check(at_work.new)
 
 
 IN_THE_WAY = {
@@ -362,14 +368,16 @@ def test_whatever_changes_the_tree_follows_there_and_back(repository: Repository
 
 
 @pytest.mark.parametrize("way", ["exchange", "no exchange", "no exchange, no links"])
-def test_a_folder_in_the_place_of_the_file(desk: Desk, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_in_the_place_of_the_file(
+    at_work: UserAtWork, tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def no_links(*_: object, **__: object) -> None:
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
 
     if way != "exchange":
         monkeypatch.setattr(atomic_exchange, "renameat2", _cannot_exchange)
         monkeypatch.setattr(work_tree, "renameat2", _cannot_exchange)
-    trial, exchange, file = before_the_exchange(desk, tmp_path)
+    trial, exchange, file = before_the_exchange(at_work, tmp_path)
 
     def replace(now: Moment) -> None:
         if now == exchange:
@@ -385,8 +393,8 @@ def test_a_folder_in_the_place_of_the_file(desk: Desk, tmp_path: Path, way: str,
     assert not (trial.repository.root / ".git/index.lock").exists()
 
 
-def test_an_edit_that_is_removed_while_it_is_handed_back(desk: Desk, tmp_path: Path) -> None:
-    trial, exchange, file = before_the_exchange(desk, tmp_path)
+def test_an_edit_that_is_removed_while_it_is_handed_back(at_work: UserAtWork, tmp_path: Path) -> None:
+    trial, exchange, file = before_the_exchange(at_work, tmp_path)
 
     def disturb(now: Moment) -> None:
         if now == exchange:
@@ -406,7 +414,7 @@ def test_a_long_name_has_room_for_what_is_added(repository: Repository) -> None:
     repository.write(f"src/{name}", "after\n")
     new = repository.commit("after")
     repository.git("reset", "-q", "--hard", old)
-    desk = Desk(repository=repository, old=old, new=new, status="", files=repository.files(), stash="")
+    at_work = UserAtWork(repository=repository, old=old, new=new, status="", files=repository.files(), stash="")
     file = repository.root / "src" / name
 
     def disturb(now: Moment) -> None:
@@ -415,7 +423,7 @@ def test_a_long_name_has_room_for_what_is_added(repository: Repository) -> None:
         if is_line(now, "self._hand_back(change, spot, file)"):
             file.write_text("mine again\n")
 
-    at_each_line(desk.publish, disturb)
+    at_each_line(at_work.publish, disturb)
     assert file.read_text() == "mine again\n"
     (edit,) = (each for each in file.parent.iterdir() if each.name.endswith(".edit1"))
     assert edit.read_text() == "mine\n"
@@ -446,18 +454,18 @@ def test_attributes_that_come_with_the_files_hold_for_them(repository: Repositor
     assert (repository.status(), repository.files()["src/ends.txt"]) == ("", b"one\r\ntwo\r\n")
 
 
-def test_a_folder_that_cannot_be_written_refuses_the_publication(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = desk.repository.root / "src"
+def test_a_folder_that_cannot_be_written_refuses_the_publication(at_work: UserAtWork, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = at_work.repository.root / "src"
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != folder and access(path, mode))
     with pytest.raises(Refused, match="a local change is in the way") as caught:
-        desk.publish()
+        at_work.publish()
     assert caught.value.found == "a folder that can't be written"
-    desk.check(desk.old)
+    at_work.check(at_work.old)
 
 
-def test_an_edit_whose_folder_is_gone_is_kept_with_the_state(desk: Desk, tmp_path: Path) -> None:
-    fresh = copies(desk, tmp_path)
+def test_an_edit_whose_folder_is_gone_is_kept_with_the_state(at_work: UserAtWork, tmp_path: Path) -> None:
+    fresh = copies(at_work, tmp_path)
     exchange = exchange_of(fresh(), "src/kernel.txt")
     trial = fresh()
     root = trial.repository.root
@@ -475,9 +483,9 @@ def test_an_edit_whose_folder_is_gone_is_kept_with_the_state(desk: Desk, tmp_pat
     assert not (root / ".git/index.lock").exists()
 
 
-def test_an_edit_that_a_dead_capture_left_aside_comes_back(desk: Desk, tmp_path: Path) -> None:
+def test_an_edit_that_a_dead_capture_left_aside_comes_back(at_work: UserAtWork, tmp_path: Path) -> None:
     """`restore`, which has no publication, dies with an edit of the last moment aside; the next run brings it back."""
-    fresh = copies(desk, tmp_path)
+    fresh = copies(at_work, tmp_path)
 
     def begun() -> tuple[GitWorkspace, str]:
         trial = fresh()
@@ -490,7 +498,7 @@ def test_an_edit_that_a_dead_capture_left_aside_comes_back(desk: Desk, tmp_path:
     def exchanged(now: Moment) -> bool:
         return is_line(now, "self._settle_one(change, aside)") and file.read_bytes() != EDITED
 
-    file = desk.repository.root / "src/kernel.txt"
+    file = at_work.repository.root / "src/kernel.txt"
     workspace, tree = begun()
 
     def disturb(now: Moment) -> None:
@@ -501,6 +509,6 @@ def test_an_edit_that_a_dead_capture_left_aside_comes_back(desk: Desk, tmp_path:
 
     assert in_a_child(lambda: at_each_line(lambda: workspace.restore(["src/kernel.txt"], tree=tree), disturb))
     assert facts(file) != ("file", "mine\n")
-    desk.workspace().finish_publication()
+    at_work.workspace().finish_publication()
     assert facts(file) == ("file", "mine\n")
-    assert not (desk.repository.root / ".git/expctl/publication.aside").exists()
+    assert not (at_work.repository.root / ".git/expctl/publication.aside").exists()

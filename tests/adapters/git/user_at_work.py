@@ -22,7 +22,7 @@ EDITED = KERNEL.replace(b"three", b"3")
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class UserAtWork:
     """A user at work on `main`, and the two commits of a publication."""
 
     repository: Repository
@@ -57,7 +57,7 @@ class Desk:
         self.repository.git("fsck", "--strict", "--no-dangling")
 
 
-def desk_of(repository: Repository) -> Desk:
+def user_at_work_of(repository: Repository) -> UserAtWork:
     """With staged, modified, untracked, ignored and stashed work that the publication doesn't touch."""
     old = repository.head()
     repository.write("src/kernel.txt", EDITED)
@@ -74,7 +74,7 @@ def desk_of(repository: Repository) -> Desk:
     repository.write("staged.txt", "staged, then edited\n")
     repository.write("src/untracked.txt", "untracked\n")
     repository.write("src/ignored.o", "ignored\n")
-    return Desk(
+    return UserAtWork(
         repository=repository,
         old=old,
         new=new,
@@ -170,27 +170,27 @@ def disk(root: Path) -> dict[str, tuple[int, ...]]:
     return {path: (stat.st_ino, stat.st_mode, stat.st_nlink, stat.st_size, stat.st_mtime_ns) for path, stat in stats.items()}
 
 
-def copies(desk: Desk, tmp_path: Path) -> Callable[[], Desk]:
-    """Fresh copies of the desk, always at the same path, so that git's stat cache of the copy is as good."""
+def copies(at_work: UserAtWork, tmp_path: Path) -> Callable[[], UserAtWork]:
+    """Fresh copies of the at_work, always at the same path, so that git's stat cache of the copy is as good."""
     pristine = tmp_path / "pristine"
-    shutil.copytree(desk.repository.root, pristine, symlinks=True)
+    shutil.copytree(at_work.repository.root, pristine, symlinks=True)
 
-    def fresh() -> Desk:
-        shutil.rmtree(desk.repository.root)
-        shutil.copytree(pristine, desk.repository.root, symlinks=True)
-        return desk
+    def fresh() -> UserAtWork:
+        shutil.rmtree(at_work.repository.root)
+        shutil.copytree(pristine, at_work.repository.root, symlinks=True)
+        return at_work
 
     return fresh
 
 
-def settle_again(desk: Desk) -> None:
+def settle_again(at_work: UserAtWork) -> None:
     """What the next run does: recover, and publish again unless the branch has moved."""
-    desk.recover()
-    assert desk.repository.head() in (desk.old, desk.new)
-    desk.check(desk.repository.head())
-    if desk.repository.head() == desk.old:
-        assert desk.publish()
-    desk.check(desk.new)
+    at_work.recover()
+    assert at_work.repository.head() in (at_work.old, at_work.new)
+    at_work.check(at_work.repository.head())
+    if at_work.repository.head() == at_work.old:
+        assert at_work.publish()
+    at_work.check(at_work.new)
 
 
 def is_line(moment: Moment, words: str) -> bool:

@@ -15,19 +15,19 @@ from expctl.adapters.index.ledger_queries import LedgerShelf
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.experiment.record import Record, Waiver, Yardstick
-from expctl.domain.ledger.inputs import Books
+from expctl.domain.experiment.record import BenchmarkIdentity, Record, Waiver
+from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.ledger.model import Ledger, ledger_from
-from expctl.domain.ledger.record_summary import digest_of
+from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.rows import DrawnPiece, Line
 from expctl.flow.repository.ledger_inputs import ledger_in_pieces, read_ledger_inputs
-from expctl.flow.status import take_stock
+from expctl.flow.status import read_status
 from expctl.views.ledger.document import render, render_pieces
 from expctl.views.ledger.tables import drawn
 from tests.user_repository import Repository
 
 HERE = Path(__file__).parents[3]
-STICK = Yardstick(harness="h", kpi="n=512 (1)", build="zig-cpu")
+STICK = BenchmarkIdentity(harness="h", kpi="n=512 (1)", build="zig-cpu")
 HOSTILE = "| a `b` _c_ <d> [e](f) \x1b[31m\u202e 1. \t x\n\n# g &amp; www.h.i"
 
 
@@ -61,16 +61,16 @@ class Case:
     def reader(self) -> GitReader:
         return GitReader(locate(self.repository.root))
 
-    def books(self) -> Books:
+    def inputs(self) -> LedgerInputs:
         reader = self.reader()
         return read_ledger_inputs(GitLibrary(reader, RecordIndex(reader, self.file, drawn)), reader.head())
 
     def check(self) -> Ledger:
         """From pieces, and all at once from what lies there."""
-        found = self.books()
+        found = self.inputs()
         reader = self.reader()
         whole = {record.id: record for record in GitLibrary(reader).records(reader.head())}
-        digests = [digest_of(record) for record in whole.values()]
+        digests = [summary_of(record) for record in whole.values()]
         at_once = ledger_from(found.protocol, digests, whole, findings=found.findings, queue=found.queue())
         ledger = found.ledger()
         assert all(isinstance(row, Line) for row in (*ledger.rows, *ledger.forecasts, *ledger.rules))
@@ -128,13 +128,13 @@ def test_what_a_run_renders_before_its_commit_is_what_stands_after_it(case: Case
     found = made(24, 7)
     case.conclude(*found[:20])
     for record in found[20:]:
-        ahead = render(case.books().with_record(record, {}).ledger())
+        ahead = render(case.inputs().with_record(record, {}).ledger())
         case.conclude(record)
         assert ahead == render(case.check())
     again = replace(
         found[-1], replications=(*found[-1].replications, *next(e.replications for e in made(90, 1) if e.replications))
     )
-    ahead = render(case.books().with_record(again, {}).ledger())
+    ahead = render(case.inputs().with_record(again, {}).ledger())
     case.conclude(again)
     assert ahead == render(case.check())
 
@@ -222,7 +222,7 @@ def test_status_reads_the_records_that_it_shows_and_no_others(case: Case) -> Non
     def status() -> tuple[object, list[str]]:
         reader = Counting(case.reader())
         library = GitLibrary(reader, RecordIndex(reader, case.file, drawn))
-        stock = take_stock(library, head=reader.head(), branch="main", running=(), machine={}, foreign=lambda _: ())
+        stock = read_status(library, head=reader.head(), branch="main", running=(), machine={}, foreign=lambda _: ())
         return stock, [name for name in reader.asked if name.endswith("record.json")]
 
     first, _ = status()

@@ -15,15 +15,15 @@ from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
-from expctl.domain.experiment.record import Record, Yardstick
+from expctl.domain.experiment.record import BenchmarkIdentity, Record
 from expctl.domain.history.baselines import baseline_of, baselines
 from expctl.domain.history.epochs import epochs_of
-from expctl.domain.ledger.record_summary import digest_of, given_baselines, in_order, landings, standing
+from expctl.domain.ledger.record_summary import given_baselines, in_order, landings, standing, summary_of
 from expctl.views.ledger.tables import drawn
 from tests.user_repository import Repository
 
 OURS = Path(__file__).parents[3] / "experiments"
-STICK = Yardstick(harness="h", kpi="n=512 (1)", build="zig-cpu")
+STICK = BenchmarkIdentity(harness="h", kpi="n=512 (1)", build="zig-cpu")
 
 
 class Counting(GitReader):
@@ -73,7 +73,7 @@ def expected(reader: GitReader) -> tuple[Record, ...]:
 
 
 def test_digests_are_those_of_the_records_and_nothing_is_read_twice(reader: Counting, file: Path) -> None:
-    head, wanted = reader.head(), tuple(digest_of(record) for record in expected(reader))
+    head, wanted = reader.head(), tuple(summary_of(record) for record in expected(reader))
     assert library(reader, file).digests(head) == wanted
     lines = [drawn(record) for record in expected(reader)]
     reader.asked = 0
@@ -85,7 +85,7 @@ def test_digests_are_those_of_the_records_and_nothing_is_read_twice(reader: Coun
 
 def test_the_stock_is_what_all_records_come_to(reader: Counting, file: Path) -> None:
     found, records = library(reader, file).stock(reader.head()), expected(reader)
-    digests = in_order(digest_of(record) for record in records)
+    digests = in_order(summary_of(record) for record in records)
     epochs = epochs_of(records)
     assert (found.epochs.all, found.epochs.last) == (epochs.all, epochs.last)
     assert len(epochs.all) > 4
@@ -93,7 +93,7 @@ def test_the_stock_is_what_all_records_come_to(reader: Counting, file: Path) -> 
     assert found.landings == landings(digests)
     assert found.given == given_baselines(digests)
     assert found.newest == tuple(each.id for each in digests if not each.imported)[-5:]
-    assert [name for name, _ in found.debts] == [record.id for record in records if digest_of(record).debts]
+    assert [name for name, _ in found.debts] == [record.id for record in records if summary_of(record).debts]
     by_id = {record.id: record for record in records}
     shown = tuple(baseline_of(target, by_id[name], found.landings) for target, name in sorted(found.standing.items()))
     assert shown == baselines(records)
@@ -150,7 +150,7 @@ def test_branches_in_turns_show_their_own_records_and_are_read_once(
     write(repository, record, title="another title")
     write(repository, record, id="P77")
     other = repository.commit()
-    wanted = {each: tuple(digest_of(record) for record in GitLibrary(reader).records(each)) for each in (main, other)}
+    wanted = {each: tuple(summary_of(record) for record in GitLibrary(reader).records(each)) for each in (main, other)}
     stocks = {each: library(reader, None).stock(each) for each in wanted}
     read = []
     for commit in (main, other, main, other):

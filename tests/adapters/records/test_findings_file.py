@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.adapters.records.findings_file import FindingsPen, findings_of
+from expctl.adapters.records.findings_file import FindingsEditor, findings_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import EvidenceKind, Finding
 
@@ -27,7 +27,7 @@ def new(id: str, text: str = "Something new: 100 % of it, {so} 'to' \"say\" # he
 
 
 def test_adding_writes_ids_down_and_leaves_everything_else() -> None:
-    text = FindingsPen().added(BY_HAND, new("F3"))
+    text = FindingsEditor().added(BY_HAND, new("F3"))
     assert text.startswith(
         b"# What we know.\nfindings:\n- id: F1\n  text: >-\n    Folded over\n    two lines.   # not a comment here\n"
     )
@@ -40,15 +40,15 @@ def test_adding_writes_ids_down_and_leaves_everything_else() -> None:
 
 
 def test_the_first_finding_makes_the_file() -> None:
-    text = FindingsPen().added(b"", new("F1"))
+    text = FindingsEditor().added(b"", new("F1"))
     assert findings_of(text, where="f") == (new("F1"),)
-    assert FindingsPen().added(text, new("F2")).startswith(text)
+    assert FindingsEditor().added(text, new("F2")).startswith(text)
 
 
 def test_a_mark_is_one_line_more() -> None:
     known = findings_of(BY_HAND, where="f")
-    first = FindingsPen().marked(BY_HAND, Finding(**{**_fields(known[0]), "superseded_by": "F2"}))
-    second = FindingsPen().marked(first, Finding(**{**_fields(known[1]), "contradicted_by": "P9"}))
+    first = FindingsEditor().marked(BY_HAND, Finding(**{**_fields(known[0]), "superseded_by": "F2"}))
+    second = FindingsEditor().marked(first, Finding(**{**_fields(known[1]), "contradicted_by": "P9"}))
     assert b"- id: F1\n  superseded_by: F2\n  text: >-" in second
     assert b"- {id: F2, contradicted_by: P9, text:" in second
     assert [each.stands for each in findings_of(second, where="f")] == [False, False]
@@ -56,7 +56,7 @@ def test_a_mark_is_one_line_more() -> None:
 
 def test_an_indented_list_keeps_its_indent() -> None:
     text = b"findings:\n  - text: a\n    since: P1\n    kind: static\n"
-    assert b"\n  - id: F2\n    text: >-\n      Something" in FindingsPen().added(text, new("F2"))
+    assert b"\n  - id: F2\n    text: >-\n      Something" in FindingsEditor().added(text, new("F2"))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_an_indented_list_keeps_its_indent() -> None:
 )
 def test_a_file_in_one_line_is_refused_with_the_way_out(text: bytes) -> None:
     with pytest.raises(Refused, match="cannot be edited by a command") as caught:
-        FindingsPen().added(text, new("F2"))
+        FindingsEditor().added(text, new("F2"))
     assert caught.value.hint
 
 
@@ -81,7 +81,7 @@ def test_any_sentence_comes_back_as_one_line(text: str) -> None:
 
     words = plain_text(text)
     if words:
-        (found,) = findings_of(FindingsPen().added(b"", new("F1", words)), where="f")
+        (found,) = findings_of(FindingsEditor().added(b"", new("F1", words)), where="f")
         assert found.text == words
 
 

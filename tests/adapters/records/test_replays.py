@@ -23,7 +23,7 @@ assert BENCHMARK is not None
 def concluded(kernel: str, **changes: object) -> tuple[Record, bytes, tuple[Sample, ...]]:
     stage = Stage()
     stage.queue("P1", kernel, **changes)
-    record = run_experiment(stage.world(), "P1").record
+    record = run_experiment(stage.context(), "P1").record
     files = stage.workspace.commits[stage.workspace.head()].files
     return record, files["experiments/P1/record.json"], samples_of(files["experiments/P1/samples.jsonl"], where="samples")
 
@@ -63,7 +63,7 @@ def test_samples_that_lack_their_last_round_decide_nothing() -> None:
 def test_what_was_not_measured_was_not_decided_by_samples() -> None:
     stage = Stage()
     stage.queue("P1", "slow 1000000 # comment")
-    assert not was_decided_by_samples(run_experiment(stage.world(), "P1").record)
+    assert not was_decided_by_samples(run_experiment(stage.context(), "P1").record)
 
 
 class Shelf(GitLibrary):
@@ -89,7 +89,7 @@ class Shelf(GitLibrary):
 def committed(kernel: str = "slow 1100000") -> dict[str, bytes]:
     stage = Stage()
     stage.queue("P1", kernel)
-    run_experiment(stage.world(), "P1")
+    run_experiment(stage.context(), "P1")
     files = stage.workspace.commits[stage.workspace.head()].files
     return {path: text for path, text in files.items() if path.startswith("experiments/P1/")}
 

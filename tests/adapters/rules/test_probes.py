@@ -11,7 +11,7 @@ from expctl.domain.experiment.proposal import Probe, Until
 SNIPPET = Probe(source="int probe;\n")
 
 
-class Bench:
+class StepPerformer:
     """A compiler that knows what `known` says, and an interpreter that knows nothing but `s_endpgm`."""
 
     def __init__(self, folder: Path) -> None:
@@ -32,17 +32,17 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path / "probes")
+def bench(tmp_path: Path) -> StepPerformer:
+    return StepPerformer(tmp_path / "probes")
 
 
-def test_a_probe_fails_with_the_compilers_words_and_passes_elsewhere(bench: Bench) -> None:
+def test_a_probe_fails_with_the_compilers_words_and_passes_elsewhere(bench: StepPerformer) -> None:
     answer = bench.probes(SNIPPET)
     assert (answer.passes, answer.said) == (False, "clang 21: this file does not compile probe.hip:1: error: needs more")
     assert bench.probes(Probe(source="x", arch="gfx1250")).passes
 
 
-def test_an_answer_is_kept_for_the_compiler_that_gave_it(bench: Bench) -> None:
+def test_an_answer_is_kept_for_the_compiler_that_gave_it(bench: StepPerformer) -> None:
     assert not bench.probes(SNIPPET).passes
     bench.known.add("gfx1151")
     assert not bench.probes(SNIPPET).passes
@@ -52,7 +52,7 @@ def test_an_answer_is_kept_for_the_compiler_that_gave_it(bench: Bench) -> None:
     assert len(bench.tried) == 2
 
 
-def test_a_damaged_answer_is_asked_for_again(bench: Bench, tmp_path: Path) -> None:
+def test_a_damaged_answer_is_asked_for_again(bench: StepPerformer, tmp_path: Path) -> None:
     bench.probes(SNIPPET)
     (file,) = (tmp_path / "probes").iterdir()
     for damage in (b"", b"[]", b"{}"):
@@ -61,14 +61,14 @@ def test_a_damaged_answer_is_asked_for_again(bench: Bench, tmp_path: Path) -> No
     assert len(bench.tried) == 4
 
 
-def test_without_a_compiler_nothing_is_tried_or_kept(bench: Bench, tmp_path: Path) -> None:
+def test_without_a_compiler_nothing_is_tried_or_kept(bench: StepPerformer, tmp_path: Path) -> None:
     bench.name = ""
     assert not bench.probes(SNIPPET).passes
     assert not bench.tried
     assert not (tmp_path / "probes").exists()
 
 
-def test_the_interpreter_has_the_last_word_where_it_is_asked(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_interpreter_has_the_last_word_where_it_is_asked(bench: StepPerformer, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = Probe(source="x", arch="gfx1250", until=Until.INTERPRETS)
     assert bench.probes(wanted).passes
     monkeypatch.setattr(bench.probes, "_assemble", lambda _source, _arch: "v_new")

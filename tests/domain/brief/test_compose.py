@@ -7,13 +7,23 @@ from expctl.domain.brief.compose import WORDS_MAX, Known, brief_of
 from expctl.domain.brief.rules import rules_now
 from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
-from expctl.domain.experiment.record import Estimate, EvidenceKind, Finding, History, Lapse, Origin, Record, Rule, Waiver
+from expctl.domain.experiment.record import (
+    ChangedCondition,
+    Estimate,
+    EvidenceKind,
+    Finding,
+    History,
+    Origin,
+    Record,
+    Rule,
+    Waiver,
+)
 from expctl.domain.history.baselines import baselines
 from expctl.domain.history.epochs import epochs_of
-from expctl.domain.ledger.record_summary import digest_of, in_order, seen_noise
+from expctl.domain.ledger.record_summary import in_order, seen_noise, summary_of
 from expctl.domain.protocol.model import Benchmark, Build, Protocol, Size, Target, Toolchain
 from expctl.domain.protocol.step import Step
-from expctl.domain.rules.conditions import hold_of
+from expctl.domain.rules.conditions import conditions_of
 from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.rules.states import State, rule_states
 from expctl.views.brief import brief_text
@@ -97,7 +107,7 @@ WAITS = Proposal(
 
 def known(*records: Record, proposals: tuple[Proposal, ...] = (WAITS,)) -> Known:
     epochs = epochs_of(records)
-    digests = in_order(digest_of(each) for each in records)
+    digests = in_order(summary_of(each) for each in records)
     seen = seen_noise("cpu", digests, epochs)
     return Known(
         protocol=PROTOCOL,
@@ -111,7 +121,7 @@ def known(*records: Record, proposals: tuple[Proposal, ...] = (WAITS,)) -> Known
         findings=FINDINGS,
         proposals=proposals,
         queued=len(proposals),
-        rules=rules_now({each.id: hold_of(each) for each in records if each.rule}, NOW),
+        rules=rules_now({each.id: conditions_of(each) for each in records if each.rule}, NOW),
     )
 
 
@@ -167,7 +177,7 @@ def test_no_quoted_text_opens_a_section() -> None:
 
 def test_the_brief_counts_the_rules_that_rules_calls_active() -> None:
     probe = Probe(source="x")
-    gone = Lapse(condition="baseline free of races", was="unknown", now="yes")
+    gone = ChangedCondition(condition="baseline free of races", was="unknown", now="yes")
     plain = Rule(text="t", patch_id="x", conditions={"cc": "1.0"})
     many = (
         record(10, Verdict.REJECT),
@@ -199,7 +209,7 @@ def test_a_probe_that_nobody_tried_is_said_not_to_have_been_looked_at() -> None:
             self.probed.append(probe)
             return ProbeAnswer(passes=False, said="", tried=False)
 
-    found = rules_now({"P14": hold_of(held)}, Untried())
+    found = rules_now({"P14": conditions_of(held)}, Untried())
     text = brief_text(brief_of(replace(known(held), rules=found)))
     assert (found.opened, found.untried) == ({}, ("P14",))
     assert "- Not looked at here: the probes of P14; `expctl rules` tries them." in text

@@ -9,18 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
-from expctl.domain.experiment.record import Estimate, Origin, Procedure, Record, Replication, Yardstick
-from expctl.domain.history.benchmark_identity import yardstick_of
-from expctl.domain.history.comparability import ground_of, grounds_of
+from expctl.domain.experiment.record import BenchmarkIdentity, Estimate, Origin, Procedure, Record, Replication
+from expctl.domain.history.benchmark_identity import benchmark_identity_of
+from expctl.domain.history.comparability import comparability_of, grounds_of
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.epoch_lines import borders_between, pending
-from expctl.domain.ledger.record_summary import digest_of, place_of
+from expctl.domain.ledger.record_summary import place_of, summary_of
 from expctl.domain.ledger.simplify_budget import simplify_used_percent
 from expctl.domain.protocol.model import Benchmark, Build, Environment, Gate, Protocol, Size, Target, Toolchain
 from expctl.domain.protocol.step import Step
 
 MACHINE = {"cpu": "a CPU", "cores": "2", "os": "Linux 6.18", "python": "3.11.7", "elftools": "0.33"}
-STICK = Yardstick(harness="h1", kpi="n=512 (1); fine", build="zig-cpu -O3")
+STICK = BenchmarkIdentity(harness="h1", kpi="n=512 (1); fine", build="zig-cpu -O3")
 
 
 def record(
@@ -28,7 +28,7 @@ def record(
     *,
     date: str = "",
     protocol: str = "p1",
-    stick: Yardstick | None = STICK,
+    stick: BenchmarkIdentity | None = STICK,
     compiler: str = "0.16.0",
     size: str = "n=512",
     target: str = "cpu",
@@ -157,24 +157,24 @@ def test_the_simplify_budget_outlives_an_edit_that_leaves_figures_comparable_and
 
     def used(**changed: str) -> float:
         ground = grounds_of(record("P9", size="", **changed))[0][2]
-        return simplify_used_percent([digest_of(spent), digest_of(other)], target="cpu", ground=ground, but="P9")
+        return simplify_used_percent([summary_of(spent), summary_of(other)], target="cpu", ground=ground, but="P9")
 
     assert used() == 0.2
     assert used(protocol="p2") == 0.2
     assert used(compiler="0.17.0") == used(compiler="0.18.0") == 0.0
-    assert simplify_used_percent([digest_of(spent)], target="gpu", ground=grounds_of(spent)[0][2], but="") == 0.0
+    assert simplify_used_percent([summary_of(spent)], target="gpu", ground=grounds_of(spent)[0][2], but="") == 0.0
 
 
 def test_the_ledger_has_a_border_wherever_the_epoch_of_a_target_changes_from_row_to_row() -> None:
     records = [record("P1"), record("P2", target="gpu"), record("P3", compiler="0.17.0"), record("P4"), record("P5")]
-    found = borders_between(place_of(digest_of(each), epochs_of(records)) for each in records)
+    found = borders_between(place_of(summary_of(each), epochs_of(records)) for each in records)
     assert [(border.before, border.target) for border in found] == [("P3", "cpu"), ("P4", "cpu")]
     assert found[0].text == (
         "cpu: from epoch 1 to epoch 2: compiler ziglang 0.16.0 -> ziglang 0.17.0; never compare across this line"
     )
     imported = replace(record("P1"), base="", origin=Origin.IMPORTED)
     both = [imported, record("P2")]
-    assert [border.before for border in borders_between(place_of(digest_of(each), epochs_of(both)) for each in both)] == ["P2"]
+    assert [border.before for border in borders_between(place_of(summary_of(each), epochs_of(both)) for each in both)] == ["P2"]
 
 
 # ------------------------------------------------------------------ yardsticks
@@ -213,7 +213,7 @@ def with_benchmark(**changes: object) -> Protocol:
     ],
 )
 def test_a_yardstick_changes_with_all_that_shapes_a_figure(other: Protocol) -> None:
-    assert yardstick_of(other, "cpu", harness="h") != yardstick_of(PROTOCOL, "cpu", harness="h")
+    assert benchmark_identity_of(other, "cpu", harness="h") != benchmark_identity_of(PROTOCOL, "cpu", harness="h")
 
 
 @pytest.mark.parametrize(
@@ -225,11 +225,11 @@ def test_a_yardstick_changes_with_all_that_shapes_a_figure(other: Protocol) -> N
     ],
 )
 def test_a_yardstick_stays_with_what_shapes_none(other: Protocol) -> None:
-    assert yardstick_of(other, "cpu", harness="h") == yardstick_of(PROTOCOL, "cpu", harness="h")
+    assert benchmark_identity_of(other, "cpu", harness="h") == benchmark_identity_of(PROTOCOL, "cpu", harness="h")
 
 
 def test_a_protocol_that_asks_for_another_kpi_is_pending() -> None:
-    stick = yardstick_of(PROTOCOL, "cpu", harness="h1")
+    stick = benchmark_identity_of(PROTOCOL, "cpu", harness="h1")
     epochs = epochs_of([replace(record("P1", stick=stick), estimates=())])
     assert pending(PROTOCOL, ("cpu", "gone"), epochs) == {}
     (changed,) = pending(with_benchmark(iterations=11), ("cpu",), epochs)["cpu"]
@@ -239,4 +239,4 @@ def test_a_protocol_that_asks_for_another_kpi_is_pending() -> None:
 
 
 def test_a_ground_says_nothing_of_what_is_not_known() -> None:
-    assert ground_of(protocol="", yardstick=None, environment={}).parts == {}
+    assert comparability_of(protocol="", yardstick=None, environment={}).parts == {}

@@ -8,7 +8,7 @@ import pytest
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Estimate, Origin, Record, Replication
 from expctl.domain.history.epochs import epochs_of
-from expctl.domain.history.kept_changes import Layer, Promise, beyond_promise, falls_short, stack_of, together
+from expctl.domain.history.kept_changes import KeptChange, Promise, beyond_promise, falls_short, stack_of, together
 from expctl.domain.protocol.model import Style
 from expctl.domain.verdict.samples import Sample, Side
 
@@ -50,7 +50,7 @@ def test_nothing_of_another_epoch_or_target_is_a_promise() -> None:
     epoch = next(each for each in epochs_of(records).all if each.name == "cpu 1")
     layers = stack_of(["cP1", "cP2", "cP3", "cP4"], records, epoch)
     assert [bool(layer.promises) for layer in layers] == [True, False, False, True]
-    assert together([Layer(commit="x")]) == {}
+    assert together([KeptChange(commit="x")]) == {}
 
 
 @pytest.mark.parametrize(("promised", "short"), [(10.0, False), (10.4, False), (12.0, True), (8.0, False)])

@@ -10,20 +10,20 @@ from expctl.domain.experiment.figures import effect_text, throughput_text, time_
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import (
     Artifact,
+    BenchmarkIdentity,
+    ChangedCondition,
     Estimate,
     Finding,
     History,
-    Lapse,
     Origin,
     Record,
     Replication,
     Rule,
     Waiver,
-    Yardstick,
 )
 from expctl.domain.history.baselines import Figure, baselines, lands
 from expctl.domain.ledger.model import Ledger, ledger_of
-from expctl.domain.ledger.record_summary import Digest, digest_of, given_baselines
+from expctl.domain.ledger.record_summary import RecordSummary, given_baselines, summary_of
 from expctl.domain.ledger.remarks import corrections, debts
 from expctl.domain.ledger.rows import queue_items, row_of, rule_row
 from expctl.domain.protocol.model import Benchmark, Build, NumberKind, Protocol, Size, Target, Toolchain
@@ -82,8 +82,8 @@ def imported(id: str, verdict: Verdict, kind: Kind = Kind.PERF, corrections: tup
     )
 
 
-def short(records: Iterable[Record]) -> list[Digest]:
-    return [digest_of(record) for record in records]
+def short(records: Iterable[Record]) -> list[RecordSummary]:
+    return [summary_of(record) for record in records]
 
 
 def proposal(id: str, *depends_on: str) -> Proposal:
@@ -217,7 +217,7 @@ def test_rules_sort_their_conditions_and_say_whether_expctl_can_match_them() -> 
 
 
 def test_a_rule_says_what_has_changed_and_whom_it_let_pass() -> None:
-    lapse = Lapse(condition="races", was="unknown", now="none")
+    lapse = ChangedCondition(condition="races", was="unknown", now="none")
     closed = replace(measured("P1", Verdict.REJECT), rule=Rule(text="t", lapsed=(lapse,), region={"a.h": ("1",)}))
     waivers = (
         Waiver(rule="P1", level="patch", reason="a new tile", written=True),
@@ -236,7 +236,7 @@ def test_a_rule_says_what_has_changed_and_whom_it_let_pass() -> None:
 
 
 def test_what_may_run_again_is_not_among_what_must_be_refused() -> None:
-    lapse = Lapse(condition="races", was="unknown", now="none")
+    lapse = ChangedCondition(condition="races", was="unknown", now="none")
     rules = (Rule(text="t", lapsed=(lapse,)), Rule(text="t"), Rule(text="t", patch_id="abc"))
     records = [replace(imported(f"P{n}", Verdict.REJECT), rule=rule) for n, rule in enumerate(rules, 1)]
     text = facts(*records)
@@ -248,7 +248,7 @@ def test_what_may_run_again_is_not_among_what_must_be_refused() -> None:
 
 def test_a_rule_that_ends_with_its_epoch_is_said_to_open_where_the_next_run_begins_one() -> None:
     built = {"candidate": {"cpu": Artifact(sha256="", code="1")}}
-    stick = Yardstick(harness="h", kpi="n7 (1)", build="make")
+    stick = BenchmarkIdentity(harness="h", kpi="n7 (1)", build="make")
     ends = replace(
         measured("P1", Verdict.REJECT), protocol="e" * 64, artifacts=built, yardstick=stick, rule=Rule(text="t", patch_id="abc")
     )

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
-from expctl.domain.experiment.queue_ticket import Filing, Ticket, content_of
+from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket, content_of
 from expctl.domain.experiment.record import Fact, Origin, Record
-from expctl.domain.experiment.unreadable import Malformed
+from expctl.domain.experiment.unreadable import Unreadable
 from expctl.domain.queue.ordering import Entry, State, asked_profiles, line_up
 
 TICKET = Ticket(content="c", base="b" * 40, date="2026-03-01")
@@ -35,7 +35,7 @@ def record(id: str, verdict: Verdict, attempts: int = 1) -> Record:
 
 
 def states(*proposals: Proposal, records: tuple[Record, ...] = (), **tickets: Ticket) -> list[tuple[str, str, str]]:
-    filings = {name: Filing(ticket=ticket, content="c") for name, ticket in tickets.items()}
+    filings = {name: QueuedTicket(ticket=ticket, content="c") for name, ticket in tickets.items()}
     return [(each.id, each.state.value, each.why) for each in line_up(proposals, records, filings, {})]
 
 
@@ -44,7 +44,7 @@ def test_without_tickets_the_order_is_that_of_ids() -> None:
 
 
 def test_what_is_malformed_stops_only_what_waits_for_it() -> None:
-    damaged = Malformed(id="P2", where="experiments/P2/experiment.yaml", problems=("one", "two"))
+    damaged = Unreadable(id="P2", where="experiments/P2/experiment.yaml", problems=("one", "two"))
     entries = line_up((proposal("P1"), proposal("P3", "P2"), proposal("P4")), (), {}, {}, (damaged,))
     assert [(each.id, each.state.value, each.why) for each in entries] == [
         ("P1", "ready", ""),
@@ -52,7 +52,7 @@ def test_what_is_malformed_stops_only_what_waits_for_it() -> None:
         ("P4", "ready", ""),
         ("P2", "malformed", "experiments/P2/experiment.yaml: one; two"),
     ]
-    gone = {"P2": Filing(ticket=replace(TICKET, withdrawn="never mind"), content="")}
+    gone = {"P2": QueuedTicket(ticket=replace(TICKET, withdrawn="never mind"), content="")}
     assert [(each.id, each.state) for each in line_up((), (), gone, {}, (damaged,))] == [("P2", State.WITHDRAWN)]
 
 
@@ -138,8 +138,8 @@ def test_the_hash_of_a_proposal_tells_its_two_files_apart() -> None:
 
 def test_a_proposal_without_a_change_is_malformed_and_never_ready() -> None:
     filings = {
-        "P1": Filing(ticket=None, content="c", unfit="change.patch: no such file"),
-        "P2": Filing(ticket=None, content="c"),
+        "P1": QueuedTicket(ticket=None, content="c", unfit="change.patch: no such file"),
+        "P2": QueuedTicket(ticket=None, content="c"),
     }
     found = line_up([proposal("P1"), proposal("P2")], [], filings, {})
     assert [(each.id, each.state) for each in found] == [("P2", State.READY), ("P1", State.MALFORMED)]

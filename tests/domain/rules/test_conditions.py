@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from expctl.domain.experiment.proposal import Kind, Probe, Until, Verdict
-from expctl.domain.experiment.record import Artifact, Lapse, Origin, Record, Rule
-from expctl.domain.rules.conditions import lapses, verified
+from expctl.domain.experiment.record import Artifact, ChangedCondition, Origin, Record, Rule
+from expctl.domain.rules.conditions import changed_conditions, verified
 from expctl.domain.rules.matching import Level
 from expctl.domain.rules.states import State, rule_states
 from tests.fakes import FakeCircumstances
@@ -76,36 +76,38 @@ def test_a_change_opens_exactly_the_rules_that_depend_on_it(now: FakeCircumstanc
 
 
 def test_a_lapse_says_what_it_was_and_what_it_is() -> None:
-    assert lapses(CPU, replace(NOW, versions={"ziglang": "0.17.0"})) == (
-        Lapse(condition="ziglang", was="0.16.0", now="0.17.0"),
+    assert changed_conditions(CPU, replace(NOW, versions={"ziglang": "0.17.0"})) == (
+        ChangedCondition(condition="ziglang", was="0.16.0", now="0.17.0"),
     )
-    (lapse,) = lapses(HELD, replace(NOW, passing={PROBE: "clang 22"}))
+    (lapse,) = changed_conditions(HELD, replace(NOW, passing={PROBE: "clang 22"}))
     assert (lapse.was, lapse.now, lapse.evidence) == ("failed for gfx1151", "it compiles", "clang 22")
 
 
 def test_a_build_that_failed_would_fail_in_any_epoch() -> None:
     unbuilt = replace(CPU, artifacts={}, rule=Rule(text="t", conditions={"target": "cpu"}))
-    assert lapses(unbuilt, replace(NOW, now_epoch="f" * 64)) == ()
+    assert changed_conditions(unbuilt, replace(NOW, now_epoch="f" * 64)) == ()
 
 
 def test_what_matters_depends_on_the_level() -> None:
     moved = replace(NOW, keys={}, shapes={})
-    assert [each.condition for each in lapses(CONFIG, moved, Level.PATCH)] == ["baseline code in the touched region"]
-    assert [each.condition for each in lapses(CONFIG, moved, Level.SETTINGS)] == ["config schema"]
-    assert lapses(CONFIG, moved, Level.CODE) == ()
+    assert [each.condition for each in changed_conditions(CONFIG, moved, Level.PATCH)] == [
+        "baseline code in the touched region"
+    ]
+    assert [each.condition for each in changed_conditions(CONFIG, moved, Level.SETTINGS)] == ["config schema"]
+    assert changed_conditions(CONFIG, moved, Level.CODE) == ()
 
 
 def test_a_recorded_lapse_holds_for_ever() -> None:
-    raced = rejected("P11", "gfx1151", lapsed=(Lapse(condition="races", was="unknown", now="none"),))
-    assert [each.condition for each in lapses(raced, NOW)] == ["races"]
+    raced = rejected("P11", "gfx1151", lapsed=(ChangedCondition(condition="races", was="unknown", now="none"),))
+    assert [each.condition for each in changed_conditions(raced, NOW)] == ["races"]
 
 
 def test_a_probe_is_tried_only_for_a_rule_that_has_one() -> None:
     now = replace(NOW, probed=[])
     for record in (CPU, CARD, WORDS, REGION):
-        lapses(record, now)
+        changed_conditions(record, now)
     assert now.probed == []
-    lapses(HELD, now)
+    changed_conditions(HELD, now)
     assert now.probed == [PROBE]
 
 

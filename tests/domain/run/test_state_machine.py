@@ -27,15 +27,15 @@ from expctl.domain.run.events import (
 )
 from expctl.domain.run.events import Tested as WasTested
 from expctl.domain.run.state_machine import Run, advance, code_is_unchanged, next_action
-from expctl.domain.run.target_roles import Course
+from expctl.domain.run.target_roles import TargetRoles
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side
 from expctl.domain.verdict.sequential_test import Decision
 
 B, C = Side.BASELINE, Side.CANDIDATE
 PLAN = Plan(weights={"n": 1.0}, rounds=6, mode=Mode.GAIN, guard=0.005, regression=0.003, worthwhile=0.005, simplify=0.005)
-COURSE = Course(tests=("cpu",), profiles=("cpu",))
-GUARDED = Course(
+COURSE = TargetRoles(tests=("cpu",), profiles=("cpu",))
+GUARDED = TargetRoles(
     tests=("cpu", "gfx"),
     profiles=("cpu", "gfx"),
     limits={"gfx": ResourceLimits(most={"spills": 0}, may_fall={"occupancy": 1})},
@@ -85,7 +85,7 @@ def profiled(side: Side, failure: str = "") -> Profiled:
     return Profiled(side=side, facts=(), failure=failure, duration_s=1.0)
 
 
-def run_of(events: Sequence[Event], *, kind: Kind = Kind.PERF, profiles: bool = True, course: Course = COURSE) -> Run:
+def run_of(events: Sequence[Event], *, kind: Kind = Kind.PERF, profiles: bool = True, course: TargetRoles = COURSE) -> Run:
     return Run(kind=kind, plan=PLAN, course=course if profiles else replace(course, profiles=()), events=tuple(events))
 
 

@@ -2,27 +2,27 @@
 
 import pytest
 
-from expctl.adapters.records.findings_file import FindingsPen
+from expctl.adapters.records.findings_file import FindingsEditor
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import EvidenceKind, Finding
 from expctl.flow.audit.edit_findings import Noted, add, contradict, supersede
 from expctl.flow.run.experiment import run_experiment
 from tests.fakes import Stage
 
-PEN = FindingsPen()
+PEN = FindingsEditor()
 
 
 def staged() -> Stage:
     """P1 was kept, P2 waits."""
     stage = Stage()
     stage.queue("P1", "slow 900000")
-    run_experiment(stage.world(), "P1")
+    run_experiment(stage.context(), "P1")
     stage.queue("P2", "slow 800000")
     return stage
 
 
 def note(stage: Stage, text: str = "It is faster so.", *evidence: str, kind: EvidenceKind = EvidenceKind.MEASURED) -> Noted:
-    return add(stage.world(), PEN, text=text, kind=kind, evidence=evidence or ("P1",))
+    return add(stage.context(), PEN, text=text, kind=kind, evidence=evidence or ("P1",))
 
 
 def known(stage: Stage) -> tuple[Finding, ...]:
@@ -50,9 +50,9 @@ def test_the_same_again_changes_nothing() -> None:
     with pytest.raises(Refused, match="F1 says this already, on other evidence"):
         note(stage, "It is faster so.", "https://example.org", kind=EvidenceKind.EXTERNAL)
     other = note(stage, "Another.", "https://example.org", kind=EvidenceKind.EXTERNAL)
-    supersede(stage.world(), PEN, "F1", "F2")
+    supersede(stage.context(), PEN, "F1", "F2")
     marked = stage.workspace.head()
-    assert supersede(stage.world(), PEN, "F1", other.finding.id).commit == ""
+    assert supersede(stage.context(), PEN, "F1", other.finding.id).commit == ""
     assert stage.workspace.head() == marked != head
 
 
@@ -81,10 +81,10 @@ def test_since_is_a_day_that_has_been_or_an_experiment_with_a_record(since: str)
     stage = staged()
     head = stage.workspace.head()
     with pytest.raises(Refused) as caught:
-        add(stage.world(), PEN, text="It is so.", kind=EvidenceKind.MEASURED, evidence=("P1",), since=since)
+        add(stage.context(), PEN, text="It is so.", kind=EvidenceKind.MEASURED, evidence=("P1",), since=since)
     assert (caught.value.message, stage.workspace.head()) == ("nothing is known since then", head)
     for good in ("P1", "2026-02-28", "2026-03-01"):
-        noted = add(stage.world(), PEN, text=f"So {good}.", kind=EvidenceKind.MEASURED, evidence=("P1",), since=good)
+        noted = add(stage.context(), PEN, text=f"So {good}.", kind=EvidenceKind.MEASURED, evidence=("P1",), since=good)
         assert noted.finding.since == good
 
 
@@ -92,19 +92,19 @@ def test_marks() -> None:
     stage = staged()
     note(stage)
     note(stage, "Another.")
-    contradict(stage.world(), PEN, "F1", "P1")
-    supersede(stage.world(), PEN, "F1", "F2")
+    contradict(stage.context(), PEN, "F1", "P1")
+    supersede(stage.context(), PEN, "F1", "F2")
     first, second = known(stage)
     assert (first.contradicted_by, first.superseded_by, first.stands, second.stands) == ("P1", "F2", False, True)
     with pytest.raises(Refused, match="F1 is marked already"):
-        supersede(stage.world(), PEN, "F1", "P1")
+        supersede(stage.context(), PEN, "F1", "P1")
     for by in ("F2", "F1"):
         with pytest.raises(Refused, match="itself"):
-            supersede(stage.world(), PEN, "F2", by)
+            supersede(stage.context(), PEN, "F2", by)
     with pytest.raises(Refused, match="there is no finding F9"):
-        contradict(stage.world(), PEN, "F2", "F9")
+        contradict(stage.context(), PEN, "F2", "F9")
     with pytest.raises(Refused, match="leads nowhere"):
-        contradict(stage.world(), PEN, "F2", "P9")
+        contradict(stage.context(), PEN, "F2", "P9")
 
 
 def test_local_changes_of_the_file_are_never_written_over() -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from expctl.adapters.codec.record_codec import record_bytes
-from expctl.adapters.records.findings_file import FindingsPen
+from expctl.adapters.records.findings_file import FindingsEditor
 from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.audit import Audit, Bisection, finding_text
@@ -22,7 +22,7 @@ def staged(*kernels: str) -> Stage:
     stage = Stage()
     for number, kernel in enumerate(kernels or ("slow 900000", "slow 800000"), start=1):
         stage.queue(f"P{number}", kernel)
-        assert run_experiment(stage.world(), f"P{number}").record.verdict is Verdict.KEEP
+        assert run_experiment(stage.context(), f"P{number}").record.verdict is Verdict.KEEP
     return stage
 
 
@@ -38,7 +38,7 @@ def overstate(stage: Stage, experiment: str, percent: float) -> None:
 
 def look(stage: Stage, **asked: bool) -> Audit:
     refs = dict(stage.workspace.refs)
-    found = audit(stage.world(), Asked(**asked))
+    found = audit(stage.context(), Asked(**asked))
     assert stage.workspace.refs == refs
     assert (stage.workspace.check_outs, stage.locks.held, stage.gate.held) == (set(), False, False)
     return found
@@ -140,7 +140,7 @@ def test_what_was_measured_against_the_promise_says_so() -> None:
 
 def test_an_audit_is_kept_as_a_measured_finding_and_only_on_request() -> None:
     stage = staged()
-    kept = record(stage.world(), FindingsPen(), look(stage))
+    kept = record(stage.context(), FindingsEditor(), look(stage))
     (finding,) = stage.library.findings(stage.workspace.head())
     assert (kept.finding, finding.kind) == ("F1", "measured")
     assert finding.evidence == ("P1", "P2", kept.first, kept.head)
@@ -155,7 +155,7 @@ def test_what_cannot_be_audited_is_refused_with_the_reason() -> None:
     assert caught.value.found == "nothing was measured there yet"
     rejected = Stage()
     rejected.queue("P1", "slow 1100000")
-    run_experiment(rejected.world(), "P1")
+    run_experiment(rejected.context(), "P1")
     with pytest.raises(Refused, match="nothing has landed in epoch 1 of cpu"):
         look(rejected)
     harness = staged()
@@ -181,7 +181,7 @@ def test_a_benchmark_that_fails_is_a_note() -> None:
     found = look(stage)
     assert (found.whole.verdict, found.whole.note) == (None, "benchmark: no device")
     with pytest.raises(Refused, match="nothing was measured that could be recorded"):
-        record(stage.world(), FindingsPen(), found)
+        record(stage.context(), FindingsEditor(), found)
 
 
 def test_a_state_that_cannot_be_measured_is_neither_good_nor_bad() -> None:
@@ -207,5 +207,5 @@ def test_a_request_to_stop_keeps_nothing() -> None:
     stage = staged()
     stage.stops_after = 3
     with pytest.raises(Interrupted, match="stopped after round 4 of an audit"):
-        audit(stage.world(), Asked())
+        audit(stage.context(), Asked())
     assert (stage.workspace.check_outs, stage.locks.held, stage.gate.held) == (set(), False, False)

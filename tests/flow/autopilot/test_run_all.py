@@ -8,24 +8,24 @@ from expctl.domain.errors import Busy, Interrupted, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import INVALID_RETRIES, Entry, State
 from expctl.domain.run.step_result import Failed
-from expctl.flow.autopilot.run_all import Ask, Budget, Ended, Exhausted, Skipped, Step, Unproposed, run_all
+from expctl.flow.autopilot.run_all import Ask, Budget, Ended, NothingProposed, Skipped, Step, SweepFinished, run_all
 from expctl.flow.queue.edit_queue import Rebased, prioritise, withdraw
 from expctl.flow.queue.submit import Proposed
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.run.experiment import Outcome, run_experiment
-from expctl.ports.context import World
+from expctl.ports.context import Context
 from tests.fakes import Stage, patch_to
 
 
-def nobody(_world: World, _target: str) -> Exhausted:
+def nobody(_world: Context, _target: str) -> SweepFinished:
     """There is no proposer."""
-    return Exhausted(why="nobody proposes")
+    return SweepFinished(why="nobody proposes")
 
 
 def go(stage: Stage, budget: Budget | None = None, pauses: list[float] | None = None, ask: Ask = nobody) -> list[str]:
     """Run all; say what happened in words, but for the last, why it ended: that is in `stage.progress.lines`."""
     pause = (lambda _: None) if pauses is None else pauses.append
-    lines = [said(step) for step in run_all(stage.world(), target="", budget=budget or Budget(), ask=ask, pause=pause)]
+    lines = [said(step) for step in run_all(stage.context(), target="", budget=budget or Budget(), ask=ask, pause=pause)]
     if lines and lines[-1].startswith("ended: "):
         stage.progress.lines.append(lines.pop())
     return lines
@@ -41,7 +41,7 @@ def said(step: Step) -> str:
             return f"rebased: {', '.join(step.blocked)} blocked, {', '.join(step.freed)} freed"
         case Proposed():
             return f"{step.id} proposed"
-        case Unproposed():
+        case NothingProposed():
             return f"unproposed: {step.refusal.message}"
         case Ended():
             return f"ended: {step.why}"
@@ -166,13 +166,13 @@ def test_a_refusal_of_the_lock_is_not_an_outcome() -> None:
         raise Busy("enough")
 
     with pytest.raises(Busy, match="enough"):
-        list(run_all(stage.world(), target="", budget=Budget(), ask=nobody, pause=give_up))
+        list(run_all(stage.context(), target="", budget=Budget(), ask=nobody, pause=give_up))
 
 
 def test_the_wanted_target_is_the_one_that_decides() -> None:
     stage = Stage()
     stage.queue("P1", "slow 900000")
-    outcome, _ = run_all(stage.world(), target="other", budget=Budget(), ask=nobody, pause=lambda _: None)
+    outcome, _ = run_all(stage.context(), target="other", budget=Budget(), ask=nobody, pause=lambda _: None)
     assert isinstance(outcome, Outcome)
     assert (outcome.record.target, outcome.record.verdict) == ("other", Verdict.KEEP)
 
@@ -212,20 +212,20 @@ def test_withdrawn_it_is_not_run_and_its_unfinished_run_is_given_up() -> None:
     stage.stops_after = 4
     with pytest.raises(Interrupted):
         go(stage)
-    assert withdraw(stage.world(), "P1", "no\nneed").why == "no need"
+    assert withdraw(stage.context(), "P1", "no\nneed").why == "no need"
     assert stage.journal.unfinished() == ()
     assert go(stage) == []
     with pytest.raises(Refused, match="P1 was withdrawn"):
-        run_experiment(stage.world(), "P1")
+        run_experiment(stage.context(), "P1")
     with pytest.raises(Refused, match="not in the queue"):
-        withdraw(stage.world(), "P1", "again")
+        withdraw(stage.context(), "P1", "again")
 
 
 def test_priority_decides_who_is_first() -> None:
     stage = Stage()
     stage.queue("P1", "slow 900000")
     stage.queue("P2", "slow 800000")
-    assert prioritise(stage.world(), "P2", 2).priority == 2
+    assert prioritise(stage.context(), "P2", 2).priority == 2
     assert go(stage) == ["P2 KEEP", "P1 REJECT"]
 
 
@@ -236,7 +236,7 @@ def test_an_unfinished_run_is_finished_before_another_begins() -> None:
     stage.stops_after = 4
     with pytest.raises(Interrupted):
         go(stage)
-    prioritise(stage.world(), "P2", 2)
+    prioritise(stage.context(), "P2", 2)
     assert go(stage) == ["P1 KEEP", "P2 KEEP"]
 
 
@@ -268,7 +268,7 @@ def test_another_branch_that_is_checked_out_meanwhile_is_left_alone() -> None:
     stage = Stage()
     stage.queue("P1", "slow 900000")
     stage.queue("P2", "slow 800000")
-    steps = run_all(stage.world(), target="", budget=Budget(), ask=nobody, pause=lambda _: None)
+    steps = run_all(stage.context(), target="", budget=Budget(), ask=nobody, pause=lambda _: None)
     assert said(next(steps)) == "P1 KEEP"
     other = stage.workspace.refs["refs/heads/other"] = stage.workspace.head()
     stage.workspace.checked_out = "other"
@@ -300,8 +300,8 @@ def test_the_proposer_is_asked_when_nothing_is_ready_and_no_oftener_than_it_may(
     stage.queue("P1", "slow 900000")
     asked: list[list[str]] = []
 
-    def ask(world: World, _target: str) -> Proposed:
-        asked.append([record.id for record in world.library.records(world.workspace.head())])
+    def ask(context: Context, _target: str) -> Proposed:
+        asked.append([record.id for record in context.library.records(context.workspace.head())])
         name = f"P{1 + len(asked)}"
         stage.queue(name, f"slow {900000 - 100000 * len(asked)}")
         return Proposed(id=name, title="t", commit="c", files=(), restored=())
@@ -313,9 +313,9 @@ def test_the_proposer_is_asked_when_nothing_is_ready_and_no_oftener_than_it_may(
 
 def test_a_proposer_that_could_not_be_asked_was_not_asked() -> None:
     stage = Stage()
-    answers = [Busy("the machine is taken"), Busy("the machine is taken"), Unproposed(refusal=Refused("no"))]
+    answers = [Busy("the machine is taken"), Busy("the machine is taken"), NothingProposed(refusal=Refused("no"))]
 
-    def ask(_world: World, _target: str) -> Unproposed:
+    def ask(_world: Context, _target: str) -> NothingProposed:
         answer = answers.pop(0)
         if isinstance(answer, Busy):
             raise answer
@@ -328,8 +328,8 @@ def test_refusals_are_no_faults_but_three_faults_in_a_row_end_the_asking() -> No
     stage = Stage()
     answers = [False, False, False, True, True, False, True, True, True, True]
 
-    def ask(_world: World, _target: str) -> Unproposed:
-        return Unproposed(refusal=Refused("no"), fault=answers.pop(0))
+    def ask(_world: Context, _target: str) -> NothingProposed:
+        return NothingProposed(refusal=Refused("no"), fault=answers.pop(0))
 
     assert go(stage, Budget(proposals=99), ask=ask) == ["unproposed: no"] * 9
     assert stage.progress.lines[-1] == "ended: the queue is empty; the proposer failed 3 times in a row"

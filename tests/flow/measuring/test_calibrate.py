@@ -51,7 +51,7 @@ def untouched(stage: Stage, refs: dict[str, str]) -> bool:
 def test_head_is_measured_against_itself_and_nothing_is_committed() -> None:
     stage = staged()
     refs = dict(stage.workspace.refs)
-    stored = calibrate(stage.world(), rounds=7)
+    stored = calibrate(stage.context(), rounds=7)
     found = stored.calibration
     assert stage.calibrations.stored == {"cpu": found}
     assert (found.rounds, found.tainted, found.base, found.target) == (7, 0, stage.workspace.head(), "cpu")
@@ -65,15 +65,15 @@ def test_head_is_measured_against_itself_and_nothing_is_committed() -> None:
 
 def test_another_target_may_be_wanted() -> None:
     stage = staged()
-    assert calibrate(stage.world(), target="other", rounds=5).calibration.target == "other"
+    assert calibrate(stage.context(), target="other", rounds=5).calibration.target == "other"
     with pytest.raises(Refused, match="guard does not decide"):
-        calibrate(stage.world(), target="guard")
+        calibrate(stage.context(), target="guard")
 
 
 def test_a_tainted_round_is_measured_again() -> None:
     stage = staged()
     stage.steps.taints = [(), NCU]
-    found = calibrate(stage.world(), rounds=5).calibration
+    found = calibrate(stage.context(), rounds=5).calibration
     assert (found.rounds, found.tainted, len(stage.steps.measured)) == (5, 1, 6)
 
 
@@ -82,7 +82,7 @@ def test_a_machine_that_taints_more_than_a_quarter_is_busy() -> None:
     refs = dict(stage.workspace.refs)
     stage.steps.taints = [NCU] * 3
     with pytest.raises(Busy, match="not quiet enough") as caught:
-        calibrate(stage.world())
+        calibrate(stage.context())
     assert caught.value.found == "3 of 3 rounds were tainted (ncu matches ncu)"
     assert stage.calibrations.stored == {}
     assert untouched(stage, refs)
@@ -105,7 +105,7 @@ def test_what_cannot_be_measured_is_refused(prepare, words: str, found: str) -> 
     refs = dict(stage.workspace.refs)
     prepare(stage)
     with pytest.raises(Refused, match=words) as caught:
-        calibrate(stage.world())
+        calibrate(stage.context())
     assert caught.value.found == found
     assert caught.value.hint
     assert stage.calibrations.stored == {}
@@ -117,7 +117,7 @@ def test_a_request_to_stop_ends_after_the_round_and_keeps_nothing() -> None:
     refs = dict(stage.workspace.refs)
     stage.stops_after = 3
     with pytest.raises(Interrupted, match="stopped after round 4 of a calibration"):
-        calibrate(stage.world())
+        calibrate(stage.context())
     assert stage.calibrations.stored == {}
     assert untouched(stage, refs)
 
@@ -126,7 +126,7 @@ def test_a_held_repository_is_busy() -> None:
     stage = staged()
     stage.locks.taken = True
     with pytest.raises(Busy):
-        calibrate(stage.world())
+        calibrate(stage.context())
     assert stage.steps.measured == []
 
 
@@ -135,15 +135,15 @@ def test_a_held_repository_is_busy() -> None:
 
 def test_a_run_without_a_calibration_says_what_one_would_take_and_goes_on() -> None:
     stage = staged()
-    assert run_experiment(stage.world(), "P1").record.verdict is Verdict.KEEP
+    assert run_experiment(stage.context(), "P1").record.verdict is Verdict.KEEP
     (line,) = noise_lines(stage)
     assert line.startswith("noise not calibrated here: expctl calibrate measures the noise of this machine (about 24 s)")
 
 
 def test_a_run_says_what_it_can_detect_and_keeps_it_in_the_record() -> None:
     stage = staged()
-    stored = calibrate(stage.world()).calibration
-    record = run_experiment(stage.world(), "P1").record
+    stored = calibrate(stage.context()).calibration
+    record = run_experiment(stage.context(), "P1").record
     (line,) = noise_lines(stage)
     assert line.startswith("noise calibrated just now: sd of a round 0.00 %, detects 0.0")
     assert record.verdict is Verdict.KEEP
@@ -154,7 +154,7 @@ def test_a_run_says_what_it_can_detect_and_keeps_it_in_the_record() -> None:
 def test_an_unusable_file_is_told_and_not_used() -> None:
     stage = staged()
     stage.calibrations.unusable = "/state/cpu.json is damaged"
-    record = run_experiment(stage.world(), "P1").record
+    record = run_experiment(stage.context(), "P1").record
     assert noise_lines(stage)[0].startswith("noise the stored calibration is not used: /state/cpu.json is damaged")
     assert record.procedure is not None
     assert record.procedure.calibrated is None
@@ -163,13 +163,13 @@ def test_an_unusable_file_is_told_and_not_used() -> None:
 def test_where_the_protocol_requires_it_a_run_calibrates_first_and_only_once() -> None:
     stage = staged()
     stage.library.given_protocol = REQUIRED
-    record = run_experiment(stage.world(), "P1").record
+    record = run_experiment(stage.context(), "P1").record
     assert stage.steps.measured == [*range(24), *range(23)]
     assert record.procedure is not None
     assert record.procedure.calibrated == stage.calibrations.stored["cpu"].fixed()
     assert noise_lines(stage)[0].startswith("noise protocol.yaml requires a calibration of cpu: 24 rounds first")
     stage.queue("P2", "slow 800000")
-    run_experiment(stage.world(), "P2")
+    run_experiment(stage.context(), "P2")
     assert stage.steps.measured == [*range(24), *range(23), *range(23)]
 
 
@@ -179,29 +179,29 @@ def test_a_run_that_is_stopped_while_it_calibrates_has_not_begun() -> None:
     stage.stops_after = 2
     refs = dict(stage.workspace.refs)
     with pytest.raises(Interrupted, match="the same command starts over"):
-        run_experiment(stage.world(), "P1")
+        run_experiment(stage.context(), "P1")
     assert untouched(stage, refs)
-    assert run_experiment(stage.world(), "P1").record.verdict is Verdict.KEEP
+    assert run_experiment(stage.context(), "P1").record.verdict is Verdict.KEEP
 
 
 def test_a_resumed_run_keeps_to_the_calibration_that_it_began_with() -> None:
     stage = staged()
-    first = calibrate(stage.world(), rounds=5).calibration
+    first = calibrate(stage.context(), rounds=5).calibration
     stage.journal.crash_at = 10
     with pytest.raises(Crash):
-        run_experiment(stage.world(), "P1")
-    assert calibrate(stage.world(), rounds=8).calibration != first
+        run_experiment(stage.context(), "P1")
+    assert calibrate(stage.context(), rounds=8).calibration != first
     begun = stage.journal.read("P1")[0]
     assert isinstance(begun, Begun)
     assert begun.calibrated == first.fixed()
-    record = run_experiment(stage.world(), "P1").record
+    record = run_experiment(stage.context(), "P1").record
     assert record.procedure is not None
     assert record.procedure.calibrated == first.fixed()
 
 
 def restless(stage: Stage, spread_percent: float) -> None:
     """Store a calibration by which the fake's rounds, whose iterations differ by 0.03 % at most, spread this much."""
-    found = calibrate(stage.world(), rounds=5).calibration
+    found = calibrate(stage.context(), rounds=5).calibration
     quiet = {name: replace(each, spread_percent=spread_percent if name == "n" else 0.0) for name, each in found.noise.items()}
     stage.calibrations.stored["cpu"] = replace(found, noise=quiet)
 
@@ -210,7 +210,7 @@ def restless(stage: Stage, spread_percent: float) -> None:
 def test_a_run_replays_byte_for_byte_with_the_calibration_of_its_record(spread_percent: float, verdict: Verdict) -> None:
     stage = staged()
     restless(stage, spread_percent)
-    record = run_experiment(stage.world(), "P1").record
+    record = run_experiment(stage.context(), "P1").record
     assert record.verdict is verdict
     files = stage.workspace.commits[stage.workspace.head()].files
     text, samples = files["experiments/P1/record.json"], samples_of(files["experiments/P1/samples.jsonl"], where="samples")
@@ -229,7 +229,7 @@ def test_a_run_replays_byte_for_byte_with_the_calibration_of_its_record(spread_p
 
 def test_the_line_of_a_run() -> None:
     stage = staged()
-    found = calibrate(stage.world(), rounds=5).calibration
+    found = calibrate(stage.context(), rounds=5).calibration
     noise = {name: replace(each, sd_percent=0.31) for name, each in found.noise.items()}
     known: Calibration = replace(found, noise=noise, date="2026-03-01T00:00:00Z")
     assert noise_line(known.fixed(), now="2026-03-03T11:00:00Z", round_s=1.0) == (

@@ -10,7 +10,7 @@ from expctl.domain.experiment.record import Waiver
 from expctl.domain.rules.matching import Level
 from expctl.domain.rules.states import rule_states
 from expctl.domain.run.events import Begun
-from expctl.flow.rules.repeat_check import Repeated, look_up
+from expctl.flow.rules.repeat_check import Repeated, matching_rules
 from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.views.rules import rules_lines
 from tests.fakes import Stage
@@ -26,7 +26,7 @@ def rejected(**changes: object) -> Stage:
 
 
 def run(stage: Stage, experiment: str) -> Outcome:
-    return run_experiment(stage.world(), experiment)
+    return run_experiment(stage.context(), experiment)
 
 
 def refused(stage: Stage, experiment: str) -> Repeated:
@@ -99,12 +99,12 @@ def test_a_recorded_pattern_that_is_no_rule_refuses_nobody_and_is_said_to() -> N
     assert run(stage, "P2").record.verdict is Verdict.KEEP
     stage.queue("P3", "slow 1120000")
     assert r"the forbidden pattern slow 1\d+" in refused(stage, "P3").found
-    book = stage.world().rulebook
+    book = stage.context().rulebook
     (state,) = rule_states(book.ruled(head := stage.workspace.head()), book.circumstances(head))
     assert state.void == ((".", "it matches 4 lines that stand in the baseline's scope"),)
     assert Level.PATTERN in state.known_by
     stage.circumstances = replace(stage.circumstances, own={"P1": ("x",)})
-    book = stage.world().rulebook
+    book = stage.context().rulebook
     (state,) = rule_states(book.ruled(head), book.circumstances(head))
     assert Level.PATTERN not in state.known_by
     assert "    void       the pattern . refuses nobody: it matches 4 lines that stand in the baseline's scope" in rules_lines(
@@ -169,7 +169,7 @@ def test_waivers_survive_a_crash() -> None:
 
 def test_replication_asks_no_rule() -> None:
     stage = rejected()
-    again = run_experiment(stage.world(), "P1", again=True)
+    again = run_experiment(stage.context(), "P1", again=True)
     assert len(again.record.replications) == 1
 
 
@@ -186,6 +186,6 @@ def test_a_guard_that_rejects_is_the_target_that_judged() -> None:
 def test_looking_up_a_patch_needs_no_proposal() -> None:
     stage = rejected()
     head, patch = stage.workspace.head(), b'{"src/kernel": "slow 1100000"}'
-    ((match, changed),) = look_up(stage.world().rulebook, head, patch)
+    ((match, changed),) = matching_rules(stage.context().rulebook, head, patch)
     assert (match.record.id, changed) == ("P1", ())
-    assert look_up(stage.world().rulebook, head, b'{"src/kernel": "slow 5"}') == ()
+    assert matching_rules(stage.context().rulebook, head, b'{"src/kernel": "slow 5"}') == ()

@@ -26,7 +26,7 @@ def staged(kernel: str, **changes: object) -> Stage:
 
 
 def run(stage: Stage, id: str = "P1", **options: object) -> Outcome:
-    return run_experiment(stage.world(), id, **options)  # type: ignore[arg-type]
+    return run_experiment(stage.context(), id, **options)  # type: ignore[arg-type]
 
 
 def fails_test(stage: Stage, **failed: object) -> None:

@@ -8,7 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
-from expctl.domain.experiment.record import Estimate, Finding, History, Lapse, Origin, Record, Replication, Rule, Waiver
+from expctl.domain.experiment.record import (
+    ChangedCondition,
+    Estimate,
+    Finding,
+    History,
+    Origin,
+    Record,
+    Replication,
+    Rule,
+    Waiver,
+)
 from expctl.domain.ledger.model import ledger_of
 from expctl.domain.protocol.model import Benchmark, Build, Protocol, ResourceLimits, Size, Style, Target, Toolchain
 from expctl.domain.protocol.step import Step
@@ -124,7 +134,9 @@ RACED = replace(
     REJECTED,
     id="P13",
     title="Refill early",
-    rule=Rule(text="Refill early: wrong", lapsed=(Lapse(condition="baseline free of races", was="unknown", now="yes"),)),
+    rule=Rule(
+        text="Refill early: wrong", lapsed=(ChangedCondition(condition="baseline free of races", was="unknown", now="yes"),)
+    ),
 )
 PASSED = replace(
     REJECTED,
@@ -234,7 +246,7 @@ def test_every_untrusted_field_is_escaped() -> None:
             conditions={evil: evil},
             reopened_by=evil,
             region={evil: (evil,)},
-            lapsed=(Lapse(condition=evil, was=evil, now=evil, evidence=evil),),
+            lapsed=(ChangedCondition(condition=evil, was=evil, now=evil, evidence=evil),),
         ),
         waivers=(Waiver(rule=evil, level=evil, reason=evil, written=True),),
         history=History(change=evil, result=evil, why=evil, corrections=(evil,)),

@@ -8,7 +8,7 @@ from expctl.profiles.diff.kernel_evidence import CYCLES
 from expctl.profiles.model.kernel_profile import Device, Extent, GridUnit, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.extents import AXES, extent
-from expctl.profiles.raw.profile import Gathered, RawLaunch
+from expctl.profiles.raw.profile import RawLaunch, RawProfile
 from expctl.profiles.raw.sanity_limits import NUMBER
 from expctl.profiles.readers.csv_table import Row, Table
 from expctl.profiles.readers.nvidia.ncu_units import has_decimal_comma, in_base_units
@@ -47,9 +47,9 @@ _EXTENT = re.compile(r"\(\s*(SIZE)\s*,\s*(SIZE)\s*,\s*(SIZE)\s*\)".replace("SIZE
 """Up to 2^32 with its commas; more is no extent, and Python's int takes no text of any length."""
 
 
-def gather_raw(table: Table) -> Gathered:
+def gather_raw(table: Table) -> RawProfile:
     """The raw page. Its second row holds the units. Raises Refused."""
-    found = Gathered(source=Source.NCU_RAW, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
+    found = RawProfile(source=Source.NCU_RAW, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     units: Row = []
     for row in _rows(table):
         if not units:
@@ -62,9 +62,9 @@ def gather_raw(table: Table) -> Gathered:
     return _finished(found, table)
 
 
-def gather_details(table: Table) -> Gathered:
+def gather_details(table: Table) -> RawProfile:
     """The details page, or metrics printed while profiling. Raises Refused."""
-    found = Gathered(source=Source.NCU_DETAILS, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
+    found = RawProfile(source=Source.NCU_DETAILS, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     columns = table.names
     table.least = columns["metric value"] + 1  # a metric's row lacks the columns of rules
     unit_column = columns.get("metric unit")
@@ -100,7 +100,7 @@ def _details_name(name: str, unit: str) -> str:
     return _DETAILS.get((name, kind)) or _DETAILS.get((name, "")) or name
 
 
-def _kernel(found: Gathered, table: Table, row: Row, texts: Mapping[str, tuple[str, str]]) -> None:
+def _kernel(found: RawProfile, table: Table, row: Row, texts: Mapping[str, tuple[str, str]]) -> None:
     """One profiled kernel: times, launch and counters, as the metrics give them."""
     columns = table.names
     if foreign := next((text for text, _ in texts.values() if has_decimal_comma(text)), ""):
@@ -154,7 +154,7 @@ def _kernel(found: Gathered, table: Table, row: Row, texts: Mapping[str, tuple[s
         found.count(launch.kernel, CYCLES, cycles)
 
 
-def _finished(found: Gathered, table: Table) -> Gathered:
+def _finished(found: RawProfile, table: Table) -> RawProfile:
     if not found.has_kernels:
         raise refusals.no_kernels(table.path, "an ncu table without a kernel", "profile again: no kernel was captured")
     if found.untimed:

@@ -8,7 +8,7 @@ from expctl.profiles.model.kernel_profile import GridUnit, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.dispatch_stats import Entry
 from expctl.profiles.raw.extents import AXES, extent
-from expctl.profiles.raw.profile import Gathered, Moved, RawLaunch
+from expctl.profiles.raw.profile import Moved, RawLaunch, RawProfile
 from expctl.profiles.readers.nvidia.nsys_devices import read_devices
 from expctl.profiles.readers.sqlite_file import columns, open_database, quoted, tables
 
@@ -39,9 +39,9 @@ _PARTS = (
 )  # fmt: skip
 
 
-def gather_nsys(path: Path) -> Gathered:
+def gather_nsys(path: Path) -> RawProfile:
     """All kernels of the database. Raises Refused."""
-    found = Gathered(source=Source.NSYS, file=str(path), grid_unit=GridUnit.WORKGROUPS)
+    found = RawProfile(source=Source.NSYS, file=str(path), grid_unit=GridUnit.WORKGROUPS)
     with open_database(path) as database:
         names = tables(database)
         if KERNELS in names:
@@ -65,7 +65,7 @@ def is_nsys(names: tuple[str, ...]) -> bool:
     return any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in names) or {"StringIds", "META_DATA_EXPORT"} <= set(names)
 
 
-def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], found: Gathered) -> None:
+def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], found: RawProfile) -> None:
     have = columns(database, KERNELS)
     parts = [part for part in _PARTS if part.lower() in have]
     if not {"start", "end"} <= have.keys() or not any(part.endswith("Name") or part == "name" for part in parts):
@@ -121,7 +121,7 @@ def _launch(device: str, values: dict[str, Any], strings: dict[Any, str]) -> Raw
     )
 
 
-def _copies(database: sqlite3.Connection, found: Gathered) -> None:
+def _copies(database: sqlite3.Connection, found: RawProfile) -> None:
     have = columns(database, COPIES)
     if not {"start", "end", "copykind"} <= have.keys():
         return
@@ -138,7 +138,7 @@ def _copies(database: sqlite3.Connection, found: Gathered) -> None:
         found.copies[name] = Moved(calls=calls, total_ns=int(time), total_bytes=int(moved) if size == "bytes" else None)
 
 
-def _fills(database: sqlite3.Connection, found: Gathered) -> None:
+def _fills(database: sqlite3.Connection, found: RawProfile) -> None:
     have = columns(database, FILLS)
     if not {"start", "end"} <= have.keys():
         return

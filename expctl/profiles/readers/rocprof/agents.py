@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from expctl.profiles.model.kernel_profile import Device
-from expctl.profiles.raw.profile import Gathered
+from expctl.profiles.raw.profile import RawProfile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +16,7 @@ class AgentList:
     agents: Mapping[str, Device]
 
 
-def give_agents(parts: Sequence[Gathered], lists: Sequence[AgentList], folder: Path) -> dict[str, Device]:
+def give_agents(parts: Sequence[RawProfile], lists: Sequence[AgentList], folder: Path) -> dict[str, Device]:
     """The GPUs that all lists agree on. Where they don't, parts with a list of their own get devices named after it."""
     told: dict[str, set[Device]] = {}
     for each in lists:

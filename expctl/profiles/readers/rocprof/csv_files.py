@@ -7,7 +7,7 @@ from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.dispatch_stats import Entry
 from expctl.profiles.raw.extents import AXES, extent
-from expctl.profiles.raw.profile import Gathered, RawLaunch
+from expctl.profiles.raw.profile import RawLaunch, RawProfile
 from expctl.profiles.readers.csv_table import Row, Table, integers, optional_integer
 
 _NAMES: dict[str, tuple[str, ...]] = {
@@ -21,9 +21,9 @@ _NAMES: dict[str, tuple[str, ...]] = {
 }
 
 
-def gather_trace(table: Table) -> Gathered:
+def gather_trace(table: Table) -> RawProfile:
     """One dispatch per row. Raises Refused."""
-    found = Gathered(source=Source.ROCPROF_CSV, file=str(table.path))
+    found = RawProfile(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
     key_names = [name for name in ("kernel_name", "agent_id", *map(_column(columns), _NAMES)) if name in columns]
     key = _getter([columns[name] for name in key_names])
@@ -60,7 +60,7 @@ def gather_trace(table: Table) -> Gathered:
     return found
 
 
-def describe(found: Gathered, columns: dict[str, int]) -> None:
+def describe(found: RawProfile, columns: dict[str, int]) -> None:
     """Say what the tool's columns get wrong or lack."""
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
     if "lds_block_size" in columns and "guid" not in columns and any(raw.lds_bytes for raw in found.launches.values()):
@@ -101,9 +101,9 @@ def _getter(columns: list[int]) -> "Callable[[Row], tuple[str, ...]]":
     return itemgetter(*columns) if len(columns) > 1 else lambda row: (row[columns[0]],)
 
 
-def gather_copies(table: Table) -> Gathered:
+def gather_copies(table: Table) -> RawProfile:
     """Transfers by direction. Raises Refused."""
-    found = Gathered(source=Source.ROCPROF_CSV, file=str(table.path))
+    found = RawProfile(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
     size = next((columns[name] for name in ("size", "size_bytes", "bytes") if name in columns), None)
     for row in table.all_rows():

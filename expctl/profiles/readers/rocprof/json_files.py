@@ -8,7 +8,7 @@ from typing import Any
 from expctl.profiles.model.kernel_profile import Device, Extent, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.extents import extent
-from expctl.profiles.raw.profile import Gathered, RawLaunch
+from expctl.profiles.raw.profile import RawLaunch, RawProfile
 from expctl.profiles.readers.json_file import mapping, sequence, whole
 
 ROOT = "rocprofiler-sdk-tool"
@@ -16,7 +16,7 @@ GPU = 2
 _SIZES = ("private_segment_size", "group_segment_size")
 
 
-def gather_rocprof_json(path: Path, document: Mapping[str, Any]) -> list[Gathered]:
+def gather_rocprof_json(path: Path, document: Mapping[str, Any]) -> list[RawProfile]:
     """One for each process. Raises Refused."""
     entries = document[ROOT] if isinstance(document[ROOT], list) else [document[ROOT]]
     try:
@@ -28,11 +28,11 @@ def gather_rocprof_json(path: Path, document: Mapping[str, Any]) -> list[Gathere
     return found
 
 
-def _process(path: Path, entry: dict[str, Any]) -> Gathered:
+def _process(path: Path, entry: dict[str, Any]) -> RawProfile:
     meta = mapping(entry.get("metadata"))
     host = str(mapping(meta.get("node")).get("hostname") or "")
     identity = f"{host} {meta.get('pid')} {meta.get('init_time')}" if "init_time" in meta else ""
-    found = Gathered(source=Source.ROCPROF_JSON, file=str(path), identity=identity, host=host)
+    found = RawProfile(source=Source.ROCPROF_JSON, file=str(path), identity=identity, host=host)
     agents = {
         _handle(agent.get("id")): _device(agent)
         for agent in map(mapping, sequence(entry.get("agents")))
@@ -49,7 +49,7 @@ def _process(path: Path, entry: dict[str, Any]) -> Gathered:
     return found
 
 
-def _dispatches(found: Gathered, records: list[Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device]) -> None:
+def _dispatches(found: RawProfile, records: list[Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device]) -> None:
     by_device: dict[str, list[tuple[Any, int, int]]] = {}
     for record in records:
         key, device = _name_launch(found, record["dispatch_info"], symbols, agents)
@@ -59,7 +59,7 @@ def _dispatches(found: Gathered, records: list[Any], symbols: Mapping[Any, Any],
 
 
 def _counted_dispatches(
-    found: Gathered, entry: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device], *, timed: bool
+    found: RawProfile, entry: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device], *, timed: bool
 ) -> None:
     """Counters by dispatch, and its time unless the trace beside them has it already."""
     names = {_handle(each.get("id")): str(each.get("name")) for each in map(mapping, sequence(entry.get("counters")))}
@@ -81,7 +81,7 @@ def _counted_dispatches(
 
 
 def _name_launch(
-    found: Gathered, info: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device]
+    found: RawProfile, info: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device]
 ) -> tuple[Any, str]:
     workgroup, grid = _extent(info.get("workgroup_size")), _extent(info.get("grid_size"))
     agent = _handle(info.get("agent_id"))

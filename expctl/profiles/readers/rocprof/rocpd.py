@@ -12,7 +12,7 @@ from typing import Any
 from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.extents import AXES, extent
-from expctl.profiles.raw.profile import Counted, Gathered, Moved, RawLaunch
+from expctl.profiles.raw.profile import Counted, Moved, RawLaunch, RawProfile
 from expctl.profiles.readers.json_file import mapping, whole
 from expctl.profiles.readers.rocprof.rocpd_dispatches import Places, read_dispatches
 from expctl.profiles.readers.rocprof.rocpd_tables import DISPATCH, Tables, by_column
@@ -22,7 +22,7 @@ _COUNTS = ("dispatches:", "replays:", "names:")
 """What begins a note with a figure in it: equal figures of two processes are two notes."""
 
 
-def gather_rocpd(path: Path) -> list[Gathered]:
+def gather_rocpd(path: Path) -> list[RawProfile]:
     """One for each process in the database. Raises Refused."""
     with open_database(path) as database:
         names = tables(database)
@@ -38,8 +38,8 @@ def gather_rocpd(path: Path) -> list[Gathered]:
     return found
 
 
-def _process(source: Tables) -> Gathered:
-    found = Gathered(source=Source.ROCPD, file=str(source.path), identity=source.suffix.strip("_").replace("_", "-"))
+def _process(source: Tables) -> RawProfile:
+    found = RawProfile(source=Source.ROCPD, file=str(source.path), identity=source.suffix.strip("_").replace("_", "-"))
     found.host = next((str(row.get("hostname") or "") for row in source.rows("info_node")), "")
     agents = {row.get("id"): _device(row) for row in source.rows("info_agent") if row.get("type") == "GPU"}
     found.devices = {device.name: device for device in agents.values()}
@@ -80,7 +80,7 @@ def _places(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, Devic
     return Places(column="track_id", names=tracks)
 
 
-def _describe(source: Tables, found: Gathered, firsts: Mapping[Any, int], places: Places) -> None:
+def _describe(source: Tables, found: RawProfile, firsts: Mapping[Any, int], places: Places) -> None:
     """Name the launches."""
     symbols = {row.get("id"): row for row in source.rows("info_kernel_symbol")}
     nameless = 0
@@ -133,7 +133,7 @@ def _device(row: Mapping[str, Any]) -> Device:
     )
 
 
-def _copies(source: Tables, found: Gathered) -> None:
+def _copies(source: Tables, found: RawProfile) -> None:
     have = source.columns("memory_copy")
     if not {"start", "end", "name_id", "size"} <= have.keys() or not source.columns("string"):
         return
@@ -152,7 +152,7 @@ def _copies(source: Tables, found: Gathered) -> None:
         moved.total_bytes = (moved.total_bytes or 0) + int(size)
 
 
-def _counters(source: Tables, found: Gathered, have: Mapping[str, bool]) -> None:
+def _counters(source: Tables, found: RawProfile, have: Mapping[str, bool]) -> None:
     """Means per call; a counter's instances of one dispatch are added up. Samples of streamed counters are none."""
     if "event_id" not in have or not source.columns("pmc_event") or not source.columns("info_pmc"):
         return

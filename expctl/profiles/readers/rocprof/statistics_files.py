@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from expctl.profiles.model.kernel_profile import Source
 from expctl.profiles.raw import refusals
-from expctl.profiles.raw.profile import Gathered, RawLaunch, Statistic
+from expctl.profiles.raw.profile import RawLaunch, RawProfile, Statistic
 from expctl.profiles.readers.csv_kinds import TOTALS, why_not_kernels
 from expctl.profiles.readers.csv_table import Row, Table, integers, number, optional_integer
 from expctl.profiles.readers.rocprof.csv_files import describe, device_key
@@ -17,9 +17,9 @@ MEAN_IS_ROUNDED = 1e-5
 _DEVIATION = ("stddev", "std_dev")
 
 
-def gather_statistics(table: Table) -> Gathered:
+def gather_statistics(table: Table) -> RawProfile:
     """One kernel per row. Raises Refused, also for statistics of anything else than kernels."""
-    found = Gathered(source=Source.ROCPROF_STATS, file=str(table.path))
+    found = RawProfile(source=Source.ROCPROF_STATS, file=str(table.path))
     for row in table.all_rows():
         name = row[table.names["name"]]
         if name in found.statistics:
@@ -63,11 +63,11 @@ def _statistic(table: Table, row: Row) -> Statistic:
     return found
 
 
-def gather_counters(table: Table) -> Gathered:
+def gather_counters(table: Table) -> RawProfile:
     """One counter of one dispatch per row. A dispatch stands once for each counter, and is timed once; one that is replayed
     to be counted is one call. Raises Refused.
     """
-    found = Gathered(source=Source.ROCPROF_COUNTERS, file=str(table.path))
+    found = RawProfile(source=Source.ROCPROF_COUNTERS, file=str(table.path))
     columns = table.names
     launch_names = [
         name
@@ -110,7 +110,7 @@ def gather_counters(table: Table) -> Gathered:
     return found
 
 
-def _fill(found: Gathered, seen: dict[tuple[str, ...], tuple[tuple[str, ...], int, int]], *, timed: bool) -> None:
+def _fill(found: RawProfile, seen: dict[tuple[str, ...], tuple[tuple[str, ...], int, int]], *, timed: bool) -> None:
     for key, start, end in seen.values():
         if timed:
             found.tally.alone(key, end - start)
