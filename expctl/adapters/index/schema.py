@@ -4,8 +4,6 @@ the columns of their conditions are among them, for SQLite looks the row up othe
 `live` are the records of the tree that the index belongs to; a row without a verdict is a folder without a record.
 """
 
-import sqlite3
-
 from expctl.adapters.index.rows import COLUMNS, LINES
 from expctl.domain.experiment.proposal import id_order
 
@@ -67,10 +65,3 @@ create index found on words (word);
 def part_of(name: str) -> int:
     """In which part of the ledger an experiment stands."""
     return id_order(name)[0] // PART
-
-
-def made_of(index: sqlite3.Connection) -> tuple[str, str] | None:
-    """(code, tree) of an index; None of an empty one."""
-    if not index.execute("select 1 from sqlite_master limit 1").fetchone():
-        return None
-    return index.execute("select code, tree from made").fetchone() or ("", "")

@@ -14,9 +14,9 @@ from expctl.domain.experiment.predictions import Accuracy, Forecast, forecast_of
 from expctl.domain.experiment.proposal import Proposal, id_order
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
 from expctl.domain.history.epochs import Epochs
-from expctl.domain.ledger.epoch_lines import Border, borders_between, epoch_lines, pending
+from expctl.domain.ledger.epoch_lines import Border, Place, borders_between, epoch_lines, pending
 from expctl.domain.ledger.opening_facts import Counts, counts_of, epoch_facts, opening_facts, reading_facts, working_facts
-from expctl.domain.ledger.record_summary import RecordSummary, place_of, summary_of
+from expctl.domain.ledger.record_summary import RecordSummary, summary_of
 from expctl.domain.ledger.remarks import Debt, Remark
 from expctl.domain.ledger.rows import Line, Piece, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
 from expctl.domain.ledger.totals import LedgerTotals, sums_of
@@ -157,3 +157,8 @@ def _rule(
         return Line(digest.id, digest.lines.rule, waived=through)
     row = rule_row(records[digest.id])
     return replace(row, waived=through) if row else None
+
+
+def place_of(digest: RecordSummary, epochs: Epochs) -> Place:
+    """Return where the row of `digest` stands: its target, and the epoch of it where anybody knows."""
+    return Place(digest.id, digest.target, digest.imported, epochs.of.get(digest.id))

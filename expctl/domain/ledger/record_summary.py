@@ -11,7 +11,6 @@ from expctl.domain.experiment.proposal import Kind, Mode, Verdict, id_order
 from expctl.domain.experiment.record import OBJECTIVE, Origin, Record
 from expctl.domain.history.baselines import ImportedBaseline, Landing, given_of, lands, timed_on
 from expctl.domain.history.epochs import Epochs, Measuring, measurings
-from expctl.domain.ledger.epoch_lines import Place
 from expctl.domain.ledger.rows import UNMEASURED, Lines, rule_row
 from expctl.domain.ledger.sentences import TEXT_MAX, forecast_sentence, rule_sentence
 from expctl.domain.text import one_line
@@ -193,8 +192,3 @@ def _ban(record: Record) -> RuleSummary | None:
         text=one_line(row.text, TEXT_MAX),
         sentence=rule_sentence(row),
     )
-
-
-def place_of(digest: RecordSummary, epochs: Epochs) -> Place:
-    """Return where the row of `digest` stands: its target, and the epoch of it where anybody knows."""
-    return Place(digest.id, digest.target, digest.imported, epochs.of.get(digest.id))

@@ -14,7 +14,8 @@ from expctl.domain.history.benchmark_identity import benchmark_identity_of
 from expctl.domain.history.comparability import comparability_of, grounds_of
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.epoch_lines import borders_between, pending
-from expctl.domain.ledger.record_summary import place_of, summary_of
+from expctl.domain.ledger.model import place_of
+from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.simplify_budget import simplify_used_percent
 from expctl.domain.protocol.model import Benchmark, Build, Environment, Gate, Protocol, Size, Target, Toolchain
 from expctl.domain.protocol.step import Step
