@@ -15,7 +15,7 @@ def new(
     ] = False,
     patch: Annotated[Path | None, typer.Option(help="A unified diff to propose.")] = None,
     title: Annotated[str, typer.Option(help="What changes, in a few words.")] = "",
-    hypothesis: Annotated[str, typer.Option(help="Explanation it should help.")] = "",
+    hypothesis: Annotated[str, typer.Option(help="Why it should help.")] = "",
     kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis.")] = "perf",
     mode: Annotated[str, typer.Option(help="gain, gain-costly (pays for complex code) or simplify (may cost a little).")] = "",
     expect: Annotated[str, typer.Option(help="The verdict you predict: KEEP, REJECT, ...")] = "KEEP",
