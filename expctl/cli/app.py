@@ -36,7 +36,7 @@ VERBS = {
     "compare": "compare:compare",
     "inspect": "inspect:inspect",
     "occupancy": "occupancy:occupancy",
-    "profile": "profile:app",
+    "profile": "profile.group:app",
     "finding": "finding:finding",
     "gate": "gate:gate",
     "doctor": "doctor:doctor",

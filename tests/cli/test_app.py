@@ -1,0 +1,11 @@
+"""Every verb of the command line leads to a file."""
+
+import pytest
+
+from expctl.cli.app import VERBS, application
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_is_found_by_its_name(verb: str) -> None:
+    registered = application((verb,))
+    assert [*registered.registered_commands, *registered.registered_groups][-1].name == verb
