@@ -5,6 +5,7 @@ import pytest
 from expctl.cli.app import VERBS, application
 
 
+@pytest.mark.filterwarnings("ignore:.*click.*:DeprecationWarning")  # of typer's own imports, with a newer click
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_is_found_by_its_name(verb: str) -> None:
     registered = application((verb,))
