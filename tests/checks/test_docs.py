@@ -12,7 +12,7 @@ TOPS = ("expctl", "kernel", "tests", "benchmarks", "docs")
 PAGES = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
 # A path in running text: `docs/GATE.md`, expctl/domain/patch/policy.py; not a part of .git/expctl/journal.
 PATH = re.compile(rf"(?<![\w./])(?:{'|'.join(TOPS)})/[\w./-]*")
-QUOTED = re.compile(r"`([\w./-]+)`")
+QUOTED = re.compile(r"`([\w./-]+)(?:: [^`]*)?`")  # `domain/patch/policy.py: tree_faults` too
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 # Names in examples of what a user's or a candidate's own files are called, and commands of the protocol.
 EXAMPLES = {"conftest.py", "sitecustomize.py", "benchmark_foreign.py"}
@@ -77,6 +77,7 @@ def tree(root: Path, files: Mapping[str, str]) -> Path:
     [
         ("see expctl/domain/gone.py.", "expctl/domain/gone.py"),
         ("see `domain/gone.py`", "domain/gone.py"),
+        ("see `domain/gone.py: decide`", "domain/gone.py"),
         ("see `domain/gone/`", "domain/gone/"),
         ("see `gone.py`", "gone.py"),
         ("see [gone](GONE.md)", "GONE.md"),
