@@ -6,7 +6,7 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.files import user_file
-from expctl.files.strict_json import no_constant, once
+from expctl.files.strict_json import refuse_constant, unique_keys
 
 BYTES_MAX = 1_000_000
 
@@ -15,8 +15,8 @@ def environment_of(path: Path) -> dict[str, str]:
     """Its values as text by key, nested keys joined with dots, lists as JSON. Raises Refused when it is no such file."""
     raw = user_file.contents(path, "the environment", bytes_max=BYTES_MAX)
     try:
-        value = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=once, parse_constant=no_constant)
-        flat = once(list(_leaves(value))) if isinstance(value, dict) else None
+        value = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=unique_keys, parse_constant=refuse_constant)
+        flat = unique_keys(list(_leaves(value))) if isinstance(value, dict) else None
     except (ValueError, RecursionError) as error:
         raise _refusal(str(error), path) from error
     if flat is None:

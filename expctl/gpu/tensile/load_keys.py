@@ -1,4 +1,4 @@
-"""Keys of a Tensile name about the way of A and B: global memory, LDS, registers."""
+"""Keys of a Tensile name about loading A and B: from global memory, through LDS, into registers."""
 
 from expctl.gpu.tensile.parameter import ON_OFF, Parameter, each, of, switch
 

@@ -1,4 +1,4 @@
-"""Keys of a Tensile name about the order of instructions, the sizes a kernel asks for, and how it was generated."""
+"""Keys of a Tensile name about instruction order, problem sizes that a kernel requires, and how it was generated."""
 
 from expctl.gpu.tensile.parameter import ON_OFF, Parameter, each, of, switch
 

@@ -1,4 +1,4 @@
-"""Keys of a Tensile name about results and caches: stores of D, reads of C, cache hints."""
+"""Keys of a Tensile name about stores of D, reads of C, and cache hints."""
 
 from expctl.gpu.tensile.parameter import ON_OFF, Parameter, each, of, switch
 

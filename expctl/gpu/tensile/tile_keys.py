@@ -1,4 +1,4 @@
-"""Keys of a Tensile name that say who computes what: tiles, waves, and the division of the sum."""
+"""Keys of a Tensile name about the division of work: tiles, waves, and splitting of the sum."""
 
 from expctl.gpu.tensile.parameter import Parameter, of, switch
 
