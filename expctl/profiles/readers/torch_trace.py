@@ -1,4 +1,4 @@
-"""Chrome traces of torch.profiler (Kineto), of ROCm and CUDA. Times are microseconds with nanoseconds behind the point."""
+"""Read Chrome traces of torch.profiler (Kineto) on ROCm and CUDA; their times are microseconds with three decimals."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -16,17 +16,17 @@ from expctl.profiles.roofline.peaks import arch_of
 KERNEL, COPIES = "kernel", ("gpu_memcpy", "gpu_memset", "memcpy", "memset")
 MOST_US = 2**53
 EPOCH_US = 10**15
-"""Time stamps since 1970 in microseconds pass this; written as doubles they are good to a quarter of a microsecond."""
+"""A larger time stamp (us) counts from 1970; tools write it as a double, which resolves 0.25 us at that size."""
 
 
 def is_trace(document: object) -> bool:
-    """Whether this is a chrome trace."""
+    """Return whether a JSON document has the form of a Chrome trace."""
     events = document.get("traceEvents") if isinstance(document, dict) else document
     return isinstance(events, list) and all(isinstance(event, dict) and "ph" in event for event in events[:100])
 
 
 def gather_torch(path: Path, document: Any) -> RawProfile:
-    """All kernels of the trace. Raises Refused."""
+    """Return all kernels and copies of the trace. Raises Refused for a trace without any, and for times that are no numbers."""
     facts = mapping(document)
     events = sequence(document if isinstance(document, list) else facts.get("traceEvents"))
     devices = [_device(each) for each in map(mapping, sequence(facts.get("deviceProperties")))]
@@ -47,13 +47,13 @@ def gather_torch(path: Path, document: Any) -> RawProfile:
         rounded = rounded or start > EPOCH_US * 1000
         arguments = mapping(event.get("args"))
         if category in COPIES:
-            found.copied(str(event.get("name", category)), duration, whole(arguments.get("bytes")))
+            found.add_copy(str(event.get("name", category)), duration, whole(arguments.get("bytes")))
             continue
         launch = _launch(event, arguments)
         found.launches[launch] = launch
         by_device.setdefault(launch.device, []).append((launch, start, start + duration))
     for device, rows in by_device.items():
-        found.tally.add(device, rows)
+        found.timing.add(device, rows)
     found.grid_unit = GridUnit.WORKGROUPS if not rocm and _is_cuda(devices, found) else GridUnit.UNSURE
     _describe(path, found, events, rocm=rocm, rounded=rounded)
     return found
@@ -76,7 +76,7 @@ def _describe(path: Path, found: RawProfile, events: list[Any], *, rocm: bool, r
 
 
 def _is_cuda(devices: Sequence[Device], found: RawProfile) -> bool:
-    """By the GPU's name; in a trace that lists none, by the registers that it has on CUDA alone."""
+    """Return whether the run used CUDA: by the GPU's name, or without one by register counts, which ROCm traces lack."""
     if devices:
         return any(device.arch.startswith("sm_") or "NVIDIA" in device.product for device in devices)
     return any(raw.vgpr is not None for raw in found.launches.values())
@@ -99,7 +99,7 @@ def _extent(value: object) -> tuple[int, int, int] | None:
 
 
 def _ns(path: Path, event: Mapping[str, Any], field: str) -> int:
-    """Microseconds, an integer or the text of a fraction, as nanoseconds. Raises Refused."""
+    """Return the time in `event[field]` (microseconds as an integer or decimal text) in ns. Raises Refused for other values."""
     value = event.get(field)
     if isinstance(value, int) and abs(value) < MOST_US:
         return value * 1000

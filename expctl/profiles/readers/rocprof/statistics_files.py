@@ -1,4 +1,4 @@
-"""Statistics and counters of rocprofv3, as CSV."""
+"""Read rocprofv3's kernel statistics and counter collections in CSV."""
 
 from itertools import pairwise
 
@@ -13,12 +13,12 @@ _AVERAGE = ("averagens", "average (nsec)", "average")
 _LEAST = ("minns", "min (nsec)")
 _MOST = ("maxns", "max (nsec)")
 MEAN_IS_ROUNDED = 1e-5
-"""It may be printed with six digits."""
+"""Relative rounding error of a printed mean, which has six digits or more."""
 _DEVIATION = ("stddev", "std_dev")
 
 
 def gather_statistics(table: Table) -> RawProfile:
-    """One kernel per row. Raises Refused, also for statistics of anything else than kernels."""
+    """Return statistics of kernels, one per row. Raises Refused for impossible ones, and statistics of anything else."""
     found = RawProfile(source=Source.ROCPROF_STATS, file=str(table.path))
     for row in table.all_rows():
         name = row[table.names["name"]]
@@ -64,8 +64,10 @@ def _statistic(table: Table, row: Row) -> Statistic:
 
 
 def gather_counters(table: Table) -> RawProfile:
-    """One counter of one dispatch per row. A dispatch stands once for each counter, and is timed once; one that is replayed
-    to be counted is one call. Raises Refused.
+    """Return counters and durations of dispatches; a row is one counter of one dispatch.
+
+    A dispatch has a row for each counter but counts and is timed once, also when it was replayed. Raises Refused for a table
+    without rows or dispatch ids.
     """
     found = RawProfile(source=Source.ROCPROF_COUNTERS, file=str(table.path))
     columns = table.names
@@ -113,7 +115,7 @@ def gather_counters(table: Table) -> RawProfile:
 def _fill(found: RawProfile, seen: dict[tuple[str, ...], tuple[tuple[str, ...], int, int]], *, timed: bool) -> None:
     for key, start, end in seen.values():
         if timed:
-            found.tally.alone(key, end - start)
+            found.timing.add_isolated(key, end - start)
         else:
             found.untimed[key] = found.untimed.get(key, 0) + 1
     if not timed:
