@@ -78,7 +78,7 @@ def import_ledger(
 
 
 def _plan_lines(plan: "Plan") -> list[str]:
-    from expctl.imported.terminal import audit_lines, record_lines, split_lines, tally, unread_lines
+    from expctl.imported.terminal import audit_lines, record_lines, split_lines, summary_line, unread_lines
 
     reading = plan.reading
     return [
@@ -86,10 +86,10 @@ def _plan_lines(plan: "Plan") -> list[str]:
         *(f"  read     {words}" for words in reading.columns),
         *record_lines(plan.records, plan.naming),
         *split_lines(plan.naming),
-        f"  {tally(plan.records)}",
+        f"  {summary_line(plan.records)}",
         *unread_lines("not understood:", reading.unread),
         *unread_lines("not concluded, so not imported:", reading.waiting),
-        *unread_lines("no ledger:", reading.passed_over),
+        *unread_lines("no ledger:", reading.skipped_tables),
         *unread_lines("do-not-repeat lines without a row:", plan.unruled),
         *audit_lines(plan.remarks, plan.roofline),
     ]
