@@ -1,4 +1,4 @@
-"""An audit on a terminal."""
+"""The result of an audit as text for a terminal."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from expctl.views.report import estimate_line
 
 
 def audit_lines(audit: Audit) -> list[str]:
-    """The whole stack, then what was asked for beyond it."""
+    """Return lines on the whole stack of kept changes, each change left out, and the bisection, as far as measured."""
     lines = [
         f"audit of {audit.target}, epoch {audit.epoch}: {audit.head[:10]} against {audit.first[:10]}, its first baseline",
         f"  {'stack':<10} {', '.join(audit.layers)}",
@@ -54,7 +54,7 @@ def _left_out(left: LeftOut) -> str:
 
 
 def _worth(contest: CommitComparison) -> str:
-    """The verdict of HEAD against HEAD without it, in words."""
+    """Return in words the verdict of HEAD compared with HEAD without one kept change."""
     if contest.verdict is Verdict.REJECT:
         costs = contest.objective is not None and contest.objective.high_percent < 0
         return "it costs now" if costs else "no gain any more"

@@ -1,4 +1,4 @@
-"""ledger.md: Markdown that also reads well as raw text. The same records give the same bytes."""
+"""Render ledger.md: Markdown that is also readable as raw text. Equal records give equal bytes."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def render(ledger: Ledger) -> str:
 
 
 def render_pieces(ledger: Ledger, drawings: Drawings) -> bytes:
-    """As `render`, of a ledger in pieces, encoded."""
+    """Return ledger.md as UTF-8, for a ledger whose tables come in pieces; rendered pieces are stored in `drawings`."""
     return _joined(_sections(ledger, tables(ledger.pieces, drawings)))
 
 
@@ -57,7 +57,7 @@ def _joined(lines: Iterable[str | bytes]) -> bytes:
 
 
 def _sections(ledger: Ledger, long: Tables) -> Iterator[str | bytes]:
-    """Line by line; the long tables were encoded when they were drawn."""
+    """Yield the document line by line; the long tables are encoded already."""
     yield f"# Experiment ledger: {shown(ledger.protocol.name)}"
     yield from ("", "<!-- rendered by `expctl ledger` from experiments/*/record.json; do not edit -->")
     yield from ("", "## Read this first", "", *(f"- {shown(fact)}" for fact in ledger.facts))
@@ -165,12 +165,12 @@ def _imported_table(baselines: Iterable[ImportedBaseline]) -> Markdown:
 
 
 def _depends(item: QueueItem) -> str:
-    """The conditions of `depends_on`, each with what is known of it so far."""
+    """Return the conditions of `depends_on`, each with what is known about it so far."""
     return ", ".join(f"{condition} ({known})" for condition, known in item.depends_on) or "nothing"
 
 
 def _standing(item: QueueItem) -> str:
-    """Where it stands when it isn't simply next: `BLOCKED: on 4f2c91a: ...`."""
+    """Return why a queue item isn't simply next, e.g. `BLOCKED: on 4f2c91a: ...`, and its priority; "" if it is."""
     priority = f"priority {item.priority}" if item.priority else ""
     state = "" if item.state is State.READY else str(item.state)
     return "; ".join(part for part in (": ".join(word for word in (state, item.why) if word), priority) if part)

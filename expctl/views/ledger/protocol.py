@@ -1,4 +1,4 @@
-"""The end of the ledger: scope and KPI, the protocol, and what its words mean. A function of protocol.yaml alone."""
+"""Render the last part of the ledger: scope and KPI, protocol, and explained words. It depends only on protocol.yaml."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ WORDS = """
 
 
 def protocol_sections(protocol: Protocol) -> Iterator[str]:
-    """Line by line."""
+    """Yield the sections line by line."""
     yield from _scope(protocol)
     yield from ("", "## Protocol", "")
     yield from _course(protocol)
@@ -128,17 +128,17 @@ def _keep_rule(keep: KeepRule) -> Iterator[str]:
 
 
 def _code(parts: Iterable[str]) -> Markdown:
-    """Each of `parts` as a code span."""
+    """Return each of `parts` as a code span, comma-separated."""
     return Markdown(", ".join(code_text(part) for part in parts))
 
 
 def _build(target: Target) -> Markdown:
-    """Toolchain, architecture and source of a target's build."""
+    """Return toolchain, architecture and source of a target's build."""
     build = target.build
     return _code(part for part in (build.toolchain, build.arch, build.source or " ".join(build.argv)) if part)
 
 
 def _kpi(benchmark: Benchmark) -> str:
-    """Sizes with weights, and how a round is measured."""
+    """Return sizes with weights, the most rounds, and the style of measurement."""
     sizes = ", ".join(f"{size.name} (weight {size.weight:g})" for size in benchmark.sizes)
     return f"{sizes}; at most {benchmark.rounds} rounds, style {benchmark.style}"

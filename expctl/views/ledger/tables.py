@@ -1,7 +1,7 @@
-"""The three tables of the ledger that grow with every record: experiments, predictions, do-not-repeat rules.
+"""Render the tables of the ledger that grow with every record: experiments, predictions, do-not-repeat rules.
 
-The cells of a line depend on one record alone, so that they can be drawn once and kept: `drawn` gives them as text, escaped and
-with a tab between two. What other records say of it (its epoch, whom a rule let pass) is put in when the table is made.
+The cells of a line depend on one record only, so they are rendered once and stored: `drawn` returns them escaped and separated
+by tabs. What depends on other records (epoch, waived rules) is added when the table is made.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ CLOSED = "closed"
 IN_EPOCH = "closed, opens with another epoch"
 CORRECTED = "see [Corrections](#corrections-to-imported-rows)"
 NOTED = "imported from before an analysis could land no code, see [Notes](#notes)"
-BETWEEN = "\t"  # escaped text has none
+BETWEEN = "\t"  # escaped text contains no tab
 
 
 def drawn(record: Record) -> Lines:
-    """The lines of one record."""
+    """Return the lines of one record in the three tables; "" where it has none."""
     forecast, rule = forecast_of(record), rule_row(record)
     return Lines(
         BETWEEN.join(_experiment(row_of(record))),
@@ -43,7 +43,7 @@ def drawn(record: Record) -> Lines:
 
 
 def experiment_cells(rows: Iterable[Row | Line], borders: Iterable[Border]) -> list[list[str]]:
-    """One line per experiment, and a line of its own where the epoch of a target changes."""
+    """Return one line of cells per experiment, and one where the epoch of a target changes."""
     begins = {border.before: border for border in borders}
     lines = []
     for row in rows:
@@ -58,12 +58,12 @@ def experiment_cells(rows: Iterable[Row | Line], borders: Iterable[Border]) -> l
 
 
 def forecast_cells(forecasts: Iterable[Forecast | Line]) -> list[list[str]]:
-    """One line per prediction."""
+    """Return one line of cells per prediction."""
     return [each.drawn.split(BETWEEN) if isinstance(each, Line) else _forecast(each) for each in forecasts]
 
 
 def rule_cells(rules: Iterable[RuleRow | Line]) -> list[list[str]]:
-    """One line per rule."""
+    """Return one line of cells per rule."""
     lines = []
     for rule in rules:
         line = rule.drawn.split(BETWEEN) if isinstance(rule, Line) else _rule(rule)
@@ -74,13 +74,13 @@ def rule_cells(rules: Iterable[RuleRow | Line]) -> list[list[str]]:
 
 
 def short(text: str) -> str:
-    """One line that is no longer than a reader will read."""
+    """Join `text` to one line, and cut it after LINE_MAX characters."""
     joined = " ".join(text.split())
     return joined if len(joined) <= LINE_MAX else joined[: LINE_MAX - 1].rstrip() + "…"
 
 
 def _experiment(row: Row) -> list[str]:
-    """Without its epoch."""
+    """Return the cells of an experiment, without its epoch."""
     target = f"{row.target} (imported)" if row.imported else row.target
     timed = "; ".join((effect_text(row.effect), *map(_at_size, row.sizes))) if row.effect else "not timed"
     effect = f"imported: {row.given}" if row.imported else timed
@@ -103,7 +103,7 @@ def _forecast(forecast: Forecast) -> list[str]:
 
 
 def _rule(rule: RuleRow) -> list[str]:
-    """Without whom it let pass."""
+    """Return the cells of a rule, without the repeats that it was waived for."""
     by = f"expctl: {', '.join(rule.known_by)}" if rule.known_by else "reader"
     weak = f" (weak: {rule.weak})" if rule.weak else ""
     return cells(
@@ -112,7 +112,7 @@ def _rule(rule: RuleRow) -> list[str]:
 
 
 def _state(rule: RuleRow) -> str:
-    """In force or not, by its record alone."""
+    """Return whether a rule is in force, by its own record."""
     if rule.lapses:
         return "; ".join(map(_lapse, rule.lapses))
     return f"OPEN AGAIN on: {rule.reopened_by}" if rule.reopened_by else IN_EPOCH if rule.in_epoch else CLOSED
