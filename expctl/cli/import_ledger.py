@@ -1,4 +1,4 @@
-"""`expctl import`: take in a ledger that was kept by hand, and audit it."""
+"""The command `expctl import`: import a ledger that was kept by hand, and audit it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -62,7 +62,7 @@ def import_ledger(
             print_json(plan)
         else:
             print_lines([*_plan_lines(plan), "nothing was changed (--dry-run)"])
-        sys.stdout.flush()  # before what is said on standard error
+        sys.stdout.flush()  # standard error follows
         check_dry(plan, options)
         return
     done = take_in(wiring.context(place, ConsoleProgress(sys.stderr)), document, options)
@@ -96,7 +96,7 @@ def _plan_lines(plan: "Plan") -> list[str]:
 
 
 def _check_numbers(peak: float, noise: float | None) -> None:
-    """Raises Misused for what no audit can reckon with."""
+    """Raise Misused for a peak or noise with which no audit is possible."""
     import math
 
     from expctl.domain.errors import Misused
@@ -112,7 +112,7 @@ def _check_numbers(peak: float, noise: float | None) -> None:
 
 
 def _sizes(words: list[str]) -> dict[str, int]:
-    """`n=8192:1099511627776` as size and FLOP. Raises Misused."""
+    """Return FLOP by size from words such as `n=8192:1099511627776`. Raises Misused for other words."""
     from expctl.domain.errors import Misused
 
     sizes = {}

@@ -73,7 +73,7 @@ def figures_of(row: Row, unit: str = "") -> tuple[Figure, ...]:
         named = HEAD_UNIT.search(head.replace("_", " "))
         bare = re.fullmatch(rf"[`*~≈\s]*([+-]?{DIGITS})[`*\s]*", cell)
         size = SIZE.search(head)
-        value = f"{bare[1]} {_spelt(named[1])}" if named and bare else cell
+        value = f"{bare[1]} {_unit_text(named[1])}" if named and bare else cell
         found += figures_in(f"{size[0]} {value}" if size else value, unit)
     return tuple(found)
 
@@ -104,7 +104,7 @@ def _short(unit: str) -> str:
     return longer.get(unit, "s" if unit in ("sec", "seconds") else unit)
 
 
-def _spelt(unit: str) -> str:
+def _unit_text(unit: str) -> str:
     upper = unit.upper()
     return f"{upper[0]}FLOPS" if "FLOP" in upper else unit.lower()
 

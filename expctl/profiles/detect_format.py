@@ -18,7 +18,7 @@ from expctl.profiles.readers.rocprof.json_files import ROOT, gather_rocprof_json
 from expctl.profiles.readers.rocprof.rocpd import gather_rocpd
 from expctl.profiles.readers.rocprof.statistics_files import gather_counters, gather_statistics
 from expctl.profiles.readers.sqlite_file import MAGIC, open_database, tables
-from expctl.profiles.readers.text_file import head, is_packed
+from expctl.profiles.readers.text_file import first_bytes, is_packed
 from expctl.profiles.readers.torch_trace import gather_torch, is_trace
 
 # Formats that are recognised only to say what to do: (first bytes, what the file is, advice).
@@ -49,7 +49,7 @@ class Contents:
 
 def read_file(path: Path) -> Contents:
     """Read the file at `path`. Raises Refused when it is damaged, unknown, or contains no kernels."""
-    start = head(path)
+    start = first_bytes(path)
     if not start:
         raise refusals.unknown(path, "an empty file", "profile again: nothing was written")
     if start.startswith(MAGIC[:15]):

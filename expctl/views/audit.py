@@ -50,10 +50,10 @@ def _left_out(left: LeftOut) -> str:
     if effect is None or left.contest.fault:
         return f"{left.name}: {one_line(left.contest.fault)}"
     measured = f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]"
-    return f"{left.name}: it gives {measured}{promised}: {_worth(left.contest)}"
+    return f"{left.name}: it gives {measured}{promised}: {_verdict_words(left.contest)}"
 
 
-def _worth(contest: CommitComparison) -> str:
+def _verdict_words(contest: CommitComparison) -> str:
     """Return in words the verdict of HEAD compared with HEAD without one kept change."""
     if contest.verdict is Verdict.REJECT:
         costs = contest.objective is not None and contest.objective.high_percent < 0

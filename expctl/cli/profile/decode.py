@@ -1,4 +1,4 @@
-"""`expctl profile decode`: what the name of a Tensile kernel says."""
+"""The command `expctl profile decode`: explain the name of a Tensile kernel."""
 
 from pathlib import Path
 from typing import Annotated
@@ -40,7 +40,7 @@ def decode(
 
 
 def _recorded(path: Path) -> dict[str, object]:
-    """The parameters in `path`: one JSON object. Raises Refused."""
+    """Return the parameters in the JSON object at `path`. Raises Refused for anything else."""
     import json
 
     from expctl.domain.errors import Refused

@@ -1,4 +1,4 @@
-"""`expctl profile diff`: what changed between two profiles, and why."""
+"""The command `expctl profile diff`: show what changed between two profiles, and why."""
 
 from pathlib import Path
 from typing import Annotated

@@ -77,7 +77,7 @@ def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) ->
     occupancies = Occupancies()
     found = []
     for kernel in profile.kernels if kernels is None else kernels:
-        occupancy, note = occupancies.of(kernel.launch, arch)
+        occupancy, note = occupancies.compute(kernel.launch, arch)
         found.append(replace(kernel, occupancy=occupancy, occupancy_note=note, units=units))
     return tuple(found)
 

@@ -66,7 +66,7 @@ class Occupancies:
     def __init__(self) -> None:
         self._seen: dict[tuple[str, int, int, int, int], tuple[Occupancy | None, str]] = {}
 
-    def of(self, launch: Launch, arch: str) -> tuple[Occupancy | None, str]:
+    def compute(self, launch: Launch, arch: str) -> tuple[Occupancy | None, str]:
         """Return the occupancy of `launch` on `arch` and "", or None and the reason."""
         if arch not in ARCHITECTURES:
             return None, f"no occupancy figures for {arch}" if arch else "the GPU isn't known"

@@ -31,7 +31,7 @@ MEMORY = "long_scoreboard"
 def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """Explain the change by scattered loads: fewer bytes of each loaded sector are used, so more sectors are loaded."""
     used, sectors = ratio(before.bytes_used, after.bytes_used), ratio(before.load_sectors, after.load_sectors)
-    if used is None or not _along(1 / used, slower, SCATTERED) or not _along(sectors, slower, SCATTERED):
+    if used is None or not _moves_with(1 / used, slower, SCATTERED) or not _moves_with(sectors, slower, SCATTERED):
         return ""
     return (
         f"global loads use {before.bytes_used:.0f} -> {after.bytes_used:.0f} of the 32 B of each sector and move"
@@ -43,7 +43,7 @@ def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float
 def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     """Explain the change by narrow loads: more load instructions for the same number of sectors."""
     requests, sectors = ratio(before.load_requests, after.load_requests), ratio(before.load_sectors, after.load_sectors)
-    if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _along(requests, slower, NARROWED):
+    if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _moves_with(requests, slower, NARROWED):
         return ""
     loads = (after.load_requests or 0.0) - (before.load_requests or 0.0)
     instructions = (after.instructions or 0.0) - (before.instructions or 0.0)
@@ -79,7 +79,7 @@ def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> st
     wait = ratio(before.waits.get("barrier"), after.waits.get("barrier"))
     if count is None or wait is None or not _same_loads(before, after):
         return ""
-    if not _along(count, slower, MORE_BARRIERS) or not _along(wait, slower, MORE_WAITING):
+    if not _moves_with(count, slower, MORE_BARRIERS) or not _moves_with(wait, slower, MORE_WAITING):
         return ""
     added = ((after.warp_cycles or 0.0) - (before.warp_cycles or 0.0)) * (1 if slower > 1 else -1)
     if abs(after.waits["barrier"] - before.waits["barrier"]) < MAIN_SHARE * added:
@@ -97,15 +97,15 @@ def more_code(before: KernelEvidence, after: KernelEvidence, slower: float) -> b
     if None in (before.spills, after.spills) and before.scratch_bytes != after.scratch_bytes:
         # All instructions include spills, which weren't counted here; vector arithmetic doesn't.
         arithmetic = ratio(before.arithmetic, after.arithmetic)
-        return arithmetic is not None and differs(arithmetic, INSTRUCTIONS_PERCENT) and _half(arithmetic, slower)
+        return arithmetic is not None and differs(arithmetic, INSTRUCTIONS_PERCENT) and _explains_half(arithmetic, slower)
     code = [each.instructions - (each.spills or 0.0) if each.instructions else None for each in (before, after)]
     instructions = ratio(*code) if before.groups == after.groups else None
     if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT):
         return False
-    return _half(instructions, slower)
+    return _explains_half(instructions, slower)
 
 
-def _half(grown: float, slower: float) -> bool:
+def _explains_half(grown: float, slower: float) -> bool:
     return math.log(grown) / math.log(slower) >= HALF
 
 
@@ -132,7 +132,7 @@ def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
     """Explain the change by more bytes from and to DRAM, where DRAM is at least BUSY_DRAM_PERCENT busy."""
     moved = ratio(before.dram_bytes, after.dram_bytes)
     busy = max(before.dram_percent or 0.0, after.dram_percent or 0.0)
-    if moved is None or busy < BUSY_DRAM_PERCENT or not _along(moved, slower, MORE_WAITING):
+    if moved is None or busy < BUSY_DRAM_PERCENT or not _moves_with(moved, slower, MORE_WAITING):
         return ""
     return f"{times_text(moved)} the bytes from and to DRAM, which is {busy:.0f} % busy"
 
@@ -153,13 +153,13 @@ def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
     mine, its = before.waits.get(MEMORY), after.waits.get(MEMORY)
     if mine is None or its is None or (added > 0) != (slower > 1):
         return ""
-    if (its - mine) / added < MAIN_SHARE or not _along(ratio(mine, its), slower, MORE_WAITING):
+    if (its - mine) / added < MAIN_SHARE or not _moves_with(ratio(mine, its), slower, MORE_WAITING):
         return ""
     share = [100 * mine / before.warp_cycles, 100 * its / after.warp_cycles]
     return f"the same work, but warps wait for {STALLS[MEMORY]} {share[0]:.0f} -> {share[1]:.0f} % of their time"
 
 
-def _along(value: float | None, slower: float, least: float) -> bool:
+def _moves_with(value: float | None, slower: float, least: float) -> bool:
     """Return whether `value` changed in the direction of the time by a factor of at least `least`."""
     return value is not None and (value >= least if slower > 1 else value <= 1 / least)
 

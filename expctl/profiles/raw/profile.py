@@ -101,7 +101,7 @@ class RawProfile:
         self.timing.intervals = {f"{owner} {name}": interval for name, interval in self.timing.intervals.items()}
         self.devices = {f"{owner} {key}": replace(each, name=f"{owner} {each.name}") for key, each in agents.items()}
 
-    def count(self, kernel: str, counter: str, value: float) -> None:
+    def add_counter(self, kernel: str, counter: str, value: float) -> None:
         """Add the value that hardware counter `counter` had over one call of `kernel`."""
         self.counters.setdefault(kernel, {}).setdefault(counter, CounterTotals()).add(value)
 

@@ -37,7 +37,7 @@ def sequence(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def whole(value: object) -> int | None:
+def integer(value: object) -> int | None:
     """Return `value` if it is an integer or decimal digits, else None; limited to +-2^63, beyond every limit."""
     if isinstance(value, int) and not isinstance(value, bool):
         return max(-BITS_64, min(value, BITS_64))

@@ -46,7 +46,7 @@ def _serve(read: Callable[[int], Any], receiver: int, sender: int) -> None:
         os._exit(0)
 
 
-def cores() -> int:
+def usable_cores() -> int:
     """Return the number of cores that this process may use; 1 on a system without fork."""
     if not hasattr(os, "fork"):
         return 1

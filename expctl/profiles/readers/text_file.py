@@ -38,7 +38,7 @@ def open_text(path: Path) -> Iterator[TextIO]:
         raise refusals.unreadable(path, error) from error
 
 
-def head(path: Path, size: int = 65536) -> bytes:
+def first_bytes(path: Path, size: int = 65536) -> bytes:
     """Return at most `size` first bytes, unpacked; fewer where packed data end early. Raises Refused if unreadable."""
     try:
         with open(path, "rb") as raw:

@@ -10,7 +10,7 @@ from expctl.profiles.model.kernel_profile import Device, GridUnit, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.extents import extent
 from expctl.profiles.raw.profile import RawLaunch, RawProfile
-from expctl.profiles.readers.json_file import mapping, sequence, whole
+from expctl.profiles.readers.json_file import integer, mapping, sequence
 from expctl.profiles.roofline.peaks import arch_of
 
 KERNEL, COPIES = "kernel", ("gpu_memcpy", "gpu_memset", "memcpy", "memset")
@@ -47,7 +47,7 @@ def gather_torch(path: Path, document: Any) -> RawProfile:
         rounded = rounded or start > EPOCH_US * 1000
         arguments = mapping(event.get("args"))
         if category in COPIES:
-            found.add_copy(str(event.get("name", category)), duration, whole(arguments.get("bytes")))
+            found.add_copy(str(event.get("name", category)), duration, integer(arguments.get("bytes")))
             continue
         launch = _launch(event, arguments)
         found.launches[launch] = launch
@@ -87,15 +87,15 @@ def _launch(event: Mapping[str, Any], arguments: Mapping[str, Any]) -> RawLaunch
     return RawLaunch(
         kernel=str(event.get("name", "")),
         device=f"device {device}",
-        vgpr=whole(arguments.get("registers per thread")),
-        lds_bytes=whole(arguments.get("shared memory")),
+        vgpr=integer(arguments.get("registers per thread")),
+        lds_bytes=integer(arguments.get("shared memory")),
         grid=_extent(arguments.get("grid")),
         workgroup=_extent(arguments.get("block")),
     )
 
 
 def _extent(value: object) -> tuple[int, int, int] | None:
-    return extent([whole(each) for each in value]) if isinstance(value, list) and len(value) == 3 else None
+    return extent([integer(each) for each in value]) if isinstance(value, list) and len(value) == 3 else None
 
 
 def _ns(path: Path, event: Mapping[str, Any], field: str) -> int:
@@ -117,11 +117,11 @@ def _ns(path: Path, event: Mapping[str, Any], field: str) -> int:
 
 def _device(facts: Mapping[str, Any]) -> Device:
     product = str(facts.get("name") or "")
-    major, minor = whole(facts.get("computeMajor")), whole(facts.get("computeMinor"))
+    major, minor = integer(facts.get("computeMajor")), integer(facts.get("computeMinor"))
     nvidia = "NVIDIA" in product or "Tesla" in product or "GeForce" in product
     return Device(
         name=f"device {facts.get('id', 0)}",
         arch=f"sm_{major}{minor}" if nvidia and major is not None else arch_of(product),
         product=product,
-        units=whole(facts.get("numSms")) or None,
+        units=integer(facts.get("numSms")) or None,
     )

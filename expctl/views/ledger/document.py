@@ -13,7 +13,7 @@ from expctl.views.ledger.cached_tables import HEADS, Tables, tables
 from expctl.views.ledger.findings import about
 from expctl.views.ledger.markdown_table import aligned, table
 from expctl.views.ledger.protocol import protocol_sections
-from expctl.views.ledger.tables import experiment_cells, forecast_cells, rule_cells, short
+from expctl.views.ledger.tables import experiment_cells, forecast_cells, rule_cells, shorten
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
@@ -75,7 +75,7 @@ def _sections(ledger: Ledger, long: Tables) -> Iterator[str | bytes]:
     yield from ("", "## Experiments", "")
     yield from (ORDER, "", long.experiments) if long.experiments else ("None yet.",)
     if ledger.unused:
-        yield from ("", f"Never used, so nothing is missing there: {_few(ledger.unused)}.")
+        yield from ("", f"Never used, so nothing is missing there: {_first_names(ledger.unused)}.")
     yield from _remarks("Corrections to imported rows", ledger.corrections)
     yield from _remarks("Notes", ledger.notes)
     yield ""
@@ -91,7 +91,7 @@ def _sections(ledger: Ledger, long: Tables) -> Iterator[str | bytes]:
     yield from protocol_sections(ledger.protocol)
 
 
-def _few(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - UNUSED_MAX} more gaps" if len(names) > UNUSED_MAX else ""
     return ", ".join(names[:UNUSED_MAX]) + more
 
@@ -122,14 +122,14 @@ def _baselines(ledger: Ledger) -> Iterator[str]:
 
 
 def _queued(item: QueueItem) -> Iterator[str]:
-    yield f"- **{shown(item.id)}** {shown(short(item.title))} ({shown(item.kind)}, mode {shown(item.mode)})"
-    yield f"  - hypothesis: {shown(short(item.hypothesis))}"
-    yield f"  - prediction: {shown(short(prediction_text(item.prediction)))}"
-    yield f"  - depends on: {shown(short(_depends(item)))}"
-    if standing := _standing(item):
-        yield f"  - state: {shown(short(standing))}"
+    yield f"- **{shown(item.id)}** {shown(shorten(item.title))} ({shown(item.kind)}, mode {shown(item.mode)})"
+    yield f"  - hypothesis: {shown(shorten(item.hypothesis))}"
+    yield f"  - prediction: {shown(shorten(prediction_text(item.prediction)))}"
+    yield f"  - depends on: {shown(shorten(_depends(item)))}"
+    if standing := _queue_state(item):
+        yield f"  - state: {shown(shorten(standing))}"
     if item.precondition:
-        yield f"  - new precondition: {shown(short(item.precondition))}"
+        yield f"  - new precondition: {shown(shorten(item.precondition))}"
 
 
 def _remarks(title: str, remarks: Iterable[Remark]) -> list[str]:
@@ -169,7 +169,7 @@ def _depends(item: QueueItem) -> str:
     return ", ".join(f"{condition} ({known})" for condition, known in item.depends_on) or "nothing"
 
 
-def _standing(item: QueueItem) -> str:
+def _queue_state(item: QueueItem) -> str:
     """Return why a queue item isn't simply next, e.g. `BLOCKED: on 4f2c91a: ...`, and its priority; "" if it is."""
     priority = f"priority {item.priority}" if item.priority else ""
     state = "" if item.state is State.READY else str(item.state)

@@ -29,7 +29,7 @@ def protocol_sections(protocol: Protocol) -> Iterator[str]:
     """Yield the sections line by line."""
     yield from _scope(protocol)
     yield from ("", "## Protocol", "")
-    yield from _course(protocol)
+    yield from _procedure(protocol)
     yield from _keep_rule(protocol.keep)
     yield f"- Limits of a patch: {shown(protocol.patch.files)} files, {shown(protocol.patch.bytes)} bytes."
     yield from ("", "## Words", WORDS.rstrip("\n"))
@@ -50,7 +50,7 @@ def _scope(protocol: Protocol) -> Iterator[str]:
         yield f"- References: {shown('; '.join(protocol.references))}."
 
 
-def _course(protocol: Protocol) -> Iterator[str]:
+def _procedure(protocol: Protocol) -> Iterator[str]:
     gate = protocol.gate
     yield (
         f"- Gate: no process matching {_code(gate.patterns)} for {shown(f'{gate.quiet_s:g}')} s; a run waits at most"

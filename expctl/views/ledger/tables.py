@@ -73,7 +73,7 @@ def rule_cells(rules: Iterable[RuleRow | Line]) -> list[list[str]]:
     return lines
 
 
-def short(text: str) -> str:
+def shorten(text: str) -> str:
     """Join `text` to one line, and cut it after LINE_MAX characters."""
     joined = " ".join(text.split())
     return joined if len(joined) <= LINE_MAX else joined[: LINE_MAX - 1].rstrip() + "…"
@@ -99,7 +99,7 @@ def _at_size(estimate: Estimate) -> str:
 
 
 def _forecast(forecast: Forecast) -> list[str]:
-    return cells((forecast.id, prediction_text(forecast.predicted), outcome_text(forecast), short(forecast.hypothesis)))
+    return cells((forecast.id, prediction_text(forecast.predicted), outcome_text(forecast), shorten(forecast.hypothesis)))
 
 
 def _rule(rule: RuleRow) -> list[str]:
@@ -114,14 +114,14 @@ def _rule(rule: RuleRow) -> list[str]:
 def _state(rule: RuleRow) -> str:
     """Return whether a rule is in force, by its own record."""
     if rule.lapses:
-        return "; ".join(map(_lapse, rule.lapses))
+        return "; ".join(map(_changed_condition, rule.lapses))
     return f"OPEN AGAIN on: {rule.reopened_by}" if rule.reopened_by else IN_EPOCH if rule.in_epoch else CLOSED
 
 
-def _waived(passes: Iterable[WaivedRepeat]) -> str:
-    return "; ".join(f"waived for {each.id} ({each.verdict}): {each.reason}" for each in passes)
+def _waived(waived: Iterable[WaivedRepeat]) -> str:
+    return "; ".join(f"waived for {each.id} ({each.verdict}): {each.reason}" for each in waived)
 
 
-def _lapse(lapse: ChangedCondition) -> str:
+def _changed_condition(lapse: ChangedCondition) -> str:
     evidence = f" ({lapse.evidence})" if lapse.evidence else ""
     return f"OPEN AGAIN: {lapse.condition}: {lapse.was} -> {lapse.now}{evidence}"

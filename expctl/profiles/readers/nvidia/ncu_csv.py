@@ -119,18 +119,18 @@ def _kernel(found: RawProfile, table: Table, row: Row, texts: Mapping[str, tuple
     def cell(name: str) -> str:
         return row[columns[name]] if name in columns else ""
 
-    def whole(name: str) -> int | None:
+    def integer(name: str) -> int | None:
         return round(values[name]) if name in values else None
 
-    device = f"device {cell('device') or whole('launch__device_id') or 0}"
-    shared = (whole("launch__shared_mem_per_block_static"), whole("launch__shared_mem_per_block_dynamic"))
+    device = f"device {cell('device') or integer('launch__device_id') or 0}"
+    shared = (integer("launch__shared_mem_per_block_static"), integer("launch__shared_mem_per_block_dynamic"))
     launch = RawLaunch(
         kernel=cell("kernel name"),
         device=device,
-        vgpr=whole("launch__registers_per_thread"),
+        vgpr=integer("launch__registers_per_thread"),
         lds_bytes=sum(size or 0 for size in shared) if any(size is not None for size in shared) else None,
-        grid=_extent(cell("grid size")) or extent([whole(f"launch__grid_dim_{axis}") for axis in AXES]),
-        workgroup=_extent(cell("block size")) or extent([whole(f"launch__block_dim_{axis}") for axis in AXES]),
+        grid=_extent(cell("grid size")) or extent([integer(f"launch__grid_dim_{axis}") for axis in AXES]),
+        workgroup=_extent(cell("block size")) or extent([integer(f"launch__block_dim_{axis}") for axis in AXES]),
     )
     found.launches[launch] = launch
     duration = next((values[name] for name in (DURATION, *_OTHER_DURATIONS) if name in values), None)
@@ -139,22 +139,22 @@ def _kernel(found: RawProfile, table: Table, row: Row, texts: Mapping[str, tuple
     else:
         found.timing.add_isolated(launch, round(duration))
     if device not in found.devices:
-        clock = whole(_CLOCK_KHZ)
+        clock = integer(_CLOCK_KHZ)
         found.devices[device] = Device(
             name=device,
             arch=f"sm_{cell('cc').replace('.', '')}" if cell("cc") else "",
             product=texts[_PRODUCT][0] if _PRODUCT in texts else "",
-            units=whole("launch__sm_count"),
+            units=integer("launch__sm_count"),
             clock_mhz=clock // 1000 if clock else None,
         )
     for name, value in values.items():
         if "__" in name and not _NOT_COUNTERS.search(name):
-            found.count(launch.kernel, name, value)
+            found.add_counter(launch.kernel, name, value)
     cycles = next((values[name] for name in _CYCLES if name in values), None)
     if cycles is None and _CLOCK in values and duration is not None:
         cycles = values[_CLOCK] * duration / 1e9  # for each call: the product of mean clock and mean time is another number
     if cycles is not None:
-        found.count(launch.kernel, CYCLES, cycles)
+        found.add_counter(launch.kernel, CYCLES, cycles)
 
 
 def _finished(found: RawProfile, table: Table) -> RawProfile:

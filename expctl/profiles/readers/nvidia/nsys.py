@@ -84,7 +84,7 @@ def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], f
             key = tuple(values)
             if key not in entries:
                 process = None if process_at is None else values[process_at]
-                device = "the GPU" if device_at is None else devices.of(values[device_at], process)
+                device = "the GPU" if device_at is None else devices.name_of(values[device_at], process)
                 found.launches[key] = _launch(device, dict(zip(parts, key, strict=True)), strings)
                 entries[key] = found.timing.appenders(device, key)
             if not start and not end:
@@ -103,21 +103,21 @@ def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], f
 
 
 def _launch(device: str, values: dict[str, Any], strings: dict[Any, str]) -> RawLaunch:
-    def whole(name: str) -> int | None:
+    def integer(name: str) -> int | None:
         value = values.get(name)
         return value if isinstance(value, int) else None
 
     named = [values[part] for part in ("demangledName", "shortName", "mangledName", "name") if values.get(part) is not None]
     names = [strings.get(value, "") if isinstance(value, int) else str(value) for value in named]
-    shared = [whole("staticSharedMemory"), whole("dynamicSharedMemory")]
+    shared = [integer("staticSharedMemory"), integer("dynamicSharedMemory")]
     return RawLaunch(
         kernel=next((name for name in names if name), f"kernel {named[0] if named else '?'}"),
         device=device,
-        vgpr=whole("registersPerThread"),
+        vgpr=integer("registersPerThread"),
         lds_bytes=sum(size or 0 for size in shared) if any(size is not None for size in shared) else None,
-        scratch_bytes=whole("localMemoryPerThread"),
-        grid=extent([whole(f"grid{axis.upper()}") for axis in AXES]),
-        workgroup=extent([whole(f"block{axis.upper()}") for axis in AXES]),
+        scratch_bytes=integer("localMemoryPerThread"),
+        grid=extent([integer(f"grid{axis.upper()}") for axis in AXES]),
+        workgroup=extent([integer(f"block{axis.upper()}") for axis in AXES]),
     )
 
 

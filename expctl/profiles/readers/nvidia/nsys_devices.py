@@ -18,7 +18,7 @@ class NsysDevices:
     gpus: Mapping[int, Device]
     numbers: Mapping[tuple[int, int], int] | None
 
-    def of(self, number: object, process: object) -> str:
+    def name_of(self, number: object, process: object) -> str:
         """Return the name of the GPU that a kernel's deviceId (`number`) and globalPid (`process`) mean."""
         if self.numbers is None or not isinstance(number, int) or not isinstance(process, int):
             return f"device {number}"

@@ -76,20 +76,20 @@ def device_key(agent: str) -> str:
 
 
 def _launch(cells: dict[str, str]) -> RawLaunch:
-    def whole(name: str) -> int | None:
+    def integer(name: str) -> int | None:
         column = next((each for each in _NAMES[name] if each in cells), None)
         return optional_integer(cells[column]) if column else None
 
     return RawLaunch(
         kernel=cells["kernel_name"],
         device=device_key(cells.get("agent_id", "")),
-        vgpr=whole("vgpr"),
-        accum=whole("accum"),
-        sgpr=whole("sgpr"),
-        lds_bytes=whole("lds"),
-        scratch_bytes=whole("scratch"),
-        grid=extent([whole(f"grid_{axis}") for axis in AXES]),
-        workgroup=extent([whole(f"workgroup_{axis}") for axis in AXES]),
+        vgpr=integer("vgpr"),
+        accum=integer("accum"),
+        sgpr=integer("sgpr"),
+        lds_bytes=integer("lds"),
+        scratch_bytes=integer("scratch"),
+        grid=extent([integer(f"grid_{axis}") for axis in AXES]),
+        workgroup=extent([integer(f"workgroup_{axis}") for axis in AXES]),
     )
 
 

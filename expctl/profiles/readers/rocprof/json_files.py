@@ -9,7 +9,7 @@ from expctl.profiles.model.kernel_profile import Device, Extent, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.extents import extent
 from expctl.profiles.raw.profile import RawLaunch, RawProfile
-from expctl.profiles.readers.json_file import mapping, sequence, whole
+from expctl.profiles.readers.json_file import integer, mapping, sequence
 
 ROOT = "rocprofiler-sdk-tool"
 GPU = 2
@@ -44,7 +44,7 @@ def _process(path: Path, entry: dict[str, Any]) -> RawProfile:
     _dispatches(found, sequence(records.get("kernel_dispatch")), symbols, agents)
     _counted_dispatches(found, entry, symbols, agents, timed=not found.has_kernels)
     for copy in sequence(records.get("memory_copy")):
-        found.add_copy(_direction(entry, copy), copy["end_timestamp"] - copy["start_timestamp"], whole(copy.get("bytes")))
+        found.add_copy(_direction(entry, copy), copy["end_timestamp"] - copy["start_timestamp"], integer(copy.get("bytes")))
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
     return found
 
@@ -71,7 +71,7 @@ def _counted_dispatches(
             counter = names.get(_handle(each.get("counter_id")), str(_handle(each.get("counter_id"))))
             values[counter] = values.get(counter, 0.0) + float(each.get("value", 0))
         for counter, value in values.items():
-            found.count(found.launches[key].kernel, counter, value)
+            found.add_counter(found.launches[key].kernel, counter, value)
         if not timed:
             continue
         if "start_timestamp" in data:
@@ -93,11 +93,11 @@ def _name_launch(
         found.launches[key] = RawLaunch(
             kernel=str(name),
             device=device,
-            vgpr=whole(symbol.get("arch_vgpr_count")),
-            accum=whole(symbol.get("accum_vgpr_count")),
-            sgpr=whole(symbol.get("sgpr_count")),
-            lds_bytes=whole(info.get("group_segment_size")),
-            scratch_bytes=whole(info.get("private_segment_size")),
+            vgpr=integer(symbol.get("arch_vgpr_count")),
+            accum=integer(symbol.get("accum_vgpr_count")),
+            sgpr=integer(symbol.get("sgpr_count")),
+            lds_bytes=integer(info.get("group_segment_size")),
+            scratch_bytes=integer(info.get("private_segment_size")),
             workgroup=workgroup,
             grid=grid,
         )
@@ -109,7 +109,7 @@ _xyz = itemgetter("x", "y", "z")
 
 def _extent(value: object) -> Extent | None:
     return (
-        extent([whole(each) for each in _xyz(value)]) if isinstance(value, dict) and {"x", "y", "z"} <= value.keys() else None
+        extent([integer(each) for each in _xyz(value)]) if isinstance(value, dict) and {"x", "y", "z"} <= value.keys() else None
     )
 
 
@@ -133,7 +133,7 @@ def _device(agent: Mapping[str, Any]) -> Device:
         name=f"agent {agent.get('node_id', _handle(agent.get('id')))}",
         arch=str(agent.get("name") or ""),
         product=str(agent.get("product_name") or ""),
-        units=whole(agent.get("cu_count")) or None,
-        partitions=whole(agent.get("num_xcc")) or None,
-        clock_mhz=whole(agent.get("max_engine_clk_fcompute")) or None,
+        units=integer(agent.get("cu_count")) or None,
+        partitions=integer(agent.get("num_xcc")) or None,
+        clock_mhz=integer(agent.get("max_engine_clk_fcompute")) or None,
     )

@@ -13,7 +13,7 @@ from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.extents import AXES, extent
 from expctl.profiles.raw.profile import CopyTotals, CounterTotals, RawLaunch, RawProfile
-from expctl.profiles.readers.json_file import mapping, whole
+from expctl.profiles.readers.json_file import integer, mapping
 from expctl.profiles.readers.rocprof.rocpd_dispatches import DeviceColumn, read_dispatches
 from expctl.profiles.readers.rocprof.rocpd_tables import DISPATCH, Tables, by_column
 from expctl.profiles.readers.sqlite_file import open_database, tables
@@ -101,7 +101,7 @@ def _launch(row: Mapping[str, Any], symbol: Mapping[str, Any], column: DeviceCol
     name = symbol.get("display_name") or symbol.get("kernel_name") or f"kernel {row.get('kernel_id')}"
     return RawLaunch(
         kernel=str(name),
-        device=column.of(row.get(column.column)),
+        device=column.name_of(row.get(column.column)),
         vgpr=of(symbol, "arch_vgpr_count", "vgpr_count"),
         accum=of(symbol, "accum_vgpr_count"),
         sgpr=of(symbol, "sgpr_count"),
@@ -120,7 +120,7 @@ def _device(row: Mapping[str, Any]) -> Device:
         facts = {}
 
     def fact(name: str) -> int | None:
-        value = whole(mapping(facts).get(name))
+        value = integer(mapping(facts).get(name))
         return value if value and value > 0 else None
 
     return Device(

@@ -10,7 +10,7 @@ from expctl.profiles.raw import refusals
 from expctl.profiles.raw.dispatch_stats import Appenders, DispatchTimes, Gaps, Intervals, SerialDispatches
 from expctl.profiles.raw.extents import AXES
 from expctl.profiles.readers.rocprof.rocpd_tables import Tables
-from expctl.profiles.readers.split_read import cores, halves, read_in_parallel
+from expctl.profiles.readers.split_read import halves, read_in_parallel, usable_cores
 from expctl.profiles.readers.sqlite_file import open_database, quoted
 
 ROWS_FOR_TWO = 100_000
@@ -60,14 +60,14 @@ class DeviceColumn:
     names: Mapping[Any, str]
 
     @property
-    def only(self) -> str:
+    def single(self) -> str:
         """Return the name of the only GPU; "" where there are several or none."""
         different = set(self.names.values())
         return different.pop() if len(different) == 1 else ""
 
-    def of(self, value: object) -> str:
+    def name_of(self, value: object) -> str:
         """Return the name of the GPU that a value of the column means."""
-        return self.only or self.names.get(value) or (f"agent {value}" if self.column else "the GPU")
+        return self.single or self.names.get(value) or (f"agent {value}" if self.column else "the GPU")
 
 
 def read_dispatches(source: Tables, have: Mapping[str, bool], devices: DeviceColumn) -> Dispatches:
@@ -77,7 +77,7 @@ def read_dispatches(source: Tables, have: Mapping[str, bool], devices: DeviceCol
     first, last = source.database.execute(ends).fetchone()
     if first is None:
         return Dispatches()
-    ranges = halves(first, last) if last - first >= ROWS_FOR_TWO and cores() > 1 else ((first, last),)
+    ranges = halves(first, last) if last - first >= ROWS_FOR_TWO and usable_cores() > 1 else ((first, last),)
 
     def read(part: int) -> Any:
         with open_database(source.path) as database:
@@ -176,7 +176,7 @@ def _key(have: Mapping[str, bool], devices: DeviceColumn) -> str:
     terms = [
         f"{_value(name, have[name])} * {weight}"
         for name, weight in found
-        if name and not (name == devices.column and devices.only)
+        if name and not (name == devices.column and devices.single)
     ]
     return " + ".join(terms)
 
@@ -186,8 +186,8 @@ def _value(name: str, nullable: bool) -> str:
 
 
 def _device_of(source: Tables, dispatch: int, devices: DeviceColumn) -> str:
-    if devices.only or not devices.column:
-        return devices.of(None)
+    if devices.single or not devices.column:
+        return devices.name_of(None)
     query = f"SELECT {quoted(devices.column)} FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608
     (value,) = source.database.execute(query, (dispatch,)).fetchone()
-    return devices.of(value)
+    return devices.name_of(value)

@@ -105,7 +105,7 @@ def gather_counters(table: Table) -> RawProfile:
             table.path, "counters without a row", "did the program launch a kernel while it was profiled?"
         )
     for (*_, name, counter), value in values.items():
-        found.count(name, counter, value)
+        found.add_counter(name, counter, value)
     _fill(found, seen, timed=timed)
     describe(found, columns)
     found.notes.append("counters: dispatches ran one at a time to be counted, so gaps between them mean nothing")
@@ -123,17 +123,17 @@ def _fill(found: RawProfile, seen: dict[tuple[str, ...], tuple[tuple[str, ...], 
 
 
 def _launch(cells: dict[str, str]) -> RawLaunch:
-    def whole(*names: str) -> int | None:
+    def integer(*names: str) -> int | None:
         return next((optional_integer(cells[name]) for name in names if name in cells), None)
 
     return RawLaunch(
         kernel=cells["kernel_name"],
         device=device_key(cells.get("agent_id", "")),
-        vgpr=whole("vgpr_count", "arch_vgpr_count"),
-        accum=whole("accum_vgpr_count"),
-        sgpr=whole("sgpr_count"),
-        lds_bytes=whole("lds_block_size"),
-        scratch_bytes=whole("scratch_size"),
-        workgroup_size=whole("workgroup_size"),
-        grid_size=whole("grid_size"),
+        vgpr=integer("vgpr_count", "arch_vgpr_count"),
+        accum=integer("accum_vgpr_count"),
+        sgpr=integer("sgpr_count"),
+        lds_bytes=integer("lds_block_size"),
+        scratch_bytes=integer("scratch_size"),
+        workgroup_size=integer("workgroup_size"),
+        grid_size=integer("grid_size"),
     )
