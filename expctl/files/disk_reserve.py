@@ -10,7 +10,7 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Reserve:
-    """The file `reserve` of BYTES bytes in expctl's state folder."""
+    """A file of 1 MiB in expctl's state folder, which is deleted to free space when the disk is full."""
 
     def __init__(self, state: Path) -> None:
         self._file = state / "reserve"

@@ -16,7 +16,7 @@ from expctl.gpu.headroom import Headroom, Usage, headroom
 
 
 class Limiter(StrEnum):
-    """Resource that is exhausted first."""
+    """Resources that can limit how many waves of a kernel fit on a GPU."""
 
     VGPR = "vgpr"
     SGPR = "sgpr"
@@ -38,7 +38,7 @@ class Resident:
     percent: float
     limiter: str
     headroom: Headroom
-    """Headroom of the number of workgroups."""
+    """How much more or less of each resource would change the number of resident workgroups."""
     obstacle: str
     """Why not even one workgroup can be launched; "" if one can."""
 
@@ -57,7 +57,7 @@ class Occupancy:
     most_waves_per_simd: int
     limiter: str
     headroom: Headroom
-    """Headroom of `waves_per_simd`."""
+    """How much more or less of each resource would change `waves_per_simd`."""
     vgpr_allocated: int
     resident: tuple[Resident, ...]
     naive_percent: float

@@ -11,7 +11,7 @@ from expctl.imported.verdicts import speaks_of_verdicts
 
 
 class Role(StrEnum):
-    """Roles of columns."""
+    """Roles that a column of a hand-kept table can have."""
 
     NAME = "id"
     VERDICT = "verdict"

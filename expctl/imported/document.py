@@ -102,7 +102,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """A line that was not understood, and why."""
+    """A line of the ledger that was not understood, and why."""
 
     line: int
     text: str

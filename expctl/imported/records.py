@@ -36,7 +36,7 @@ def records_of(
     target: str,
     number_kind: NumberKind,
 ) -> tuple[Record, ...]:
-    """Return one record per entry, in the order of the file."""
+    """Return one imported record per entry, in the order of the file."""
     beside: dict[int, list[NamedEntry]] = {}
     for each in named:
         beside.setdefault(each.entry.row.line, []).append(each)
@@ -101,7 +101,7 @@ def _record(
 
 
 def _notes(named: NamedEntry, beside: Sequence[NamedEntry]) -> list[str]:
-    """Return notes on a changed id, and on other records made of the same row."""
+    """Return notes for an imported record: on a changed id, and on other records made of the same row."""
     entry = named.entry
     notes = [named.note] if named.note else []
     others = [each for each in beside if each is not named]

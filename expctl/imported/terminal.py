@@ -27,7 +27,7 @@ def record_lines(records: Sequence[Record], naming: IdAssignment) -> list[str]:
 
 
 def split_lines(naming: IdAssignment) -> list[str]:
-    """Return one line per row of which several records are made."""
+    """Return one line per row of the ledger of which several records are made."""
     made: dict[int, list[NamedEntry]] = {}
     for each in (*naming.named, *naming.known):
         made.setdefault(each.entry.row.line, []).append(each)
@@ -56,7 +56,7 @@ def unread_lines(label: str, lines: Sequence[Unread]) -> list[str]:
 
 
 def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:
-    """Return the remarks of the audit, one per line."""
+    """Return the remarks of an import's audit, one per line."""
     against = f"roofline {roofline}" if roofline else "no roofline known: --peak TFLOPS and --size n=8192:FLOP give one"
     lines = [f"audit    {len(remarks)} remarks; {against}"]
     for remark in remarks:

@@ -40,7 +40,7 @@ class Status(StrEnum):
 
 
 class Case(NamedTuple):
-    """Key by which the rows of both files are joined."""
+    """Kernel and shape: the key by which the rows of two result files are joined."""
 
     kernel: str
     shape: str

@@ -30,7 +30,7 @@ class ConsoleProgress:
         self._title = text
 
     def working(self, name: str, text: str) -> None:
-        """Show the current step; only on a terminal."""
+        """Show the step that is being done; only on a terminal."""
         self._bar(f"  {name:<10} {one_line(text, 90)} ...")
 
     def step(self, name: str, text: str, duration_s: float = 0.0) -> None:

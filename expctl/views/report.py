@@ -77,7 +77,7 @@ def epoch_lines(epoch: Epoch) -> list[str]:
 
 
 def proposal_lines(proposal: Proposal, references: Iterable[str]) -> list[str]:
-    """Return a queued proposal."""
+    """Return a queued proposal as lines for a terminal."""
     lines = [f"{proposal.id}  {one_line(proposal.title)}", f"  {proposal.kind}, queued, mode {proposal.mode}"]
     lines += labelled("hypothesis", proposal.hypothesis) + prediction_lines(proposal.prediction)
     lines += labelled("depends on", ", ".join(proposal.depends_on)) + labelled("precondition", proposal.precondition)
@@ -85,7 +85,7 @@ def proposal_lines(proposal: Proposal, references: Iterable[str]) -> list[str]:
 
 
 def prediction_lines(prediction: Prediction | None) -> list[str]:
-    """Return the predicted verdict and gain; [] without a prediction."""
+    """Return the line with the predicted verdict and gain; [] without a prediction."""
     if prediction is None:
         return []
     gain = f", {prediction.gain_percent[0]:+g} to {prediction.gain_percent[1]:+g} %" if prediction.gain_percent else ""
@@ -124,7 +124,7 @@ def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:
 
 
 def labelled(label: str, text: str) -> list[str]:
-    """Return a line with its label; [] for an empty text."""
+    """Return `text` as one line after its label; [] for an empty text."""
     return [f"  {label:<10} {one_line(text, 1200)}"] if text.strip() else []
 
 

@@ -6,7 +6,7 @@ from expctl.gpu.tensile.keys import Key
 
 SHORTENED_AT = 48
 HASH_LETTERS = 43
-"""Length of 32 bytes in base64, written with `_` and `-`."""
+"""Length of a hash: 32 bytes in base64, written with `_` and `-`."""
 LIKE_KEYS_MOST = 0.25
 """Largest share of a hash's letters that may look like keys by chance."""
 KEY_LIKE = re.compile(r"\d?[A-Z]+(?:n?\d+|\d+p\d+|n\d+p\d+)?", re.ASCII)

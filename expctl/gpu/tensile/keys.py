@@ -55,7 +55,7 @@ class Key:
 
     @property
     def known(self) -> bool:
-        """Return whether the generators use this key."""
+        """Return whether a generator of Tensile kernels uses this key."""
         return bool(self.parameter)
 
 
@@ -76,12 +76,12 @@ def read_keys(tokens: Iterable[str], table: Mapping[str, Parameter] = KEYS) -> t
 
 
 def unknown(token: str) -> Key:
-    """Return `token` as a key without a parameter."""
+    """Return `token` as a Key that no generator uses: without a parameter."""
     return Key(token=token, key=token, parameter="", value="", meaning="unknown")
 
 
 def _read(token: str, table: Mapping[str, Parameter]) -> Key:
-    """Parse one token, as the longest key whose remaining text is a valid value."""
+    """Parse one token of a kernel name, e.g. `PGR1`, as the longest known key that leaves a valid value."""
     if token in ("MAC", "MAD", "FMA"):
         parameter = table["MAC"]
         return Key(

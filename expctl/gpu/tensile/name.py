@@ -35,7 +35,7 @@ ARCHITECTURE = re.compile(r"gfx[0-9]+[0-9a-f]{2}", re.ASCII)
 
 
 class Kind(StrEnum):
-    """Sort of kernel name."""
+    """Sort of a Tensile kernel name: product, handwritten, helper or shortened."""
 
     PRODUCT = "product"
     """A generated kernel that computes a matrix product."""
@@ -48,7 +48,7 @@ class Kind(StrEnum):
 
 
 class Dialect(StrEnum):
-    """Generator that made the name."""
+    """Generator that made a kernel name: Tensile or TensileLite."""
 
     TENSILE = "Tensile"
     TENSILE_LITE = "TensileLite"
@@ -90,7 +90,7 @@ class KernelName:
 
 
 LONGEST = 4096
-"""Most characters of a name that is parsed; generators write up to 818. Python's int refuses numbers of more digits."""
+"""Most characters of a kernel name that is parsed. Generators write up to 818; Python's int refuses very long numbers."""
 
 
 def is_tensile(name: str) -> bool:

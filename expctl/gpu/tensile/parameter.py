@@ -13,7 +13,7 @@ ON_OFF = {"0": "off", "1": "on"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """A parameter of the generators; `words` explains values by their text in the name.
+    """A parameter of the Tensile generators; `words` explains values by their text in a kernel name.
 
     Only a value listed in `words` may be letters or empty; any other value must be a number.
     """
@@ -24,19 +24,19 @@ class Parameter:
 
 
 def of(name: str, meaning: str, words: Mapping[str, str] | None = None) -> Parameter:
-    """Return a parameter; without `words`, its value must be a number."""
+    """Return the Tensile parameter `name` with its meaning; without `words`, its value must be a number."""
     return Parameter(name=name, meaning=meaning, words=words or {})
 
 
 def switch(name: str, meaning: str) -> Parameter:
-    """Return a parameter that is on or off."""
+    """Return a Tensile parameter that is on or off."""
     return of(name, meaning, ON_OFF)
 
 
 def each(
     key: str, name: str, meaning: str, sides: Mapping[str, str], words: Mapping[str, str] | None = None
 ) -> dict[str, Parameter]:
-    """Return one parameter per side; `sides` maps the part of its name (`A`) to its text in the meaning."""
+    """Return one Tensile parameter per side; `sides` maps the part of its name (`A`) to its text in the meaning."""
     return {key.format(_capitals(side)): of(name.format(side), meaning.format(what), words) for side, what in sides.items()}
 
 

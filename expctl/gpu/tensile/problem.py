@@ -84,7 +84,10 @@ def _split_glued(token: str) -> Sequence[str]:
 
 
 def _parts(tokens: Sequence[str]) -> tuple[Sequence[str], str, Sequence[str]]:
-    """Return the tokens of types, the letters of flags (which may end the only token of types), and the tokens after them."""
+    """Split the tokens after the tensors into those of types, the letters of flags, and the rest.
+
+    The letters of flags may end the only token of types, e.g. `HBH`.
+    """
     for index, token in enumerate(tokens[1:4], start=1):
         if FLAGS.fullmatch(token):
             return tokens[:index], token, tokens[index + 1 :]

@@ -18,7 +18,7 @@ class InstructionClass(StrEnum):
     PERMUTE = "v_perm"
     CONVERT = "v_cvt"
     DUAL = "v_dual"
-    """Two operations in one instruction."""
+    """The instructions v_dual_*, each of which does two operations."""
     LANE = "lane moves"
     """The instructions v_readlane and v_writelane, which also carry spilled scalars, and accumulator moves on CDNA."""
     VECTOR = "other vector ALU"

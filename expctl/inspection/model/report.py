@@ -14,7 +14,7 @@ from expctl.inspection.model.instruction_mix import Body
 
 
 class Form(StrEnum):
-    """Kind of an inspected file."""
+    """Kinds of files that `expctl inspect` reads."""
 
     SOURCE = "HIP source"
     ASSEMBLY = "assembly"

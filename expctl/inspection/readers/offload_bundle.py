@@ -24,7 +24,7 @@ class Entry:
 
     @property
     def arch(self) -> str:
-        """Return the GPU's architecture; "" for the part of the host."""
+        """Return the GPU's architecture; "" for the part of the host CPU."""
         return arch_of_target(self.target) if self.target.startswith("hip") else ""
 
 

@@ -25,7 +25,7 @@ from expctl.profiles.diff.work_causes import (
 
 
 class CauseKind(StrEnum):
-    """Causes that can be named."""
+    """Causes that `profile diff` can name for a change of a kernel's time."""
 
     CLOCK = "clock"
     SIZE = "problem size"
@@ -103,7 +103,7 @@ _RULES: tuple[tuple[CauseKind, Rule], ...] = (
 )
 _REDEFINING = (CauseKind.SIZE, CauseKind.TILE, CauseKind.SHAPE)
 _OF_ONE_PROBLEM = (CauseKind.SPILL, CauseKind.COALESCING, CauseKind.TRAFFIC)
-"""Causes whose figures also grow with the problem."""
+"""Causes whose figures also grow with the problem; not named where the problem may have changed."""
 _NO_MORE_CODE = (
     CauseKind.SPILL, CauseKind.COALESCING, CauseKind.CONFLICTS, CauseKind.BARRIERS, CauseKind.OCCUPANCY, CauseKind.TRAFFIC,
 )  # fmt: skip

@@ -20,7 +20,7 @@ class PairedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two kernels of the two runs that correspond."""
+    """A kernel of the first run and the kernel of the second run that corresponds to it."""
 
     before: Kernel
     after: Kernel

@@ -20,7 +20,7 @@ WORK_PERCENT = 5.0
 
 
 def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain the change by another problem: another number of workgroups of the same code, and other work in total."""
+    """Explain a change of time by another problem: another number of workgroups of the same code, and other work in total."""
     groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
     if groups is None or is_about(groups, GROUPS_PERCENT) or is_about(work, WORK_PERCENT):
         return ""
@@ -38,7 +38,7 @@ def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain the change by another tile: fewer workgroups that each hold more, or the reverse, for the same work.
+    """Explain a change of time by another tile: fewer workgroups that each hold more, or the reverse, for the same work.
 
     Without counters, time that changes with the number of workgroups may as well mean another problem: the result is "".
     """
@@ -68,7 +68,7 @@ def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:
-    """Explain the change by another launch shape: the same work-items in workgroups of another shape."""
+    """Explain a change of time by another launch shape: the same work-items in workgroups of another shape."""
     if before.workgroup is None or after.workgroup is None or before.grid is None or after.grid is None:
         return ""
     if before.workgroup == after.workgroup or not _same_resources(before, after):

@@ -14,9 +14,9 @@ CYCLES_PERCENT = 0.5
 CLOCK_PERCENT = 1.5
 COUNT_PERCENT = 2.0
 ONE_CALL_PERCENT = 10.0
-"""Limit for the time of a single call, whose spread isn't known; clocks alone change it by several percent."""
+"""Least change of time that counts where a profile has a single call, whose spread isn't known."""
 DEVIATIONS = 3.0
-"""Least difference of two mean times in standard errors; kernels that are launched in many ways spread widely."""
+"""Least difference of two mean times that counts, in standard errors."""
 
 
 def ratio(before: float | None, after: float | None) -> float | None:

@@ -10,12 +10,12 @@ from expctl.profiles.diff.noise import COUNT_PERCENT, differs, is_about, ratio
 SPILL_PERCENT = 0.5
 """Least change of the share of spill instructions in all instructions; a prologue that saves registers has less."""
 SCRATCH_BYTES = 16
-"""Least change of scratch memory per work-item; a saved stack pointer or other alignment changes less."""
+"""Least change of scratch memory per work-item, in bytes, that can be a cause; alignment changes less."""
 OCCUPANCY_PERCENT = 10.0
 
 
 def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain the change by instructions that save and reload registers, or by scratch memory where they aren't counted."""
+    """Explain a change of time by spill instructions, or by scratch memory where they aren't counted."""
     registers = f" at {before.vgpr} -> {after.vgpr} registers" if before.vgpr != after.vgpr else ""
     if before.spills is not None and after.spills is not None and before.instructions and after.instructions:
         share = [100 * each for each in (before.spills / before.instructions, after.spills / after.instructions)]
@@ -62,7 +62,7 @@ def _all_at_once(evidence: KernelEvidence) -> bool:
 
 
 def occupancy(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain the change by occupancy: the same code runs, another number of workgroups fits, and measured occupancy agrees."""
+    """Explain a change of time by occupancy: equal code, another number of workgroups fits, and measured figures agree."""
     resident = ratio(before.resident_percent, after.resident_percent)
     measured = ratio(before.waves_percent, after.waves_percent)
     if resident is None or is_about(resident, OCCUPANCY_PERCENT) or (resident < 1) != (slower > 1):

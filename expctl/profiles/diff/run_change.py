@@ -19,7 +19,7 @@ MAIN_SHARE = 0.5
 """Least share of all changes that the named cause must explain."""
 AGREED_SHARE = 0.4
 MIX_FREEDOM = 4
-"""Least degrees of freedom within equal launches to estimate their noise."""
+"""Least degrees of freedom (calls minus launches) from which the noise within equal launches is estimated."""
 KERNEL_PERCENT = 1.0
 """Least share of a pass that an added or missing kernel must take to be named."""
 NAME_SHOWN = 60

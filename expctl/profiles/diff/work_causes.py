@@ -13,14 +13,14 @@ SCATTERED = 1.3
 """Least factor in sectors and in bytes used per sector; alignment and a few other loads change less."""
 NARROWED = 1.5
 FOR_A_LOAD = 30.0
-"""Most instructions that an additional load brings: address, bounds check, storing the value."""
+"""Most instructions that one additional load may bring along: address, bounds check, storing the value."""
 INSTRUCTIONS_PERCENT = 5.0
 SAME_WORK_PERCENT = 5.0
 MORE_BARRIERS = 1.25
 MORE_WAITING = 1.2
 WAVEFRONTS_PERCENT = 2.0
 MAIN_SHARE = 0.6
-"""Least share of all added waiting for one reason to be named."""
+"""Least share (0 to 1) of the whole increase that one reason must have to be named as the cause."""
 SHARE_LEAST = 0.3
 """Least log(growth) / log(slowdown) for a figure to explain the time."""
 HALF = 0.5
@@ -29,7 +29,7 @@ MEMORY = "long_scoreboard"
 
 
 def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain the change by scattered loads: fewer bytes of each loaded sector are used, so more sectors are loaded."""
+    """Explain a change of time by scattered loads: fewer bytes of each loaded sector are used, so more sectors are loaded."""
     used, sectors = ratio(before.bytes_used, after.bytes_used), ratio(before.load_sectors, after.load_sectors)
     if used is None or not _moves_with(1 / used, slower, SCATTERED) or not _moves_with(sectors, slower, SCATTERED):
         return ""
@@ -41,7 +41,7 @@ def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float
 
 
 def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain the change by narrow loads: more load instructions for the same number of sectors."""
+    """Explain a change of time by narrow loads: more load instructions for the same number of sectors."""
     requests, sectors = ratio(before.load_requests, after.load_requests), ratio(before.load_sectors, after.load_sectors)
     if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _moves_with(requests, slower, NARROWED):
         return ""
@@ -56,7 +56,7 @@ def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -
 
 
 def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain the change by bank conflicts, which make the same accesses to shared memory take more cycles."""
+    """Explain a change of time by bank conflicts, which make the same accesses to shared memory take more cycles."""
     wavefronts = ratio(before.shared_wavefronts, after.shared_wavefronts)
     if not is_about(ratio(before.shared_requests, after.shared_requests), COUNT_PERCENT) or wavefronts is None:
         return ""
@@ -74,7 +74,7 @@ def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: floa
 
 
 def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain the change by barriers: more instructions in their unit and more waiting at them, at equal numbers of loads."""
+    """Explain a change of time by barriers: more instructions in their unit, more waiting at them, and equal loads."""
     count = ratio(before.barrier_pipe, after.barrier_pipe)
     wait = ratio(before.waits.get("barrier"), after.waits.get("barrier"))
     if count is None or wait is None or not _same_loads(before, after):
@@ -110,7 +110,7 @@ def _explains_half(grown: float, slower: float) -> bool:
 
 
 def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain the change by more instructions without more loads, and name the pipe that became much busier, if any."""
+    """Explain a change of time by more instructions without more loads, and name the pipe that became much busier, if any."""
     instructions = ratio(before.instructions, after.instructions)
     if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT) or (instructions > 1) != (slower > 1):
         return ""
@@ -129,7 +129,7 @@ def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) ->
 
 
 def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain the change by more bytes from and to DRAM, where DRAM is at least BUSY_DRAM_PERCENT busy."""
+    """Explain a change of time by more bytes from and to DRAM, where DRAM is at least BUSY_DRAM_PERCENT busy."""
     moved = ratio(before.dram_bytes, after.dram_bytes)
     busy = max(before.dram_percent or 0.0, after.dram_percent or 0.0)
     if moved is None or busy < BUSY_DRAM_PERCENT or not _moves_with(moved, slower, MORE_WAITING):
@@ -138,7 +138,7 @@ def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
 
 
 def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain the change by latency: equal work and occupancy, and most of the added waiting is for global memory.
+    """Explain a change of time by latency: equal work and occupancy, and most of the added waiting is for global memory.
 
     Other reasons to wait are symptoms of conflicts, dependent arithmetic or other busy units.
     """

@@ -145,7 +145,7 @@ class Timeline:
 
     @property
     def idle_ns(self) -> int:
-        """Return the length of all gaps together."""
+        """Return the length of all gaps together, in ns."""
         return self.span_ns - self.busy_ns
 
     @property

@@ -61,7 +61,7 @@ class CounterTotals:
     calls: int = 0
 
     def add(self, value: float) -> None:
-        """Add the counter's value over one more call."""
+        """Add the counter's value over one more call of the kernel."""
         self.total += value
         self.calls += 1
 

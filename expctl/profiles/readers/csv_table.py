@@ -40,7 +40,7 @@ class Table:
 
     @property
     def width(self) -> int:
-        """Return the number of columns."""
+        """Return the number of columns of the table."""
         return len(self.names)
 
     def chunks(self) -> Iterator[list[Row]]:

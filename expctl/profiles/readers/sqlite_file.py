@@ -32,7 +32,7 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def tables(database: sqlite3.Connection) -> tuple[str, ...]:
-    """Return the names of all tables, without views."""
+    """Return the names of all tables of a database, without views."""
     return tuple(
         name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'") if isinstance(name, str)
     )

@@ -57,7 +57,7 @@ def _joined(lines: Iterable[str | bytes]) -> bytes:
 
 
 def _sections(ledger: Ledger, long: Tables) -> Iterator[str | bytes]:
-    """Yield the document line by line; the long tables are encoded already."""
+    """Yield ledger.md line by line; its long tables are encoded already."""
     yield f"# Experiment ledger: {shown(ledger.protocol.name)}"
     yield from ("", "<!-- rendered by `expctl ledger` from experiments/*/record.json; do not edit -->")
     yield from ("", "## Read this first", "", *(f"- {shown(fact)}" for fact in ledger.facts))
@@ -165,7 +165,7 @@ def _imported_table(baselines: Iterable[ImportedBaseline]) -> Markdown:
 
 
 def _depends(item: QueueItem) -> str:
-    """Return the conditions of `depends_on`, each with what is known about it so far."""
+    """Return the conditions of a queue item's `depends_on`, each with what is known about it so far."""
     return ", ".join(f"{condition} ({known})" for condition, known in item.depends_on) or "nothing"
 
 

@@ -32,12 +32,12 @@ def widths_of(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> tuple[int,
 
 
 def head_lines(heads: Sequence[str], widths: Sequence[int]) -> str:
-    """Return the line of heads and the rule below it."""
+    """Return the heads of a Markdown table and the rule below them."""
     return lines_text([heads, ["-" * width for width in widths]], widths)
 
 
 def lines_text(rows: Sequence[Sequence[str]], widths: Sequence[int]) -> str:
-    """Return the rows as lines, padded to `widths`."""
+    """Return the rows of a Markdown table as lines, padded to `widths`."""
     line = "| " + " | ".join(f"%-{width}s" for width in widths) + " |"
     return "\n".join([line % tuple(row) for row in rows])
 

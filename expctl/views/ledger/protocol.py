@@ -26,7 +26,7 @@ WORDS = """
 
 
 def protocol_sections(protocol: Protocol) -> Iterator[str]:
-    """Yield the sections line by line."""
+    """Yield the ledger's sections about protocol.yaml, line by line."""
     yield from _scope(protocol)
     yield from ("", "## Protocol", "")
     yield from _procedure(protocol)
@@ -139,6 +139,6 @@ def _build(target: Target) -> Markdown:
 
 
 def _kpi(benchmark: Benchmark) -> str:
-    """Return sizes with weights, the most rounds, and the style of measurement."""
+    """Return a benchmark's sizes with weights, its most rounds, and its style of measurement."""
     sizes = ", ".join(f"{size.name} (weight {size.weight:g})" for size in benchmark.sizes)
     return f"{sizes}; at most {benchmark.rounds} rounds, style {benchmark.style}"

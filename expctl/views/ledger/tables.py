@@ -33,7 +33,7 @@ BETWEEN = "\t"  # escaped text contains no tab
 
 
 def drawn(record: Record) -> Lines:
-    """Return the lines of one record in the three tables; "" where it has none."""
+    """Return a record's lines in the three tables of the ledger, as cells joined by tabs; "" where it has none."""
     forecast, rule = forecast_of(record), rule_row(record)
     return Lines(
         BETWEEN.join(_experiment(row_of(record))),
@@ -43,7 +43,7 @@ def drawn(record: Record) -> Lines:
 
 
 def experiment_cells(rows: Iterable[Row | Line], borders: Iterable[Border]) -> list[list[str]]:
-    """Return one line of cells per experiment, and one where the epoch of a target changes."""
+    """Return one row of table cells per experiment, and one where the epoch of a target changes."""
     begins = {border.before: border for border in borders}
     lines = []
     for row in rows:
@@ -58,12 +58,12 @@ def experiment_cells(rows: Iterable[Row | Line], borders: Iterable[Border]) -> l
 
 
 def forecast_cells(forecasts: Iterable[Forecast | Line]) -> list[list[str]]:
-    """Return one line of cells per prediction."""
+    """Return one row of table cells per prediction."""
     return [each.drawn.split(BETWEEN) if isinstance(each, Line) else _forecast(each) for each in forecasts]
 
 
 def rule_cells(rules: Iterable[RuleRow | Line]) -> list[list[str]]:
-    """Return one line of cells per rule."""
+    """Return one row of table cells per do-not-repeat rule."""
     lines = []
     for rule in rules:
         line = rule.drawn.split(BETWEEN) if isinstance(rule, Line) else _rule(rule)
@@ -80,7 +80,7 @@ def shorten(text: str) -> str:
 
 
 def _experiment(row: Row) -> list[str]:
-    """Return the cells of an experiment, without its epoch."""
+    """Return the table cells of an experiment, without its epoch."""
     target = f"{row.target} (imported)" if row.imported else row.target
     timed = "; ".join((effect_text(row.effect), *map(_at_size, row.sizes))) if row.effect else "not timed"
     effect = f"imported: {row.given}" if row.imported else timed
@@ -103,7 +103,7 @@ def _forecast(forecast: Forecast) -> list[str]:
 
 
 def _rule(rule: RuleRow) -> list[str]:
-    """Return the cells of a rule, without the repeats that it was waived for."""
+    """Return the table cells of a do-not-repeat rule, without the repeats that it was waived for."""
     by = f"expctl: {', '.join(rule.known_by)}" if rule.known_by else "reader"
     weak = f" (weak: {rule.weak})" if rule.weak else ""
     return cells(
@@ -112,7 +112,7 @@ def _rule(rule: RuleRow) -> list[str]:
 
 
 def _state(rule: RuleRow) -> str:
-    """Return whether a rule is in force, by its own record."""
+    """Return the state of a rule as text (closed, open again, ...), according to its own record."""
     if rule.lapses:
         return "; ".join(map(_changed_condition, rule.lapses))
     return f"OPEN AGAIN on: {rule.reopened_by}" if rule.reopened_by else IN_EPOCH if rule.in_epoch else CLOSED

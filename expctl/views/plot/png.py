@@ -129,7 +129,7 @@ def _ticks(picture: Picture) -> list[tuple[int, int]]:
 
 
 def _draw_text(axes: "Axes", picture: Picture) -> None:
-    """Draw title, verdict and legend."""
+    """Draw title, verdict and legend of the picture."""
     caption = picture.caption
     colour = COLOURS.get(caption.outcome, INK)
     figure = axes.figure

@@ -31,7 +31,7 @@ _COPY_KINDS = {
     12: "unified memory, device to host",
     13: "unified memory, device to device",
 }
-"""Kinds of copies of CUPTI (0 to 10), and those that nsys adds (ENUM_CUDA_MEMCPY_OPER)."""
+"""Names of copy kinds by number: CUPTI's (0 to 10), and those that nsys adds (ENUM_CUDA_MEMCPY_OPER)."""
 _PARTS = (
     "demangledName", "shortName", "mangledName", "name", "deviceId", "globalPid", "registersPerThread", "staticSharedMemory",
     "dynamicSharedMemory", "localMemoryPerThread", *(f"grid{axis.upper()}" for axis in AXES),
