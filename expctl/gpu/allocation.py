@@ -1,4 +1,4 @@
-"""How a GPU allocates resources to waves and workgroups: in whole granules."""
+"""Rules by which a GPU allocates resources to waves and workgroups, in whole granules."""
 
 from expctl.gpu.architectures import Architecture, Mode
 from expctl.gpu.headroom import Usage

@@ -80,8 +80,8 @@ def figures_of(row: Row, unit: str = "") -> tuple[Figure, ...]:
 
 def throughput_unit(texts: Sequence[str]) -> str:
     """Return `G` or `T` if the texts mention only one of GFLOPS and TFLOPS; else ""."""
-    said = {found[1] for text in texts for found in re.finditer(r"\b([GT])FLOP", text)}
-    return said.pop() if len(said) == 1 else ""
+    units = {found[1] for text in texts for found in re.finditer(r"\b([GT])FLOP", text)}
+    return units.pop() if len(units) == 1 else ""
 
 
 def _figure(match: re.Match[str], unit: str, size: str, text: str) -> Figure | None:

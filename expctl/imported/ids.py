@@ -63,8 +63,8 @@ def entries_of(rows: Iterable[Row]) -> Iterator[Entry]:
     for row in rows:
         for name in names_in(row.name) or ("",):
             for part, ruling in enumerate(row.rulings):
-                said = [name, ruling.words, row.change, row.results(), row.why, row.date]
-                content = hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
+                fields = [name, ruling.words, row.change, row.results(), row.why, row.date]
+                content = hashlib.sha256(json.dumps(fields, ensure_ascii=False).encode()).hexdigest()
                 key = (name or content[:12]) + (f" ({part + 1})" if part else "")
                 yield Entry(row=row, name=name, key=key, ruling=ruling, part=part, content=content)
 
@@ -155,5 +155,5 @@ def _is_record_by_hand(entry: Entry, record: Record | None) -> bool:
     if record is None or record.origin is not Origin.IMPORTED or record.content or record.history is None:
         return False
     history = record.history
-    said = set(NUMBER.findall(" ".join((record.title, history.change, history.result, history.why, *history.corrections))))
-    return record.verdict is entry.ruling.verdict and set(NUMBER.findall(entry.row.result)) <= said
+    numbers = set(NUMBER.findall(" ".join((record.title, history.change, history.result, history.why, *history.corrections))))
+    return record.verdict is entry.ruling.verdict and set(NUMBER.findall(entry.row.result)) <= numbers

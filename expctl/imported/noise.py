@@ -48,8 +48,8 @@ def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]
     for row, changes in _changes(rows, figures):
         if changes and all(abs(value) <= noise.percent for value, _ in changes):
             shown = ", ".join(words for _, words in changes)
-            said = "; the row says so itself" if _is_called_noise(row) and not _stated_in_row(row) else ""
-            yield row, f"decided by {shown}, inside the noise of {noise.percent:.2g} % ({noise.source}){said}"
+            remark = "; the row says so itself" if _is_called_noise(row) and not _stated_in_row(row) else ""
+            yield row, f"decided by {shown}, inside the noise of {noise.percent:.2g} % ({noise.source}){remark}"
 
 
 def _stated_in_row(row: Row) -> tuple[Figure, ...]:
@@ -65,8 +65,8 @@ def _stated_in_row(row: Row) -> tuple[Figure, ...]:
 
 
 def _is_called_noise(row: Row) -> bool:
-    said = f"{row.result} {row.why}"
-    return NOISE.search(said) is not None and not NOT_NOISE.search(said)
+    text = f"{row.result} {row.why}"
+    return NOISE.search(text) is not None and not NOT_NOISE.search(text)
 
 
 def _changes(

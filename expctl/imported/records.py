@@ -40,12 +40,12 @@ def records_of(
     beside: dict[int, list[NamedEntry]] = {}
     for each in named:
         beside.setdefault(each.entry.row.line, []).append(each)
-    said = _corrections(remarks, {each.entry.row.line for each in named})
+    texts = _corrections(remarks, {each.entry.row.line for each in named})
     return tuple(
         _record(
             each,
             notes=_notes(each, beside[each.entry.row.line]),
-            corrections=said.get((each.entry.row.line, ""), []) + said.get((0, each.entry.row.label), []),
+            corrections=texts.get((each.entry.row.line, ""), []) + texts.get((0, each.entry.row.label), []),
             rule=_rule(each, rules, target),
             file=file,
             target=target,
@@ -60,12 +60,12 @@ def _corrections(remarks: Sequence[Remark], lines: Container[int]) -> Mapping[tu
 
     Remarks on reused ids go by label, because two rows have the id.
     """
-    said: dict[tuple[int, str], list[str]] = {}
+    texts: dict[tuple[int, str], list[str]] = {}
     for remark in remarks:
         of_the_row = remark.line in lines and remark.flaw is not Flaw.REUSED_ID
         for key in [(remark.line, "")] if of_the_row and remark.rows else [(0, label) for label in remark.rows]:
-            said.setdefault(key, []).append(remark.text)
-    return said
+            texts.setdefault(key, []).append(remark.text)
+    return texts
 
 
 def _record(
@@ -106,11 +106,11 @@ def _notes(named: NamedEntry, beside: Sequence[NamedEntry]) -> list[str]:
     notes = [named.note] if named.note else []
     others = [each for each in beside if each is not named]
     if len(entry.row.rulings) > 1:
-        said = " / ".join(ruling.words for ruling in entry.row.rulings)
+        words = " / ".join(ruling.words for ruling in entry.row.rulings)
         parts = [each.id for each in others if each.entry.name == entry.name]
         also = f"; the other is {', '.join(parts)}" if parts else ""
         notes.append(
-            f"The hand-kept row {entry.name or entry.row.line} ruled '{said}'. One verdict is one record: this is "
+            f"The hand-kept row {entry.name or entry.row.line} ruled '{words}'. One verdict is one record: this is "
             f"'{entry.ruling.words}'{also}."
         )
     shared = [each.id for each in others if each.entry.name != entry.name]

@@ -47,11 +47,11 @@ def _row(table: Table, columns: Columns, line: TableRow) -> Row | Unread:
     def cell(index: int | None) -> str:
         return plain_text(line.cells[index]) if index is not None else ""
 
-    said = cell(columns.verdict)
-    found = rulings(said)
+    verdict = cell(columns.verdict)
+    found = rulings(verdict)
     shown = one_line(" | ".join(line.cells), 120)
     if found is None:
-        return Unread(line=line.line, text=shown, why=f"{said!r} is no verdict that can be told")
+        return Unread(line=line.line, text=shown, why=f"{verdict!r} is no verdict that can be told")
     if isinstance(found, Pending):
         return Unread(line=line.line, text=shown, why=found.value)
     if max(map(len, line.cells)) > CELL_MAX:

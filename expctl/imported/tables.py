@@ -83,15 +83,15 @@ def _markdown(text: str, name: str) -> Document:
     lines = text.splitlines()
     titles: list[tuple[int, str]] = []  # open headings, as (level, title)
     sections: list[Section] = [Section(line=1, title="", under="", lines=())]
-    said: list[Line] = []
+    pending: list[Line] = []
     tables: list[Table] = []
     at, fenced, first = 0, False, ""
     comments = _comment_lines(lines, name)
 
     def close() -> None:
         last = sections[-1]
-        sections[-1] = Section(line=last.line, title=last.title, under=last.under, lines=tuple(said))
-        said.clear()
+        sections[-1] = Section(line=last.line, title=last.title, under=last.under, lines=tuple(pending))
+        pending.clear()
 
     while at < len(lines):
         line = lines[at]
@@ -116,7 +116,7 @@ def _markdown(text: str, name: str) -> Document:
             at = end
             continue
         else:
-            said.append(Line(number=at + 1, text=line))
+            pending.append(Line(number=at + 1, text=line))
         at += 1
     close()
     return Document(name=name, title=first, tables=tuple(tables), sections=tuple(sections))

@@ -36,7 +36,7 @@ _LIBRARY = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How to compile a source; `defines` are NAME or NAME=VALUE."""
+    """Options for compiling a source; `defines` are NAME or NAME=VALUE."""
 
     arch: str
     level: str = "-O3"
@@ -154,8 +154,8 @@ def _run(argv: Sequence[str], source: Path) -> None:
         )
 
 
-def _first_error(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+def _first_error(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return next((line for line in lines if "error:" in line), lines[-1] if lines else "")[:400]
 
 

@@ -41,7 +41,7 @@ SQLITE_PAGES_AT = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What one file contains: profiles of one or several processes, or (`agents`) a list of GPUs that other files refer to."""
+    """Contents of one file: profiles of one or several processes, or (`agents`) a list of GPUs that other files refer to."""
 
     gathered: tuple[RawProfile, ...] = ()
     agents: dict[str, Device] | None = None

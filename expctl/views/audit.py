@@ -65,8 +65,8 @@ def _bisection(found: Bisection) -> Iterator[str]:
     for probe in found.probes:
         kept = "undecided, so no loss is shown" if probe.contest.undecided else "the promise is kept"
         what = "the promise is broken" if probe.lost else kept
-        said = f"nothing: {one_line(probe.contest.fault)}" if probe.contest.fault else what
-        yield f"  {'bisect':<10} HEAD since change {probe.layers}, promised {probe.promise.words}: {said}"
+        result = f"nothing: {one_line(probe.contest.fault)}" if probe.contest.fault else what
+        yield f"  {'bisect':<10} HEAD since change {probe.layers}, promised {probe.promise.words}: {result}"
     if found.stopped:
         yield f"  {'bisect':<10} stopped without an answer"
         return

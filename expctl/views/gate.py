@@ -17,5 +17,5 @@ def gate_lines(target: str, blocking: Sequence[Foreign], sensors: Iterable[tuple
 
 
 def _line(name: str, says: str, absent: str, unused: str) -> str:
-    said = f"not asked: {unused}" if unused else f"absent: {absent}" if absent else says
-    return f"  {name:<10} {one_line(said, 200)}"
+    state = f"not asked: {unused}" if unused else f"absent: {absent}" if absent else says
+    return f"  {name:<10} {one_line(state, 200)}"

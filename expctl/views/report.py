@@ -117,9 +117,9 @@ def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:
     """Return one line per process or device that blocks the gate: what it is, who owns it, since when."""
     lines = []
     for each in foreign:
-        told = ", ".join(part for part in (each.detail, each.who) if part)
+        owner = ", ".join(part for part in (each.detail, each.who) if part)
         since = f", since {each.since}" if each.since else ""
-        lines.append(f"  {each.sensor:<10} {one_line(each.what)}{f': {one_line(told)}' if told else ''}{since}")
+        lines.append(f"  {each.sensor:<10} {one_line(each.what)}{f': {one_line(owner)}' if owner else ''}{since}")
     return lines
 
 

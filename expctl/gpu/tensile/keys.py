@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from expctl.gpu.tensile.load_keys import LOAD_KEYS
-from expctl.gpu.tensile.parameter import Parameter, of
+from expctl.gpu.tensile.parameter import Parameter, param
 from expctl.gpu.tensile.schedule_keys import SCHEDULE_KEYS
 from expctl.gpu.tensile.store_keys import STORE_KEYS
 from expctl.gpu.tensile.tile_keys import TILE_KEYS
@@ -17,20 +17,20 @@ from expctl.gpu.tensile.tile_keys import TILE_KEYS
 KEYS: dict[str, Parameter] = TILE_KEYS | LOAD_KEYS | STORE_KEYS | SCHEDULE_KEYS
 # Names of 2018 have separate keys for M and N.
 FIRST_KEYS: dict[str, Parameter] = KEYS | {
-    "MT0": of("MacroTile0", "rows of C that a workgroup computes"),
-    "MT1": of("MacroTile1", "columns of C that a workgroup computes"),
-    "TT0": of("ThreadTile0", "rows of C per thread"),
-    "TT1": of("ThreadTile1", "columns of C per thread"),
-    "WG0": of("WorkGroup0", "threads in M"),
-    "WG1": of("WorkGroup1", "threads in N"),
-    "TTE": of("ThreadTileEdge", "rows and columns of C per thread, before its shape"),
-    "WGE": of("WorkGroupEdge", "threads in M and in N, before its shape"),
-    "E0": of("Edge0", "the rim of C in M is handled"),
-    "E1": of("Edge1", "the rim of C in N is handled"),
+    "MT0": param("MacroTile0", "rows of C that a workgroup computes"),
+    "MT1": param("MacroTile1", "columns of C that a workgroup computes"),
+    "TT0": param("ThreadTile0", "rows of C per thread"),
+    "TT1": param("ThreadTile1", "columns of C per thread"),
+    "WG0": param("WorkGroup0", "threads in M"),
+    "WG1": param("WorkGroup1", "threads in N"),
+    "TTE": param("ThreadTileEdge", "rows and columns of C per thread, before its shape"),
+    "WGE": param("WorkGroupEdge", "threads in M and in N, before its shape"),
+    "E0": param("Edge0", "the rim of C in M is handled"),
+    "E1": param("Edge1", "the rim of C in N is handled"),
 }
 LONGEST = max(map(len, FIRST_KEYS))
 # TensileLite drops digits: AssertFree0... and AssertFree1... share a key, of which the second occurrence is AssertFree1.
-SECOND = {"AFEM": of("AssertFree1ElementMultiple", "N is a multiple of this", {"1": "any"})}
+SECOND = {"AFEM": param("AssertFree1ElementMultiple", "N is a multiple of this", {"1": "any"})}
 
 NUMBER = re.compile(r"n?\d+", re.ASCII)
 DECIMAL = re.compile(r"(\d+)p(\d\d)", re.ASCII)

@@ -23,21 +23,21 @@ class Parameter:
     words: Mapping[str, str] = field(default_factory=dict)
 
 
-def of(name: str, meaning: str, words: Mapping[str, str] | None = None) -> Parameter:
+def param(name: str, meaning: str, words: Mapping[str, str] | None = None) -> Parameter:
     """Return the Tensile parameter `name` with its meaning; without `words`, its value must be a number."""
     return Parameter(name=name, meaning=meaning, words=words or {})
 
 
 def switch(name: str, meaning: str) -> Parameter:
     """Return a Tensile parameter that is on or off."""
-    return of(name, meaning, ON_OFF)
+    return param(name, meaning, ON_OFF)
 
 
-def each(
+def per_side(
     key: str, name: str, meaning: str, sides: Mapping[str, str], words: Mapping[str, str] | None = None
 ) -> dict[str, Parameter]:
     """Return one Tensile parameter per side; `sides` maps the part of its name (`A`) to its text in the meaning."""
-    return {key.format(_capitals(side)): of(name.format(side), meaning.format(what), words) for side, what in sides.items()}
+    return {key.format(_capitals(side)): param(name.format(side), meaning.format(what), words) for side, what in sides.items()}
 
 
 def _capitals(text: str) -> str:

@@ -32,7 +32,10 @@ class Operand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What the kernel computes; `multiplied` is the type that the instructions take. A type may be "" (not in the name)."""
+    """The product that a kernel computes; `multiplied` is the type that its instructions take.
+
+    A type is "" where the name doesn't say.
+    """
 
     formula: str
     a: Operand
@@ -114,11 +117,11 @@ def _types(tokens: Sequence[str], letters: str) -> tuple[str, str, str, str, str
 
 
 def _letter_words(letters: str) -> tuple[str, ...]:
-    said = (
+    meanings = (
         ("H" in letters, "accumulates in higher precision"),
         ("R" in letters, "half inputs go through the bfloat16 matrix instruction"),
         ("RZ" in letters, "with another rounding"),
         (re.search(r"I(?!c)", letters), "A and B have a stride in their first index"),
         ("Ic" in letters, "C and D have a stride in their first index"),
     )
-    return tuple(words for claim, words in said if claim)
+    return tuple(words for claim, words in meanings if claim)

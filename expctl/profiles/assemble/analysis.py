@@ -26,7 +26,7 @@ CLOCK_NEEDS_NS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What the user says about the problem on the command line: M, N and K, number types, bytes moved, clock, bandwidth.
+    """Facts that the user gives on the command line: M, N and K, number types, bytes moved, clock, bandwidth.
 
     `types` are those of A, B and C; `moves` are pairs of a pattern for kernel names and the bytes that a call moves.
     """
@@ -89,12 +89,12 @@ def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, 
     flop = 2.0 * math.prod(problem.size) if problem.size and is_main else None
     a, b, _ = problem.types
     kind = max(a, b, key=lambda each: BYTES_OF[each])
-    said = [moved_from] if moved_from else []
+    sources = [moved_from] if moved_from else []
     if flop is not None:
-        said.append("FLOP: 2 M N K of --size" + ("" if problem.types_given else "; arithmetic assumed f16 (--types)"))
+        sources.append("FLOP: 2 M N K of --size" + ("" if problem.types_given else "; arithmetic assumed f16 (--types)"))
     counters = kernel.counters
     clock, clock_from = _clock(profile, kernel, problem, device)
-    said += [clock_from] if clock_from else []
+    sources += [clock_from] if clock_from else []
     return Work(
         duration_ns=duration,
         flop=flop,
@@ -106,7 +106,7 @@ def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, 
         clock_mhz=clock,
         compute_percent=counters.get(SM_BUSY),
         memory_percent=next((counters[name] for name in MEMORY_BUSY if name in counters), None),
-        from_what=tuple(said),
+        from_what=tuple(sources),
     )
 
 

@@ -11,7 +11,7 @@ HALF_PERCENT = 50.0
 
 
 class PairedBy(StrEnum):
-    """How it was found that two kernels correspond."""
+    """Criterion by which two kernels were found to correspond."""
 
     NAME = "name"
     SHORT_NAME = "name without arguments"

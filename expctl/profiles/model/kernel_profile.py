@@ -22,7 +22,7 @@ class Source(StrEnum):
 
 
 class KernelClass(StrEnum):
-    """What sort of work a kernel does, judged by its name."""
+    """Sorts of work that kernels do, judged by their names."""
 
     GEMM = "GEMM"
     ATTENTION = "attention"

@@ -52,12 +52,12 @@ def _heads(line: str) -> str:
 
 def why_empty(path: Path) -> str:
     """Return the first error, else the first warning, that ncu wrote into a file without a table."""
-    said: dict[str, str] = {}
+    messages: dict[str, str] = {}
     blank = True
     with open_text(path) as text:
         for line in iter(partial(text.readline, LINE_SHOWN), ""):
             blank = blank and not line.strip()
             if found := _TAGGED.match(line):
-                said.setdefault(found[1], line)
-    reason = said.get("ERROR") or said.get("WARNING")
+                messages.setdefault(found[1], line)
+    reason = messages.get("ERROR") or messages.get("WARNING")
     return "an empty file" if blank else f"no table, but {one_line(reason.strip(), 160)}" if reason else "no table of ncu's"

@@ -79,17 +79,17 @@ def _check_size(path: Path) -> None:
         raise refusals.damaged(path, f"cut off: {size} bytes of {pages * page}")
 
 
-def _refusal(path: Path, said: str) -> Exception:
-    if "locked" in said or "busy" in said:
+def _refusal(path: Path, message: str) -> Exception:
+    if "locked" in message or "busy" in message:
         return refusals.damaged(
-            path, f"in use by another program: {said}", hint="wait until the profiler has ended, or copy the file"
+            path, f"in use by another program: {message}", hint="wait until the profiler has ended, or copy the file"
         )
-    if "unable to open" in said or "readonly" in said:
+    if "unable to open" in message or "readonly" in message:
         return refusals.damaged(
             path,
-            f"cannot be opened: {said} (an unfinished transaction lies beside it?)",
+            f"cannot be opened: {message} (an unfinished transaction lies beside it?)",
             hint="open it once with sqlite3 to settle it",
         )
-    if "no such table" in said or "no such column" in said:
-        return refusals.unknown(path, f"a database of another schema: {said}")
-    return refusals.damaged(path, f"SQLite says: {said}")
+    if "no such table" in message or "no such column" in message:
+        return refusals.unknown(path, f"a database of another schema: {message}")
+    return refusals.damaged(path, f"SQLite says: {message}")

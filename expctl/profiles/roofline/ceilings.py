@@ -15,7 +15,7 @@ LAUNCH_NS = 5_000.0
 
 
 class Bound(StrEnum):
-    """What limits a kernel's speed."""
+    """Limits that can hold back a kernel's speed."""
 
     COMPUTE = "compute-bound"
     MEMORY = "memory-bound"

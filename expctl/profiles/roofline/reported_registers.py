@@ -25,7 +25,7 @@ class Registers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterRules:
-    """How to interpret one run's register counts; `notes` say what was corrected or can't be trusted."""
+    """Rules to interpret one run's register counts; `notes` say what was corrected or can't be trusted."""
 
     halved: bool = False
     accum_copied: bool = False

@@ -60,8 +60,8 @@ def _draw_roof(axes: "Axes", kernels: Sequence[Kernel], positions: Mapping[str, 
     ]
     axes.set_title("roofline", loc="left", color=INK, fontsize=9)
     if not points:
-        said = "no kernel with known FLOP and bytes:\n--size and --types, --moves, or counters give them"
-        axes.text(0.5, 0.5, said, ha="center", va="center", color=FAINT, transform=axes.transAxes)
+        hint = "no kernel with known FLOP and bytes:\n--size and --types, --moves, or counters give them"
+        axes.text(0.5, 0.5, hint, ha="center", va="center", color=FAINT, transform=axes.transAxes)
         axes.set_axis_off()
         return
     intensities = [place.flop_per_byte or 0.0 for _, place in points]

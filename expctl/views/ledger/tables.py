@@ -89,8 +89,8 @@ def _experiment(row: Row) -> list[str]:
         for other in row.again
     ]
     links = (*([CORRECTED] if row.corrected else []), *([NOTED] if row.noted else []))
-    said = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again))
-    why = Markdown("; ".join((*([markdown_text(said)] if said else []), *links)))
+    reasons = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again))
+    why = Markdown("; ".join((*([markdown_text(reasons)] if reasons else []), *links)))
     return cells((row.id, row.title, row.kind, target, row.verdict, effect, row.measured, why))
 
 
