@@ -58,7 +58,7 @@ def is_above(one: float, other: float) -> bool:
 
 
 def _averaged(counted: Sequence[float]) -> tuple[Sequence[float], str]:
-    """Return which of two to five times are averaged (none if unstable), and a remark unless it is the first ones."""
+    """Return which of two to five times are averaged (none if unstable), with a remark unless they are the first ones."""
     first = counted[:ROWS_AVERAGED]
     if _is_close(first):
         return first, ""

@@ -10,7 +10,7 @@ ASSUMED = "if the sum is not split within the workgroup, which the name leaves o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threads:
-    """`workgroup` threads in `waves` waves of `wave` lanes, None where unknown; `assumed` is a condition, or ""."""
+    """Threads of a workgroup, its waves and the lanes of a wave, None where unknown; `assumed` names a condition, or is ""."""
 
     workgroup: int | None
     waves: int | None

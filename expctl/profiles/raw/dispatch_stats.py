@@ -9,7 +9,7 @@ from itertools import islice
 from operator import sub
 
 LAUNCH_GAP_MOST_NS = 100_000
-"""Longest gap between kernels that counts as a launch gap; our choice: a steadily fed queue leaves microseconds."""
+"""Longest gap between kernels that counts as a launch gap. Our choice: a steadily fed queue leaves gaps of microseconds."""
 
 Appenders = tuple[Callable[[int], None], Callable[[int], None], Callable[[int], None]]
 """Three functions that take the duration, the start and the end of one dispatch, each in ns."""

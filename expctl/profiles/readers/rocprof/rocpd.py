@@ -72,7 +72,7 @@ def _processes(names: Collection[str]) -> list[str]:
 
 
 def _device_column(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, Device]) -> DeviceColumn:
-    """Return which column of a dispatch names its GPU: `agent_id`, or since ROCm 4.1 `track_id`, a track that names it."""
+    """Return which column of a dispatch names its GPU: `agent_id`, or in newer databases `track_id`, a track that names it."""
     names = {agent: device.name for agent, device in agents.items()}
     if "agent_id" in have or "track_id" not in have:
         return DeviceColumn(column="agent_id" if "agent_id" in have else "", names=names)
