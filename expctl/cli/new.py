@@ -1,4 +1,4 @@
-"""`expctl new`: queue a proposal."""
+"""The command `expctl new`: queue a proposal."""
 
 from pathlib import Path
 from typing import Annotated
@@ -77,7 +77,7 @@ def new(
     )
     try:
         proposal = proposal_of(text, f"experiments/{experiment}")
-    except Refused as refusal:  # of a file that nobody wrote yet: the words on the command line are wrong
+    except Refused as refusal:  # the file is made of the command line, so that is wrong
         raise Misused(
             f"{experiment} can't be proposed in these words",
             expected="options that experiment.yaml can hold",

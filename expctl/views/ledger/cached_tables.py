@@ -1,7 +1,7 @@
-"""The long tables of the ledger, piece by piece: what was drawn of a piece before is taken as it is.
+"""Render the long tables of the ledger in pieces, and reuse pieces that were rendered before.
 
-A column is as wide as its widest cell, wherever in the table that stands. So each piece has widths of its own, and is drawn for
-the widest of all; when one becomes wider than these, every piece is drawn again.
+A column is as wide as its widest cell in the whole table. So each piece is stored with its own widths and those it was rendered
+for; when one piece widens a column, all pieces are rendered again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HEADS = (RULE, EXPERIMENT, FORECAST)
 
 
 class Tables(NamedTuple):
-    """Markdown, encoded. Each is empty where it has no line."""
+    """Encoded Markdown of the three long tables; b"" for a table without rows."""
 
     rules: bytes
     experiments: bytes
@@ -29,7 +29,7 @@ class Tables(NamedTuple):
 
 
 def tables(pieces: Sequence[Piece], drawings: Drawings) -> Tables:
-    """The tables of all `pieces`. What had to be drawn is kept in `drawings`, and what is of no use any more is forgotten."""
+    """Render the tables of all `pieces`; newly rendered pieces are stored in `drawings`, unused ones are deleted there."""
     keys = [piece.key for piece in pieces]
     known = drawings.known()
     unread = {piece.key: piece for piece in pieces}
@@ -47,7 +47,7 @@ def tables(pieces: Sequence[Piece], drawings: Drawings) -> Tables:
 
 
 def _cells(piece: Piece) -> tuple[list[list[str]], ...]:
-    """The cells of each table's lines."""
+    """Return the cells of the rules, experiments and predictions of a piece, row by row."""
     lines = piece.read()
     return rule_cells(lines.rules), experiment_cells(lines.rows, lines.borders), forecast_cells(lines.forecasts)
 

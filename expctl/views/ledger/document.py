@@ -1,4 +1,4 @@
-"""ledger.md: Markdown that also reads well as raw text. The same records give the same bytes."""
+"""Render ledger.md: Markdown that is also readable as raw text. Equal records give equal bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from expctl.views.ledger.cached_tables import HEADS, Tables, tables
 from expctl.views.ledger.findings import about
 from expctl.views.ledger.markdown_table import aligned, table
 from expctl.views.ledger.protocol import protocol_sections
-from expctl.views.ledger.tables import experiment_cells, forecast_cells, rule_cells, short
+from expctl.views.ledger.tables import experiment_cells, forecast_cells, rule_cells, shorten
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
@@ -48,7 +48,7 @@ def render(ledger: Ledger) -> str:
 
 
 def render_pieces(ledger: Ledger, drawings: Drawings) -> bytes:
-    """As `render`, of a ledger in pieces, encoded."""
+    """Return ledger.md as UTF-8, for a ledger whose tables come in pieces; rendered pieces are stored in `drawings`."""
     return _joined(_sections(ledger, tables(ledger.pieces, drawings)))
 
 
@@ -57,7 +57,7 @@ def _joined(lines: Iterable[str | bytes]) -> bytes:
 
 
 def _sections(ledger: Ledger, long: Tables) -> Iterator[str | bytes]:
-    """Line by line; the long tables were encoded when they were drawn."""
+    """Yield ledger.md line by line; its long tables are encoded already."""
     yield f"# Experiment ledger: {shown(ledger.protocol.name)}"
     yield from ("", "<!-- rendered by `expctl ledger` from experiments/*/record.json; do not edit -->")
     yield from ("", "## Read this first", "", *(f"- {shown(fact)}" for fact in ledger.facts))
@@ -75,7 +75,7 @@ def _sections(ledger: Ledger, long: Tables) -> Iterator[str | bytes]:
     yield from ("", "## Experiments", "")
     yield from (ORDER, "", long.experiments) if long.experiments else ("None yet.",)
     if ledger.unused:
-        yield from ("", f"Never used, so nothing is missing there: {_few(ledger.unused)}.")
+        yield from ("", f"Never used, so nothing is missing there: {_first_names(ledger.unused)}.")
     yield from _remarks("Corrections to imported rows", ledger.corrections)
     yield from _remarks("Notes", ledger.notes)
     yield ""
@@ -91,7 +91,7 @@ def _sections(ledger: Ledger, long: Tables) -> Iterator[str | bytes]:
     yield from protocol_sections(ledger.protocol)
 
 
-def _few(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     more = f" and {len(names) - UNUSED_MAX} more gaps" if len(names) > UNUSED_MAX else ""
     return ", ".join(names[:UNUSED_MAX]) + more
 
@@ -122,14 +122,14 @@ def _baselines(ledger: Ledger) -> Iterator[str]:
 
 
 def _queued(item: QueueItem) -> Iterator[str]:
-    yield f"- **{shown(item.id)}** {shown(short(item.title))} ({shown(item.kind)}, mode {shown(item.mode)})"
-    yield f"  - hypothesis: {shown(short(item.hypothesis))}"
-    yield f"  - prediction: {shown(short(prediction_text(item.prediction)))}"
-    yield f"  - depends on: {shown(short(_depends(item)))}"
-    if standing := _standing(item):
-        yield f"  - state: {shown(short(standing))}"
+    yield f"- **{shown(item.id)}** {shown(shorten(item.title))} ({shown(item.kind)}, mode {shown(item.mode)})"
+    yield f"  - hypothesis: {shown(shorten(item.hypothesis))}"
+    yield f"  - prediction: {shown(shorten(prediction_text(item.prediction)))}"
+    yield f"  - depends on: {shown(shorten(_depends(item)))}"
+    if standing := _queue_state(item):
+        yield f"  - state: {shown(shorten(standing))}"
     if item.precondition:
-        yield f"  - new precondition: {shown(short(item.precondition))}"
+        yield f"  - new precondition: {shown(shorten(item.precondition))}"
 
 
 def _remarks(title: str, remarks: Iterable[Remark]) -> list[str]:
@@ -165,12 +165,12 @@ def _imported_table(baselines: Iterable[ImportedBaseline]) -> Markdown:
 
 
 def _depends(item: QueueItem) -> str:
-    """The conditions of `depends_on`, each with what is known of it so far."""
+    """Return the conditions of a queue item's `depends_on`, each with what is known about it so far."""
     return ", ".join(f"{condition} ({known})" for condition, known in item.depends_on) or "nothing"
 
 
-def _standing(item: QueueItem) -> str:
-    """Where it stands when it isn't simply next: `BLOCKED: on 4f2c91a: ...`."""
+def _queue_state(item: QueueItem) -> str:
+    """Return why a queue item isn't simply next, e.g. `BLOCKED: on 4f2c91a: ...`, and its priority; "" if it is."""
     priority = f"priority {item.priority}" if item.priority else ""
     state = "" if item.state is State.READY else str(item.state)
     return "; ".join(part for part in (": ".join(word for word in (state, item.why) if word), priority) if part)

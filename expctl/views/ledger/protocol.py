@@ -1,4 +1,4 @@
-"""The end of the ledger: scope and KPI, the protocol, and what its words mean. A function of protocol.yaml alone."""
+"""Render the last part of the ledger: scope and KPI, protocol, and explained words. It depends only on protocol.yaml."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ WORDS = """
 
 
 def protocol_sections(protocol: Protocol) -> Iterator[str]:
-    """Line by line."""
+    """Yield the ledger's sections about protocol.yaml, line by line."""
     yield from _scope(protocol)
     yield from ("", "## Protocol", "")
-    yield from _course(protocol)
+    yield from _procedure(protocol)
     yield from _keep_rule(protocol.keep)
     yield f"- Limits of a patch: {shown(protocol.patch.files)} files, {shown(protocol.patch.bytes)} bytes."
     yield from ("", "## Words", WORDS.rstrip("\n"))
@@ -50,7 +50,7 @@ def _scope(protocol: Protocol) -> Iterator[str]:
         yield f"- References: {shown('; '.join(protocol.references))}."
 
 
-def _course(protocol: Protocol) -> Iterator[str]:
+def _procedure(protocol: Protocol) -> Iterator[str]:
     gate = protocol.gate
     yield (
         f"- Gate: no process matching {_code(gate.patterns)} for {shown(f'{gate.quiet_s:g}')} s; a run waits at most"
@@ -128,17 +128,17 @@ def _keep_rule(keep: KeepRule) -> Iterator[str]:
 
 
 def _code(parts: Iterable[str]) -> Markdown:
-    """Each of `parts` as a code span."""
+    """Return each of `parts` as a code span, comma-separated."""
     return Markdown(", ".join(code_text(part) for part in parts))
 
 
 def _build(target: Target) -> Markdown:
-    """Toolchain, architecture and source of a target's build."""
+    """Return toolchain, architecture and source of a target's build."""
     build = target.build
     return _code(part for part in (build.toolchain, build.arch, build.source or " ".join(build.argv)) if part)
 
 
 def _kpi(benchmark: Benchmark) -> str:
-    """Sizes with weights, and how a round is measured."""
+    """Return a benchmark's sizes with weights, its most rounds, and its style of measurement."""
     sizes = ", ".join(f"{size.name} (weight {size.weight:g})" for size in benchmark.sizes)
     return f"{sizes}; at most {benchmark.rounds} rounds, style {benchmark.style}"

@@ -1,7 +1,7 @@
-"""The three tables of the ledger that grow with every record: experiments, predictions, do-not-repeat rules.
+"""Render the tables of the ledger that grow with every record: experiments, predictions, do-not-repeat rules.
 
-The cells of a line depend on one record alone, so that they can be drawn once and kept: `drawn` gives them as text, escaped and
-with a tab between two. What other records say of it (its epoch, whom a rule let pass) is put in when the table is made.
+The cells of a line depend on one record only, so they are rendered once and stored: `drawn` returns them escaped and separated
+by tabs. What depends on other records (epoch, waived rules) is added when the table is made.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ CLOSED = "closed"
 IN_EPOCH = "closed, opens with another epoch"
 CORRECTED = "see [Corrections](#corrections-to-imported-rows)"
 NOTED = "imported from before an analysis could land no code, see [Notes](#notes)"
-BETWEEN = "\t"  # escaped text has none
+BETWEEN = "\t"  # escaped text contains no tab
 
 
 def drawn(record: Record) -> Lines:
-    """The lines of one record."""
+    """Return a record's lines in the three tables of the ledger, as cells joined by tabs; "" where it has none."""
     forecast, rule = forecast_of(record), rule_row(record)
     return Lines(
         BETWEEN.join(_experiment(row_of(record))),
@@ -43,7 +43,7 @@ def drawn(record: Record) -> Lines:
 
 
 def experiment_cells(rows: Iterable[Row | Line], borders: Iterable[Border]) -> list[list[str]]:
-    """One line per experiment, and a line of its own where the epoch of a target changes."""
+    """Return one row of table cells per experiment, and one where the epoch of a target changes."""
     begins = {border.before: border for border in borders}
     lines = []
     for row in rows:
@@ -58,12 +58,12 @@ def experiment_cells(rows: Iterable[Row | Line], borders: Iterable[Border]) -> l
 
 
 def forecast_cells(forecasts: Iterable[Forecast | Line]) -> list[list[str]]:
-    """One line per prediction."""
+    """Return one row of table cells per prediction."""
     return [each.drawn.split(BETWEEN) if isinstance(each, Line) else _forecast(each) for each in forecasts]
 
 
 def rule_cells(rules: Iterable[RuleRow | Line]) -> list[list[str]]:
-    """One line per rule."""
+    """Return one row of table cells per do-not-repeat rule."""
     lines = []
     for rule in rules:
         line = rule.drawn.split(BETWEEN) if isinstance(rule, Line) else _rule(rule)
@@ -73,14 +73,14 @@ def rule_cells(rules: Iterable[RuleRow | Line]) -> list[list[str]]:
     return lines
 
 
-def short(text: str) -> str:
-    """One line that is no longer than a reader will read."""
+def shorten(text: str) -> str:
+    """Join `text` to one line, and cut it after LINE_MAX characters."""
     joined = " ".join(text.split())
     return joined if len(joined) <= LINE_MAX else joined[: LINE_MAX - 1].rstrip() + "…"
 
 
 def _experiment(row: Row) -> list[str]:
-    """Without its epoch."""
+    """Return the table cells of an experiment, without its epoch."""
     target = f"{row.target} (imported)" if row.imported else row.target
     timed = "; ".join((effect_text(row.effect), *map(_at_size, row.sizes))) if row.effect else "not timed"
     effect = f"imported: {row.given}" if row.imported else timed
@@ -89,8 +89,8 @@ def _experiment(row: Row) -> list[str]:
         for other in row.again
     ]
     links = (*([CORRECTED] if row.corrected else []), *([NOTED] if row.noted else []))
-    said = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again))
-    why = Markdown("; ".join((*([markdown_text(said)] if said else []), *links)))
+    reasons = "; ".join(part.rstrip(".") for part in (*row.why, *row.flags, *again))
+    why = Markdown("; ".join((*([markdown_text(reasons)] if reasons else []), *links)))
     return cells((row.id, row.title, row.kind, target, row.verdict, effect, row.measured, why))
 
 
@@ -99,11 +99,11 @@ def _at_size(estimate: Estimate) -> str:
 
 
 def _forecast(forecast: Forecast) -> list[str]:
-    return cells((forecast.id, prediction_text(forecast.predicted), outcome_text(forecast), short(forecast.hypothesis)))
+    return cells((forecast.id, prediction_text(forecast.predicted), outcome_text(forecast), shorten(forecast.hypothesis)))
 
 
 def _rule(rule: RuleRow) -> list[str]:
-    """Without whom it let pass."""
+    """Return the table cells of a do-not-repeat rule, without the repeats that it was waived for."""
     by = f"expctl: {', '.join(rule.known_by)}" if rule.known_by else "reader"
     weak = f" (weak: {rule.weak})" if rule.weak else ""
     return cells(
@@ -112,16 +112,16 @@ def _rule(rule: RuleRow) -> list[str]:
 
 
 def _state(rule: RuleRow) -> str:
-    """In force or not, by its record alone."""
+    """Return the state of a rule as text (closed, open again, ...), according to its own record."""
     if rule.lapses:
-        return "; ".join(map(_lapse, rule.lapses))
+        return "; ".join(map(_changed_condition, rule.lapses))
     return f"OPEN AGAIN on: {rule.reopened_by}" if rule.reopened_by else IN_EPOCH if rule.in_epoch else CLOSED
 
 
-def _waived(passes: Iterable[WaivedRepeat]) -> str:
-    return "; ".join(f"waived for {each.id} ({each.verdict}): {each.reason}" for each in passes)
+def _waived(waived: Iterable[WaivedRepeat]) -> str:
+    return "; ".join(f"waived for {each.id} ({each.verdict}): {each.reason}" for each in waived)
 
 
-def _lapse(lapse: ChangedCondition) -> str:
+def _changed_condition(lapse: ChangedCondition) -> str:
     evidence = f" ({lapse.evidence})" if lapse.evidence else ""
     return f"OPEN AGAIN: {lapse.condition}: {lapse.was} -> {lapse.now}{evidence}"
