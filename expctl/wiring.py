@@ -123,9 +123,9 @@ def _interpret(assembly: str) -> None:
 
 def confinement() -> "Capabilities":
     """What this kernel offers to confine a child with."""
-    from expctl.launcher.capabilities import offer
+    from expctl.launcher.capabilities import detect_capabilities
 
-    return offer()
+    return detect_capabilities()
 
 
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
@@ -305,7 +305,7 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
         progress=progress,
         calibrations=FileCalibrations(state_folder(), noise_fingerprint(machine)),
         machine=machine,
-        tools_for=partial(_equip, place, workspace.check_outs.seals.broken, machine["machine"]),
+        tools_for=partial(_equip, place, workspace.check_outs.protected.changed, machine["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,

@@ -76,7 +76,7 @@ class Child:
     def __init__(self, launch: Launch) -> None:
         reading, writing = os.pipe()
         launch.log.parent.mkdir(parents=True, exist_ok=True)
-        for folder in launch.walls.scratch if launch.walls is not None else ():
+        for folder in launch.limits.scratch if launch.limits is not None else ():
             folder.mkdir(parents=True, exist_ok=True)
         self._said_before = launch.log.stat().st_size if launch.log.exists() else 0
         told = replace(launch, environment={**launch.environment, RESULT_FD: str(writing)})
@@ -193,7 +193,7 @@ class Child:
         complaint = self._watch.complaint(self._running.pids)
         if complaint:
             self._running.kill()
-            for folder in self._launch.walls.scratch if self._launch.walls is not None else ():
+            for folder in self._launch.limits.scratch if self._launch.limits is not None else ():
                 empty(folder)
             if self._launch.log.stat().st_size > LOG_BYTES_KEPT:
                 os.truncate(self._launch.log, LOG_BYTES_KEPT)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from expctl.domain.checkup import Finding, note, ok, wrong
-from expctl.launcher.capabilities import offer
+from expctl.launcher.capabilities import detect_capabilities
 from expctl.launcher.captured import Timeout, captured
 
 PYTHON_LEAST = (3, 11)
@@ -50,7 +50,7 @@ def _disk(state: Path) -> Finding:
 
 
 def _confinement() -> Iterator[Finding]:
-    here = offer()
+    here = detect_capabilities()
     if not here.gaps():
         yield ok("confinement", here.words())
     for gap in here.gaps():

@@ -95,7 +95,7 @@ class Builder:
         cache = self._state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
         cache.mkdir(parents=True, exist_ok=True)
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
-        walls = ChildLimits(
+        limits = ChildLimits(
             scratch=(scratch, out),
             tree=(tree,) if target.build.toolchain is Toolchain.COMMAND else (),  # it may build in place; the tree is its own
             shared=(*shared_folders(self._environment), *(() if cache.is_relative_to(scratch) else (cache,))),
@@ -106,7 +106,7 @@ class Builder:
         for command in recipe.commands(target.build, out=out):
             argv = fill(command, words)
             try:
-                with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log, walls=walls)) as child:
+                with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log, limits=limits)) as child:
                     child.close_input()
                     status = child.wait(deadline)
             except TimedOut:

@@ -185,7 +185,7 @@ class StepRunner:
                     environment=child_environment(self._environment, room, self._mark),
                     log=log,
                     core=core,
-                    walls=ChildLimits(scratch=own, shared=shared_folders(self._environment), counters=out is not None),
+                    limits=ChildLimits(scratch=own, shared=shared_folders(self._environment), counters=out is not None),
                 )
             )
         except OSError as error:

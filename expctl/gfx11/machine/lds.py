@@ -39,7 +39,7 @@ class Lds:
         self._plans = tally.plans
 
     def plan(self, addresses: Words, offset: int, active: int, width: int) -> Plan:
-        """Return the (cached) plan of an access of `width` bytes at `addresses`, (32,), plus `offset`, by the lanes `active`."""
+        """Return the (cached) plan of an access of `width` bytes at `addresses`, (32,), + `offset`, by the lanes `active`."""
         key = (addresses.tobytes(), offset, active, width, self.size)
         plan = self._plans.get(key)
         if plan is None:
