@@ -192,7 +192,7 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
     from expctl.adapters.sensors.process_patterns import ProcessPatterns
     from expctl.adapters.sensors.process_table import ProcessTable
     from expctl.adapters.sensors.suspend import Suspend
-    from expctl.adapters.sensors.vendor_tool import AskedTool
+    from expctl.adapters.sensors.vendor_tool import VendorTool
 
     mark, scratch, sysfs = mark_of(place), place.state / "gate", AmdSysfs()
     table = ProcessTable(mark=mark)
@@ -200,8 +200,8 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
         ProcessPatterns(table, rule.patterns),
         DeviceHolders(table, idle=rule.idle_holders),
         Gpus("amdgpu", sysfs, rule),
-        Gpus("amd-smi", AmdSmi(AskedTool("amd-smi", scratch, mark=mark), sysfs), rule, looks=False),
-        Gpus("nvidia-smi", NvidiaSmi(AskedTool("nvidia-smi", scratch, mark=mark)), rule),
+        Gpus("amd-smi", AmdSmi(VendorTool("amd-smi", scratch, mark=mark), sysfs), rule, looks=False),
+        Gpus("nvidia-smi", NvidiaSmi(VendorTool("nvidia-smi", scratch, mark=mark)), rule),
         CpuLoad(table, rule.others_percent),
         CpuClock(rule.slow_clock_percent),
         Suspend(),
