@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from expctl.adapters.records.findings_file import FindingsEditor
     from expctl.adapters.records.plots import Pictures
     from expctl.adapters.records.repository_contents import GitLibrary
-    from expctl.adapters.rules.lookup import GitRulebook
+    from expctl.adapters.rules.lookup import RuleLookup
     from expctl.domain.checkup import Finding
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.experiment.record import Record
@@ -81,17 +81,17 @@ def pictures(place: Place, git: GitReader) -> "Pictures":
     return Pictures(library(git), git.head(), place.state / "journal")
 
 
-def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None, *, tries: bool = True) -> "GitRulebook":
+def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None, *, tries: bool = True) -> "RuleLookup":
     """The do-not-repeat rules, and what their conditions are held against; where it `tries` no probe, as earlier tries said."""
-    from expctl.adapters.rules.lookup import GitRulebook
+    from expctl.adapters.rules.lookup import RuleLookup
 
-    return GitRulebook(git, index(git), tool=_version, probe=partial(_probe, place, tries), assumed=assumed)
+    return RuleLookup(git, index(git), tool=_version, probe=partial(_probe, place, tries), assumed=assumed)
 
 
 def _probe(place: Place, tries: bool, probe: "Probe") -> "ProbeAnswer":
-    from expctl.adapters.rules.probes import KeptProbes
+    from expctl.adapters.rules.probes import ProbeCache
 
-    kept = KeptProbes(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
+    kept = ProbeCache(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
     return kept(probe) if tries else kept.known(probe)
 
 

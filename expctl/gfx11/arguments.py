@@ -1,4 +1,4 @@
-"""The kernel arguments of a launch, laid out as the metadata says, and the dispatch packet that a kernel may ask for."""
+"""Lay out the kernel arguments of a launch as the metadata says, and the dispatch packet that a kernel may read."""
 
 from __future__ import annotations
 
