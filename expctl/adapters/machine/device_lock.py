@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from expctl.adapters.machine.lock_holder import HolderFacts, describe_holder, is_mark, mark_holder, read_holder
+from expctl.adapters.machine.lock_holder import HolderFacts, describe_holder, is_lock_file, mark_holder, read_holder
 from expctl.domain.errors import Busy, Refused
 
 FOLDER = "EXPCTL_LOCK_DIR"
@@ -144,7 +144,7 @@ class MachineLock:
                 continue  # removed in between
             except OSError as error:
                 raise self._refused(error.strerror or str(error)) from error
-            if stat.S_ISREG(os.fstat(descriptor).st_mode) and is_mark(descriptor):
+            if stat.S_ISREG(os.fstat(descriptor).st_mode) and is_lock_file(descriptor):
                 return descriptor
             os.close(descriptor)
             raise self._refused("a file with something else in it")

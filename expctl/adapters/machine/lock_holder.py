@@ -83,7 +83,7 @@ def read_holder(lock: Path) -> HolderFacts | None:
         os.close(descriptor)
 
 
-def is_mark(descriptor: int) -> bool:
+def is_lock_file(descriptor: int) -> bool:
     """Is the open file empty or written by `mark_holder`? Any other file is a user's and must not be overwritten."""
     text = os.pread(descriptor, BYTES_MOST + 1, 0)
     return not text or (len(text) <= BYTES_MOST and parse_holder(text) is not None)
