@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from expctl.adapters.records.findings_file import FindingsEditor
     from expctl.adapters.records.plots import Pictures
     from expctl.adapters.records.repository_contents import GitLibrary
-    from expctl.adapters.rules.lookup import GitRulebook
+    from expctl.adapters.rules.lookup import RuleLookup
     from expctl.domain.checkup import Finding
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.experiment.record import Record
@@ -81,17 +81,17 @@ def pictures(place: Place, git: GitReader) -> "Pictures":
     return Pictures(library(git), git.head(), place.state / "journal")
 
 
-def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None, *, tries: bool = True) -> "GitRulebook":
+def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None, *, tries: bool = True) -> "RuleLookup":
     """The do-not-repeat rules, and what their conditions are held against; where it `tries` no probe, as earlier tries said."""
-    from expctl.adapters.rules.lookup import GitRulebook
+    from expctl.adapters.rules.lookup import RuleLookup
 
-    return GitRulebook(git, index(git), tool=_version, probe=partial(_probe, place, tries), assumed=assumed)
+    return RuleLookup(git, index(git), tool=_version, probe=partial(_probe, place, tries), assumed=assumed)
 
 
 def _probe(place: Place, tries: bool, probe: "Probe") -> "ProbeAnswer":
-    from expctl.adapters.rules.probes import KeptProbes
+    from expctl.adapters.rules.probes import ProbeCache
 
-    kept = KeptProbes(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
+    kept = ProbeCache(place.state / "probes", compiler=_device_compiler, assemble=_assemble, interpret=_interpret)
     return kept(probe) if tries else kept.known(probe)
 
 
@@ -123,9 +123,9 @@ def _interpret(assembly: str) -> None:
 
 def confinement() -> "Capabilities":
     """What this kernel offers to confine a child with."""
-    from expctl.launcher.capabilities import offer
+    from expctl.launcher.capabilities import detect_capabilities
 
-    return offer()
+    return detect_capabilities()
 
 
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
@@ -192,7 +192,7 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
     from expctl.adapters.sensors.process_patterns import ProcessPatterns
     from expctl.adapters.sensors.process_table import ProcessTable
     from expctl.adapters.sensors.suspend import Suspend
-    from expctl.adapters.sensors.vendor_tool import AskedTool
+    from expctl.adapters.sensors.vendor_tool import VendorTool
 
     mark, scratch, sysfs = mark_of(place), place.state / "gate", AmdSysfs()
     table = ProcessTable(mark=mark)
@@ -200,8 +200,8 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
         ProcessPatterns(table, rule.patterns),
         DeviceHolders(table, idle=rule.idle_holders),
         Gpus("amdgpu", sysfs, rule),
-        Gpus("amd-smi", AmdSmi(AskedTool("amd-smi", scratch, mark=mark), sysfs), rule, looks=False),
-        Gpus("nvidia-smi", NvidiaSmi(AskedTool("nvidia-smi", scratch, mark=mark)), rule),
+        Gpus("amd-smi", AmdSmi(VendorTool("amd-smi", scratch, mark=mark), sysfs), rule, looks=False),
+        Gpus("nvidia-smi", NvidiaSmi(VendorTool("nvidia-smi", scratch, mark=mark)), rule),
         CpuLoad(table, rule.others_percent),
         CpuClock(rule.slow_clock_percent),
         Suspend(),
@@ -305,7 +305,7 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
         progress=progress,
         calibrations=FileCalibrations(state_folder(), noise_fingerprint(machine)),
         machine=machine,
-        tools_for=partial(_equip, place, workspace.check_outs.seals.broken, machine["machine"]),
+        tools_for=partial(_equip, place, workspace.check_outs.protected.changed, machine["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,

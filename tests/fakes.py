@@ -486,7 +486,7 @@ class FakeHolder:
 
 @dataclass
 class FakeLocks:
-    """One lock; `taken` says that somebody else has it."""
+    """One lock; `take_taints` says that somebody else has it."""
 
     holder: FakeHolder = field(default_factory=FakeHolder)
     taken: bool = False
@@ -804,11 +804,11 @@ class FakeWatch:
         self.cleared += 1
 
     @contextmanager
-    def looking(self, side: str, *, timed: bool = True, core: int | None = None) -> Iterator[None]:
+    def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> Iterator[None]:
         self.looked.append((side, timed, core))
         yield
 
-    def taken(self) -> tuple[str, ...]:
+    def take_taints(self) -> tuple[str, ...]:
         return self.taints.pop(0) if self.taints else ()
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from expctl.adapters.child.contained_process import MARK, Child, ChildLimits, Launch
-from expctl.launcher.capabilities import offer
+from expctl.launcher.capabilities import detect_capabilities
 
 PROGRAM = ["/bin/true"]
 
@@ -36,16 +36,16 @@ def main(rounds: int) -> None:
                 began = time.perf_counter()
                 start()
                 times[kind].append((time.perf_counter() - began) * 1000)
-    print(f"{offer().words()}; {rounds} rounds, ms")
+    print(f"{detect_capabilities().words()}; {rounds} rounds, ms")
     for kind, found in times.items():
         least, *rest = sorted(found[1:])  # the first makes the rooms
         print(f"  {kind:<24} {least:6.2f} {rest[len(rest) // 4]:6.2f} {rest[len(rest) // 2]:6.2f}")
 
 
-def launched(folder: Path, walls: ChildLimits | None) -> None:
+def launched(folder: Path, limits: ChildLimits | None) -> None:
     """One child to its end."""
     environment = {"PATH": os.environ["PATH"], MARK: "cost"}
-    with Child(Launch(argv=PROGRAM, cwd=folder, environment=environment, log=folder / "log", walls=walls)) as child:
+    with Child(Launch(argv=PROGRAM, cwd=folder, environment=environment, log=folder / "log", limits=limits)) as child:
         child.close_input()
         child.wait(time.monotonic() + 10)
 

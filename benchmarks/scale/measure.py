@@ -26,7 +26,7 @@ from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.repository_contents import GitLibrary
-from expctl.adapters.rules.lookup import GitRulebook
+from expctl.adapters.rules.lookup import RuleLookup
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import BenchmarkIdentity, Record, Rule
 from expctl.domain.rules.current_facts import ProbeAnswer
@@ -109,7 +109,7 @@ class Growing:
     def forbid(self, patch: bytes) -> None:
         """A rule that knows `patch` and refuses it: what it depends on is as it was."""
         reader = GitReader(locate(self._folder))
-        book = GitRulebook(reader, RecordIndex(reader, None), tool=lambda _: "", probe=no_probe)
+        book = RuleLookup(reader, RecordIndex(reader, None), tool=lambda _: "", probe=no_probe)
         head = reader.head()
         identity = book.identity(head, patch)
         protocol = reader.protocol_identity(head, ("protocol.yaml", *GitLibrary(reader).protocol(head).harness))

@@ -1,7 +1,7 @@
 """The journal: append-only JSON lines, one file per unfinished run, each line chained to the one before.
 
 A line is `{"seq", "prev", "type", "data", "sum"}`: `prev` is the checksum of the line before, `sum` covers the rest. A torn
-last line is what a crash leaves and is healed; any other damage is refused.
+last line is what a crash leaves and is removed; any other damage is refused.
 """
 
 import hashlib
@@ -22,24 +22,25 @@ START = "start"
 
 
 class FileJournal:
-    """Journals below one folder. A reader beside the run that writes must not heal: a torn line may be half of a new one."""
+    """Journals below one folder. With `heals` a reader removes a torn last line; not to be used beside a run that writes."""
 
     def __init__(self, folder: Path, *, heals: bool = True) -> None:
         self._folder, self._heals = folder, heals
         self._reserve = Reserve(folder.parent)
 
     def unfinished(self) -> tuple[str, ...]:
-        """Experiments that have a journal."""
+        """Return the ids of the experiments that have a journal, sorted."""
         return tuple(sorted(path.stem for path in self._folder.glob("*.jsonl")))
 
     def read(self, experiment: str) -> tuple[Event, ...]:
-        """The events so far. Raises Refused naming the damaged line."""
+        """Return an experiment's events so far. Raises Refused, naming the line, for a damaged journal or an unknown event."""
         return tuple(_event(line, self._path(experiment)) for line in self._lines(experiment))
 
     def append(self, experiment: str, event: Event) -> None:
-        """Add one event; it is on the disk when this returns, or raises Refused because the disk is full.
+        """Append one event and flush it to the disk.
 
-        Half a line that a failed write leaves is healed by whoever reads next.
+        Raises MachineTrouble if the disk is full but the disk reserve made room for this event, OSError if it didn't: the half
+        line that this leaves is removed by the next `read`.
         """
         self._reserve.refill()
         lines = self._lines(experiment)
@@ -57,14 +58,14 @@ class FileJournal:
         except OSError as error:
             if error.errno not in FULL or not self._reserve.release():
                 raise
-            self._lines(experiment)  # heals
+            self._lines(experiment)  # removes the half line that the failed write left
             _write(path, text.encode(), is_first=not lines)
             trouble = explained(error)
             assert trouble is not None  # noqa: S101  that is what FULL says
             raise trouble from error
 
     def forget(self, experiment: str) -> None:
-        """Drop the journal of a settled run: the record in git is the truth now."""
+        """Delete the journal of a settled run, whose record is in git now."""
         self._path(experiment).unlink(missing_ok=True)
 
     def _path(self, experiment: str) -> Path:

@@ -1,4 +1,4 @@
-"""Tells a command of the user's about each outcome: JSON on its standard input. It may fail; that is a note, never an error."""
+"""Run a command of the user's for each outcome, with JSON on its standard input. Its failure is a note, never an error."""
 
 import json
 import os
@@ -13,13 +13,13 @@ TIMEOUT_S = 10.0
 
 
 class Notifier:
-    """One command, started anew for each outcome, with the user's own environment. `folder` is ours to fill."""
+    """One command, started for each outcome with the user's own environment. `folder` gets the outcome and the log."""
 
     def __init__(self, argv: tuple[str, ...], folder: Path, *, mark: str) -> None:
         self._argv, self._folder, self._mark = argv, folder, mark
 
     def tell(self, outcome: object) -> str:
-        """Run it to its end, 10 s at most. Returns what went wrong; empty when nothing did."""
+        """Run the command with `outcome`, for at most 10 s. Return what went wrong; empty if nothing did."""
         log, input_ = self._folder / "log", self._folder / "outcome.json"
         atomic_write.replace(input_, json.dumps(encode(outcome), ensure_ascii=True).encode() + b"\n")
         log.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The kernel arguments of a launch, laid out as the metadata says, and the dispatch packet that a kernel may ask for."""
+"""Lay out the kernel arguments of a launch as the metadata says, and the dispatch packet that a kernel may read."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Extent = tuple[int, int, int]
 KERNARG, PACKET = "the kernel arguments", "the dispatch packet"
 PACKET_BYTES = 64
 KERNARG_GRANULE = 64
-"""The arguments' segment ends at such a boundary: compilers load a little more than there is. What is there is undefined."""
+"""The kernel argument segment is padded to a multiple of 64 bytes, undefined ones, for compilers load a little past its end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unwritten:
-    """A buffer whose contents nothing defines yet: what a kernel fills. Its bytes are poison, and reading them is a fault."""
+    """An output buffer without contents: its bytes are 0xff and undefined, and a result that depends on them is a fault."""
 
     shape: tuple[int, ...]
     dtype: str
@@ -30,18 +30,21 @@ class Unwritten:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shifted:
-    """A buffer whose first byte lies `by` bytes beyond an aligned address."""
+    """An array passed in a buffer whose first byte lies `by` bytes beyond an aligned address."""
 
     values: Anything
     by: int
 
 
 Value = Anything | Unwritten | Shifted | int | float | None
-"""An array, Shifted or Unwritten is a buffer, a number goes by value, None is a null pointer."""
+"""A kernel argument: an array, Shifted or Unwritten is a buffer, a number is passed by value, None is a null pointer."""
 
 
 def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, block: Extent) -> Memory:
-    """The memory of a launch: the buffers, the arguments, the packet. Raises BadLaunch if the values don't fit."""
+    """Return the memory of a launch with its buffers, kernel arguments and dispatch packet filled in.
+
+    `grid` counts workgroups and `block` threads per axis. Raises BadLaunch if the values don't fit the kernel's arguments.
+    """
     visible = [argument for argument in descriptor.arguments if not argument.kind.startswith("hidden_")]
     if len(visible) != len(values):
         raise BadLaunch(
@@ -58,7 +61,7 @@ def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, blo
             memory.fill(name, value)
         elif isinstance(value, Shifted):
             memory.fill(name, np.concatenate((np.zeros(value.by, dtype=np.uint8), value.values.reshape(-1).view(np.uint8))))
-            memory.forget(memory.buffer(name).offset, value.by)
+            memory.undefine(memory.buffer(name).offset, value.by)
         kernarg[argument.offset : argument.offset + argument.size] = _encoded(argument, name, value, memory)
     memory.fill(KERNARG, kernarg)
     hidden = _hidden(grid, block)
@@ -68,7 +71,7 @@ def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, blo
             known = hidden.get(argument.kind)
             begin = buffer.offset + argument.offset
             if known is None:
-                memory.forget(begin, argument.size)
+                memory.undefine(begin, argument.size)
             else:
                 raw = int(known).to_bytes(argument.size, "little")
                 memory.data[begin : begin + argument.size] = np.frombuffer(raw, dtype=np.uint8)
@@ -77,7 +80,7 @@ def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, blo
 
 
 def size_of(value: Anything | Unwritten | Shifted) -> int:
-    """In bytes."""
+    """Return the bytes of the buffer that `value` needs; of a Shifted one, its shift included."""
     if isinstance(value, Shifted):
         return value.by + int(value.values.nbytes)
     if isinstance(value, Unwritten):
@@ -102,7 +105,7 @@ def _encoded(argument: Argument, name: str, value: Value, memory: Memory) -> Byt
 
 
 def _hidden(grid: Extent, block: Extent) -> dict[str, int]:
-    """Values of the hidden arguments that describe the launch. The others (hostcall buffer, heap, ...) stay undefined."""
+    """Return hidden arguments that describe the launch, by value_kind. The rest (hostcall buffer, heap, ...) is undefined."""
     values = {"hidden_grid_dims": max(1 + (grid[1] * block[1] > 1), 3 * (grid[2] * block[2] > 1))}
     for i, axis in enumerate("xyz"):
         values[f"hidden_block_count_{axis}"] = grid[i]
@@ -113,6 +116,6 @@ def _hidden(grid: Extent, block: Extent) -> dict[str, int]:
 
 
 def _packet(grid: Extent, block: Extent) -> Bytes:
-    """An AQL kernel dispatch packet (HSA runtime 1.2): workgroup size at byte 4, grid size in work-items at byte 12."""
+    """Return an AQL kernel dispatch packet (HSA 1.2), 64 bytes: workgroup size at byte 4, grid size in threads at byte 12."""
     raw = struct.pack("<HHHHHHIII", 0, 3, *block, 0, *(g * b for g, b in zip(grid, block, strict=True)))
     return np.frombuffer(raw.ljust(PACKET_BYTES, b"\0"), dtype=np.uint8)

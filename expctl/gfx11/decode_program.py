@@ -1,4 +1,4 @@
-"""A program as blocks of steps: every instruction is looked up once, before anything runs."""
+"""Decode a program into basic blocks of callable steps: every instruction is looked up once, before anything runs."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _VECTOR_REGISTER = re.compile(r"\bv(?:(\d+)\b|\[\d+:(\d+)\])")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decoded:
-    """Block 0 is the entry. Holds no state of any run."""
+    """A decoded program: its basic blocks in text order, block 0 being the entry. Holds no state of any run."""
 
     program: Program
     blocks: tuple[Block, ...]
 
 
 def decode_step(instruction: Instruction) -> Run | None:
-    """What an instruction within a block does; None for one that has no effect. Raises Unsupported."""
+    """Return the function that executes an instruction on a wave; None for one that has no effect. Raises Unsupported."""
     kind, name = class_of(instruction), opcode_of(instruction)
     if kind is Class.HINT or name == "v_nop":
         decode_hint(instruction)
@@ -67,7 +67,7 @@ def _decode_vector(instruction: Instruction, name: str) -> Run:
 
 
 def decode(program: Program, *, vector_registers: int = 256) -> Decoded:
-    """All of it, reached or not. Raises Unsupported with the line, for a register too many as well."""
+    """Decode every instruction, reachable or not. Raises Unsupported, with the line, also for v`vector_registers` or above."""
     for instruction in program.instructions:
         if any(int(name[0] or name[1]) >= vector_registers for name in _VECTOR_REGISTER.findall(instruction.rest)):
             raise instruction.unsupported(f"a register beyond the {vector_registers} of .amdhsa_next_free_vgpr")
@@ -96,7 +96,7 @@ def _to(target: int) -> Leave:
 
 
 def _starts(program: Program) -> list[int]:
-    """Where blocks begin: the entry, what labels point at, what follows a branch or barrier."""
+    """Return the sorted indices at which blocks begin: the entry, every label, what follows a branch or barrier."""
     count = len(program.instructions)
     after = {i + 1 for i, instruction in enumerate(program.instructions) if ENDS_BLOCK.match(instruction.mnemonic)}
     return sorted(start for start in {0, *program.labels.values(), *after} if start < count)

@@ -1,4 +1,4 @@
-"""Runs one kernel of an assembly text over a grid. Each launch starts from nothing but its arguments."""
+"""Run one kernel of an assembly text over a grid. Each launch starts from nothing but its arguments."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from expctl.gfx11.text.program import parse_program
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """A kernel, parsed and decoded. Holds no memory of any launch, so it may be used again."""
+    """A parsed and decoded kernel. It holds no memory of any launch, so it may be launched again."""
 
     descriptor: Descriptor
     decoded: Decoded
@@ -34,19 +34,19 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interpretation:
-    """What one launch left behind."""
+    """The result of one launch: buffers, faults and counts."""
 
     outputs: dict[str, Anything]
     """Every buffer after the launch, in its shape and type; bytes that nothing wrote are 0xff, a NaN as a half or a float."""
     written: dict[str, Flags]
-    """Which elements of them are wholly defined."""
+    """For each buffer, flags in its shape: True where every bit of the element is defined."""
     faults: tuple[Fault, ...]
     counts: Counts
 
 
 @lru_cache(maxsize=32)
 def load(assembly: str, kernel: str) -> Kernel:
-    """Raises BadLaunch if the text has no such kernel, Unsupported with the line for what is not implemented."""
+    """Parse and decode a kernel. Raises BadLaunch if the text has no such kernel, Unsupported for what is not implemented."""
     descriptor, program = parse_descriptor(assembly, kernel), parse_program(assembly, kernel)
     return Kernel(descriptor=descriptor, decoded=decode(program, vector_registers=descriptor.vector_registers))
 
@@ -64,7 +64,7 @@ def interpret(
 ) -> Interpretation:
     """Run `kernel` with `grid` workgroups of `block` threads.
 
-    `arguments` are given in the kernel's order; their names are ours and appear in faults. Arrays are copied, never written.
+    `arguments` are in the kernel's order; their names are the caller's and appear in faults. Arrays are copied, never written.
     `order_seed` decides the order of the workgroups and, from barrier to barrier, of the waves; no value of a kernel without
     races depends on it. Raises Unsupported, BadLaunch, or Runaway after `most_instructions` of one wave.
     """
@@ -84,7 +84,7 @@ def launch(
     dynamic_lds_bytes: int = 0,
     most_instructions: int = 10_000_000,
 ) -> Interpretation:
-    """As `interpret`, of a kernel that is already loaded."""
+    """Run a kernel that `load` returned. Like `interpret`, which explains the arguments and errors."""
     descriptor, decoded = kernel.descriptor, kernel.decoded
     threads = block[0] * block[1] * block[2]
     if not 0 < threads <= descriptor.most_threads or min(grid) < 1 or min(block) < 1:
@@ -121,7 +121,7 @@ def launch(
 
 
 def _workitems(descriptor: Descriptor, block: Extent) -> list[Anything]:
-    """v0 of each wave: the packed work-item ids of its threads, (number of threads,) uint32."""
+    """Return the initial v0 of each wave: the packed work-item ids of its threads, (number of threads,) uint32."""
     flat: Anything = np.arange(block[0] * block[1] * block[2], dtype=np.uint32)
     x, y, z = flat % block[0], flat // block[0] % block[1], flat // (block[0] * block[1])
     packed = x

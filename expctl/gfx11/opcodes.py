@@ -1,4 +1,4 @@
-"""Every opcode that the interpreter takes. Any other is refused before a table is asked, so this can not fall behind them."""
+"""The opcodes that the interpreter implements, collected from its tables. Any other is refused before a table is asked."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from expctl.gfx11.vector import decode as vector
 from expctl.gfx11.vector import dual, lane, matrix, packed
 
 VECTOR = frozenset((*vector.TABLE, *packed.NAMES, *lane.DECODERS))
-"""Without _e32 and _e64; the suffix is optional in the text."""
+"""Vector opcodes without the suffix _e32 or _e64, which is optional in the text."""
 OPCODES = frozenset((
     *VECTOR, *dual.NAMES, matrix.NAME, *decode.NAMES, *load.NAMES, *global_access.NAMES, *lds_access.NAMES,
     *lds_permute.NAMES, *control.NAMES, *control.LEAVES,
@@ -17,7 +17,7 @@ OPCODES = frozenset((
 
 
 def opcode_of(instruction: Instruction) -> str:
-    """One of OPCODES; raises Unsupported for any other."""
+    """Return the member of OPCODES that an instruction names, without _e32 or _e64. Raises Unsupported for any other."""
     name = instruction.mnemonic
     if name in OPCODES:
         return name

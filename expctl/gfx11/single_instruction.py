@@ -1,4 +1,4 @@
-"""One instruction, or a few, on registers that the caller sets: how the opcodes are checked one by one."""
+"""Execute one instruction, or a few, on registers that the caller sets: used to check opcodes one by one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from expctl.gfx11.text.program import Instruction
 def fresh_wave(
     *, lanes: int = ALL_BITS, lds_bytes: int = 0, private_bytes: int = 0, buffers: Mapping[str, int] | None = None
 ) -> Wave:
-    """A wave alone in its workgroup; `buffers` maps names to sizes in bytes of global memory."""
+    """Return a wave alone in its workgroup. `lanes` is the 32-bit EXEC mask; `buffers` maps names to bytes of global memory."""
     memory = Memory(dict(buffers or {"nothing": 4}))
     device = Device(
         memory=memory, log=AccessLog(len(memory.data)), faults=FaultLog(), tally=Tally([]), most_instructions=1_000_000
@@ -38,7 +38,7 @@ def execute(
 ) -> Wave:
     """Set registers (the values of `vectors` are repeated to fill 32 lanes, as bits), then run each line of `text`.
 
-    Raises Unsupported. Control flow can't be run like this.
+    Raises Unsupported, for branches and barriers too: control flow needs a whole program.
     """
     for n, values in (vectors or {}).items():
         wave.define_vector(n, np.resize(np.array(values, dtype=np.uint32), LANES))

@@ -1,4 +1,4 @@
-"""What this kernel offers to confine a child with: asked once, by trying it."""
+"""Find out, once and by trying, what this kernel offers to confine a child process."""
 
 import functools
 import os
@@ -17,7 +17,7 @@ SIGNALS_SINCE, TRUNCATE_SINCE = 6, 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """`landlock` is the version of its interface, 0 for none. `groups`: control groups that can be ended in one stroke."""
+    """What children are confined with. `landlock` is its version, 0 for none; `groups`: control groups can be killed."""
 
     landlock: int
     entry: Entry
@@ -26,11 +26,11 @@ class Capabilities:
 
     @property
     def confines_writes(self) -> bool:
-        """Is there anything that keeps a child from writing wherever the user can?"""
+        """Can a child be kept from writing wherever the user can?"""
         return self.landlock > 0 or self.entry is not Entry.NONE
 
     def words(self) -> str:
-        """For a record: `landlock 7, own mounts, own network`, or `unconfined` and why."""
+        """Return the confinement in words, for a record, e.g. `landlock 7, own mounts, own network` or `unconfined: ...`."""
         if self.switched_off:
             return f"unconfined: switched off by {SWITCH}"
         if not self.confines_writes:
@@ -39,7 +39,7 @@ class Capabilities:
         return ", ".join([*([f"landlock {self.landlock}"] if self.landlock else []), *mounts])
 
     def gaps(self) -> tuple[str, ...]:
-        """What a child can do here although it should not; none where everything is there."""
+        """Return a sentence for each thing that a child can do here although it should not; none if everything is confined."""
         if self.switched_off or not self.confines_writes:
             why = f"{SWITCH} is set" if self.switched_off else "this kernel has neither Landlock nor namespaces for us"
             return (f"unconfined: {why}, so that builds and launches can write wherever you can, and use the network",)
@@ -53,15 +53,15 @@ class Capabilities:
         return tuple(found)
 
 
-def offer() -> Capabilities:
-    """What a child that starts now is confined with."""
+def detect_capabilities() -> Capabilities:
+    """Return what a child that starts now is confined with; nothing if the environment variable EXPCTL_UNCONFINED is set."""
     if os.environ.get(SWITCH, "") not in ("", "0"):
         return Capabilities(landlock=0, entry=Entry.NONE, groups=home_of_groups() is not None, switched_off=True)
-    return _tried()
+    return _detected()
 
 
 @functools.cache
-def _tried() -> Capabilities:
+def _detected() -> Capabilities:
     folder = Path(tempfile.mkdtemp(prefix="expctl-trial."))
     try:
         return Capabilities(landlock=landlock.version(), entry=entry_here(folder), groups=home_of_groups() is not None)

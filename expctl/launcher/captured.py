@@ -1,4 +1,4 @@
-"""Runs a tool of the machine to its end and takes what it says: contained, without walls, for it is the user's own."""
+"""Run a tool of the machine to its end and return its output. It is the user's own, so its writes are not confined."""
 
 import os
 import tempfile
@@ -14,20 +14,20 @@ BYTES_MAX = 16 << 20
 
 
 class Timeout(Exception):
-    """It did not end in time; it has been ended."""
+    """The tool did not end in time and has been killed, or could not be killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """How a tool ended (negative: the signal) and what it wrote, at most 16 MiB of each."""
+class Output:
+    """The exit status of a tool (negative: the signal) and its standard output and error, at most 16 MiB of each."""
 
     status: int
     out: str
     err: str
 
 
-def captured(argv: Sequence[str], *, timeout_s: float, environment: Mapping[str, str] | None = None) -> Said:
-    """Raises OSError when it can't be started, TookTooLong."""
+def captured(argv: Sequence[str], *, timeout_s: float, environment: Mapping[str, str] | None = None) -> Output:
+    """Run `argv` with empty input and return its output. Raises OSError if it can't be started, Timeout after `timeout_s`."""
     launch = Launch(
         argv=argv, cwd=Path.cwd(), environment=os.environ if environment is None else environment, log=Path(os.devnull)
     )
@@ -42,7 +42,7 @@ def captured(argv: Sequence[str], *, timeout_s: float, environment: Mapping[str,
                 raise Timeout(str(error)) from error
         if status is None:
             raise Timeout(f"{Path(argv[0]).name} did not end within {timeout_s:g} s")
-        return Said(status=status, out=_text(out), err=_text(err))
+        return Output(status=status, out=_text(out), err=_text(err))
 
 
 def _text(file: IO[bytes]) -> str:

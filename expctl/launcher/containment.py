@@ -1,7 +1,7 @@
-"""What happens in a child between fork and exec. Everything that can be prepared is prepared in the parent.
+"""Confine a child between fork and exec. Everything that can be prepared is prepared in the parent.
 
-The child runs this as `preexec_fn`: the runner has no second thread of Python that could hold a lock over the fork, and what
-is left to do are system calls. A program in between would cost ten times as much (docs/SECURITY.md has the figures).
+The child calls `Containment.enter` as `preexec_fn`. That is safe: the runner has no second Python thread that could hold a lock
+over the fork, and only system calls are left to do. A wrapper program would take ten times as long (docs/SECURITY.md).
 """
 
 import contextlib
@@ -12,7 +12,7 @@ import signal
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 
-from expctl.launcher.capabilities import offer
+from expctl.launcher.capabilities import detect_capabilities
 from expctl.launcher.control_group import make_group
 from expctl.launcher.kernel import prctl
 from expctl.launcher.landlock import PR_SET_NO_NEW_PRIVS, Ruleset
@@ -27,31 +27,31 @@ NOT_CONFINED, NO_RUNNER = 126, 127
 PLAIN_DEVICES = ("null", "zero", "full", "random", "urandom")
 GPU_DEVICES = ("kfd", "dri/*", "nvidia*", "nvidia-caps/*")
 
-ROOMS_MAX = 8
-_rooms: dict[Hashable, WritableMounts] = {}
+MOUNTS_MAX = 8
+_mounts: dict[Hashable, WritableMounts] = {}
 
 
 class Containment:
-    """Of one launch. `release` it when the child runs or could not be started."""
+    """The confinement of one launch. Call `release` in the parent when the child runs or could not be started."""
 
     def __init__(self, launch: Launch) -> None:
         self._launch, self._runner, self._gpu = launch, os.getpid(), bool(_gpus())
-        self._rooms: WritableMounts | None = None
+        self._mounts: WritableMounts | None = None
         self._ruleset: Ruleset | None = None
-        if launch.walls is not None:
-            here, folders = offer(), (*launch.watched, *launch.walls.shared)
-            self._rooms = _rooms_for(here.entry, folders, gpu=self._gpu)
+        if launch.limits is not None:
+            here, folders = detect_capabilities(), (*launch.watched, *launch.limits.shared)
+            self._mounts = _mounts_for(here.entry, folders, gpu=self._gpu)
             if here.landlock:
                 shared_memory = (SHARED_MEMORY,) if here.entry is Entry.NONE and self._gpu else ()
                 writable = (*folders, *_plain_devices(), *_gpus(), *shared_memory)
-                self._ruleset = Ruleset(writable=writable, tcp=launch.walls.counters or here.entry is not Entry.NONE)
+                self._ruleset = Ruleset(writable=writable, tcp=launch.limits.counters or here.entry is not Entry.NONE)
         self.group = make_group(launch.mark)
 
     def enter(self) -> None:
-        """In the child. What fails here must not go unnoticed: it says so in the log and ends."""
+        """Confine the calling process, the child. A failure is written to standard error and ends it with status 126."""
         try:
             prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-            if os.getppid() != self._runner:  # it died between fork and prctl
+            if os.getppid() != self._runner:  # the runner died between fork and prctl
                 os._exit(NO_RUNNER)
             if self.group is not None:
                 with contextlib.suppress(OSError):
@@ -60,44 +60,44 @@ class Containment:
             resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES_MAX, FILE_BYTES_MAX))
             if self._launch.core is not None:
                 os.sched_setaffinity(0, {self._launch.core})
-            if self._rooms is not None and self._launch.walls is not None:
-                self._confine(self._rooms, counters=self._launch.walls.counters)
+            if self._mounts is not None and self._launch.limits is not None:
+                self._confine(self._mounts, counters=self._launch.limits.counters)
         except OSError as error:
             os.write(2, f"expctl: this child could not be confined: {error}\n".encode())
             os._exit(NOT_CONFINED)
 
     def release(self) -> None:
-        """In the parent."""
+        """Close the descriptors that were opened for the child; called in the parent."""
         if self._ruleset is not None:
             self._ruleset.close()
             self._ruleset = None
         if self.group is not None:
-            self.group.close_door()
+            self.group.close()
 
-    def _confine(self, rooms: WritableMounts, *, counters: bool) -> None:
-        rooms.enter()
-        if rooms.entry is not Entry.NONE:
+    def _confine(self, mounts: WritableMounts, *, counters: bool) -> None:
+        mounts.enter()
+        if mounts.entry is not Entry.NONE:
             os.chdir(self._launch.cwd)
         keep_few(counters=counters)
         if self._ruleset is None:
             prctl(PR_SET_NO_NEW_PRIVS, 1)
             return
-        if rooms.has_own_memory:
+        if mounts.has_own_memory:
             self._ruleset.allow(SHARED_MEMORY)
         if self._gpu:  # root without mounts of its own could write the settings of the machine in /proc
-            alone = rooms.entry is Entry.NONE and os.geteuid() == 0
+            alone = mounts.entry is Entry.NONE and os.geteuid() == 0
             self._ruleset.allow(PROCESSES / "self" if alone else PROCESSES, contents=True)
         self._ruleset.enter()
 
 
-def _rooms_for(entry: Entry, folders: Sequence[Path], *, gpu: bool) -> WritableMounts:
-    """Those that were made for the same folders, if they were. Raises OSError."""
+def _mounts_for(entry: Entry, folders: Sequence[Path], *, gpu: bool) -> WritableMounts:
+    """Return the mounts made before for these very folders, or make them; at most MOUNTS_MAX are kept. Raises OSError."""
     key = (entry, gpu, *((str(folder), folder.stat().st_dev, folder.stat().st_ino) for folder in folders))
-    if key not in _rooms:
-        if len(_rooms) >= ROOMS_MAX:
-            _rooms.pop(next(iter(_rooms))).close()
-        _rooms[key] = WritableMounts(entry, folders, gpu=gpu)
-    return _rooms[key]
+    if key not in _mounts:
+        if len(_mounts) >= MOUNTS_MAX:
+            _mounts.pop(next(iter(_mounts))).close()
+        _mounts[key] = WritableMounts(entry, folders, gpu=gpu)
+    return _mounts[key]
 
 
 @functools.cache
@@ -107,5 +107,5 @@ def _plain_devices() -> tuple[Path, ...]:
 
 @functools.cache
 def _gpus() -> tuple[Path, ...]:
-    """Device files of AMD and NVIDIA GPUs."""
+    """Return the device files of AMD and NVIDIA GPUs."""
     return tuple(path for pattern in GPU_DEVICES for path in sorted(Path("/dev").glob(pattern)) if not path.is_dir())

@@ -1,6 +1,6 @@
-"""A control group (version 2) for each child, where the kernel lets us make one: everything in it can be ended in one stroke.
+"""Make a control group (version 2) for each child, if the kernel permits: all its processes can be killed at once.
 
-Nothing leaves it, whatever it forks, however it hides. Where we can't make one, the subreaper has to do.
+No descendant of the child can leave the group. Without one, children are found as a subreaper (running.py).
 """
 
 import contextlib
@@ -19,39 +19,39 @@ _numbers = itertools.count()
 
 
 class ControlGroup:
-    """One folder of the hierarchy, with an open door for the child."""
+    """The control group at `folder`, with its cgroup.procs open so that the child can join."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._door = os.open(folder / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
+        self._procs = os.open(folder / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC)
 
     def join(self) -> None:
-        """For a process that is about to exec."""
-        os.write(self._door, b"0")
+        """Move the calling process into the group; called in the child before exec."""
+        os.write(self._procs, b"0")
 
-    def close_door(self) -> None:
-        """The child is in."""
-        if self._door >= 0:
-            os.close(self._door)
-            self._door = -1
+    def close(self) -> None:
+        """Close the descriptor by which the child joins."""
+        if self._procs >= 0:
+            os.close(self._procs)
+            self._procs = -1
 
     def kill(self) -> None:
-        """Every process in it, at once."""
+        """Kill every process of the group at once."""
         kill_group(self.folder)
 
     def pids(self) -> tuple[int, ...]:
-        """Who is in it, zombies too."""
+        """Return the pids of the group's processes, zombies included."""
         return pids_in(self.folder)
 
     def remove(self) -> None:
-        """It stays when somebody in it can't be ended; a later sweep tries again."""
-        self.close_door()
+        """Remove the group if it is empty; otherwise it stays for `remove_abandoned` of a later run."""
+        self.close()
         with contextlib.suppress(OSError):
             self.folder.rmdir()
 
 
 def make_group(mark: str) -> ControlGroup | None:
-    """None where none can be made."""
+    """Make a control group for a child of the run `mark`; None if the kernel doesn't permit it."""
     home = home_of_groups()
     if home is None:
         return None
@@ -64,20 +64,20 @@ def make_group(mark: str) -> ControlGroup | None:
 
 
 def groups_of(mark: str) -> Iterator[Path]:
-    """What runs with this mark left behind, in the same place of the hierarchy."""
+    """Yield the folders of control groups that runs with this mark left behind."""
     home = home_of_groups()
     if home is not None:
         yield from home.glob(f"{PREFIX}-{mark}-*")
 
 
 def kill_group(folder: Path) -> None:
-    """Every process in the group of `folder`."""
+    """Kill every process in the control group at `folder`; do nothing if the group is gone."""
     with contextlib.suppress(OSError):
         (folder / "cgroup.kill").write_text("1")
 
 
 def pids_in(folder: Path) -> tuple[int, ...]:
-    """Who is in the group of `folder`."""
+    """Return the pids in the control group at `folder`; none if the group is gone."""
     try:
         return tuple(int(line) for line in (folder / "cgroup.procs").read_text().split())
     except OSError:
@@ -85,7 +85,7 @@ def pids_in(folder: Path) -> tuple[int, ...]:
 
 
 def remove_group(folder: Path, wait_s: float) -> None:
-    """An empty one; the kernel may take a moment to see that it is."""
+    """Remove an emptied control group, trying for at most `wait_s`: the kernel may take a moment to notice that it is empty."""
     deadline = time.monotonic() + wait_s
     while folder.exists() and time.monotonic() < deadline:
         with contextlib.suppress(OSError):
@@ -95,7 +95,7 @@ def remove_group(folder: Path, wait_s: float) -> None:
 
 
 def remove_abandoned() -> None:
-    """Empty groups of runners that are no more, whoever they were."""
+    """Remove empty control groups whose runner no longer exists, whatever its mark."""
     home = home_of_groups()
     for folder in home.glob(f"{PREFIX}-*-*-*") if home is not None else ():
         runner = folder.name.split("-")[-2]
@@ -106,7 +106,7 @@ def remove_abandoned() -> None:
 
 @functools.cache
 def home_of_groups() -> Path | None:
-    """Our own group, if we may make others in it and end them in one stroke (Linux 5.14)."""
+    """Return our own group's folder if groups can be made in it and have cgroup.kill (Linux 5.14), else None. Cached."""
     try:
         own = next(line[3:].strip() for line in Path("/proc/self/cgroup").read_text().splitlines() if line.startswith("0::"))
         mounts = [line.split() for line in Path("/proc/self/mountinfo").read_text().splitlines()]

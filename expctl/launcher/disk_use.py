@@ -1,4 +1,4 @@
-"""How much a child has written, looked at while it runs: in folders that it may fill, in its log, in unlinked files."""
+"""Measure, while a child runs, how much it has written: to its folders, its log and unlinked files."""
 
 import errno
 import os
@@ -9,14 +9,14 @@ from pathlib import Path
 
 LOOK_EVERY_S = 0.1
 SHARE_OF_TIME = 0.1
-"""A look may take a tenth of the time at most: a large tree is looked at less often."""
+"""Largest share of the time that measuring may take: a large tree is measured less often."""
 ENTRIES_MAX = 200_000
 BLOCK_BYTES = 512
 
 
 class DiskWatch:
-    """Of one child, whose additions to `folders` and `log` together stay under `cap`: it is to be ended at half of it, for it
-    writes on until it is.
+    """Watches what one child adds to `folders` and `log`, in bytes. It complains at half of `cap` or `log_cap`, for the child
+    goes on writing until it is killed.
     """
 
     def __init__(self, folders: Sequence[Path], log: Path, *, cap: int, log_cap: int) -> None:
@@ -29,7 +29,10 @@ class DiskWatch:
         self._free_before = self._free()
 
     def complaint(self, pids: Callable[[], Iterable[int]]) -> str:
-        """What is too much, in words; empty when nothing is, or when it is too soon for another look."""
+        """Return what the child has too much of, in words; empty if nothing, or if it is too soon to measure again.
+
+        `pids` returns the child's processes, whose unlinked files are counted too.
+        """
         began = time.monotonic()
         if began < self._next_s:
             return ""
@@ -47,7 +50,7 @@ class DiskWatch:
         return ""
 
     def _used(self) -> int:
-        """Bytes on the disk. More entries than anybody needs count as too much."""
+        """Return the bytes on disk of folders and log. More than ENTRIES_MAX entries count as more than is allowed."""
         total, entries, left = 0, 0, [str(folder) for folder in self._folders]
         while left:
             try:
@@ -60,7 +63,7 @@ class DiskWatch:
                             left.append(entry.path)
             except OSError as error:
                 self._is_deep |= error.errno == errno.ENAMETOOLONG
-                continue  # else gone meanwhile
+                continue  # any other error: the folder was removed meanwhile
             if entries > ENTRIES_MAX:
                 return total + self._at_most + 1
         return total + _size(self._log)
@@ -73,7 +76,7 @@ class DiskWatch:
 
 
 def _unlinked(pid: int) -> int:
-    """Bytes of files without a name that a process holds open."""
+    """Return the bytes of unlinked files that a process has open."""
     total = 0
     try:
         descriptors = os.listdir(f"/proc/{pid}/fd")

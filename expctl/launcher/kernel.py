@@ -1,4 +1,4 @@
-"""Calls of the Linux kernel that Python has no name for. Each raises OSError with the kernel's own reason."""
+"""System calls of Linux that Python's standard library lacks. Each raises OSError with the kernel's error number."""
 
 import ctypes
 import errno
@@ -11,7 +11,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def checked(result: int, what: str) -> int:
-    """`result`, unless it says that `what` failed."""
+    """Return `result` if it isn't negative. Raises OSError with errno, naming `what`, if it is."""
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{what}: {os.strerror(number)}")
@@ -19,35 +19,36 @@ def checked(result: int, what: str) -> int:
 
 
 def prctl(option: int, argument: int = 0) -> int:
-    """See prctl(2)."""
+    """Call prctl(2) with one argument; return its result. Raises OSError."""
     return checked(_libc.prctl(option, ctypes.c_ulong(argument), 0, 0, 0), f"prctl {option}")
 
 
 def system_call(number: int, what: str, *arguments: object) -> int:
-    """By number, for what the C library doesn't wrap. Integers are passed as longs, the rest as ctypes has it."""
+    """Make system call `number`, for those that the C library doesn't wrap. Integers are passed as longs. Raises OSError."""
     words = [ctypes.c_long(each) if isinstance(each, int) else each for each in arguments]
     return checked(_libc.syscall(ctypes.c_long(number), *words), what)
 
 
 def unshare(flags: int) -> None:
-    """See unshare(2)."""
+    """Move the process to new namespaces; see unshare(2) for the flags. Raises OSError."""
     checked(_libc.unshare(flags), "unshare")
 
 
 def setns(descriptor: int) -> None:
-    """Enter the namespace that is open there, see setns(2)."""
+    """Enter the namespace that is open as `descriptor`; see setns(2). Raises OSError."""
     checked(_libc.setns(descriptor, 0), "setns")
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
-    """See mount(2)."""
+    """Mount `source` at `target`; see mount(2) for `kind`, `flags` and `data`. Raises OSError."""
     words = [os.fsencode(each) if each else None for each in (source, target, kind)]
     checked(_libc.mount(*words, ctypes.c_ulong(flags), data.encode() if data else None), f"mount {target}")
 
 
 def renameat2(one: tuple[int, str], two: tuple[int, str], flags: int) -> None:
-    """See renameat2(2); both are a descriptor of a folder and a name in it. ENOSYS where the C library has no such call; not
-    every file system knows every flag (EINVAL).
+    """Rename `one` to `two`, each a folder's descriptor and a name in it; see renameat2(2) for the flags.
+
+    Raises OSError: ENOSYS if the C library lacks the call, EINVAL if the file system doesn't support a flag.
     """
     call = getattr(_libc, "renameat2", None)
     if call is None:

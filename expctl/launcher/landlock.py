@@ -1,7 +1,7 @@
-"""Landlock: from here on, this process and all that it starts write only below the given paths.
+"""Landlock: restrict a process and its descendants to writing below given paths.
 
-Numbers are those of linux/landlock.h. Reading is never restricted. Landlock doesn't know chmod, chown, utime and extended
-attributes; read-only mounts (namespaces.py) stop these where the kernel lets us have them.
+Numbers are those of linux/landlock.h. Reading is never restricted. Landlock doesn't stop chmod, chown, utime and extended
+attributes; read-only mounts (namespaces.py) do where the kernel permits them.
 """
 
 import ctypes
@@ -39,7 +39,7 @@ class _Rule(ctypes.Structure):
 
 @functools.cache
 def version() -> int:
-    """The version of Landlock's interface here; 0 where the kernel has none or it is switched off."""
+    """Return the version of the kernel's Landlock interface; 0 if it has none or it is switched off. Cached."""
     try:
         return system_call(CREATE_RULESET, "landlock", None, 0, ASK_VERSION)
     except OSError:
@@ -47,7 +47,10 @@ def version() -> int:
 
 
 class Ruleset:
-    """Made in the parent, where failing is easy; `enter` is all that is left for the child. Close it after the start."""
+    """A ruleset, made in the parent. The child only calls `enter`; the parent calls `close` after the start.
+
+    Everything below `writable` may be changed; TCP is forbidden unless `tcp`, from Landlock 4 on. Raises OSError.
+    """
 
     def __init__(self, *, writable: Iterable[Path], tcp: bool) -> None:
         here = version()
@@ -67,8 +70,8 @@ class Ruleset:
             raise
 
     def allow(self, path: Path, *, contents: bool = False) -> None:
-        """`path`, and what is below it if it is a folder, may be changed; with `contents` nothing but the contents of files
-        that are there. Raises OSError if it isn't.
+        """Permit changes to `path` and, if it is a folder, to all below it; with `contents` only to the contents of existing
+        files. Raises OSError if `path` doesn't exist.
         """
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
         try:
@@ -79,10 +82,10 @@ class Ruleset:
             os.close(parent)
 
     def enter(self) -> None:
-        """There is no way back, and no new rights by any exec."""
+        """Apply the ruleset to the calling process, irrevocably; no exec gives new privileges either."""
         prctl(PR_SET_NO_NEW_PRIVS, 1)
         system_call(RESTRICT_SELF, "landlock", self.descriptor, 0)
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the ruleset's descriptor."""
         os.close(self.descriptor)

@@ -1,11 +1,11 @@
-"""What to start, and what it may touch."""
+"""Describe a child process: what to start, and what it may write."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 MARK = "EXPCTL_RUN"
-"""In the environment of every child, and of what it starts: by it the next run finds survivors."""
+"""Environment variable of every child and its descendants, by whose value the next run finds survivors."""
 
 DISK_BYTES_MAX = 4 << 30
 LOG_BYTES_MAX = 64 << 20
@@ -13,10 +13,10 @@ LOG_BYTES_MAX = 64 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildLimits:
-    """What a child may write: folders that are its own, watched and not to outgrow the cap, and what is `shared` with others.
-    Of its own, `scratch` is emptied when it does outgrow it.
+    """The paths that a child may write: `scratch` and `tree` are its own, limited to Launch.disk_bytes; `shared` is unlimited.
 
-    `counters`: it reads a GPU's counters, and root leaves it the rights that this takes.
+    `scratch` is emptied if the child exceeds the limit. `counters`: it reads a GPU's counters, and keeps the capabilities for
+    that if we are root.
     """
 
     scratch: tuple[Path, ...]
@@ -27,9 +27,10 @@ class ChildLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """What to start: argv (no shell), where, with which environment, pinned to which core, logging where. `input` is a file
-    for its standard input; without one that is a pipe of ours. Without walls it is the user's own command and writes where
-    the user can. `disk_bytes` is what it may add to its scratch.
+    """A command to start: argv (no shell), folder, environment, log for its output, core to pin it to.
+
+    `input` is a file for its standard input, else that is a pipe. Without `limits` it is the user's own command and may write
+    where the user can. `disk_bytes` limits what it adds to its folders.
     """
 
     argv: Sequence[str]
@@ -38,15 +39,15 @@ class Launch:
     log: Path
     core: int | None = None
     input: Path | None = None
-    walls: ChildLimits | None = None
+    limits: ChildLimits | None = None
     disk_bytes: int = DISK_BYTES_MAX
 
     @property
     def watched(self) -> tuple[Path, ...]:
-        """Folders of its own."""
-        return (*self.walls.scratch, *self.walls.tree) if self.walls is not None else ()
+        """The child's own folders, whose growth is limited."""
+        return (*self.limits.scratch, *self.limits.tree) if self.limits is not None else ()
 
     @property
     def mark(self) -> str:
-        """Whose child it is."""
+        """The value of MARK in the child's environment: the run to which it belongs."""
         return self.environment.get(MARK, "unmarked")

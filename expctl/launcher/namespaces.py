@@ -1,8 +1,8 @@
-"""Namespaces for children: no network but their own loopback, and every mount read-only but those that they may write.
+"""Namespaces for children: no network but a loopback of their own, and every mount read-only but those that they may write.
 
-They are made once for the same folders and entered by each launch: that takes a tenth of the time, and no kernel thread clears
-up after a launch while the next is timed. Root takes them directly; everybody else within a user namespace, where the kernel
-allows that. Numbers are those of linux/sched.h, linux/mount.h and linux/sockios.h.
+They are made once for a set of folders and entered by each launch. That takes a tenth of the time, and no kernel thread cleans
+up after one launch while the next is timed. Root makes them directly, other users within a user namespace, if the kernel
+permits that. Numbers are those of linux/sched.h, linux/mount.h and linux/sockios.h.
 """
 
 import contextlib
@@ -29,13 +29,13 @@ SHARED_MEMORY = Path("/dev/shm")  # noqa: S108  children get one of their own
 SHARED_MEMORY_SIZE = "25%"
 PROCESSES = Path("/proc")
 SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi")
-"""In /proc: what belongs to the machine and not to a process."""
-DOORS = ("user", "dbus", "systemd/private", "docker.sock", "podman", "containerd", "snapd.socket")
-"""In /run: sockets of services that act for whoever asks, outside all walls. A read-only mount doesn't stop a connection."""
+"""Names in /proc of settings of the machine, as opposed to those of a process."""
+SERVICE_SOCKETS = ("user", "dbus", "systemd/private", "docker.sock", "podman", "containerd", "snapd.socket")
+"""Sockets in /run of services that act outside the namespaces for any caller. A read-only mount doesn't stop a connection."""
 
 
 class Entry(StrEnum):
-    """How children get namespaces of their own here."""
+    """How this process may make namespaces for children, if at all."""
 
     PRIVILEGED = "privileged"
     AS_USER = "as user"
@@ -47,42 +47,44 @@ class _MountAttributes(ctypes.Structure):
 
 
 class WritableMounts:
-    """A view of the machine in which only `writable` folders can be changed; with an entry of NONE the machine as it is.
+    """Namespaces in which only `writable` folders can be changed; with an entry of NONE there are none.
 
-    `gpu`: processes may write what /proc has of them, for CUDA names its threads there and doesn't start where it can't.
-    Raises OSError where the kernel doesn't let us. The folders must stay: one that is made again is another one.
-    `has_own_memory`: shared memory is its own, unless the folders themselves lie there.
+    `gpu`: processes may write their own files in /proc, because CUDA names its threads there and fails if it can't. The
+    folders must not be removed: one that is made again is not mounted. `has_own_memory`: /dev/shm is private, unless one of the
+    folders lies there. Raises OSError if the kernel doesn't permit namespaces.
     """
 
     def __init__(self, entry: Entry, writable: Sequence[Path], *, gpu: bool = False) -> None:
         self.entry = entry
         self.has_own_memory = entry is not Entry.NONE and not any(each.is_relative_to(SHARED_MEMORY) for each in writable)
         kinds = {Entry.PRIVILEGED: ("net", "mnt"), Entry.AS_USER: ("user", "net", "mnt"), Entry.NONE: ()}[entry]
-        self._doors = _made(lambda: _build(entry, writable, gpu=gpu, own_memory=self.has_own_memory), kinds) if kinds else ()
+        self._descriptors = (
+            _made(lambda: _build(entry, writable, gpu=gpu, own_memory=self.has_own_memory), kinds) if kinds else ()
+        )
 
     def enter(self) -> None:
-        """For a process that is about to exec. It is at the root of the file system then."""
-        for door in self._doors:
-            setns(door)
+        """Enter the namespaces; called in the child before exec. Its working directory is / afterwards."""
+        for descriptor in self._descriptors:
+            setns(descriptor)
 
     def close(self) -> None:
-        """The kernel drops the rooms when nobody is in them any more."""
-        for door in self._doors:
-            os.close(door)
-        self._doors = ()
+        """Close the descriptors; the kernel removes the namespaces when no process is left in them."""
+        for descriptor in self._descriptors:
+            os.close(descriptor)
+        self._descriptors = ()
 
 
 def entry_here(folder: Path) -> Entry:
-    """What works, found out by doing it. `folder` is an empty one of ours."""
+    """Return the first Entry that works, found by trying with `folder`, an empty folder; NONE if none does."""
     for entry in (Entry.PRIVILEGED, Entry.AS_USER):
-        with contextlib.suppress(OSError), contextlib.closing(WritableMounts(entry, (folder,))) as rooms:
-            if _works(rooms.enter):
+        with contextlib.suppress(OSError), contextlib.closing(WritableMounts(entry, (folder,))) as mounts:
+            if _works(mounts.enter):
                 return entry
     return Entry.NONE
 
 
 def _made(build: Callable[[], None], kinds: Sequence[str]) -> tuple[int, ...]:
-    """Descriptors of the namespaces that `build` makes, in a process that ends as soon as we have them."""
+    """Run `build` in a forked process and return descriptors of its namespaces of the given kinds. Raises OSError."""
     answers, answer = os.pipe2(os.O_CLOEXEC)
     maker = os.fork()
     if maker == 0:
@@ -102,7 +104,7 @@ def _made(build: Callable[[], None], kinds: Sequence[str]) -> tuple[int, ...]:
 
 
 def _make(build: Callable[[], None], answer: int) -> NoReturn:
-    """In the maker: build, say the error's number (0: none), and stay until the end."""
+    """Run `build` in the forked process, write its errno (0: none) to `answer` in 4 bytes, and wait to be killed."""
     number = 5  # EIO: something that is no error of the kernel's
     try:
         prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -138,8 +140,8 @@ def _build(entry: Entry, writable: Sequence[Path], *, gpu: bool, own_memory: boo
     mount("", "/", flags=MS_REC | MS_PRIVATE)
     if own_memory:
         mount("expctl", str(SHARED_MEMORY), "tmpfs", MS_NOSUID | MS_NODEV, f"size={SHARED_MEMORY_SIZE},mode=1777")
-    for name in DOORS:
-        _shut(f"/run/{name}")
+    for name in SERVICE_SOCKETS:
+        _hide(f"/run/{name}")
     settings = [path for name in SETTINGS if (path := PROCESSES / name).exists()] if gpu else []
     for folder in (*writable, *settings):
         mount(str(folder), str(folder), flags=MS_BIND | MS_REC)
@@ -150,16 +152,16 @@ def _build(entry: Entry, writable: Sequence[Path], *, gpu: bool, own_memory: boo
         _set_writable(PROCESSES, writable=True, below=False)
 
 
-def _shut(door: str) -> None:
-    if os.path.isdir(door):
-        mount("expctl", door, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=000")
-    elif os.path.exists(door):
-        mount(os.devnull, door, flags=MS_BIND)
+def _hide(path: str) -> None:
+    if os.path.isdir(path):
+        mount("expctl", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, "size=4k,mode=000")
+    elif os.path.exists(path):
+        mount(os.devnull, path, flags=MS_BIND)
 
 
 def _raise_loopback() -> None:
-    """Profilers talk to the program that they watch over it."""
-    import socket  # takes longer to load than the rest of this floor
+    """Bring up the loopback interface, by which profilers talk to the program that they profile."""
+    import socket  # imported here, for it takes longer to load than the rest of the package
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
         flags = struct.unpack(INTERFACE, fcntl.ioctl(any_socket, GET_FLAGS, struct.pack(INTERFACE, b"lo", 0)))[1]
@@ -167,7 +169,7 @@ def _raise_loopback() -> None:
 
 
 def _set_writable(folder: Path, *, writable: bool, below: bool = True) -> None:
-    """The mount at `folder`, and those below it."""
+    """Make the mount at `folder`, and with `below` those below it, writable or read-only. Raises OSError."""
     wanted = _MountAttributes(set=0 if writable else MOUNT_ATTR_RDONLY, clear=MOUNT_ATTR_RDONLY if writable else 0)
     size = ctypes.sizeof(wanted)
     system_call(

@@ -1,4 +1,4 @@
-"""What root gives up for a child. For anybody else this changes nothing. Numbers are those of linux/capability.h."""
+"""Drop capabilities in a child of root; for other users this changes nothing. Numbers are those of linux/capability.h."""
 
 import ctypes
 
@@ -6,10 +6,10 @@ from expctl.launcher.kernel import checked
 
 VERSION_3 = 0x20080522
 FILES = (0, 1, 2, 3)
-"""Of files that belong to somebody else (DAC, owner): walls of paths stand all the same, and a build may need them."""
+"""Capabilities over other users' files (DAC, owner), which a build may need; they don't lift the confinement of paths."""
 LOCK_MEMORY, NICE = 14, 23
 TRACE, ADMINISTER, PERFORMANCE = 19, 21, 38
-"""What reading a GPU's counters takes."""
+"""Capabilities that reading a GPU's counters needs."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -23,9 +23,9 @@ class _Half(ctypes.Structure):
 
 
 def keep_few(*, counters: bool) -> None:
-    """Drop every capability but those that steps need: no mounts, no clock, no devices, no other process' memory.
+    """Drop every capability but those that steps need. Mounts, clock, devices, other processes' memory are out of reach then.
 
-    Together with `no new privileges` an exec doesn't bring them back.
+    Together with `no new privileges` an exec doesn't bring them back. Raises OSError.
     """
     kept = sum(1 << number for number in (*FILES, LOCK_MEMORY, NICE, *((TRACE, ADMINISTER, PERFORMANCE) if counters else ())))
     header, halves = _Header(version=VERSION_3), (_Half * 2)()

@@ -1,4 +1,4 @@
-"""Processes as the kernel tells of them. One is known by pid, start time and boot: a pid alone is given out again."""
+"""Read processes from /proc. A process is identified by pid, start time and boot, because pids are reused."""
 
 import contextlib
 import functools
@@ -14,18 +14,18 @@ POLL_S = 0.002
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """`start_ticks` are clock ticks since boot."""
+    """The identity of a process. `start_ticks` is its start in clock ticks since boot, `boot` the boot's id."""
 
     pid: int
     start_ticks: int
     boot: str
 
     def is_alive(self) -> bool:
-        """Does that very process still run? A zombie does not."""
+        """Does this very process still run? A zombie does not."""
         return identity_of(self.pid) == self
 
     def send(self, number: signal.Signals) -> None:
-        """A signal to that very process; nothing when it is gone."""
+        """Send a signal to this very process; do nothing if it is gone or another user's."""
         with contextlib.suppress(ProcessLookupError, PermissionError), _opened(self.pid) as descriptor:
             if self.is_alive():
                 signal.pidfd_send_signal(descriptor, number)
@@ -33,12 +33,12 @@ class Identity:
 
 @functools.cache
 def boot_id() -> str:
-    """Another one after each start of the machine."""
+    """Return the kernel's id of this boot, which changes with each start of the machine. Cached."""
     return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 
 
 def identity_of(pid: int) -> Identity | None:
-    """None when there is no such process, or only its exit status is left."""
+    """Return the identity of the process `pid`; None if there is no such process, or it is a zombie."""
     fields = stat_of(pid)
     if not fields or fields[0] in ("Z", "X"):
         return None
@@ -46,12 +46,12 @@ def identity_of(pid: int) -> Identity | None:
 
 
 def state_of(pid: int) -> str:
-    """The letter of the kernel: R, S, D, T, Z; empty when there is no such process."""
+    """Return the kernel's letter for a process's state (R, S, D, T, Z, ...); empty if there is no such process."""
     return next(iter(stat_of(pid)), "")
 
 
 def stat_of(pid: int) -> list[str]:
-    """The fields of /proc/PID/stat after the name, which may hold anything: state, parent, group, session, ..."""
+    """Return the fields of /proc/PID/stat after the name: state, parent, group, session, ...; empty without such a process."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().decode(errors="replace").rpartition(")")[2].split()
@@ -60,12 +60,12 @@ def stat_of(pid: int) -> list[str]:
 
 
 def pids() -> list[int]:
-    """All that there are."""
+    """Return the pids of all processes."""
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def children_of(pid: int) -> tuple[int, ...]:
-    """Zombies too. Some kernels keep a list; elsewhere every process is asked for its parent."""
+    """Return the pids of a process's children, zombies included, from the kernel's list or else from every process's parent."""
     try:
         tasks = os.listdir(f"/proc/{pid}/task")
         lists = [Path(f"/proc/{pid}/task/{task}/children").read_text() for task in tasks]
@@ -75,7 +75,7 @@ def children_of(pid: int) -> tuple[int, ...]:
 
 
 def family_of(pid: int) -> tuple[int, ...]:
-    """A process and everything below it, children after their parents."""
+    """Return a process and all its descendants, children after their parents."""
     found, at = [pid], 0
     while at < len(found):
         found += [child for child in children_of(found[at]) if child not in found]
@@ -84,7 +84,7 @@ def family_of(pid: int) -> tuple[int, ...]:
 
 
 def ancestors_of(pid: int) -> frozenset[int]:
-    """A process and everything above it."""
+    """Return a process and all its ancestors."""
     found = {pid}
     while (fields := stat_of(pid)) and (pid := int(fields[1])) > 0 and pid not in found:
         found.add(pid)
@@ -92,14 +92,14 @@ def ancestors_of(pid: int) -> frozenset[int]:
 
 
 def name_of(pid: int) -> str:
-    """What it calls itself, never its argv: tokens leak that way."""
+    """Return a process's name from /proc/PID/comm; empty if it is gone. Its argv is not used, because that may hold secrets."""
     with contextlib.suppress(OSError):
         return Path(f"/proc/{pid}/comm").read_text(errors="replace").strip()
     return ""
 
 
 def carries(pid: int, entry: bytes) -> bool:
-    """Is `NAME=value` in the environment that it was started with?"""
+    """Does the environment with which a process was started contain `entry`, as `NAME=value`?"""
     try:
         with open(f"/proc/{pid}/environ", "rb") as file:
             return entry in file.read().split(b"\0")
@@ -108,7 +108,7 @@ def carries(pid: int, entry: bytes) -> bool:
 
 
 def await_end(processes: Iterable[Identity], wait_s: float) -> tuple[Identity, ...]:
-    """Those that are still there after `wait_s`."""
+    """Wait at most `wait_s` for processes to end; return those that still run."""
     left = tuple(processes)
     deadline = time.monotonic() + wait_s
     while (left := tuple(each for each in left if each.is_alive())) and time.monotonic() < deadline:

@@ -1,6 +1,6 @@
-"""Removing what a child left: folders of any depth, without rights or with links in them.
+"""Remove what a child left: folders of any depth, without permissions or with symbolic links in them.
 
-Folders are walked by descriptors, at most DEEPEST below the root; what lies deeper is lifted to the root, pass by pass.
+Folders are walked by descriptors, at most DEEPEST levels below the root; deeper ones are first moved to the root.
 """
 
 import contextlib
@@ -17,9 +17,9 @@ RIGHTS = 0o700
 
 
 def remove_tree(folder: Path) -> None:
-    """Remove a folder and what is below it, as far as that goes; one that is gone is fine, a link stays.
+    """Remove a folder and all below it, as far as possible. Nothing happens if it doesn't exist or is a link.
 
-    Raises OSError when the disk is broken or can't be written: what comes next would stumble over what stayed.
+    Raises OSError only if the disk is broken or can't be written.
     """
     empty(folder)
     with _going_on():
@@ -27,14 +27,14 @@ def remove_tree(folder: Path) -> None:
 
 
 def empty(folder: Path) -> None:
-    """As `remove_tree`, but for the folder itself."""
+    """Remove everything in a folder, as far as possible, but not the folder. Raises OSError like `remove_tree`."""
     with _going_on(), _opened(folder, None) as root:
         while _clear(root, root, 1):
             pass
 
 
 def _clear(folder: int, root: int, depth: int) -> bool:
-    """Remove what is in the open folder; was anything lifted to the root instead?"""
+    """Remove the contents of an open folder; return whether anything too deep was moved to the root instead."""
     was_lifted = False
     with os.scandir(folder) as found:
         entries = [(each.name, each.is_dir(follow_symlinks=False)) for each in found]
@@ -48,7 +48,7 @@ def _clear(folder: int, root: int, depth: int) -> bool:
                 os.rmdir(name, dir_fd=folder)
             else:
                 with _going_on(), _opened(name, folder):
-                    pass  # a folder without rights can't be moved either
+                    pass  # opening adds the permissions that a move needs
                 os.rename(name, f".lifted.{secrets.token_hex(8)}", src_dir_fd=folder, dst_dir_fd=root)
                 was_lifted = True
     return was_lifted
@@ -56,7 +56,7 @@ def _clear(folder: int, root: int, depth: int) -> bool:
 
 @contextlib.contextmanager
 def _opened(name: str | Path, folder: int | None) -> Iterator[int]:
-    """A descriptor to read the folder by, which is given the rights that this takes."""
+    """Yield a descriptor of a folder, after adding the permissions rwx for its owner. Raises OSError."""
     place = os.open(name, os.O_PATH | FOLDER, dir_fd=folder)
     try:
         mode = os.fstat(place).st_mode
@@ -74,7 +74,7 @@ def _opened(name: str | Path, folder: int | None) -> Iterator[int]:
 
 @contextlib.contextmanager
 def _going_on() -> Iterator[None]:
-    """What can't be removed stays. Raises OSError when it is about the machine."""
+    """Suppress an OSError, so that what can't be removed stays, unless it is trouble of the disk or machine."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Starts every process there is, git's apart, and ends it with all that it has started."""
+"""Start a process, and end it with all its descendants. Every process but git is started here."""
 
 import contextlib
 import os
@@ -19,12 +19,12 @@ GRACE_S = (2.0, 1.0)  # after INT, after TERM; then KILL
 KILL_WAIT_S = 2.0
 PR_SET_CHILD_SUBREAPER = 36
 
-_live: set[int] = set()  # pids of our running children: what else appears below us is an orphan that came to the subreaper
-_undead: "dict[Identity, subprocess.Popen[bytes]]" = {}  # with the process that they came from, to be reaped
+_live: set[int] = set()  # pids of our running children: any other child of ours is an orphan that the subreaper got
+_undead: "dict[Identity, subprocess.Popen[bytes]]" = {}  # outlived KILL -> the child that started it, to be reaped
 
 
 class Unkillable(Exception):
-    """Processes that outlive KILL, for the kernel holds them in a call. Nothing may be measured beside them."""
+    """Processes outlived SIGKILL, because a system call blocks them. Nothing may be measured beside them."""
 
     def __init__(self, processes: Sequence[Identity]) -> None:
         pids = ", ".join(str(each.pid) for each in processes)
@@ -32,14 +32,14 @@ class Unkillable(Exception):
 
 
 def become_subreaper() -> None:
-    """Orphaned grandchildren become ours, so that they can be found and ended."""
+    """Make orphaned descendants children of this process, so that they can be found and killed."""
     prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 class Running:
-    """A started process: its own session and group, and a control group where there can be one. `end` it, whatever happens.
+    """A started process in a session and, if possible, a control group of its own. Its owner must call `end` or `kill`.
 
-    Without `stdin` that is a pipe, without `stderr` it goes where `stdout` goes.
+    Without `stdin` it gets a pipe; without `stderr` it writes that to `stdout`. Raises OSError if it can't be started.
     """
 
     def __init__(
@@ -77,11 +77,11 @@ class Running:
         self._ended = False
 
     def pids(self) -> tuple[int, ...]:
-        """The process and all that it has started, as far as they can be told."""
+        """Return the pids of the process and its descendants; without a control group those that still descend from it."""
         return self._group.pids() if self._group is not None else family_of(self.process.pid)
 
     def status(self, wait_s: float) -> int | None:
-        """The exit status (negative: the signal), waited for; None when it still runs."""
+        """Wait at most `wait_s` and return the exit status (negative: the signal); None if the process still runs."""
         if self.process.poll() is None and wait_s > 0:
             try:
                 descriptor = os.pidfd_open(self.process.pid)
@@ -98,13 +98,16 @@ class Running:
         return self.process.poll()
 
     def send(self, number: signal.Signals) -> None:
-        """A signal to the whole process group."""
+        """Send a signal to the whole process group."""
         if not self._ended:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.process.pid, number)
 
     def end(self) -> None:
-        """INT, TERM, KILL; then whatever has left the group. Raises Unkillable. A second call does nothing."""
+        """Send INT, TERM and KILL in turn, with pauses; kill also descendants that left the group. Raises Unkillable.
+
+        A second call does nothing.
+        """
         if self._ended:
             return
         for number, patience_s, grace_s in zip((signal.SIGINT, signal.SIGTERM), (0.2, 0.0), GRACE_S, strict=True):
@@ -114,20 +117,20 @@ class Running:
         self.kill()
 
     def kill(self) -> None:
-        """At once. Raises Unkillable. A second call does nothing."""
+        """Kill the process and its descendants at once. Raises Unkillable. A second call does nothing."""
         if self._ended:
             return
         before = [found for pid in self.pids() if (found := identity_of(pid)) is not None]
         if self._group is not None:
             self._group.kill()
-        if self._group is None or self.process.returncode is None:  # whoever stayed behind, the leader being gone
+        if self._group is None or self.process.returncode is None:  # for members left behind when the leader is gone
             self.send(signal.SIGKILL)
         self._ended = True
         self.status(KILL_WAIT_S)
         _live.discard(self.process.pid)
         left = tuple({*_end_orphans(self._others), *await_end(before, KILL_WAIT_S)})
         if self._group is not None:
-            self._group.close_door()
+            self._group.close()
             remove_group(self._group.folder, KILL_WAIT_S if not left else 0)
         if left:
             _undead.update(dict.fromkeys(left, self.process))
@@ -135,15 +138,16 @@ class Running:
 
 
 def undead() -> tuple[Identity, ...]:
-    """Those of our children that outlived KILL and still do."""
+    """Return the processes of `Unkillable` errors that still run."""
     for each in [each for each in _undead if not each.is_alive()]:
         _undead.pop(each).poll()
     return tuple(_undead)
 
 
 def _end_orphans(others: frozenset[int]) -> tuple[Identity, ...]:
-    """Kill what a child left behind outside its group: as subreaper, we are its parent now. `others` were there before it.
-    Returns who can't be killed.
+    """Kill orphans that a child left outside its group, which are our children now. `others` are older children, to be kept.
+
+    Returns those that can't be killed.
     """
     deadline = time.monotonic() + KILL_WAIT_S
     known = {each.pid for each in _undead}

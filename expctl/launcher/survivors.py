@@ -1,4 +1,4 @@
-"""What a dead run left running: found by its control groups and by the mark in the environment, ended, or named."""
+"""Find processes that a dead run left, by its control groups and the mark in their environment, and kill them."""
 
 import contextlib
 import os
@@ -15,12 +15,12 @@ PASSES_MAX = 5
 
 
 def end_survivors(mark: str) -> int:
-    """Kill every process that carries `mark`, ourselves and those above us left out. Returns how many there were.
+    """Kill every process that carries `mark`, except this one and its ancestors. Returns how many there were.
 
-    Raises Busy when one can't be killed: what it does would be in every figure.
+    Raises Busy if one can't be killed, because it would disturb every measurement.
     """
     ended: set[Identity] = set()
-    for _ in range(PASSES_MAX):  # again, for what was forked meanwhile
+    for _ in range(PASSES_MAX):  # repeated for processes that were forked meanwhile
         found = _marked(mark)
         ended |= found
         for each in found:
@@ -48,7 +48,7 @@ def _marked(mark: str) -> set[Identity]:
 
 
 def _reap() -> None:
-    """What was re-parented to us."""
+    """Reap zombies among our children, those that were re-parented to us included."""
     deadline = time.monotonic() + KILL_WAIT_S
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0] and time.monotonic() < deadline:

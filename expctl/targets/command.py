@@ -1,4 +1,4 @@
-"""A target built by the protocol's own command: any language, any compiler."""
+"""Recipe of a target that is built by the protocol's own command, in any language, with any compiler."""
 
 from pathlib import Path
 
@@ -9,16 +9,16 @@ from expctl.inspection.readers.code_identity import code_hash
 
 
 class CommandRecipe:
-    """argv from protocol.yaml, run in the worktree; it must write `{artifact}`."""
+    """Builds by the argv in protocol.yaml, run in the work tree; the command must write `{artifact}`."""
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """Always here; whether the command works shows when it runs."""
+        """Return Available without versions: whether the command works shows when it runs."""
         return Available(versions={})
 
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
-        """The protocol's argv, with `{artifact}` filled in."""
+        """Return the protocol's argv, with `{artifact}` replaced by its path in `out`."""
         return (tuple(word.replace("{artifact}", str(out / build.artifact)) for word in build.argv),)
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Identity alone: of the code sections when it is ELF, of the file otherwise."""
+        """Return the hash of the code sections if the artifact is ELF, of the file otherwise; and no facts."""
         return code_hash(artifact), ()

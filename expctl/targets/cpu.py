@@ -1,4 +1,4 @@
-"""Target `cpu`: the clang of the ziglang wheel, so that no system compiler is needed."""
+"""Recipe of target `cpu`: compiles with the clang of the ziglang wheel, so that no system compiler is needed."""
 
 from pathlib import Path
 
@@ -8,21 +8,21 @@ from expctl.domain.run.step_result import Available, Unavailable
 from expctl.inspection import tool_versions
 from expctl.inspection.readers.code_identity import code_hash
 
-# No C++ standard library comes into the kernel; -nostdinc++ keeps it so.
+# The kernel may use no C++ standard library: -nostdinc++.
 FIXED = ("-x", "c++", "-std=c++17", "-fno-exceptions", "-fno-rtti", "-nostdinc++", "-shared", "-fPIC")
 
 
 class ZigCpuRecipe:
-    """A shared library for this CPU."""
+    """Builds a shared library for this CPU from one C++ source."""
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """The wheel, and what describes its output."""
+        """Return the versions of ziglang and pyelftools, or Unavailable if one is not installed."""
         return tool_versions.packages("ziglang", "elftools", extra="cpu")
 
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
-        """One call of `zig cc`, in the worktree, with relative source paths, so that paths don't enter the code."""
+        """Return one call of `zig cc`, with a source path relative to the work tree, so that no path enters the code."""
         return (("{python}", "-m", "ziglang", "cc", *FIXED, *build.flags, build.source, "-o", str(out / build.artifact)),)
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Identity, and the size of the file."""
+        """Return the hash of the code sections, and the size of the file in bytes as a fact."""
         return code_hash(artifact), (Fact(name="library_bytes", value=artifact.stat().st_size, unit="B"),)

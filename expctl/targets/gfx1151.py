@@ -1,4 +1,4 @@
-"""Target gfx1151 without the hardware: the same clang compiles HIP to assembly, and the object is made from that text."""
+"""Recipe of target gfx1151 without the hardware: the ziglang wheel's clang compiles HIP to assembly, and that to an object."""
 
 import hashlib
 import re
@@ -12,7 +12,7 @@ from expctl.inspection.device_compiler import wheel_flags
 from expctl.inspection.readers.code_object import CodeObject, parse_code_object
 
 LOOSE = "kernel.o"
-"""Relocatable: in a linked file, instructions that address data hold a distance, which depends on what else is there."""
+"""The relocatable object, which is hashed: in a linked file, addresses of data depend on what else the file holds."""
 
 # Metadata key of clang's text -> our name, unit, and whether more is worse (the worst kernel of the build is reported).
 METADATA = (
@@ -28,17 +28,17 @@ METADATA = (
 
 
 class ZigGfxRecipe:
-    """HIP -> assembly -> object -> code object. `zig clang -c` fails at its link step for HIP, hence the detour by -S.
+    """Builds HIP -> assembly -> object -> code object. `zig clang -c` fails at its link step for HIP, so -S is used.
 
-    The artifact is the assembly (a name in .s), which an interpreter can run, or the code object made from that very text.
+    The artifact is the assembly (a name in .s), which the interpreter can run, or the code object made from it.
     """
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """The wheel, and what describes its output."""
+        """Return the versions of ziglang and pyelftools, or Unavailable if one is not installed."""
         return tool_versions.packages("ziglang", "elftools", extra="cpu")
 
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
-        """Three calls; text and code object both stay in the artifact's folder."""
+        """Return the three calls. Assembly, object and code object all stay in the artifact's folder."""
         zig = ("{python}", "-m", "ziglang")
         text, loose, code = (str(path) for path in (_text(out / build.artifact), out / LOOSE, _code(out / build.artifact)))
         return (
@@ -58,20 +58,23 @@ class ZigGfxRecipe:
         )
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Identity of the kernels, in whatever order, and the compiler's own figures for the worst of them."""
+        """Return `kernels_hash` of the object, and the compiler's figures for the worst kernel as facts."""
         loose = artifact.parent / LOOSE
         found = parse_code_object(loose.read_bytes(), str(loose))
         return kernels_hash(found), compiler_facts(_text(artifact).read_text())
 
 
 def kernels_hash(found: CodeObject) -> str:
-    """SHA-256 over names and code of all kernels, sorted: the order in which the source defines them is not code."""
+    """Return the SHA-256 over names and code of all kernels, sorted, so that their order in the source doesn't matter."""
     lines = sorted(f"{kernel.name} {code}\n" for kernel, code in zip(found.kernels, found.hashes, strict=True))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def compiler_facts(assembly: str) -> tuple[Fact, ...]:
-    """VGPR, SGPR, LDS, scratch, spills, occupancy and code bytes from clang's -S text (kind `static`)."""
+    """Return VGPR, SGPR, LDS, scratch, spills, occupancy and code bytes from clang's -S text, of kind `static`.
+
+    A fact is the worst value among the kernels: the maximum, for occupancy the minimum.
+    """
     facts = []
     for pattern, name, unit, worst in METADATA:
         values = [int(value) for value in re.findall(pattern, assembly)]

@@ -1,4 +1,4 @@
-"""Target gfx1151 (or another AMD GPU) on the hardware: hipcc of an installed ROCm."""
+"""Recipe of target gfx1151 (or another AMD GPU) on the hardware: compiles with hipcc of an installed ROCm."""
 
 from expctl.targets.vendor import VendorRecipe
 

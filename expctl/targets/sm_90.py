@@ -1,4 +1,4 @@
-"""Target sm_90 (Hopper): nvcc of an installed CUDA toolkit."""
+"""Recipe of target sm_90 (Hopper): compiles with nvcc of an installed CUDA toolkit."""
 
 from expctl.targets.vendor import VendorRecipe
 

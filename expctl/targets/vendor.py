@@ -1,4 +1,4 @@
-"""A vendor's compiler driver on PATH: one call makes a host library that embeds the device code."""
+"""Recipe of a vendor's compiler driver on PATH, which makes a host library with embedded device code in one call."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from expctl.inspection.readers.code_identity import code_hash
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VendorRecipe:
-    """`arch_option` is what precedes the architecture; `fixed` makes a shared library of position-independent code."""
+    """Builds with `program`. `arch_option` is the option before the architecture; `fixed` are the options of every build."""
 
     program: str
     arch_option: str
@@ -20,14 +20,14 @@ class VendorRecipe:
     hint: str
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """The driver on PATH."""
+        """Return the version of the driver on PATH, or Unavailable with `hint` if there is none."""
         return tool_versions.program(self.program, hint=self.hint)
 
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
-        """One call, in the worktree."""
+        """Return one call of the driver, to be run in the work tree."""
         arch, artifact = f"{self.arch_option}{build.arch}", str(out / build.artifact)
         return ((self.program, arch, *self.fixed, *build.flags, build.source, "-o", artifact),)
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Identity of the host library."""
+        """Return the hash of the host library's code sections, and no facts."""
         return code_hash(artifact), ()

@@ -1,4 +1,4 @@
-"""Is what the interpreter reads of a text what the assembler makes of it? See expctl/gfx11/text/literal.py."""
+"""Is what the interpreter reads of a text what the assembler makes of it? See expctl/gfx11/text/round_trip.py."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from expctl.gfx11.text.literal import rewritten
+from expctl.gfx11.text.round_trip import unparse
 from kernel.harness.build import BuildError
 
 ENTRY = slice(16, 24)
@@ -17,8 +17,8 @@ ENTRY = slice(16, 24)
 
 def first_difference(assembly: str, kernels: list[str]) -> str:
     """Empty if the code and the descriptors are the same byte for byte. Raises BuildError without an assembler, and what
-    expctl.gfx11.text.literal.rewritten raises."""
-    as_read = rewritten(assembly, kernels)
+    expctl.gfx11.text.round_trip.unparse raises."""
+    as_read = unparse(assembly, kernels)
     built, read = (
         _symbols(_object(assembly, "the artifact"), kernels),
         _symbols(_object(as_read, "what was read of it"), kernels),

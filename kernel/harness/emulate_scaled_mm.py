@@ -26,7 +26,7 @@ from expctl.domain.errors import Refused
 from expctl.gfx11.machine.counts import Class
 from expctl.gfx11.machine.faults import Fault
 from expctl.gfx11.text.errors import Unsupported
-from expctl.gfx11.text.origin import origin
+from expctl.gfx11.text.source_line import source_line
 from kernel.harness import build, emulated, session
 from kernel.harness.assembled import first_difference
 from kernel.harness.emulated import Product, entry
@@ -64,7 +64,7 @@ def described(fault: Fault, assembly: str) -> str:
     lines = assembly.splitlines()
 
     def place(number: int) -> str:
-        source = origin(assembly, number)
+        source = source_line(assembly, number)
         code = " ".join(lines[number - 1].split(";")[0].split())
         return f"line {number} ({code}{', from ' if source else ''}{source})"
 

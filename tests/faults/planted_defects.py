@@ -101,7 +101,7 @@ def _() -> None:
 
 @defect("files follow before the branch")
 def _() -> None:
-    swap, complete = Publication._swap, Publication._complete
+    move, complete = Publication._move_branch, Publication._complete
 
     def follow_first(self: Publication, branch: str, old: str, new: str) -> bool:
         self._merge(old, new)
@@ -109,9 +109,9 @@ def _() -> None:
         lock = self._lock.read_bytes()
         complete(self, old, new)
         self._lock.write_bytes(lock)
-        return swap(self, branch, old, new)
+        return move(self, branch, old, new)
 
-    Publication._swap = follow_first  # type: ignore[method-assign]
+    Publication._move_branch = follow_first  # type: ignore[method-assign]
     Publication._complete = _undo  # type: ignore[method-assign]
 
 
@@ -120,13 +120,13 @@ def _() -> None:
     def force(self: Publication, branch: str, old: str, new: str) -> bool:  # noqa: ARG001
         return self._ws.call(["update-ref", f"refs/heads/{branch}", new])[0] == 0
 
-    Publication._swap = force  # type: ignore[method-assign]
+    Publication._move_branch = force  # type: ignore[method-assign]
 
 
 @defect("the branch that is checked out is not looked at")
 def _() -> None:
     plumbing.GitPlumbing.branch = lambda _: "main"  # type: ignore[method-assign]
-    Publication._came_along = lambda *_: True  # type: ignore[method-assign]
+    Publication._head_contains = lambda *_: True  # type: ignore[method-assign]
 
 
 @defect("objects that vanish are bugs")

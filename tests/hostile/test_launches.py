@@ -17,7 +17,7 @@ from expctl.adapters.child.contained_process import MARK, RESULT_FD, Child, Chil
 from expctl.adapters.child.redaction import known_secrets
 from expctl.domain.protocol.model import Environment
 from expctl.launcher import containment
-from expctl.launcher.capabilities import Capabilities, offer
+from expctl.launcher.capabilities import Capabilities, detect_capabilities
 from expctl.launcher.namespaces import Entry
 from expctl.launcher.process import identity_of
 from tests.hostile.table import TABLE, snapshot
@@ -103,12 +103,12 @@ def user(tmp_path: Path) -> Iterator[User]:
         each.close()
 
 
-def run(user: User, program: list[str], walls: ChildLimits | None) -> str:
+def run(user: User, program: list[str], limits: ChildLimits | None) -> str:
     """Run it to its end and return what it said."""
     log = user.folder / "log"
     log.unlink(missing_ok=True)
     environment = user.words | {"HOME": str(user.scratch / "home")}
-    with Child(Launch(argv=program, cwd=user.folder / "tree", environment=environment, log=log, walls=walls)) as child:
+    with Child(Launch(argv=program, cwd=user.folder / "tree", environment=environment, log=log, limits=limits)) as child:
         child.close_input()
         try:
             child.wait(time.monotonic() + 20)
@@ -137,12 +137,12 @@ LAYERS = {"all": {}, BESIDE_A_GPU: {}, "landlock alone": {"entry": Entry.NONE}, 
 @pytest.mark.parametrize("layer", LAYERS)
 @pytest.mark.parametrize("name", CASES)
 def test_a_launch(name: str, layer: str, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    case, here = CASES[name], replace(offer(), **LAYERS[layer])
+    case, here = CASES[name], replace(detect_capabilities(), **LAYERS[layer])
     if not offered(case.get("needs", ""), here):
         if layer != "all":
             return  # as the table says: what is left does not stop it
         pytest.skip(f"UNCONFINED: this kernel offers {here.words()}, which does not stop what {name}")
-    monkeypatch.setattr(containment, "offer", lambda: here)
+    monkeypatch.setattr(containment, "detect_capabilities", lambda: here)
     if layer == BESIDE_A_GPU:
         monkeypatch.setattr(containment, "_gpus", lambda: (Path("/dev/null"),))
     before = user.facts()
@@ -160,7 +160,7 @@ def test_a_launch(name: str, layer: str, user: User, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("layer", LAYERS)
 def test_a_thread_can_be_named_beside_a_gpu(layer: str, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """CUDA does so when it starts, and doesn't start where that fails."""
-    monkeypatch.setattr(containment, "offer", lambda: replace(offer(), **LAYERS[layer]))
+    monkeypatch.setattr(containment, "detect_capabilities", lambda: replace(detect_capabilities(), **LAYERS[layer]))
     monkeypatch.setattr(containment, "_gpus", lambda: (Path("/dev/null"),))
     naming = (
         "import os, threading; open(f'/proc/self/task/{threading.get_native_id()}/comm', 'w').write('cuda'); print('named')"
@@ -185,8 +185,8 @@ def test_no_variable_of_the_user_reaches_a_child(user: User, monkeypatch: pytest
         monkeypatch.setenv(name, value)
     made = child_environment(Environment(pass_through=("ABSENT",)), user.scratch, "ours")
     log = user.folder / "log"
-    walls = ChildLimits(scratch=(user.scratch,))
-    with Child(Launch(argv=["/usr/bin/env"], cwd=user.folder, environment=made, log=log, walls=walls)) as child:
+    limits = ChildLimits(scratch=(user.scratch,))
+    with Child(Launch(argv=["/usr/bin/env"], cwd=user.folder, environment=made, log=log, limits=limits)) as child:
         child.wait(time.monotonic() + 10)
     seen = dict(line.split("=", 1) for line in log.read_text().splitlines())
     assert seen[MARK] == "ours"

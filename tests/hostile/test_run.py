@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.launcher.capabilities import SWITCH, offer
+from expctl.launcher.capabilities import SWITCH, detect_capabilities
 from tests.e2e.foreign import FASTER, WRONG, Foreign
 from tests.hostile.table import snapshot
 
@@ -89,7 +89,9 @@ def repository(tmp_path: Path) -> Foreign:
     return Foreign.of("foreign_repository", tmp_path)
 
 
-@pytest.mark.skipif(not offer().confines_writes, reason="UNCONFINED: this kernel offers nothing that would hold a candidate")
+@pytest.mark.skipif(
+    not detect_capabilities().confines_writes, reason="UNCONFINED: this kernel offers nothing that would hold a candidate"
+)
 def test_a_candidate_that_attacks_changes_nothing(repository: Foreign, tmp_path: Path) -> None:
     canary = tmp_path / "canary/file"
     canary.parent.mkdir()
@@ -100,7 +102,7 @@ def test_a_candidate_that_attacks_changes_nothing(repository: Foreign, tmp_path:
     said = repository.concluded("run", "P1").out
     record = repository.record("P1")
     assert record["verdict"] == "REJECT", said
-    assert record["environment"]["confinement"] == offer().words()  # type: ignore[index]
+    assert record["environment"]["confinement"] == detect_capabilities().words()  # type: ignore[index]
     assert "unconfined" not in said
     assert snapshot(*watched) == before
     assert (repository.root / ".git/config").read_bytes() == configuration

@@ -59,9 +59,9 @@ def stubborn(tmp_path: Path) -> Callable[..., Child]:
 
     def start(pause_s: float, cap: int) -> Child:
         argv = [sys.executable, "-c", STUBBORN, str(room), str(pause_s)]
-        walls = ChildLimits(scratch=(), tree=(room,))  # not emptied afterwards: the test wants to see
+        limits = ChildLimits(scratch=(), tree=(room,))  # not emptied afterwards: the test wants to see
         return Child(
-            Launch(argv=argv, cwd=tmp_path, environment={MARK: "stubborn"}, log=tmp_path / "log", walls=walls, disk_bytes=cap)
+            Launch(argv=argv, cwd=tmp_path, environment={MARK: "stubborn"}, log=tmp_path / "log", limits=limits, disk_bytes=cap)
         )
 
     return start
@@ -104,8 +104,8 @@ for number in range(100):
 time.sleep(60)
 """
     (tmp_path / "room").mkdir()
-    argv, walls = [sys.executable, "-c", program], ChildLimits(scratch=(tmp_path / "room",))
-    launch = Launch(argv=argv, cwd=tmp_path, environment={}, log=tmp_path / "log", walls=walls, disk_bytes=128 << 20)
+    argv, limits = [sys.executable, "-c", program], ChildLimits(scratch=(tmp_path / "room",))
+    launch = Launch(argv=argv, cwd=tmp_path, environment={}, log=tmp_path / "log", limits=limits, disk_bytes=128 << 20)
     with Child(launch) as child, pytest.raises(TooMuch):
         child.wait(time.monotonic() + 30)
 
@@ -117,8 +117,8 @@ def test_what_was_too_much_is_given_back(tmp_path: Path) -> None:
         "-c",
         "import time\nfor n in range(9): open(f'room/{n}', 'wb').write(bytes(8 << 20))\ntime.sleep(60)",
     ]
-    walls = ChildLimits(scratch=(tmp_path / "room",))
-    launch = Launch(argv=argv, cwd=tmp_path, environment={}, log=tmp_path / "log", walls=walls, disk_bytes=64 << 20)
+    limits = ChildLimits(scratch=(tmp_path / "room",))
+    launch = Launch(argv=argv, cwd=tmp_path, environment={}, log=tmp_path / "log", limits=limits, disk_bytes=64 << 20)
     with Child(launch) as child, pytest.raises(TooMuch):
         child.wait(time.monotonic() + 30)
     assert list((tmp_path / "room").iterdir()) == []

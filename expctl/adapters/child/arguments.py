@@ -1,4 +1,4 @@
-"""The argv and the environment that a child is given."""
+"""Build the argv, the environment and the shared folders of a child process."""
 
 import os
 import re
@@ -10,13 +10,16 @@ from expctl.domain.protocol.model import Environment
 
 
 def fill(argv: Sequence[str], words: Mapping[str, str]) -> list[str]:
-    """Replace the known words of an argv, also inside a longer word; what was filled in is not looked at again."""
+    """Replace placeholders like `{python}` in an argv, also inside longer words; replacements are not searched again."""
     known = re.compile("|".join(map(re.escape, words)))
     return [known.sub(lambda found: words[found[0]], word) for word in argv]
 
 
 def child_environment(environment: Environment, scratch: Path, mark: str) -> dict[str, str]:
-    """The whole environment of a child: an allow-list, the protocol's settings, a scratch HOME, our mark."""
+    """Return the environment of a child: allow-listed variables, the protocol's settings, a HOME in `scratch`, and `mark`.
+
+    Creates the folder HOME.
+    """
     names = ("PATH", "LANG", "LD_LIBRARY_PATH", "VIRTUAL_ENV", *environment.pass_through)
     passed = {name: os.environ[name] for name in names if name in os.environ}
     home = scratch / "home"
@@ -32,5 +35,5 @@ def child_environment(environment: Environment, scratch: Path, mark: str) -> dic
 
 
 def shared_folders(environment: Environment) -> tuple[Path, ...]:
-    """What the protocol lets every step write besides its scratch, as far as it is there."""
+    """Return the existing paths that the protocol lets every step write besides its scratch folder."""
     return tuple(path for name in environment.writable if (path := Path(name)).exists())

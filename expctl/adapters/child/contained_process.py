@@ -1,7 +1,7 @@
-"""A contained child with a result channel, a log and a deadline: how steps are started (launcher/ says what contains it).
+"""Start a contained child with a result channel, a log and a deadline, as every step is (launcher/ contains it).
 
-A child runs in a session of its own with an allow-listed environment, dies with the runner and carries a mark by which the
-next run finds survivors. Its standard output goes to a log, its results to a pipe.
+A child runs in a session of its own with an allow-listed environment, dies with the runner and has a mark in its environment
+by which the next run finds survivors. Its standard output goes to a log, its results to a pipe.
 """
 
 import contextlib
@@ -40,7 +40,7 @@ __all__ = [
 RESULT_FD = "EXPCTL_RESULT_FD"
 LINE_BYTES_MAX = 1 << 20
 TAIL_BYTES = 20_000
-LOG_BYTES_KEPT = 1 << 20  # of one that grew without end
+LOG_BYTES_KEPT = 1 << 20  # of a log that exceeded its limit
 
 
 class TimedOut(Exception):
@@ -52,12 +52,12 @@ class Gone(Exception):
 
 
 class TooMuch(Gone):
-    """The child wrote more than it may, and has been ended."""
+    """The child wrote more than its limit, and has been killed."""
 
 
 @contextlib.contextmanager
 def _opened(file: Path | None) -> Iterator[IO[bytes] | None]:
-    """The file, or none where there shall be a pipe."""
+    """Yield `file` opened for reading; None if there is no file, which makes a pipe of the child's standard input."""
     if file is None:
         yield None
         return
@@ -66,17 +66,17 @@ def _opened(file: Path | None) -> Iterator[IO[bytes] | None]:
 
 
 def _not_through_a_link(path: str, flags: int) -> int:
-    """A log lies where an earlier child may have written, if nothing confines children here."""
+    """Open a log without following a link, which an earlier unconfined child may have put there."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o644)
 
 
 class Child:
-    """A running child. Use as a context manager: on exit all that it has started is gone, or Unkillable is raised."""
+    """A running child, used as a context manager: on exit all its descendants are dead, or Unkillable is raised."""
 
     def __init__(self, launch: Launch) -> None:
         reading, writing = os.pipe()
         launch.log.parent.mkdir(parents=True, exist_ok=True)
-        for folder in launch.walls.scratch if launch.walls is not None else ():
+        for folder in launch.limits.scratch if launch.limits is not None else ():
             folder.mkdir(parents=True, exist_ok=True)
         self._said_before = launch.log.stat().st_size if launch.log.exists() else 0
         told = replace(launch, environment={**launch.environment, RESULT_FD: str(writing)})
@@ -105,11 +105,11 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Of the process itself, which leads its group."""
+        """The pid of the child, which leads its process group."""
         return self._running.process.pid
 
     def send(self, line: str) -> None:
-        """Write one line to the child's standard input. Raises Gone when nobody reads it."""
+        """Write one line to the child's standard input. Raises Gone if the child has closed it."""
         assert self._stdin is not None  # noqa: S101  opened as a pipe above
         try:
             self._stdin.write(line.encode() + b"\n")
@@ -118,13 +118,16 @@ class Child:
             raise Gone(self.fate()) from error
 
     def close_input(self) -> None:
-        """Nothing more will be sent."""
+        """Close the child's standard input."""
         if self._stdin is not None:
             with contextlib.suppress(OSError):
                 self._stdin.close()
 
     def lines(self, deadline_s: float) -> Iterator[str]:
-        """Result lines until the channel closes. Raises TimedOut past `deadline_s` (monotonic), Gone on a flood, TooMuch."""
+        """Yield result lines, with secrets masked, until the channel closes.
+
+        Raises TimedOut after `deadline_s` (monotonic clock), Gone for a line above 1 MiB, TooMuch if it wrote more than it may.
+        """
         while True:
             while b"\n" in self._buffer:
                 line, self._buffer = self._buffer.split(b"\n", 1)
@@ -140,12 +143,12 @@ class Child:
             if len(self._buffer) > LINE_BYTES_MAX and b"\n" not in self._buffer:
                 raise Gone(f"a result line of more than {LINE_BYTES_MAX} bytes")
 
-    def has_said_more(self) -> bool:
-        """Is there a line, or a part of one, that nobody has read?"""
+    def has_unread_lines(self) -> bool:
+        """Does the result channel hold a line, or a part of one, that was not read yet?"""
         return bool(self._buffer) or (bool(self._selector.select(0)) and self._fill())
 
     def wait(self, deadline_s: float) -> int:
-        """The exit status (negative: the signal). Raises TimedOut past `deadline_s` (monotonic), TooMuch."""
+        """Wait for the exit status (negative: the signal). Raises TimedOut after `deadline_s` (monotonic clock), TooMuch."""
         while True:
             left = max(0.0, deadline_s - time.monotonic())
             status = self._running.status(min(left, LOOK_EVERY_S))
@@ -156,31 +159,31 @@ class Child:
             self._look()
 
     def _fill(self) -> bool:
-        """Read what is there; False at the end of the channel."""
+        """Read from the result channel into the buffer; False at its end."""
         chunk = os.read(self._results, 65536)
         self._buffer += chunk
         return bool(chunk)
 
     def stop(self) -> None:
-        """Halt the whole group until `go_on`."""
+        """Stop the whole process group (SIGSTOP) until `go_on`."""
         self._running.send(signal.SIGSTOP)
         self._is_stopped = True
 
     def go_on(self) -> None:
-        """Let a stopped group run again."""
+        """Continue a process group that `stop` stopped."""
         if self._is_stopped:
             self._running.send(signal.SIGCONT)
             self._is_stopped = False
 
     def fate(self) -> str:
-        """How it ended, in words."""
+        """Return how the child ended, in words, e.g. `exited with status 1`. Waits up to 1 s for its end."""
         status = self._running.status(1.0)
         if status is None:
             return "closed its result channel"
         return f"died of {_signal_name(-status)}" if status < 0 else f"exited with status {status}"
 
     def end(self) -> None:
-        """INT, TERM, KILL; then the pipes are closed. Raises Unkillable, once."""
+        """End the child by INT, TERM and KILL, close the pipes, mask secrets in the log. Raises Unkillable, once."""
         self.close_input()
         self.go_on()
         try:
@@ -189,11 +192,11 @@ class Child:
             self._close()
 
     def _look(self) -> None:
-        """Ends a child that has written too much. Raises TooMuch."""
+        """Kill a child that has written too much, empty its scratch folders and cut its log. Raises TooMuch then."""
         complaint = self._watch.complaint(self._running.pids)
         if complaint:
             self._running.kill()
-            for folder in self._launch.walls.scratch if self._launch.walls is not None else ():
+            for folder in self._launch.limits.scratch if self._launch.limits is not None else ():
                 empty(folder)
             if self._launch.log.stat().st_size > LOG_BYTES_KEPT:
                 os.truncate(self._launch.log, LOG_BYTES_KEPT)
@@ -215,7 +218,7 @@ def _signal_name(number: int) -> str:
 
 
 def log_tail(log: Path, lines: int = 3) -> str:
-    """` (what the log said last)`: its last non-empty lines in one line, at most 300 characters; empty when it is empty."""
+    """Return the last `lines` non-empty lines of a log, at most 300 characters, e.g. ` (first | second)`; empty without any."""
     try:
         with open(log, "rb") as file:
             file.seek(max(0, log.stat().st_size - TAIL_BYTES))

@@ -1,4 +1,4 @@
-"""Secrets in what children say are masked, in what is quoted and in the log alike."""
+"""Mask secrets in the output of children, both where it is quoted and in their logs."""
 
 import functools
 import os
@@ -12,18 +12,19 @@ CHUNK_BYTES = 1 << 20
 
 @functools.cache
 def known_secrets() -> tuple[str, ...]:
-    """Values in our own environment whose names say that they are secret."""
+    """Return the values of our environment variables whose names look secret (SECRET_NAME), but not very short ones. Cached."""
     return tuple(value for name, value in os.environ.items() if SECRET_NAME.search(name) and len(value) >= VALUE_LENGTH_LEAST)
 
 
 def redacted(text: str) -> str:
-    """`text` with asterisks where a secret stood."""
+    """Return `text` with asterisks in place of secrets."""
     return masked(text, known_secrets())
 
 
 def redact_file(path: Path, *, since: int = 0) -> None:
-    """The same for what a file holds from byte `since` on, in place and without changing its length: somebody may still write
-    at its end. A file that is gone, or a link, is left alone.
+    """Mask secrets in a file from byte `since` on, in place, with its length unchanged because a process may still append.
+
+    A file that is missing, or a link, is not changed.
     """
     values = [value.encode(errors="surrogateescape").decode("latin-1") for value in known_secrets()]
     try:

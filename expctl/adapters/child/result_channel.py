@@ -1,4 +1,4 @@
-"""What a script may say on its result channel: JSON objects, bound to the run where the script is, and nothing unasked."""
+"""Check the lines of a script's result channel: JSON objects, with the run's nonce if the script uses it."""
 
 import json
 import secrets
@@ -12,22 +12,22 @@ NONCE = "nonce"
 
 
 class Unexpected(Exception):
-    """A line that the channel must not carry: no JSON object, another nonce, or something that was not asked."""
+    """A line is not allowed on the channel: no JSON object, another nonce, or an answer that was not asked for."""
 
 
 class Channel:
-    """Of one child. `nonce` is told over its standard input; a script that repeats it in its first line must do so in all.
+    """The result channel of one child, which gets `nonce` by its standard input.
 
-    Then a line that somebody else wrote into the pipe gives itself away. A script that never does is believed unbound: one that
-    loads the build itself has no secret that the build can't find.
+    A script that has it in its first line must have it in all, so that a line that other code wrote into the pipe is noticed. A
+    script without it is accepted: one that loads the build itself has no secret that the build can't read.
     """
 
     def __init__(self) -> None:
         self.nonce = secrets.token_hex(NONCE_BYTES)
         self._is_bound: bool | None = None
 
-    def understood(self, line: str) -> dict[str, Any]:
-        """One line, without its nonce. Raises Unasked."""
+    def parse(self, line: str) -> dict[str, Any]:
+        """Parse one line and return its object without the nonce. Raises Unexpected."""
         try:
             said = json.loads(line)
         except (ValueError, RecursionError):
@@ -43,5 +43,5 @@ class Channel:
 
 
 def shown(said: Mapping[str, Any]) -> str:
-    """A message in few words."""
+    """Return a message as JSON of at most 60 characters, for an error."""
     return one_line(json.dumps(said), 60)

@@ -1,4 +1,4 @@
-"""The doctor's look at the machine: Python, git, disk, and what the kernel offers to confine children with."""
+"""Checks of `expctl doctor` on the machine: Python, git, disk, and what the kernel offers to confine children."""
 
 import os
 import re
@@ -7,17 +7,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from expctl.domain.checkup import Finding, note, ok, wrong
-from expctl.launcher.capabilities import offer
+from expctl.launcher.capabilities import detect_capabilities
 from expctl.launcher.captured import Timeout, captured
 
 PYTHON_LEAST = (3, 11)
-GIT_FSYNCS = (2, 36)  # the first that flushes what core.fsync names
+GIT_FSYNCS = (2, 36)  # the first version that knows core.fsync
 DISK_LEAST = 256 << 20
 GIT_ANSWERS_S = 10.0
 
 
 def machine_findings(state: Path) -> Iterator[Finding]:
-    """Of the machine that this runs on; `state` is where expctl writes."""
+    """Yield the findings about this machine; `state` is the folder to which expctl writes."""
     version = sys.version_info[:3]
     text = f"Python {'.'.join(map(str, version))}"
     yield ok("python", text) if version >= PYTHON_LEAST else wrong("python", text, "install Python 3.11 or newer")
@@ -50,7 +50,7 @@ def _disk(state: Path) -> Finding:
 
 
 def _confinement() -> Iterator[Finding]:
-    here = offer()
+    here = detect_capabilities()
     if not here.gaps():
         yield ok("confinement", here.words())
     for gap in here.gaps():

@@ -1,5 +1,5 @@
-"""The doctor's look at files below the git folder: journals, refs, worktrees, locks and publications, and at the
-machine's lock. Changes nothing."""
+"""Checks of `expctl doctor` on files below the git folder (journals, refs, work trees, locks, publications) and on the
+machine's lock. They change nothing."""
 
 import os
 import shlex
@@ -21,7 +21,7 @@ CLEAR = "expctl doctor --clear"
 
 
 class StateCheckup:
-    """Of one repository. `known` are the ids that have a proposal or a record."""
+    """Checks the state of one repository. `known` are the ids that have a proposal or a record."""
 
     def __init__(self, git: GitReader, known: frozenset[str]) -> None:
         self._git, self._known = git, known
@@ -30,7 +30,7 @@ class StateCheckup:
         self._runner = holder if holder is not None and holder.alive() else None
 
     def findings(self) -> Iterator[Finding]:
-        """Everything that was seen, part by part."""
+        """Yield all findings, part by part; one that is `ok` for a part without trouble."""
         yield from self._kinds()
         for part, look in (
             ("journal", self._journals),
@@ -42,7 +42,7 @@ class StateCheckup:
             yield from seen or [ok(part, "nothing is left of a dead run")]
 
     def _kinds(self) -> Iterator[Finding]:
-        """What is a folder where a file belongs, or the other way round."""
+        """Yield findings for a file in place of a folder, or a folder in place of the lock file."""
         for path in (self._state, *(self._state / name for name in FOLDERS)):
             if path.exists() and not path.is_dir():
                 yield wrong("state", f"{_shown(path)} is no folder", f"mv {_typed(path)} {_typed(path)}.aside")
@@ -106,7 +106,7 @@ class StateCheckup:
 
 
 def _shown(path: Path) -> str:
-    """Relative to where the user is."""
+    """Return a path relative to the working directory."""
     return os.path.relpath(path)
 
 

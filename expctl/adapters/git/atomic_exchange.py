@@ -1,4 +1,4 @@
-"""Names in open folders: what is there, and how it is exchanged for something else without a moment of nothing or of both."""
+"""Exchange files atomically, by name in an open folder: at no moment is the name free, or are both files lost."""
 
 import contextlib
 import errno
@@ -13,54 +13,60 @@ from typing import NamedTuple
 from expctl.launcher.kernel import RENAME_EXCHANGE, RENAME_NOREPLACE, renameat2
 
 NO_EXCHANGE = (errno.ENOSYS, errno.EINVAL)
-"""What a C library or a file system says that can't exchange files."""
+"""Error numbers of renameat2 where the C library or the file system can't exchange files."""
 NO_LINK = (errno.EPERM, errno.ENOSYS, errno.EOPNOTSUPP, errno.EMLINK)
-"""What is said where there are no hard links, or none of a folder."""
+"""Error numbers of link where the file system has no hard links, or the source is a folder."""
 LONGEST = 240  # bytes of a name, with room for what is added
 LINK, EXECUTABLE, PLAIN, NO_FILE = "120000", "100755", "100644", "?"
-"""Modes as git has them, and one for what it can't hold."""
+"""Modes as git writes them in trees, and NO_FILE for what a tree can't hold."""
 TAKEN = ".taken"
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class Found(NamedTuple):
-    """What lies in a folder under a name. A mode of NO_FILE: something that git can't hold, or that can't be read."""
+    """The mode and contents of a file or link; mode NO_FILE for something that git can't store, or that can't be read."""
 
     mode: str
     contents: bytes
 
 
 class DirEntry(NamedTuple):
-    """A name in an open folder."""
+    """A name in a folder that is open as descriptor `folder`."""
 
     folder: int
     name: str
 
 
-def taken(spot: DirEntry) -> DirEntry:
-    """Where the second way of `swap` puts what it replaces."""
-    return DirEntry(spot.folder, f"{spot.name}{TAKEN}")
+def backup_of(entry: DirEntry) -> DirEntry:
+    """Return the entry to which `exchange` moves the old file where renameat2 can't exchange two files."""
+    return DirEntry(entry.folder, f"{entry.name}{TAKEN}")
 
 
-def swap(new: DirEntry | None, file: DirEntry, out: DirEntry, *, exists: bool) -> None:
-    """Put `new` where `file` is, and what was there (`exists`) where `out` is. `new` and `out` may be the same."""
+def exchange(new: DirEntry | None, file: DirEntry, out: DirEntry, *, exists: bool) -> None:
+    """Move `new` to `file`, and the old file, if one `exists`, to `out`, which may equal `new`. A `new` of None only removes.
+
+    Without renameat2's exchange the old file goes to `backup_of(out)` first. Raises OSError, FileExistsError among them.
+    """
     if new is None:
         os.rename(file.name, out.name, src_dir_fd=file.folder, dst_dir_fd=out.folder)
         return
     if not exists:
-        rename_to_free(new, file)
+        rename_no_replace(new, file)
         return
     try:
         renameat2(new, file, RENAME_EXCHANGE)
     except OSError as error:
         if error.errno not in NO_EXCHANGE:
             raise
-        os.rename(file.name, taken(out).name, src_dir_fd=file.folder, dst_dir_fd=out.folder)
-        rename_to_free(new, file)
+        os.rename(file.name, backup_of(out).name, src_dir_fd=file.folder, dst_dir_fd=out.folder)
+        rename_no_replace(new, file)
 
 
-def rename_to_free(one: DirEntry, two: DirEntry) -> None:
-    """Raises FileExistsError where something is at `two`."""
+def rename_no_replace(one: DirEntry, two: DirEntry) -> None:
+    """Rename `one` to `two`. Raises FileExistsError if `two` exists.
+
+    Without renameat2 by link and unlink; a kill between them leaves both names of one file.
+    """
     try:
         renameat2(one, two, RENAME_NOREPLACE)
     except OSError as error:
@@ -68,23 +74,23 @@ def rename_to_free(one: DirEntry, two: DirEntry) -> None:
             raise
     else:
         return
-    try:  # the same in two steps; a kill between them leaves both names, of one file
+    try:
         os.link(one.name, two.name, src_dir_fd=one.folder, dst_dir_fd=two.folder, follow_symlinks=False)
         os.unlink(one.name, dir_fd=one.folder)
     except OSError as error:
         if error.errno not in NO_LINK:
             raise
-        if look(two) is not None:
+        if read_entry(two) is not None:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), two.name) from None
         os.rename(one.name, two.name, src_dir_fd=one.folder, dst_dir_fd=two.folder)
 
 
-def to_free_name(spot: DirEntry, folder: int, name: str) -> None:
-    """To `name`, or the first of NAME.edit1, NAME.edit2, ... that is free."""
+def rename_to_free_name(entry: DirEntry, folder: int, name: str) -> None:
+    """Move an entry to `name` in `folder`, or to the first of NAME.edit1, NAME.edit2, ... that is free; flush the folder."""
     short = os.fsdecode(os.fsencode(name)[:LONGEST])
     for each in itertools.chain((name,), (f"{short}.edit{n}" for n in itertools.count(1))):
         try:
-            rename_to_free(spot, DirEntry(folder, each))
+            rename_no_replace(entry, DirEntry(folder, each))
         except FileExistsError:
             continue
         os.fsync(folder)
@@ -92,8 +98,8 @@ def to_free_name(spot: DirEntry, folder: int, name: str) -> None:
 
 
 def copy(one: DirEntry, two: DirEntry) -> None:
-    """Contents and rights of a file, or a link, flushed. `two` has it whole or not at all; a kill leaves `part(two)`."""
-    found, half = look(one), part(two)
+    """Copy a file with its permissions, or a link, and flush it. `two` is complete or absent; a kill leaves `part(two)`."""
+    found, half = read_entry(one), part(two)
     remove(half)
     if found is None or found.mode == LINK:
         os.symlink(found.contents if found else b"", os.fsencode(half.name), dir_fd=half.folder)
@@ -108,21 +114,21 @@ def copy(one: DirEntry, two: DirEntry) -> None:
     os.rename(half.name, two.name, src_dir_fd=half.folder, dst_dir_fd=two.folder)
 
 
-def part(spot: DirEntry) -> DirEntry:
-    """Where a copy is written."""
-    return DirEntry(spot.folder, f"{spot.name}.part")
+def part(entry: DirEntry) -> DirEntry:
+    """Return the entry under which `copy` writes an incomplete copy."""
+    return DirEntry(entry.folder, f"{entry.name}.part")
 
 
-def remove(spot: DirEntry) -> None:
-    """What is gone is fine."""
+def remove(entry: DirEntry) -> None:
+    """Remove a file; do nothing if it doesn't exist."""
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(spot.name, dir_fd=spot.folder)
+        os.unlink(entry.name, dir_fd=entry.folder)
 
 
-def look(spot: DirEntry) -> Found | None:
-    """What is there; None: nothing."""
+def read_entry(entry: DirEntry) -> Found | None:
+    """Read a file or link without following it; None if nothing has that name."""
     try:
-        with open(os.open(spot.name, READ, dir_fd=spot.folder), "rb") as file:
+        with open(os.open(entry.name, READ, dir_fd=entry.folder), "rb") as file:
             mode = os.fstat(file.fileno()).st_mode
             return (
                 Found(EXECUTABLE if mode & stat.S_IXUSR else PLAIN, file.read()) if stat.S_ISREG(mode) else Found(NO_FILE, b"")
@@ -135,19 +141,22 @@ def look(spot: DirEntry) -> Found | None:
         if error.errno not in (errno.ELOOP, errno.EACCES, errno.EPERM, errno.ENXIO):
             raise
     try:
-        return Found(LINK, os.fsencode(os.readlink(spot.name, dir_fd=spot.folder)))
-    except OSError:  # no link: what can't be read, or a socket
+        return Found(LINK, os.fsencode(os.readlink(entry.name, dir_fd=entry.folder)))
+    except OSError:  # not a link, but an unreadable file or a socket
         return Found(NO_FILE, b"")
 
 
-def has_a_writer(spot: DirEntry) -> bool:
-    """Does somebody have it open to write? The kernel gives no read lease then; where it gives none at all, we don't know."""
+def is_open_for_writing(entry: DirEntry) -> bool:
+    """Does a process have the file open for writing? The kernel then refuses a read lease (fcntl F_SETLEASE).
+
+    False where the file system refuses leases for every file, so that nothing is known.
+    """
     try:
-        with _opened(spot.name, READ, spot.folder) as file:
+        with _opened(entry.name, READ, entry.folder) as file:
             if not _lease_is_refused(file):
                 return False
-        # Some network file systems refuse every lease in these words: would they refuse one of a file of ours, too?
-        with _opened(".", os.O_TMPFILE | os.O_WRONLY, spot.folder) as probe:
+        # Some network file systems refuse every lease with EAGAIN: do they refuse one for a new file of ours, too?
+        with _opened(".", os.O_TMPFILE | os.O_WRONLY, entry.folder) as probe:
             reader = os.open(f"/proc/self/fd/{probe}", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return False
@@ -163,31 +172,31 @@ def _opened(name: str, flags: int, folder: int) -> Iterator[int]:
     try:
         yield descriptor
     finally:
-        os.close(descriptor)  # and with it the lease
+        os.close(descriptor)  # ends the lease too
 
 
 def _lease_is_refused(descriptor: int) -> bool:
     try:
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # for whoever opens it right now: nobody heeds it
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # sent if somebody opens the file now; ignored by default
         fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
     except OSError as error:
         return error.errno == errno.EAGAIN
     return False
 
 
-def remove_empty_folders(spot: DirEntry) -> None:
-    """The folder there with all below it, as far as that holds nothing else."""
+def remove_empty_folders(entry: DirEntry) -> None:
+    """Remove a folder and the folders below it, as far as they are empty of anything but folders."""
     with contextlib.suppress(OSError):
-        for _, folders, _, here in os.fwalk(spot.name, topdown=False, follow_symlinks=False, dir_fd=spot.folder):
+        for _, folders, _, here in os.fwalk(entry.name, topdown=False, follow_symlinks=False, dir_fd=entry.folder):
             for name in folders:
                 with contextlib.suppress(OSError):
                     os.rmdir(name, dir_fd=here)
-        os.rmdir(spot.name, dir_fd=spot.folder)
+        os.rmdir(entry.name, dir_fd=entry.folder)
 
 
 @contextlib.contextmanager
-def unless(numbers: Collection[int]) -> Iterator[None]:
-    """Errors with these numbers end the block and are no errors."""
+def ignoring_errors(numbers: Collection[int]) -> Iterator[None]:
+    """Run the block; suppress an OSError whose errno is in `numbers`."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What "hermetic" means for every git call of ours, reading or writing; and the call itself, for what only reads."""
+"""Arguments and environment that keep git calls independent of configuration, and the call for commands that only read."""
 
 import contextlib
 import functools
@@ -13,7 +13,7 @@ from expctl.domain.errors import Refused
 
 Answer = subprocess.CompletedProcess[bytes]
 
-# Hooks, monitors, external diffs, signature checks and user configuration can run code or change bytes; none of them may.
+# Hooks, monitors, external diffs, signature checks and user configuration can run code or change bytes: all are off.
 SETTINGS = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -33,20 +33,20 @@ SETTINGS = (
     "advice.detachedHead=false",
 )
 
-WHOLE = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.sparseCheckout", "GIT_CONFIG_VALUE_0": "false"}
-"""Environment of a call for which the user's tree isn't sparse."""
+NOT_SPARSE = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.sparseCheckout", "GIT_CONFIG_VALUE_0": "false"}
+"""Environment of a call that ignores core.sparseCheckout."""
 
-# What the user's own configuration may say, because it changes what their files mean, not what runs.
+# Settings taken over from the user's configuration, because they change what files mean, not which code runs.
 USERS = r"^(core\.(excludesfile|attributesfile|autocrlf|eol|safecrlf)|safe\.directory)$"
 
 
 @functools.cache
 def user_settings() -> tuple[str, ...]:
-    """`key=value` of the few settings that are taken over from the user's and the system's configuration."""
+    """Return the settings that match USERS from the user's and the system's configuration, as `key=value`. Cached."""
     answer = subprocess.run(
         ["git", "config", "--null", "--includes", "--get-regexp", USERS],
         cwd="/",
-        env={name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG") or not _is_gits(name)},
+        env={name: value for name, value in os.environ.items() if name.startswith("GIT_CONFIG") or not _is_git_variable(name)},
         capture_output=True,
         check=False,
     )
@@ -54,15 +54,15 @@ def user_settings() -> tuple[str, ...]:
     return tuple(entry.replace("\n", "=", 1) for entry in entries if entry)
 
 
-def hermetic_arguments(*, users: bool = True) -> list[str]:
-    """`git` and the settings of every call; without the `users` own, which cost a process, for what only looks up objects."""
-    settings = (*SETTINGS, *user_settings()) if users else SETTINGS
+def hermetic_arguments(*, user_config: bool = True) -> list[str]:
+    """Return `git` and the `-c` settings of every call. `user_config` adds `user_settings`; object look-ups need none."""
+    settings = (*SETTINGS, *user_settings()) if user_config else SETTINGS
     return ["git", *(word for setting in settings for word in ("-c", setting))]
 
 
 def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of every call: GIT_* scrubbed, no system or global configuration, English messages."""
-    kept = {name: value for name, value in os.environ.items() if not _is_gits(name)}
+    """Return the environment of every call: GIT_* removed, no system or global configuration, English messages; and `extra`."""
+    kept = {name: value for name, value in os.environ.items() if not _is_git_variable(name)}
     fixed = {
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_ATTR_NOSYSTEM": "1",
@@ -77,30 +77,35 @@ def hermetic_environment(extra: Mapping[str, str] | None = None) -> dict[str, st
 
 
 @contextlib.contextmanager
-def without_gits_own() -> Iterator[None]:
-    """Our own environment without GIT_*, for a library that adds what it is given to that. Restored afterwards."""
-    taken = {name: os.environ.pop(name) for name in list(os.environ) if _is_gits(name)}
+def without_git_variables() -> Iterator[None]:
+    """Remove GIT_* from os.environ within the block, for GitPython, which adds the given environment to os.environ."""
+    removed = {name: os.environ.pop(name) for name in list(os.environ) if _is_git_variable(name)}
     try:
         yield
     finally:
-        os.environ.update(taken)
+        os.environ.update(removed)
 
 
-def _is_gits(name: str) -> bool:
+def _is_git_variable(name: str) -> bool:
     return name.startswith("GIT_")
 
 
 def run_git(
-    cwd: Path, arguments: Sequence[str], stdin: bytes | BinaryIO = b"", *, ends: Sequence[int] = (0,), users: bool = False
+    cwd: Path,
+    arguments: Sequence[str],
+    stdin: bytes | BinaryIO = b"",
+    *,
+    accepted: Sequence[int] = (0,),
+    user_config: bool = False,
 ) -> Answer:
-    """Run git. Raises Refused when it ends with another status than those that are answers: silence would look like one.
+    """Run git in `cwd`. Raises Refused for an exit status not in `accepted` or without git, MachineTrouble if git was killed.
 
-    Fed from an open file, what git says is dropped: to feed and to drain three streams costs more than all the rest.
+    `user_config` adds the user's settings. With an open file as `stdin` git's messages are dropped, to save draining a pipe.
     """
     streams: dict[str, Any] = {"input": stdin} if isinstance(stdin, bytes) else {"stdin": stdin}
     try:
         answer = subprocess.run(
-            [*hermetic_arguments(users=users), *arguments],
+            [*hermetic_arguments(user_config=user_config), *arguments],
             cwd=cwd,
             env=hermetic_environment(),
             stdout=subprocess.PIPE,
@@ -112,17 +117,17 @@ def run_git(
         raise Refused(
             "git is not installed", expected="git on PATH", found="none", hint="install git, then try again"
         ) from error
-    if answer.returncode in ends and not answer.stderr:
+    if answer.returncode in accepted and not answer.stderr:
         return answer
-    said = (answer.stderr or b"").decode(errors="replace").strip()
-    trouble = git_trouble(arguments[0], answer.returncode, said)
+    stderr = (answer.stderr or b"").decode(errors="replace").strip()
+    trouble = git_trouble(arguments[0], answer.returncode, stderr)
     if trouble is not None:
         raise trouble
-    if answer.returncode not in ends:
+    if answer.returncode not in accepted:
         raise Refused(
             "git can't read this repository",
             expected=f"git {arguments[0]} to answer",
-            found=said.splitlines()[0] if said else f"exit status {answer.returncode}",
+            found=stderr.splitlines()[0] if stderr else f"exit status {answer.returncode}",
             where=str(cwd),
             hint="git fsck says what is damaged; expctl doctor says what of it is expctl's",
         )

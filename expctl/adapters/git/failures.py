@@ -1,4 +1,4 @@
-"""What kept git from its work, by its exit status and its messages: the machine, somebody's KILL, another git."""
+"""Tell from git's exit status and messages what kept it from its work: the machine, a signal, or another git."""
 
 import errno
 import math
@@ -9,26 +9,29 @@ from expctl.domain.errors import MachineTrouble
 from expctl.domain.machine.os_errors import AGAIN, OF_ONE_FILE, WAYS_OUT
 
 CHILD_DIED = re.compile(r"\bdied of signal (\d+)")
-"""What git says of a git that it had started."""
+"""git's message about a git process that it had started."""
 OWN_WORDS = {"Out of diskspace": errno.ENOSPC}
-"""Where git doesn't quote the system."""
+"""Messages of git that don't quote the system's error text -> errno."""
 USAGE = 129
-"""The exit status of a git that was given a word which it doesn't know."""
+"""The exit status of git for an option or argument that it doesn't know."""
 NO_FILE = re.compile("unable to (write|create)", re.IGNORECASE)
-"""What git says where it doesn't quote the system: nearly always a full disk."""
+"""Messages of git without the system's error text, which nearly always mean a full disk."""
 ROOM_MIN = 1 << 20
 
 
-def git_trouble(command: str, status: int, said: str) -> MachineTrouble | None:
-    """None when git has answered. Its messages are in English."""
+def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None:
+    """Return the error if the machine, a signal or another git's lock ended a git command; None if git gave an answer.
+
+    `stderr` is git's standard error, in English (LC_ALL=C).
+    """
     told = {os.strerror(each): each for each in WAYS_OUT if each not in OF_ONE_FILE} | OWN_WORDS
-    number = next((each for words, each in told.items() if words in said), 0)
-    is_locked = "Another git process seems to be running" in said
-    died = CHILD_DIED.search(said)
+    number = next((each for words, each in told.items() if words in stderr), 0)
+    is_locked = "Another git process seems to be running" in stderr
+    died = CHILD_DIED.search(stderr)
     signal = int(died[1]) if died else max(0, -status)
     if not number and not signal and not is_locked:
         return None
-    first = said.splitlines()[0] if said else ""
+    first = stderr.splitlines()[0] if stderr else ""
     if number:
         why, mend = WAYS_OUT[number]
         what, found = f"git could not do its work: {why}", first
@@ -40,13 +43,13 @@ def git_trouble(command: str, status: int, said: str) -> MachineTrouble | None:
     return MachineTrouble(what, expected=f"git {command} to end by itself", found=found, hint=f"{mend}, then {AGAIN}")
 
 
-def gave_up(command: str, said: str, where: str) -> MachineTrouble:
-    """Of a command that can't fail in a sound repository on a sound disk, and did: git's own words don't say which is not."""
-    is_full = NO_FILE.search(said) is not None or _room(where) < ROOM_MIN
+def gave_up(command: str, stderr: str, where: str) -> MachineTrouble:
+    """Return the error for a command that can't fail in a sound repository on a sound disk, but did, e.g. for a full disk."""
+    is_full = NO_FILE.search(stderr) is not None or _room(where) < ROOM_MIN
     return MachineTrouble(
         f"git could not do its work{': the disk may be full' if is_full else ''}",
         expected=f"git {command} to end well",
-        found=said.splitlines()[0] if said else "no message",
+        found=stderr.splitlines()[0] if stderr else "no message",
         where=where,
         hint=f"{'make room where `df` shows none; else ' if is_full else ''}"
         f"see `expctl doctor`, and `git fsck` if it finds nothing; then {AGAIN}",
@@ -54,7 +57,7 @@ def gave_up(command: str, said: str, where: str) -> MachineTrouble:
 
 
 def _room(folder: str) -> float:
-    """The bytes that are free there for everybody."""
+    """Return the bytes of disk space free for unprivileged users at `folder`; infinity if unknown."""
     try:
         found = os.statvfs(folder)
     except OSError:

@@ -1,4 +1,4 @@
-"""Folders below a root, opened name by name, so that no link leads out of it."""
+"""Open folders below a root name by name, so that no symbolic link leads out of it."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 @contextlib.contextmanager
 def opened(folder: Path) -> Iterator[int]:
-    """A descriptor of a folder."""
+    """Yield a descriptor of a folder; close it afterwards."""
     descriptor = os.open(folder, FOLDER)
     try:
         yield descriptor
@@ -20,8 +20,8 @@ def opened(folder: Path) -> Iterator[int]:
 
 @contextlib.contextmanager
 def folder_beneath(root: Path, parts: Sequence[str], *, make: bool = False) -> Iterator[int | None]:
-    """A descriptor of the folder `parts` below `root`, which is made if asked for; None where there is none, or where a link or
-    anything else is in its place.
+    """Yield a descriptor of the folder `parts` below `root`, created if `make`; None if it doesn't exist or a component of the
+    path is a link or a file.
     """
     with contextlib.ExitStack() as stack:
         folder: int | None = stack.enter_context(opened(root))

@@ -1,4 +1,4 @@
-"""`diff --git` lines for patches that have none: `diff -u` writes none, and git's patch id sees no change without them."""
+"""Add `diff --git` lines to patches of `diff -u`, which have none: without them git's patch id sees no change."""
 
 import re
 from collections.abc import Iterator
@@ -9,12 +9,12 @@ NOWHERE = b"/dev/null"
 
 
 def with_headers(patch: bytes) -> bytes:
-    """`patch` as git would head it; unchanged where git did."""
+    """Return `patch` with a `diff --git` line before each file; unchanged if it has such lines already."""
     return patch if patch.startswith(GIT) or b"\n" + GIT in patch else b"".join(_headed(patch.splitlines(keepends=True)))
 
 
 def _headed(lines: list[bytes]) -> Iterator[bytes]:
-    removed = added = 0  # lines that the hunk still owes, so that `--- ` in its body is no header
+    removed = added = 0  # lines left in the hunk: a `--- ` in its body is no header
     for line, following in zip(lines, [*lines, b""][1:], strict=True):
         hunk = HUNK.match(line)
         if removed <= 0 and added <= 0 and line.startswith(b"--- ") and following.startswith(b"+++ "):
@@ -29,6 +29,6 @@ def _headed(lines: list[bytes]) -> Iterator[bytes]:
 
 
 def _name(line: bytes) -> bytes:
-    """The path of a `---` or `+++` line, without its prefix and time."""
+    """Return the path of a `---` or `+++` line, without the prefix a/ or b/ and the time."""
     path = line[4:].split(b"\t")[0].rstrip(b"\r\n")
     return path[2:] if path[:2] in (b"a/", b"b/") else path

@@ -1,4 +1,4 @@
-"""Running git's plumbing through GitPython. The only module that imports it; loading it costs more than all of `status`."""
+"""Run git commands through GitPython. No other module imports it, for loading it takes longer than the command `status`."""
 
 import contextlib
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import git
 
-from expctl.adapters.git.command import hermetic_arguments, hermetic_environment, without_gits_own
+from expctl.adapters.git.command import hermetic_arguments, hermetic_environment, without_git_variables
 from expctl.adapters.git.failures import USAGE, gave_up, git_trouble
 from expctl.adapters.git.reader import GitReader, Place, locate
 from expctl.domain.errors import Refused
@@ -18,7 +18,7 @@ LOST = re.compile("not a valid object|bad object|unable to read|invalid object|m
 
 
 class GitPlumbing(GitReader):
-    """A reader that can also run commands which change things."""
+    """A GitReader that can also run commands which change the repository. Creates the state folder."""
 
     def __init__(self, place: Place) -> None:
         super().__init__(place)
@@ -30,7 +30,7 @@ class GitPlumbing(GitReader):
     def call(
         self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None
     ) -> tuple[int, bytes, str]:
-        """Run one git command; return its status, output and messages. Raises Refused when it could not do its work."""
+        """Run one git command; return (exit status, output, messages). Raises MachineTrouble if the machine stopped git."""
         source = None
         if stdin is not None:
             source = tempfile.TemporaryFile()  # noqa: SIM115  closed below; a pipe could block on large patches
@@ -38,7 +38,7 @@ class GitPlumbing(GitReader):
             source.seek(0)
         words, environment = [*hermetic_arguments(), *arguments], hermetic_environment(env)
         try:
-            with without_gits_own():
+            with without_git_variables():
                 status, out, err = self._git.execute(
                     words,
                     istream=source,
@@ -51,33 +51,36 @@ class GitPlumbing(GitReader):
         finally:
             if source is not None:
                 source.close()
-        said = (err.decode(errors="replace") if isinstance(err, bytes) else str(err)).strip()
-        trouble = git_trouble(arguments[0], int(status), said)
+        stderr = (err.decode(errors="replace") if isinstance(err, bytes) else str(err)).strip()
+        trouble = git_trouble(arguments[0], int(status), stderr)
         if trouble is not None:
             raise trouble
-        return int(status), out if isinstance(out, bytes) else str(out).encode(), said
+        return int(status), out if isinstance(out, bytes) else str(out).encode(), stderr
 
     def must(self, arguments: Sequence[str], *, stdin: bytes | None = None, env: Mapping[str, str] | None = None) -> str:
-        """As `call`, for what cannot fail in a sound repository. Raises RuntimeError when git does not know a word of ours."""
-        status, out, said = self.call(arguments, stdin=stdin, env=env)
-        if status and LOST.search(said):
-            raise misses_an_object(said, str(self.root))
+        """Run a git command that can't fail in a sound repository; return its output, stripped.
+
+        Raises Refused for a missing object, MachineTrouble for another failure, RuntimeError for arguments git doesn't know.
+        """
+        status, out, stderr = self.call(arguments, stdin=stdin, env=env)
+        if status and LOST.search(stderr):
+            raise misses_an_object(stderr, str(self.root))
         if status and status != USAGE:
-            raise gave_up(arguments[0], said, str(self.root))
+            raise gave_up(arguments[0], stderr, str(self.root))
         if status:
-            raise RuntimeError(f"git {' '.join(arguments[:3])} failed with {status}: {said}")
+            raise RuntimeError(f"git {' '.join(arguments[:3])} failed with {status}: {stderr}")
         return out.decode(errors="surrogateescape").strip()
 
     def ref(self, name: str) -> str:
-        """The commit of a full ref name, or an empty string."""
+        """Return the commit id of a full ref name; empty if there is no such ref or commit."""
         return self.call(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"])[1].decode().strip()
 
     def tree_name(self) -> str:
-        """What git calls this work tree: `.` is the main one, and a linked one `worktrees/NAME`, wherever it is moved."""
+        """Return git's name for this work tree: `.` for the main one, `worktrees/NAME` for a linked one, even if it moved."""
         return os.path.relpath(self.place.git_dir.resolve(), self.place.state.parent)
 
     def tree_named(self, name: str, last_seen: Path) -> Path | None:
-        """The root of a work tree of this repository; None when it is gone."""
+        """Return the root of the work tree that `tree_name` calls `name`, tried at `last_seen` first; None if it is gone."""
         if name == self.tree_name():
             return self.root
         listing = self.must(["worktree", "list", "--porcelain", "-z"]).split("\0")
@@ -90,12 +93,12 @@ class GitPlumbing(GitReader):
         return None
 
 
-def misses_an_object(said: str, where: str) -> Refused:
-    """Of a command on objects that were there."""
+def misses_an_object(stderr: str, where: str) -> Refused:
+    """Return the error for git's message that an object is missing which existed before the command."""
     return Refused(
         "git misses an object that was there",
         expected="the objects that this command has just made",
-        found=said.splitlines()[0] if said else "no message",
+        found=stderr.splitlines()[0] if stderr else "no message",
         where=where,
         hint="if a `git gc --prune=now` ran meanwhile, run the same command again; otherwise git fsck",
     )

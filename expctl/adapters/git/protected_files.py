@@ -1,4 +1,4 @@
-"""Seals on the files that judge: what they held when we laid them out, so that a change is seen before the next launch."""
+"""Checksums of protected files (those that judge a candidate), so that a change is noticed before the next launch."""
 
 import hashlib
 import os
@@ -7,28 +7,28 @@ from pathlib import Path
 
 
 class ProtectedFiles:
-    """Kept in memory, where no child can reach: git's own index of a check-out lies beside it on the disk."""
+    """Checksums by folder, kept in memory where no child can change them, unlike the check-out's own git index."""
 
     def __init__(self) -> None:
-        self._seals: dict[Path, tuple[tuple[str, ...], Mapping[str, str]]] = {}
+        self._recorded: dict[Path, tuple[tuple[str, ...], Mapping[str, str]]] = {}
 
-    def seal(self, folder: Path, paths: Sequence[str]) -> None:
-        """From now on, the files of `folder` that lie at or below `paths` are to stay as they are."""
-        self._seals[folder] = (tuple(paths), _contents(folder, paths))
+    def protect(self, folder: Path, paths: Sequence[str]) -> None:
+        """Record the files of `folder` at or below `paths`: `changed` compares with their present contents."""
+        self._recorded[folder] = (tuple(paths), _contents(folder, paths))
 
-    def broken(self, folder: Path) -> tuple[str, ...]:
-        """Files that were changed, removed or added since; none where nothing was sealed."""
-        paths, before = self._seals.get(folder, ((), {}))
+    def changed(self, folder: Path) -> tuple[str, ...]:
+        """Return the protected files of `folder` that were changed, removed or added since; none if nothing was recorded."""
+        paths, before = self._recorded.get(folder, ((), {}))
         now = _contents(folder, paths)
         return tuple(name for name in sorted({*before, *now}) if before.get(name) != now.get(name))
 
-    def lift(self, folder: Path) -> None:
-        """The folder is gone."""
-        self._seals.pop(folder, None)
+    def release(self, folder: Path) -> None:
+        """Drop what was recorded of a folder that is removed."""
+        self._recorded.pop(folder, None)
 
 
 def _contents(folder: Path, paths: Sequence[str]) -> dict[str, str]:
-    """Path -> hash, or destination of a link."""
+    """Return path -> SHA-256 of each file below `paths`, `-> DESTINATION` of a link, or the error that prevents reading it."""
     found: dict[str, str] = {}
     left = [folder / path for path in paths]
     while left:

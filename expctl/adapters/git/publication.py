@@ -1,9 +1,9 @@
-"""Publication: the one act that moves the user's branch, index and files. A kill at any point harms nothing.
+"""Publish a commit: the only operation that moves the user's branch, index and files. A kill at any point loses nothing.
 
-    1  our copy of the index becomes git's own index.lock (a hard link, so the dead can be told from the living by inode)
+    1  our copy of the index becomes git's index.lock (a hard link, so a dead run's lock is recognised by its inode)
     2  the merged index is worked out beside it; git refuses when a local change would be lost; the new files are staged
     3  compare-and-swap of the branch                 <- HEAD doesn't have the result yet: undo; it has: complete
-    4  the files that changed are exchanged for the staged ones, unless somebody edited them meanwhile (git_files.py)
+    4  the files that changed are exchanged for the staged ones, unless somebody edited them meanwhile (work_tree.py)
     5  the merged index is renamed into place
 
 Without the lock, a kill between ref and index would make the user's next commit revert the experiment.
@@ -29,29 +29,29 @@ from expctl.files import atomic_write
 
 LOCK_WAIT_S = 10.0
 NO_COMMIT = re.compile("Not a valid (commit|object) name")
-"""What git says of a commit that it has collected as garbage, and of a HEAD without one: no branch has that."""
+"""git's message for a commit that was garbage-collected or a HEAD without one: then HEAD certainly doesn't contain it."""
 
 
 class Publication:
-    """Moves the branch of one workspace."""
+    """Moves a branch of one repository. A file of intent in the state folder lets the next run finish or undo a dead one."""
 
     def __init__(self, workspace: GitPlumbing, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
         self._ws = workspace
         self._lock_wait_s = lock_wait_s
         self._index = workspace.place.git_dir / "index"
         self._lock = workspace.place.git_dir / "index.lock"
-        self._ours = workspace.state / "publication.index"
+        self._own_index = workspace.state / "publication.index"
         self._merged = workspace.state / "publication.merged"
         self._intent = workspace.state / "publication.json"
         self._files = WorkTreeFiles(workspace)
 
     def publish(self, *, branch: str, old: str, new: str) -> bool:
-        """Move `branch` from `old` to `new`. False when the branch is no longer at `old`; nothing has changed then.
+        """Move `branch` from `old` to `new`. False if the branch is no longer at `old`; nothing has changed then.
 
-        Raises Refused when a local change would be overwritten, Busy when somebody else holds git's index lock.
+        Raises Refused if a local change would be overwritten, Busy if another process holds git's index lock.
         """
         with uninterrupted():
-            self._intend(branch, old, new)
+            self._write_intent(branch, old, new)
             try:
                 return self._publish(branch, old, new)
             except (Refused, OSError, RuntimeError):
@@ -69,30 +69,30 @@ class Publication:
             self._files.stage(old, new)
         else:
             self._refuse_elsewhere(branch)
-        moved = self._swap(branch, old, new)
-        if moved and is_here and self._came_along(new):
+        moved = self._move_branch(branch, old, new)
+        if moved and is_here and self._head_contains(new):
             self._complete(branch, old, new)
             return True
         if moved and not is_here:
-            self._go_back_if_elsewhere(branch, old, new)
+            self._undo_if_elsewhere(branch, old, new)
         self._release()
         return moved
 
-    def _intend(self, branch: str, old: str, new: str, *, last_step: bool = False) -> None:
+    def _write_intent(self, branch: str, old: str, new: str, *, last_step: bool = False) -> None:
         atomic_write.replace(
             self._intent, json.dumps([self._ws.tree_name(), str(self._ws.root), branch, old, new, last_step]).encode()
         )
 
-    def _go_back_if_elsewhere(self, branch: str, old: str, new: str) -> None:
-        """Somebody may have checked it out in another work tree at that very moment."""
+    def _undo_if_elsewhere(self, branch: str, old: str, new: str) -> None:
+        """Move the branch back and raise Refused if another work tree checked it out while it moved."""
         try:
             self._refuse_elsewhere(branch)
         except Refused:
-            self._swap(branch, new, old)
+            self._move_branch(branch, new, old)
             raise
 
     def recover_intended(self) -> None:
-        """Recover whatever publication the intent on disk names; nothing when there is none."""
+        """Finish or undo the publication that the file of intent names, in its own work tree; do nothing without the file."""
         try:
             name, root, branch, old, new, last_step = json.loads(self._intent.read_bytes())
         except FileNotFoundError:
@@ -101,34 +101,34 @@ class Publication:
         if where is not None and where != self._ws.root:
             Publication(GitPlumbing(locate(where))).recover_intended()
             return
-        if where is None:  # the work tree is gone, and nothing can follow there any more
+        if where is None:  # the work tree is gone, so there are no files to change
             lock = self._ws.state.parent / name / "index.lock"
-            if self._ours.exists() and lock.exists() and self._ours.samefile(lock):
+            if self._own_index.exists() and lock.exists() and self._own_index.samefile(lock):
                 lock.unlink()
-            self._forget_copies()
+            self._remove_copies()
         else:
             stale_locks.remove_own(self._ws.place.git_dir, self._ws.state.parent, branch, new)
             self.recover(branch=branch, old=old, new=new, last_step=last_step)
         self._intent.unlink(missing_ok=True)
 
     def recover(self, *, branch: str, old: str, new: str, last_step: bool = False) -> None:
-        """Complete (when HEAD has come along) or undo (when it has not) what a dead run began. `last_step`: files had followed,
-        and the index was about to.
+        """Complete what a dead run began if HEAD contains `new`, else undo it. `last_step`: the files had been changed, and the
+        index was about to be.
         """
-        files_moved = self._files.settle()
+        files_moved = self._files.recover()
         ours = self._lock_is_ours()
-        came_along = self._came_along(new)
-        if not came_along and files_moved and (ours or not last_step):
+        is_published = self._head_contains(new)
+        if not is_published and files_moved and (ours or not last_step):
             self._undo_files(old, new)
-        if came_along and (ours or (not last_step and self._lock_again())):
-            self._merge_what_is_old(old, new)
+        if is_published and (ours or (not last_step and self._retake_lock())):
+            self._rebuild_index(old, new)
             self._files.stage(old, new)
             self._complete(branch, old, new)
             return
         self._release()
 
     def _refuse_elsewhere(self, branch: str) -> None:
-        """Moving a branch under somebody's check-out would make their next commit undo it, and so would the end of a rebase."""
+        """Raise Refused if another work tree has the branch checked out or rebases it: its next commit would undo the move."""
         listing = self._ws.must(["worktree", "list", "--porcelain", "-z"]).split("\0")
         folders = [line.removeprefix("worktree ") for line in listing if line.startswith("worktree ")]
         branches = [line.removeprefix("branch ") for line in listing if line.startswith(("branch ", "detached", "bare"))]
@@ -152,14 +152,14 @@ class Publication:
                             hint="finish or abort it, then run the same command again: nothing measured is lost",
                         )
 
-    def _swap(self, branch: str, old: str, new: str) -> bool:
+    def _move_branch(self, branch: str, old: str, new: str) -> bool:
         name = f"refs/heads/{branch}"
-        status, _, said = self._ws.call(["update-ref", "-m", "expctl: publish", name, new, old])
+        status, _, stderr = self._ws.call(["update-ref", "-m", "expctl: publish", name, new, old])
         if status and self._ws.ref(name) == old and self._ws.ref(new):
             raise Refused(
                 f"git does not move {branch}",
                 expected="a branch that can be written",
-                found=said.splitlines()[0] if said else f"exit status {status}",
+                found=stderr.splitlines()[0] if stderr else f"exit status {status}",
                 where=str(self._ws.root),
                 hint="mend that, then run the same command again: nothing measured is lost; expctl doctor looks at locks",
             )
@@ -167,13 +167,13 @@ class Publication:
 
     def _take_lock(self) -> None:
         # A leftover may be a second name of the live index: never write into it.
-        self._ours.unlink(missing_ok=True)
-        self._copy_durably(self._existing_index(), self._ours)
-        shutil.copymode(self._index, self._ours)
+        self._own_index.unlink(missing_ok=True)
+        self._copy_durably(self._existing_index(), self._own_index)
+        shutil.copymode(self._index, self._own_index)
         deadline = time.monotonic() + self._lock_wait_s
         while True:
             try:
-                os.link(self._ours, self._lock)
+                os.link(self._own_index, self._lock)
                 atomic_write.flush_folder(self._lock.parent)
             except FileExistsError:
                 if time.monotonic() > deadline:
@@ -192,23 +192,24 @@ class Publication:
         env = {"GIT_INDEX_FILE": str(self._merged)}
         self._ws.call(["update-index", "-q", "--refresh"], env=env)
         check = ["read-tree", "-n", "-m", "-u", old, new]
-        status, _, said = self._ws.call(check, env=env)
+        status, _, stderr = self._ws.call(check, env=env)
         if status and not self._ws.ref(new):
-            raise misses_an_object(said, str(self._ws.root))
+            raise misses_an_object(stderr, str(self._ws.root))
         if status:
             raise Refused(
                 "a local change is in the way of the result",
                 expected="the files of the experiment as they are in the baseline",
-                found=said.splitlines()[0] if said else "git read-tree refused",
+                found=stderr.splitlines()[0] if stderr else "git read-tree refused",
                 where=str(self._ws.root),
                 hint="commit or move the file aside, then run the same command again: nothing measured is lost",
             )
         self._ws.must(["read-tree", "-i", "-m", old, new], env=env)
-        self._copy_durably(self._merged, self._ours)
+        self._copy_durably(self._merged, self._own_index)
 
-    def _merge_what_is_old(self, old: str, new: str) -> None:
-        """The merged index anew, after a kill: what is staged as in `old` becomes as in `new` where HEAD has that. The rest is
-        the user's.
+    def _rebuild_index(self, old: str, new: str) -> None:
+        """Rebuild the merged index after a crash: entries still equal to `old` become those of `new` if HEAD has these.
+
+        Any other entry was staged by the user and is kept.
         """
         self._copy_to_merge()
         env = {"GIT_INDEX_FILE": str(self._merged)}
@@ -228,20 +229,20 @@ class Publication:
         self._ws.must(words, stdin=still.encode(errors="surrogateescape"), env=env)
 
     def _entries(self, words: list[str], env: Mapping[str, str] | None = None) -> dict[str, Item]:
-        """Path -> mode and blob, of `ls-files -s` (mode, blob, stage) or `ls-tree` (mode, type, blob)."""
+        """Return path -> Item, parsed from the output of `ls-files -s` (mode, blob, stage) or `ls-tree` (mode, type, blob)."""
         listing = self._ws.must(words, env=env).split("\0")
         found = (line.split("\t", 1) for line in listing if line)
         return {path: Item(head.split()[0], max(head.split()[1:3], key=len)) for head, path in found}
 
     def _complete(self, branch: str, old: str, new: str) -> None:
-        """Files, then index. Everything here may be done twice."""
-        self._files.follow(old, new)
-        if not self._came_along(new):  # a `git switch -c` was under way when the branch moved
+        """Change the files, then the index; remove the intent. Every step may be repeated. Raises Busy if the lock is gone."""
+        self._files.update(old, new)
+        if not self._head_contains(new):  # a `git switch -c` was under way when the branch moved
             self._undo_files(old, new)
             self._release()
             return
         self._ws.call(["update-index", "-q", "--refresh"], env={"GIT_INDEX_FILE": str(self._merged)})
-        self._copy_durably(self._merged, self._ours)
+        self._copy_durably(self._merged, self._own_index)
         if not self._lock_is_ours():
             raise Busy(
                 "somebody removed the index.lock of this run",
@@ -249,35 +250,38 @@ class Publication:
                 found="another one" if self._lock.exists() else "none",
                 hint="run the same command again: it goes on from there, and nothing measured is lost",
             )
-        self._intend(branch, old, new, last_step=True)
+        self._write_intent(branch, old, new, last_step=True)
         os.rename(self._lock, self._index)
         atomic_write.flush_folder(self._index.parent)
-        self._forget_copies()
+        self._remove_copies()
         self._intent.unlink(missing_ok=True)
 
     def _undo_files(self, old: str, new: str) -> None:
         self._files.stage(new, old)
-        self._files.follow(new, old)
+        self._files.update(new, old)
 
-    def _came_along(self, new: str) -> bool:
-        """Does HEAD have `new`? Otherwise the branch has not moved, or the user went elsewhere just before it did."""
+    def _head_contains(self, new: str) -> bool:
+        """Does HEAD contain commit `new`? If not, the branch has not moved, or the user switched away just before it did.
+
+        Raises MachineTrouble if git can't tell.
+        """
         asked = ["merge-base", "--is-ancestor", new, "HEAD"]
-        status, _, said = self._ws.call(asked)
+        status, _, stderr = self._ws.call(asked)
         if status not in (0, 1):  # a disk may fail once
-            status, _, said = self._ws.call(asked)
-        if status not in (0, 1) and not NO_COMMIT.search(said):
-            raise gave_up("merge-base", said, str(self._ws.root))
+            status, _, stderr = self._ws.call(asked)
+        if status not in (0, 1) and not NO_COMMIT.search(stderr):
+            raise gave_up("merge-base", stderr, str(self._ws.root))
         return status == 0
 
     def _lock_is_ours(self) -> bool:
         try:
-            return self._ours.samefile(self._lock)
+            return self._own_index.samefile(self._lock)
         except FileNotFoundError:
             return False
 
-    def _lock_again(self) -> bool:
-        """Take the lock that somebody removed after the branch had moved: index and files are still to follow."""
-        if not self._ours.exists() or self._ours.samefile(self._existing_index()):
+    def _retake_lock(self) -> bool:
+        """Retake the index lock if somebody removed it after the branch had moved; False if the index is done already."""
+        if not self._own_index.exists() or self._own_index.samefile(self._existing_index()):
             return False
         self._take_lock()
         return True
@@ -297,24 +301,24 @@ class Publication:
     def _release(self) -> None:
         if self._lock_is_ours():
             self._lock.unlink(missing_ok=True)
-        self._forget_copies()
+        self._remove_copies()
         self._intent.unlink(missing_ok=True)
 
     def _copy_to_merge(self) -> None:
-        """A copy of the user's index to merge in. A killed git may have left a lock on the last one."""
+        """Copy the user's index to the file in which it is merged; remove a lock that a killed git left on that."""
         self._merged.with_name(f"{self._merged.name}.lock").unlink(missing_ok=True)
-        # With its time: to git, a file as new as the index may have changed since.
+        # The time is copied too: git rehashes files that are as new as the index.
         shutil.copyfile(self._existing_index(), self._merged)
         shutil.copystat(self._index, self._merged)
 
-    def _forget_copies(self) -> None:
-        for copy in (self._ours, self._merged, self._merged.with_name(f"{self._merged.name}.lock")):
+    def _remove_copies(self) -> None:
+        for copy in (self._own_index, self._merged, self._merged.with_name(f"{self._merged.name}.lock")):
             copy.unlink(missing_ok=True)
-        self._files.forget()
+        self._files.remove_temporary()
 
     @staticmethod
     def _copy_durably(source: Path, target: Path) -> None:
-        """Copy contents, keeping the inode of an existing `target`, and flush them."""
+        """Copy contents and times to `target`, keeping its inode if it exists, and flush them."""
         with open(source, "rb") as src, open(target, "r+b" if target.exists() else "w+b") as dst:
             dst.seek(0)
             shutil.copyfileobj(src, dst)

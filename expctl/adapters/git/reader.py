@@ -1,4 +1,4 @@
-"""Reading a git repository by plain subprocesses: what `status` needs, without loading GitPython (about 60 ms)."""
+"""Read a git repository by plain subprocesses: enough for `status`, without loading GitPython (about 60 ms)."""
 
 import os
 import re
@@ -13,11 +13,10 @@ from expctl.domain.values import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where a repository lives: its work tree, the git directory of this work tree, and expctl's own state. `foreign`: somebody
-    else owns it, and git looks into it because the user's configuration says so.
+    """The folders of a repository: root of its work tree, the git directory of this work tree, expctl's own state.
 
-    `head` is the commit that HEAD named when it was located, empty where there was none, and `experiments` the tree of that
-    folder in it, where it is known: enough for a command that only looks.
+    `foreign`: another user owns it and safe.directory allows it. `head` is the commit of HEAD when the repository was located,
+    empty if there was none; `experiments` is the id of that folder's tree in it, empty without it, None if not known.
     """
 
     root: Path
@@ -36,18 +35,18 @@ EXPERIMENTS = "experiments"
 
 
 def locate(start: Path) -> Place:
-    """Find the repository around `start`. Raises Refused when there is none, or no work tree."""
-    # HEAD is asked for twice, lest it moves on while its folder is looked up.
+    """Find the repository around `start`. Raises Refused if there is none, or no work tree, or a line end in its path."""
+    # HEAD is resolved twice, to notice when it moves while its folder is looked up.
     asked = ["rev-parse", *WHERE, HEAD, f"HEAD:{EXPERIMENTS}", HEAD]
-    answer, foreign = run_git(start, asked, ends=(0, 128)), False
+    answer, foreign = run_git(start, asked, accepted=(0, 128)), False
     if answer.returncode and b"dubious ownership" in answer.stderr:
-        answer, foreign = run_git(start, asked, ends=(0, 128), users=True), True
+        answer, foreign = run_git(start, asked, accepted=(0, 128), user_config=True), True
     lines = answer.stdout.decode(errors="surrogateescape").removesuffix("\n").split("\n")
     where, revisions = lines[:3], lines[3:]
     if not all(OBJECT.fullmatch(each) for each in revisions):
         raise _line_end(start)
     if answer.returncode or len(where) != 3:
-        raise _nowhere(start, answer.stderr.decode(errors="replace").strip())
+        raise _no_repository(start, answer.stderr.decode(errors="replace").strip())
     still = len(revisions) == 3 and revisions[0] == revisions[2]
     return Place(
         root=Path(where[0]),
@@ -68,38 +67,38 @@ def _line_end(start: Path) -> Refused:
     )
 
 
-def _nowhere(start: Path, said: str) -> Refused:
-    if "dubious ownership" in said:
+def _no_repository(start: Path, stderr: str) -> Refused:
+    if "dubious ownership" in stderr:
         return Refused(
             "git does not trust this repository, because somebody else owns it",
             expected="a repository of your own, or one named in safe.directory",
-            found=said.splitlines()[0],
+            found=stderr.splitlines()[0],
             where=str(start),
             hint="git config --global --add safe.directory FOLDER, if you trust its owner",
         )
     return Refused(
         "this is not a git repository with a work tree",
         expected="a folder inside a git repository",
-        found=said.splitlines()[0] if said else "a bare repository",
+        found=stderr.splitlines()[0] if stderr else "a bare repository",
         where=str(start),
         hint="cd into the repository of the kernel, or `git init` one",
     )
 
 
 class GitReader:
-    """Files and names as they stand in commits of one repository."""
+    """Reads files, trees and refs from the commits of one repository."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
         self._ahead: dict[str, bytes] = {}
 
     def found_head(self) -> str:
-        """As `head`, when the repository was located."""
+        """Return the commit that HEAD named when the repository was located. Raises Refused if there was none."""
         return self.place.head or self.head()
 
     def head(self) -> str:
-        """The commit that HEAD names. Raises Refused when there is none yet."""
-        answer = self._ask(["rev-parse", "--verify", "-q", "HEAD^{commit}"], ends=(0, 1, 128))
+        """Return the commit that HEAD names now. Raises Refused if there is no commit yet."""
+        answer = self._ask(["rev-parse", "--verify", "-q", "HEAD^{commit}"], accepted=(0, 1, 128))
         if answer.returncode:
             raise Refused(
                 "this repository has no commit yet",
@@ -111,42 +110,43 @@ class GitReader:
         return answer.stdout.decode().strip()
 
     def branch(self) -> str:
-        """The name of the branch that is checked out, without `refs/heads/`; empty when HEAD is detached.
+        """Return the name of the branch that is checked out, without `refs/heads/`; empty if HEAD is detached.
 
-        git's own short form is another where a tag has the same name.
+        `symbolic-ref --short` would add `heads/` if a tag has the same name.
         """
-        full = self._ask(["symbolic-ref", "-q", "HEAD"], ends=(0, 1)).stdout.decode().strip()
+        full = self._ask(["symbolic-ref", "-q", "HEAD"], accepted=(0, 1)).stdout.decode().strip()
         return full.removeprefix(HEADS) if full.startswith(HEADS) else ""
 
     def blob_on_disk(self, path: str) -> str:
-        """The blob id that a file of the work tree would have if it were added now, after git's own filters."""
+        """Return the blob id that a file of the work tree would get from `git add`; empty if it is no plain file."""
         file = self.place.root / path
         if file.is_symlink() or not file.is_file():
             return ""
-        return self._ask(["hash-object", f"--path={path}", "--", str(file)], users=True).stdout.decode().strip()
+        return self._ask(["hash-object", f"--path={path}", "--", str(file)], user_config=True).stdout.decode().strip()
 
     def blob_of(self, contents: bytes, path: str = "") -> str:
-        """The blob id of `contents` as they are; or after git's own filters, as if they lay at `path`."""
+        """Return the blob id of `contents`; with `path`, after the filters that git applies to a file of that path."""
         words = [f"--path={path}"] if path else []
-        return self._ask(["hash-object", "--stdin", *words], stdin=contents, users=bool(path)).stdout.decode().strip()
+        return self._ask(["hash-object", "--stdin", *words], stdin=contents, user_config=bool(path)).stdout.decode().strip()
 
     def list_files(self, commit: str, folder: str) -> dict[str, str]:
-        """Path -> blob id of every file below `folder` in `commit`."""
+        """Return path -> blob id of every file below `folder` in `commit`."""
         answer = self._ask(["ls-tree", "-r", "-z", commit, "--", folder])
         entries = (line.split("\t", 1) for line in answer.stdout.decode(errors="surrogateescape").split("\0") if line)
         return {path: head.split()[2] for head, path in entries}
 
     def folders_of(self, tree: str) -> dict[str, str]:
-        """Name -> tree id of every folder right below a tree."""
+        """Return name -> tree id of the folders directly in a tree."""
         answer = self._ask(["ls-tree", "-z", tree])
         entries = (line.split("\t", 1) for line in answer.stdout.decode(errors="surrogateescape").split("\0") if line)
         return {name: head[12:] for head, name in entries if head.startswith("040000 tree ")}
 
     def changed_folders(self, old: str, new: str) -> dict[str, str] | None:
-        """Name -> tree id in `new` (empty: no folder there) of every folder right below that differs between two trees; None
-        where git no longer has one of them.
+        """Return name -> tree id in `new` (empty: no folder there) of the folders directly in two trees that differ.
+
+        None if git has lost one of the trees.
         """
-        answer = self._ask(["diff-tree", "-z", "--raw", "--no-renames", "--no-abbrev", old, new], ends=(0, 1, 128))
+        answer = self._ask(["diff-tree", "-z", "--raw", "--no-renames", "--no-abbrev", old, new], accepted=(0, 1, 128))
         if answer.returncode:
             return None
         words = answer.stdout.decode(errors="surrogateescape").split("\0")
@@ -154,15 +154,16 @@ class GitReader:
         return {name: head[3] if head[1] == "040000" else "" for head, name in entries if "040000" in (head[0][1:], head[1])}
 
     def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
-        """The contents of many blobs (or `commit:path` names) by one process; absent ones are left out."""
+        """Return the contents of blobs, given by id or as `commit:path`, by one process; absent ones are left out."""
         wanted = dict.fromkeys(blobs)
         known = {name: self._ahead[name] for name in wanted if name in self._ahead}
         names = [name for name in wanted if name not in known]
         return known | (self._read(names) if names else {})
 
     def read_ahead(self, blobs: Iterable[str]) -> None:
-        """Read these by one process now: whoever asks for them later gets them from here. Only for what begins with the id of
-        a commit or of a tree, which always means the same.
+        """Read blobs by one process now and cache them for later calls of `read_blobs`.
+
+        Each name must begin with the id of a commit or tree, so that its contents never change.
         """
         self._ahead |= self.read_blobs(blobs)
 
@@ -170,52 +171,57 @@ class GitReader:
         with open(os.memfd_create("names"), "w+b") as wanted:
             wanted.write("".join(f"{name}\n" for name in names).encode())
             wanted.seek(0)
-            answer = run_git(self.place.root, ["cat-file", "--batch", "--buffer"], wanted, users=self.place.foreign)
+            answer = run_git(self.place.root, ["cat-file", "--batch", "--buffer"], wanted, user_config=self.place.foreign)
         return dict(_batch(answer.stdout, names))
 
     def read_file(self, commit: str, path: str) -> bytes | None:
-        """One file of a commit, or None when it isn't there."""
+        """Return the contents of one file of a commit; None if it doesn't exist."""
         return self.read_blobs([f"{commit}:{path}"]).get(f"{commit}:{path}")
 
     def tree_of(self, commit: str, folder: str) -> str:
-        """The tree id of a folder of a commit; empty when there is none."""
+        """Return the tree id of a folder of a commit; empty if there is no such folder."""
         if (commit, folder) == (self.place.head, EXPERIMENTS) and self.place.experiments is not None:
             return self.place.experiments
-        answer = self._ask(["rev-parse", "--verify", "-q", f"{commit}:{folder}"], ends=(0, 1))
+        answer = self._ask(["rev-parse", "--verify", "-q", f"{commit}:{folder}"], accepted=(0, 1))
         return answer.stdout.decode().strip()
 
     def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
-        """A hash of everything that judges: the tree entries of `paths` in `commit`."""
+        """Return the SHA-256 over the tree entries at and below `paths` in `commit`: the files that judge a candidate."""
         import hashlib
 
         listing = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
         return hashlib.sha256(listing.strip()).hexdigest()
 
     def names_commit(self, name: str) -> bool:
-        """Does a full ref name lead to a commit that is there?"""
-        return self._ask(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"], ends=(0, 1, 128)).returncode == 0
+        """Does a full ref name resolve to a commit that this repository has?"""
+        return self._ask(["rev-parse", "--verify", "-q", f"{name}^{{commit}}"], accepted=(0, 1, 128)).returncode == 0
 
     def history(self, commit: str) -> frozenset[str]:
-        """It and every commit before it, as far as this clone has them."""
+        """Return the ids of a commit and its ancestors, as far as this clone has them."""
         return frozenset(self._ask(["rev-list", commit]).stdout.decode().split())
 
     def last_with(self, commit: str, path: str) -> str:
-        """The last commit before `commit` that had a file which `commit` has no more; empty where none is known."""
+        """Return the last ancestor of `commit` that has `path`, if `commit` itself doesn't; empty if none is known."""
         asked = ["log", "-1", "--no-renames", "--diff-filter=D", "--format=%P", commit, "--", path]
-        parents = self._ask(asked, ends=(0, 128)).stdout.decode().split()
+        parents = self._ask(asked, accepted=(0, 128)).stdout.decode().split()
         return parents[0] if parents and not self.list_files(commit, path) else ""
 
     def patch_identity(self, patch: bytes) -> str:
-        """git's stable patch id: the same for the same change, whatever its line numbers and white space."""
+        """Return git's stable patch id, which ignores line numbers and white space; empty for a patch without a change."""
         words = self._ask(["patch-id", "--stable"], stdin=with_headers(patch)).stdout.decode().split()
         return words[0] if words else ""
 
-    def _ask(self, arguments: Sequence[str], stdin: bytes = b"", *, ends: Sequence[int] = (0,), users: bool = False) -> Answer:
-        return run_git(self.place.root, arguments, stdin, ends=ends, users=users or self.place.foreign)
+    def _ask(
+        self, arguments: Sequence[str], stdin: bytes = b"", *, accepted: Sequence[int] = (0,), user_config: bool = False
+    ) -> Answer:
+        return run_git(self.place.root, arguments, stdin, accepted=accepted, user_config=user_config or self.place.foreign)
 
 
 def _batch(output: bytes, names: Sequence[str]) -> Iterable[tuple[str, bytes]]:
-    """Walk `git cat-file --batch` output: `oid type size LF contents LF`, or `name missing LF`."""
+    """Yield (name, contents) of the blobs in output of `git cat-file --batch`.
+
+    An entry is `oid type size LF contents LF`, or `name missing LF`.
+    """
     position = 0
     for name in names:
         end = output.index(b"\n", position)

@@ -1,7 +1,7 @@
-"""Lock files that git leaves when it is killed, and which of them are ours to remove.
+"""Remove lock files that a killed git of expctl left. Locks that another git may hold stay.
 
-Ours is a lock that our dead git made: on refs below refs/expctl/ always; on a branch or HEAD where the intent of a dead
-publication names them and the lock is empty or holds the very commit that was to be published. Anybody else's stays.
+A lock below refs/expctl/ is always expctl's. A lock on a branch or HEAD is if the intent of a dead publication names that
+branch and the lock is empty or holds the commit that was to be published.
 """
 
 import os
@@ -9,8 +9,8 @@ from pathlib import Path
 
 
 def remove_own(git: Path, common: Path, branch: str, new: str) -> None:
-    """Remove what a dead publication of `new` on `branch` left of ref locks. `git` is the worktree's git folder, `common` that
-    of the repository.
+    """Remove the ref locks that a dead publication of `new` on `branch` left. `git` is the work tree's git folder, `common` the
+    repository's.
     """
     for lock in (common / "refs" / "heads" / f"{branch}.lock", git / "HEAD.lock"):
         if _text(lock) in ("", new) and not _is_open(lock):
@@ -19,7 +19,7 @@ def remove_own(git: Path, common: Path, branch: str, new: str) -> None:
 
 
 def remove_below(folder: Path) -> None:
-    """Remove every lock in a folder of refs that nobody but us writes."""
+    """Remove every lock below a folder of refs that only expctl writes, unless a running process has it open."""
     for lock in folder.rglob("*.lock"):
         if not _is_open(lock):
             lock.unlink(missing_ok=True)
@@ -33,7 +33,7 @@ def _text(lock: Path) -> str | None:
 
 
 def _is_open(lock: Path) -> bool:
-    """Does a process of ours hold it open? A git that lives keeps its lock open until it has written it."""
+    """Does a running process have the lock open? A live git keeps it open until it has written it."""
     for descriptor in Path("/proc").glob("[0-9]*/fd/*"):
         try:
             if os.readlink(descriptor) == str(lock):

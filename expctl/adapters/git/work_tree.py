@@ -1,8 +1,8 @@
-"""The files of the work tree go from one commit to another, and what a user does at that very moment is not lost.
+"""Change the files of the work tree from one commit to another, without losing an edit that a user makes meanwhile.
 
-What is new is staged and flushed in a folder of ours, then exchanged in one step for what lies in the work tree. Only what
-came out tells what was replaced: the old file is dropped, anything else is somebody's edit and goes back. A kill in between
-leaves it aside, where the next run finds it. No link is followed on the way: nothing outside of the work tree is touched.
+New files are staged and flushed in a folder of expctl's, then exchanged atomically for those of the work tree. Each file that
+was replaced is inspected: the old version is deleted, anything else is a user's edit and is put back. A kill in between leaves
+it in the folder `aside`, where the next run finds it. No symbolic link is followed, so nothing outside is touched.
 """
 
 import contextlib
@@ -23,19 +23,19 @@ from expctl.adapters.git.atomic_exchange import (
     NO_FILE,
     DirEntry,
     Found,
+    backup_of,
     copy,
-    has_a_writer,
-    look,
+    exchange,
+    ignoring_errors,
+    is_open_for_writing,
     part,
+    read_entry,
     remove,
     remove_empty_folders,
-    rename_to_free,
-    swap,
-    taken,
-    to_free_name,
-    unless,
+    rename_no_replace,
+    rename_to_free_name,
 )
-from expctl.adapters.git.command import WHOLE
+from expctl.adapters.git.command import NOT_SPARSE
 from expctl.adapters.git.open_beneath import folder_beneath, opened
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.reader import locate
@@ -44,19 +44,19 @@ from expctl.files import atomic_write
 from expctl.launcher.kernel import RENAME_EXCHANGE, renameat2
 
 STAYS = (errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.EBUSY)
-"""What is said of a file that was removed or made at that moment, or that is a mount point: it stays as it is."""
+"""Error numbers for a file that was created or removed meanwhile, or that is a mount point: it is left as it is."""
 SUBMODULE = "160000"
 
 
 class Item(NamedTuple):
-    """What a tree has at a path."""
+    """A tree's entry for a path: git mode and blob id."""
 
     mode: str
     blob: str
 
 
 class Change(NamedTuple):
-    """A path in two trees. `number` names it among all that differ."""
+    """A path that differs between two trees. `number` is its index among them and its name in the folder `aside`."""
 
     number: int
     path: PurePosixPath
@@ -65,7 +65,7 @@ class Change(NamedTuple):
 
 
 class _State(Enum):
-    """Whose is what lies there?"""
+    """What a file of the work tree holds: the old version, the new one, or a user's edit."""
 
     OLD = "as before"
     NEW = "as afterwards"
@@ -73,7 +73,7 @@ class _State(Enum):
 
 
 class WorkTreeFiles:
-    """The user's files, as a step from one tree to another changes them."""
+    """Changes the user's files from one tree to another; temporary files are named publication.* in the state folder."""
 
     def __init__(self, workspace: GitPlumbing) -> None:
         self._ws = workspace
@@ -85,11 +85,11 @@ class WorkTreeFiles:
         self._rescued = workspace.state / "edits"
 
     def stage(self, old: str, new: str) -> None:
-        """Write and flush what `new` has otherwise than `old`. Nothing of the user's is touched: a failure costs nothing."""
+        """Write and flush the files of `new` that differ from `old` to the staging folder. The work tree is not touched."""
         atomic_write.remove_tree(self._staged)
         for leftover in (self._index, self._index.with_name(f"{self._index.name}.lock")):
             leftover.unlink(missing_ok=True)
-        env = {"GIT_INDEX_FILE": str(self._index), **WHOLE}
+        env = {"GIT_INDEX_FILE": str(self._index), **NOT_SPARSE}
         paths = [str(change.path) for change in self.changes(old, new) if change.new]
         self._ws.must(["read-tree", new], env=env)
         names = "".join(f"{path}\0" for path in paths).encode(errors="surrogateescape")
@@ -107,8 +107,8 @@ class WorkTreeFiles:
                 atomic_write.flush(self._staged / path)
 
     def check(self, old: str, new: str) -> None:
-        """Raises Refused where a file can't follow, and git doesn't say so: an ignored one is in the way, a program has one
-        open to write, or one is a mount point.
+        """Raise Refused if a file can't be exchanged for a reason that git doesn't check: an ignored file is in the way, a
+        process has it open for writing, its folder is read-only, or it is a mount point.
         """
         mounts, changes = _mount_points(), self.changes(old, new)
         goes = {change.path for change in changes if change.new is None}
@@ -117,11 +117,11 @@ class WorkTreeFiles:
             with self._folder_of(change) as folder:
                 if str(self._ws.root / change.path) in mounts:
                     found, mend = "a mount point", "unmount it"
-                elif change.old is None and self._is_taken(change, folder, goes):
+                elif change.old is None and self._is_occupied(change, folder, goes):
                     found, mend = "another file in its place, which git ignores", "move it aside"
                 elif not _is_writable(self._ws.root, change.path):
                     found, mend = "a folder that can't be written", "chmod u+wx it"
-                elif change.old and folder is not None and has_a_writer(DirEntry(folder, change.path.name)):
+                elif change.old and folder is not None and is_open_for_writing(DirEntry(folder, change.path.name)):
                     found, mend = "a program has the file open to write", "close it there"
             if found:
                 raise Refused(
@@ -132,8 +132,8 @@ class WorkTreeFiles:
                     hint=f"{mend}, then run the same command again: nothing measured is lost",
                 )
 
-    def _is_taken(self, change: Change, folder: int | None, goes: Collection[PurePosixPath]) -> bool:
-        """Is something in the place of a new file that isn't the same and doesn't go itself?"""
+    def _is_occupied(self, change: Change, folder: int | None, goes: Collection[PurePosixPath]) -> bool:
+        """Is the path of a new file occupied by something else that this step doesn't remove?"""
         for above in change.path.parents[:-1]:
             place = self._ws.root / above
             if place.is_symlink() or (place.exists() and not place.is_dir()):
@@ -142,11 +142,12 @@ class WorkTreeFiles:
         if place.is_dir() and not place.is_symlink():
             below = (each for each in place.rglob("*") if each.is_symlink() or not each.is_dir())
             return any(PurePosixPath(each.relative_to(self._ws.root)) not in goes for each in below)
-        return folder is not None and self._state(change, look(DirEntry(folder, change.path.name))) is _State.THEIRS
+        return folder is not None and self._state(change, read_entry(DirEntry(folder, change.path.name))) is _State.THEIRS
 
-    def follow(self, old: str, new: str, *, only: Collection[str] | None = None) -> None:
-        """Make what differs between two trees, and was staged, as in `new`, where it is as in `old`; `only` these paths, or
-        all. May be done twice, each time staged.
+    def update(self, old: str, new: str, *, only: Collection[str] | None = None) -> None:
+        """Exchange the files that are as in `old` for the staged ones of `new`; all that differ, or `only` these paths.
+
+        May be repeated after another `stage`. A file with a user's edit is kept.
         """
         atomic_write.replace(self._step, json.dumps([self._ws.tree_name(), str(self._ws.root), old, new]).encode())
         self._aside.mkdir(exist_ok=True)
@@ -156,34 +157,34 @@ class WorkTreeFiles:
                 with self._folder_of(change, make=change.old is None) as folder:
                     if folder is not None and change.old is None:
                         remove_empty_folders(DirEntry(folder, change.path.name))
-                    if folder is not None and self._state(change, look(DirEntry(folder, change.path.name))) is _State.OLD:
-                        self._take(change, folder, aside)
+                    if folder is not None and self._state(change, read_entry(DirEntry(folder, change.path.name))) is _State.OLD:
+                        self._replace(change, folder, aside)
                 if change.new is None:
-                    self._tidy(change)
+                    self._remove_empty_parents(change)
 
-    def settle(self) -> bool:
-        """After a kill: drop what lies aside, unless it is somebody's edit, which goes back. Was a step under way?"""
+    def recover(self) -> bool:
+        """Clean up after a kill: delete old versions in the folder `aside`, put users' edits back. Was a step under way?"""
         try:
             name, root, old, new = json.loads(self._step.read_bytes())
         except FileNotFoundError:
             return False
         where = self._ws.tree_named(name, Path(root))
         if where is not None and where != self._ws.root:
-            return WorkTreeFiles(GitPlumbing(locate(where))).settle()
+            return WorkTreeFiles(GitPlumbing(locate(where))).recover()
         self._aside.mkdir(exist_ok=True)
         with opened(self._aside) as aside:
             try:
                 changes = self.changes(old, new) if where else []
-            except Refused:  # git has collected one of the trees: nothing tells what lies here
+            except Refused:  # git has garbage-collected one of the trees, so versions can't be told apart
                 changes = []
             for change in changes:
-                self._settle_one(change, aside, died=True)
+                self._finish_change(change, aside, died=True)
             for left in os.listdir(aside):
-                self._rescue(DirEntry(aside, left), left)
+                self._save_edit(DirEntry(aside, left), left)
         return True
 
-    def forget(self) -> None:
-        """The step is done, or was never begun."""
+    def remove_temporary(self) -> None:
+        """Remove all temporary files of a step that is complete or was never begun."""
         for file in (self._step, self._index, self._index.with_name(f"{self._index.name}.lock")):
             file.unlink(missing_ok=True)
         for folder in (self._aside, self._staged, self._empty):
@@ -191,77 +192,79 @@ class WorkTreeFiles:
 
     # ------------------------------------------------------------------ one file
 
-    def _take(self, change: Change, folder: int, aside: int) -> None:
-        """Exchange, and look at what came out."""
-        file, spot = DirEntry(folder, change.path.name), DirEntry(aside, str(change.number))
-        new = spot if change.new else None
+    def _replace(self, change: Change, folder: int, aside: int) -> None:
+        """Exchange one file for its staged version, then delete or put back the file that was replaced."""
+        file, entry = DirEntry(folder, change.path.name), DirEntry(aside, str(change.number))
+        new = entry if change.new else None
         if new:
             os.rename(self._staged / change.path, new.name, dst_dir_fd=aside)
-            _as_made_in(folder, new)
-        with unless(STAYS):
+            _inherit_group(folder, new)
+        with ignoring_errors(STAYS):
             try:
-                swap(new, file, spot, exists=change.old is not None)
+                exchange(new, file, entry, exists=change.old is not None)
             except OSError as error:
                 if error.errno != errno.EXDEV:
                     raise
                 beside = _beside(folder, change)
                 if new:
                     copy(new, beside)
-                swap(beside if new else None, file, beside, exists=change.old is not None)
+                exchange(beside if new else None, file, beside, exists=change.old is not None)
         os.fsync(folder)
-        self._settle_one(change, aside)
+        self._finish_change(change, aside)
 
-    def _settle_one(self, change: Change, aside: int, *, died: bool = False) -> None:
+    def _finish_change(self, change: Change, aside: int, *, died: bool = False) -> None:
         with self._folder_of(change) as folder:
-            spots = [DirEntry(aside, str(change.number)), *([_beside(folder, change)] if folder is not None else [])]
-            for spot in spots:
-                remove(part(spot))
-                for each in (spot, taken(spot)):
+            entries = [DirEntry(aside, str(change.number)), *([_beside(folder, change)] if folder is not None else [])]
+            for entry in entries:
+                remove(part(entry))
+                for each in (entry, backup_of(entry)):
                     file = DirEntry(folder, change.path.name) if folder is not None else None
-                    if died and each != spot and change.new and file and look(each) and look(file) is None:
-                        rename_to_free(each, file)  # between the two renames of `swap`
+                    if died and each != entry and change.new and file and read_entry(each) and read_entry(file) is None:
+                        rename_no_replace(each, file)  # the kill came between the two renames of `exchange`
                     else:
-                        self._settle_spot(change, each, file)
+                        self._finish_entry(change, each, file)
 
-    def _settle_spot(self, change: Change, spot: DirEntry, file: DirEntry | None) -> None:
-        is_open = has_a_writer(spot)  # before the look: who is done by then is seen by that
-        found = look(spot)
+    def _finish_entry(self, change: Change, entry: DirEntry, file: DirEntry | None) -> None:
+        is_open = is_open_for_writing(
+            entry
+        )  # asked before reading: a writer that has closed the file by then is in what is read
+        found = read_entry(entry)
         if found is None:
             return
         if is_open or self._state(change, found) is _State.THEIRS:
-            self._hand_back(change, spot, file)
+            self._put_back(change, entry, file)
         else:
-            remove(spot)
+            remove(entry)
 
-    def _hand_back(self, change: Change, spot: DirEntry, file: DirEntry | None) -> None:
-        """An edit goes back to its place; beside it, as NAME.edit1, where somebody has written there again meanwhile; where the
-        folder is gone, to .git/expctl/edits.
+    def _put_back(self, change: Change, entry: DirEntry, file: DirEntry | None) -> None:
+        """Put a user's edit back: to its path; to NAME.edit1 beside it if the path was written again meanwhile; to
+        .git/expctl/edits if the folder is gone.
         """
         if file is not None:
-            with unless((*NO_EXCHANGE, *STAYS)):
-                if change.new and self._state(change, look(file)) is _State.NEW:
-                    renameat2(spot, file, RENAME_EXCHANGE)
-                    if self._state(change, look(spot)) is _State.NEW:
+            with ignoring_errors((*NO_EXCHANGE, *STAYS)):
+                if change.new and self._state(change, read_entry(file)) is _State.NEW:
+                    renameat2(entry, file, RENAME_EXCHANGE)
+                    if self._state(change, read_entry(entry)) is _State.NEW:
                         os.fsync(file.folder)
-                        remove(spot)
+                        remove(entry)
                         return
-                    renameat2(spot, file, RENAME_EXCHANGE)
-            with unless(STAYS):
-                to_free_name(spot, file.folder, file.name)
-        if look(spot) is not None:
-            self._rescue(spot, change.path.name)
+                    renameat2(entry, file, RENAME_EXCHANGE)
+            with ignoring_errors(STAYS):
+                rename_to_free_name(entry, file.folder, file.name)
+        if read_entry(entry) is not None:
+            self._save_edit(entry, change.path.name)
 
-    def _rescue(self, spot: DirEntry, name: str) -> None:
+    def _save_edit(self, entry: DirEntry, name: str) -> None:
         self._rescued.mkdir(exist_ok=True)
         with opened(self._rescued) as rescued:
-            to_free_name(spot, rescued, name)
+            rename_to_free_name(entry, rescued, name)
 
     def _state(self, change: Change, found: Found | None) -> _State:
-        # The new first: both may be the same where git doesn't look at the executable bit.
+        # NEW is tested first: both versions may be equal if git ignores the executable bit.
         items = ((_State.NEW, change.new), (_State.OLD, change.old))
         if found is None:
             return next((state for state, item in items if item is None), _State.THEIRS)
-        for filtered in (False, True):  # with git's own filters only where it isn't the very blob
+        for filtered in (False, True):  # git's filters, which cost a process, are only tried if the raw bytes don't match
             for state, item in items:
                 if item and self._is_mode(found, item) and self._id_of(change, found, item, filtered=filtered) == item.blob:
                     return state
@@ -269,7 +272,7 @@ class WorkTreeFiles:
 
     def _is_mode(self, found: Found, item: Item) -> bool:
         special = {NO_FILE, LINK} & {found.mode, item.mode}
-        return found.mode == item.mode or (not special and not self._heeds_modes())
+        return found.mode == item.mode or (not special and not self._tracks_modes())
 
     def _id_of(self, change: Change, found: Found, item: Item, *, filtered: bool) -> str:
         if filtered:
@@ -277,13 +280,13 @@ class WorkTreeFiles:
         digest = hashlib.sha1 if len(item.blob) == 40 else hashlib.sha256
         return digest(b"blob %d\0%b" % (len(found.contents), found.contents), usedforsecurity=False).hexdigest()
 
-    def _heeds_modes(self) -> bool:
+    def _tracks_modes(self) -> bool:
         return self._ws.call(["config", "--type=bool", "core.fileMode"])[1].strip() != b"false"
 
     # ------------------------------------------------------------------ paths
 
     def changes(self, old: str, new: str) -> list[Change]:
-        """What differs between two trees, but for submodules."""
+        """Return the paths that differ between two trees, without submodules."""
         raw = self._ws.must(["diff-tree", "-r", "-z", "--no-renames", "--no-abbrev", "--raw", old, new]).split("\0")
         found = []
         for number, (head, path) in enumerate(zip(raw[::2], raw[1::2], strict=False)):
@@ -295,8 +298,8 @@ class WorkTreeFiles:
     def _folder_of(self, change: Change, *, make: bool = False) -> contextlib.AbstractContextManager[int | None]:
         return folder_beneath(self._ws.root, change.path.parts[:-1], make=make)
 
-    def _tidy(self, change: Change) -> None:
-        """Remove the folders that it leaves empty."""
+    def _remove_empty_parents(self, change: Change) -> None:
+        """Remove the parent folders that the removal of a file leaves empty."""
         for end in range(len(change.path.parts) - 1, 0, -1):
             with folder_beneath(self._ws.root, change.path.parts[: end - 1]) as above:
                 try:
@@ -306,25 +309,25 @@ class WorkTreeFiles:
 
 
 def _item(mode: str, blob: str) -> Item | None:
-    """git writes zeros for what isn't there."""
+    """Return the entry; None for a blob of all zeros, which git writes for an absent file."""
     return Item(mode, blob) if blob.strip("0") else None
 
 
 def _beside(folder: int, change: Change) -> DirEntry:
-    """Aside, where our own folder is on another mount."""
+    """Return the entry used instead of one in `aside` if the state folder is on another mount: beside the file itself."""
     return DirEntry(folder, f".expctl-aside-{change.number}")
 
 
-def _as_made_in(folder: int, spot: DirEntry) -> None:
-    """The group that a file gets which is made in a folder that gives its own to all."""
+def _inherit_group(folder: int, entry: DirEntry) -> None:
+    """Give a file the group that it would have if it had been created in `folder`, if that has the setgid bit."""
     facts = os.fstat(folder)
     if facts.st_mode & stat.S_ISGID:
         with contextlib.suppress(OSError):
-            os.chown(spot.name, -1, facts.st_gid, dir_fd=spot.folder, follow_symlinks=False)
+            os.chown(entry.name, -1, facts.st_gid, dir_fd=entry.folder, follow_symlinks=False)
 
 
 def _is_writable(root: Path, path: PurePosixPath) -> bool:
-    """The folder of `path`, or the nearest one above it that is there."""
+    """Is the folder of `path`, or its nearest existing parent below `root`, writable?"""
     return next(os.access(root / above, os.W_OK | os.X_OK) for above in path.parents if (root / above).is_dir())
 
 

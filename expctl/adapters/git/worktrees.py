@@ -1,33 +1,33 @@
-"""Worktrees of ours in which commits are built and measured, below the state folder."""
+"""Make and remove the work trees below the state folder in which commits are built and measured."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from expctl.adapters.git.command import WHOLE
+from expctl.adapters.git.command import NOT_SPARSE
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.protected_files import ProtectedFiles
 from expctl.files import atomic_write
 
-OURS = "expctl-"  # how their names begin
+OURS = "expctl-"  # prefix of the names of these work trees
 
 
 class CheckOuts:
-    """The worktrees of one repository. Raises MachineTrouble when git can't make one."""
+    """The work trees that expctl makes of one repository. Methods raise MachineTrouble if git can't make one."""
 
     def __init__(self, git: GitPlumbing) -> None:
         self._git = git
         self._state = git.state
-        self.seals = ProtectedFiles()
+        self.protected = ProtectedFiles()
 
     def make(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
-        """A detached worktree of `commit` below the state folder. Names of equal length give paths of equal length.
+        """Return the folder of a detached, clean work tree of `commit`, made or reused; never sparse.
 
-        It is whole, even where the user's own tree is sparse.
-        What lies at or below `sealed` is to stay as it is; where it didn't, the worktree is kept as evidence (`broken`).
-        git names its own folder for it after the last part of the path: ours is known even when what it says is lost.
+        Names of equal length give paths of equal length. Files at or below `sealed` must not change: if they did since the last
+        call, the folder is returned as it is, as evidence. git names its own folder after the last part of the path, so
+        `remove_all` recognises it even if its contents are lost.
         """
         path = self._state / "checkouts" / f"{OURS}{name}"
-        if self.seals.broken(path):
+        if self.protected.changed(path):
             return path
         if path.exists() and (path / ".git").exists() and not _patterns(path).exists():
             status, out, _ = self._git.call(["-C", str(path), "rev-parse", "HEAD"])
@@ -36,20 +36,20 @@ class CheckOuts:
                 return path
         self._remove(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._git.must(["worktree", "add", "-q", "--detach", "--force", str(path), commit], env=WHOLE)
+        self._git.must(["worktree", "add", "-q", "--detach", "--force", str(path), commit], env=NOT_SPARSE)
         _patterns(path).unlink(missing_ok=True)
-        self.seals.seal(path, sealed)
+        self.protected.protect(path, sealed)
         return path
 
     def remove_all(self) -> None:
-        """Remove every worktree of ours, and only ours."""
+        """Remove every work tree that expctl made, and no other."""
         folder = self._state / "checkouts"
         registered = self._registered()
         for path in {*(folder.iterdir() if folder.is_dir() else ()), *registered.values()}:
             self._remove(path)
 
     def _remove(self, path: Path) -> None:
-        self.seals.lift(path)
+        self.protected.release(path)
         admins = [admin for admin, worktree in self._registered().items() if worktree == path]
         atomic_write.remove_tree(path)
         for admin in admins:
@@ -58,8 +58,9 @@ class CheckOuts:
                 admin.parent.rmdir()
 
     def _registered(self) -> dict[Path, Path]:
-        """git's own folder -> its worktree, of those below our state folder. A crash may have left a part of that path, or
-        nothing: then the name tells.
+        """Return git's folder -> work tree for those below the state folder.
+
+        A crash may have truncated the path that is noted in git's folder; then it is derived from the folder's name.
         """
         folder = self._state / "checkouts"
         found: dict[Path, Path] = {}
@@ -74,6 +75,6 @@ class CheckOuts:
 
 
 def _patterns(path: Path) -> Path:
-    """Where git keeps, or has copied, what a sparse worktree is to hold."""
+    """Return the file in which git keeps the patterns of a sparse work tree, copied from the user's when the tree was made."""
     admin = (path / ".git").read_text(errors="replace").removeprefix("gitdir: ").strip("\0\n")
     return Path(admin or path) / "info" / "sparse-checkout"

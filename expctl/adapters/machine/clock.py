@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 
 
 class SystemClock:
-    """Time of this machine."""
+    """Reads this machine's clocks."""
 
     def date(self) -> str:
-        """Now, in UTC, to the second: 2026-02-18T09:30:00Z."""
+        """Return the present time in UTC, to the second, e.g. `2026-02-18T09:30:00Z`."""
         return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def monotonic_s(self) -> float:
-        """Seconds that never go back."""
+        """Return seconds of a clock that never goes back, from an arbitrary origin."""
         return time.monotonic()

@@ -1,6 +1,6 @@
-"""Who sets the clocks of CPU and GPU, and the driver of the GPU: a change of either starts a new epoch.
+"""Read the clock policy of CPU and GPU, and the GPU driver's version: a change of either starts a new epoch.
 
-Read from the kernel's own files, without a tool. What a machine doesn't show (a virtual one shows nothing) stays empty.
+They are read from /sys and /proc, without a tool. What a machine doesn't show (a virtual one shows nothing) stays empty.
 """
 
 import re
@@ -10,7 +10,7 @@ NVIDIA_VERSION = re.compile(r"Kernel Module.*?\s(\d+\.[\d.]+)")
 
 
 def clock_policy(root: Path = Path("/")) -> str:
-    """`performance, boost on, gpu auto`: governor and boost of the CPUs, performance level of AMD GPUs; empty when unknown."""
+    """Return governor and boost of the CPUs, performance level of AMD GPUs, e.g. `performance, boost on, gpu auto`."""
     cpus = root / "sys/devices/system/cpu"
     governors = sorted({_word(file) for file in cpus.glob("cpufreq/policy*/scaling_governor")} - {""})
     levels = sorted({_word(file) for file in root.glob("sys/class/drm/card*/device/power_dpm_force_performance_level")} - {""})
@@ -18,14 +18,14 @@ def clock_policy(root: Path = Path("/")) -> str:
 
 
 def driver(root: Path = Path("/")) -> str:
-    """`nvidia 550.54` or `amdgpu 6.8`; empty for a driver that is part of the kernel, which has the kernel's version."""
+    """Return the GPU drivers' versions, e.g. `nvidia 550.54`; empty for a driver that is part of the kernel."""
     nvidia = NVIDIA_VERSION.search(_text(root / "proc/driver/nvidia/version"))
     amd = _word(root / "sys/module/amdgpu/version")
     return ", ".join([*([f"nvidia {nvidia[1]}"] if nvidia else []), *([f"amdgpu {amd}"] if amd else [])])
 
 
 def _boost(cpus: Path) -> list[str]:
-    """Intel says whether turbo is off, everybody else whether boost is on."""
+    """Return `boost on` or `boost off`, from Intel's no_turbo or other drivers' boost; none if the kernel shows neither."""
     for file, on in ((cpus / "intel_pstate/no_turbo", "0"), (cpus / "cpufreq/boost", "1")):
         if word := _word(file):
             return [f"boost {'on' if word == on else 'off'}"]

@@ -1,8 +1,8 @@
-"""The lock of this machine and its devices: shared by whoever builds or tests, held alone by whoever measures.
+"""The lock of this machine and its devices: shared by processes that build or test, exclusive for one that measures.
 
 It is flock on one file that every user may open, in a folder that all users share, so it excludes runs in other
-repositories, and the kernel drops it however its holder dies. One lock for all devices: the watch calls any benchmark on
-the machine foreign, so a finer lock would let in what the watch then taints.
+repositories, and the kernel releases it however its holder dies. There is one lock for all devices, because the interference
+watch treats any benchmark on the machine as foreign work.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from expctl.adapters.machine.lock_holder import HolderFacts, describe_holder, is_mark, mark_holder, read_holder
+from expctl.adapters.machine.lock_holder import HolderFacts, describe_holder, is_lock_file, mark_holder, read_holder
 from expctl.domain.errors import Busy, Refused
 
 FOLDER = "EXPCTL_LOCK_DIR"
@@ -28,7 +28,7 @@ TRIES = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockHolder:
-    """A process that holds the lock; `facts` are what it said of itself, if it is alone."""
+    """A process that holds the lock; `facts` are what it wrote into the lock file, if it holds the lock exclusively."""
 
     pid: int
     is_alone: bool
@@ -36,7 +36,7 @@ class LockHolder:
 
 
 class MachineLock:
-    """`experiment` is what others are told that we measure."""
+    """The lock file in `folder`, by default that of `lock_folder`. `experiment` is shown to others while it is held."""
 
     def __init__(self, folder: Path | None = None, *, experiment: str = "") -> None:
         self.path = (folder or lock_folder()) / NAME
@@ -45,7 +45,7 @@ class MachineLock:
 
     @contextlib.contextmanager
     def shared(self, *, wait_s: float) -> Iterator[None]:
-        """Work that others may do at the same time; nothing to do for whoever holds it alone. Raises Busy after `wait_s`."""
+        """Hold the lock together with others. Does nothing if this object holds it exclusively. Raises Busy after `wait_s`."""
         if self._is_held:
             yield
             return
@@ -59,7 +59,7 @@ class MachineLock:
 
     @contextlib.contextmanager
     def alone(self, *, wait_s: float) -> Iterator[None]:
-        """Measuring. Raises Busy naming who, after `wait_s`: nothing ran."""
+        """Hold the lock exclusively, for measuring. Raises Busy, naming the holders, after `wait_s` seconds."""
         if self._is_shared:
             raise RuntimeError("the shared lock is released before it is asked for alone: no upgrade is atomic")
         descriptor = self._acquire(fcntl.LOCK_EX, wait_s)
@@ -73,11 +73,11 @@ class MachineLock:
             os.close(descriptor)
 
     def check(self) -> None:
-        """Raises Refused when it could not be taken: better now than after the build."""
+        """Raise Refused if the lock file can't be opened or made, so that a run fails before its build. Makes the file."""
         os.close(self._open())
 
     def look(self) -> None:
-        """As `check`, but nothing is made."""
+        """Raise Refused if the lock file can't be opened, or couldn't be made; makes nothing."""
         try:
             os.lstat(self.path)
         except FileNotFoundError:
@@ -95,7 +95,7 @@ class MachineLock:
             raise self._refused("a folder that can't be written")
 
     def holders(self) -> tuple[LockHolder, ...]:
-        """Who holds it now, without locking: what the kernel lists, and who wrote the file and is still there."""
+        """Return who holds the lock now, without taking it: from /proc/locks, and from the lock file if its writer lives."""
         try:
             found = os.stat(self.path, follow_symlinks=False)
         except OSError:
@@ -108,7 +108,7 @@ class MachineLock:
         return tuple(listed.values())
 
     def _acquire(self, operation: int, wait_s: float) -> int:
-        """A descriptor with the lock on it, of the file that lies there now. Raises Busy or Refused."""
+        """Return a descriptor of the present lock file, locked. Raises Busy after `wait_s` seconds, or Refused."""
         deadline = time.monotonic() + wait_s
         while True:
             descriptor = self._open()
@@ -123,13 +123,14 @@ class MachineLock:
             except OSError as error:
                 os.close(descriptor)
                 raise self._refused(error.strerror or str(error)) from error
-            if self._lies_there(descriptor):
+            if self._is_current(descriptor):
                 return descriptor
             os.close(descriptor)
 
     def _open(self) -> int:
-        """Opened without O_CREAT, which sticky folders refuse for another user's file; never a link, a pipe or a stranger's
-        file. Raises Refused.
+        """Return a descriptor of the lock file. Raises Refused for a link, a pipe or a file with other contents.
+
+        O_CREAT is not used, because sticky folders refuse it for another user's file.
         """
         for _ in range(TRIES):
             try:
@@ -143,14 +144,14 @@ class MachineLock:
                 continue  # removed in between
             except OSError as error:
                 raise self._refused(error.strerror or str(error)) from error
-            if stat.S_ISREG(os.fstat(descriptor).st_mode) and is_mark(descriptor):
+            if stat.S_ISREG(os.fstat(descriptor).st_mode) and is_lock_file(descriptor):
                 return descriptor
             os.close(descriptor)
             raise self._refused("a file with something else in it")
         raise self._refused(missing.strerror or str(missing)) from missing
 
     def _make(self) -> None:
-        """Linked into place complete: nobody ever sees it with other rights."""
+        """Make the lock file if there is none. It is linked into place when complete, so its permissions are always 0666."""
         if os.path.lexists(self.path):
             return
         descriptor, temporary = tempfile.mkstemp(prefix=".expctl", dir=self.path.parent)
@@ -162,8 +163,8 @@ class MachineLock:
             os.close(descriptor)
             os.unlink(temporary)
 
-    def _lies_there(self, descriptor: int) -> bool:
-        """Is it still the file that others open? Somebody may have cleaned the folder."""
+    def _is_current(self, descriptor: int) -> bool:
+        """Is the open file still the one at the lock's path? It may have been removed meanwhile."""
         ours = os.fstat(descriptor)
         try:
             theirs = os.lstat(self.path)
@@ -194,9 +195,9 @@ class MachineLock:
 
 
 def lock_folder() -> Path:
-    """Where the lock lies: what the environment says (tests), else the first folder that all users of the machine share.
+    """Return the lock's folder: $EXPCTL_LOCK_DIR (for tests), else the first folder that all users of the machine share.
 
-    It must not depend on who asks, so TMPDIR has no say.
+    TMPDIR is ignored, for the folder must not depend on the user.
     """
     named = os.environ.get(FOLDER)
     if named:
@@ -213,7 +214,7 @@ def _is_shared(folder: Path) -> bool:
 
 
 def _flocks(found: os.stat_result) -> Iterator[tuple[int, bool]]:
-    """(pid, alone?) of every flock on this file, from /proc/locks; what can't be told apart is left out."""
+    """Yield (pid, whether exclusive) of every flock on a file, from /proc/locks; lines of another form are left out."""
     wanted = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}:{found.st_ino}"
     try:
         lines = Path("/proc/locks").read_text().splitlines()

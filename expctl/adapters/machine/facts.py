@@ -1,4 +1,4 @@
-"""What the record says of the machine: enough to compare, nothing that names it or its user."""
+"""Collect the facts of the machine that a record keeps: enough to compare machines, nothing that names one or its user."""
 
 import hashlib
 import os
@@ -10,7 +10,7 @@ from expctl.adapters.machine.clock_policy import clock_policy, driver
 
 
 def machine_facts() -> dict[str, str]:
-    """CPU model and features, cores, memory, GPUs, kernel and Python versions. No host name, no paths."""
+    """Return CPU model and features, cores, memory (GiB), GPUs, kernel and Python versions; `machine` hashes the CPU's."""
     cpu = _cpu_facts()
     kernel = ".".join(platform.release().split(".")[:2])
     pages, page_bytes = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
@@ -30,13 +30,13 @@ def machine_facts() -> dict[str, str]:
 
 
 def noise_fingerprint(facts: Mapping[str, str]) -> str:
-    """Twelve hex digits of what shapes the noise of measuring: CPU, memory, GPUs and kernel, not the Python that starts it."""
+    """Return 12 hex digits that hash the facts on which measurement noise depends: CPU, memory, GPUs and kernel."""
     keys = ("cpu", "vector", "cores", "memory_gib", "gpu", "os", "architecture")
     return hashlib.sha256("\n".join(f"{key}={facts.get(key, '')}" for key in keys).encode()).hexdigest()[:12]
 
 
 def _gpu_models() -> str:
-    """What the drivers of NVIDIA (model) and AMD (instruction set) say, without a library or a tool; empty without a GPU."""
+    """Return the GPUs that the drivers show in /proc (NVIDIA: model) and /sys (AMD: instruction set); empty without a GPU."""
     nvidia = [_rows(path).get("Model", "") for path in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))]
     nodes = sorted(Path("/sys/class/kfd/kfd/topology/nodes").glob("*/properties"))
     amd = [_rows(path, " ").get("gfx_target_version", "0") for path in nodes]
@@ -44,7 +44,7 @@ def _gpu_models() -> str:
 
 
 def _rows(path: Path, sign: str = ":") -> dict[str, str]:
-    """`key sign value` lines; none when the file can't be read."""
+    """Parse a file of lines `key SIGN value`; empty if it can't be read."""
     try:
         lines = path.read_text(errors="replace").splitlines()
     except OSError:

@@ -1,4 +1,4 @@
-"""The gate: the machine's lock around work and measuring, and a quiet machine before and during every launch."""
+"""The gate: holds the machine's lock during work and measuring, and requires a quiet machine before and during a launch."""
 
 import contextlib
 import time
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from expctl.adapters.machine.device_lock import MachineLock
 from expctl.adapters.machine.interference_watch import LaunchWatch
 from expctl.adapters.sensors.interface import Sensor
-from expctl.adapters.sensors.new_processes import Newcomers
+from expctl.adapters.sensors.new_processes import NewProcesses
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.domain.errors import Busy, Refused
 from expctl.domain.machine.interference import Foreign
@@ -19,7 +19,7 @@ POLL_S = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
-    """What one sensor says: what it looked at, or why it can't see or isn't asked."""
+    """The state of one sensor: what it observed (`says`), why it can't observe (`absent`), or why it isn't asked (`unused`)."""
 
     sensor: str
     says: str = ""
@@ -28,40 +28,43 @@ class Seen:
 
 
 class MachineGate:
-    """`table` is who is there, `lock` the machine's, `rule` the protocol's."""
+    """The gate of one run. `rule` holds the protocol's waiting times and limits, `table` the machine's processes."""
 
     def __init__(self, rule: Gate, *, lock: MachineLock, table: ProcessTable, sensors: Sequence[Sensor]) -> None:
         self._rule, self._lock, self._table, self._sensors = rule, lock, table, tuple(sensors)
         self._target: Target | None = None
-        self._newcomers = Newcomers(table)
-        self.watch = LaunchWatch(self._newcomers, self._wait)
+        self._new_processes = NewProcesses(table)
+        self.watch = LaunchWatch(self._new_processes, self._wait)
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
-        """Build or test, beside others who do. Raises Busy when somebody measures for longer than the protocol waits."""
+        """Hold the shared lock to build or test. Raises Busy if another process measures for longer than the protocol waits."""
         with self._lock.shared(wait_s=self._rule.wait_s):
             yield
 
     @contextlib.contextmanager
     def measuring(self, target: Target) -> Iterator[float]:
-        """Hold the machine alone and quiet; yields the seconds waited. Raises Busy after the protocol's wait: nothing ran."""
+        """Hold the exclusive lock on a quiet machine; yield the seconds waited. Raises Busy after the protocol's wait."""
         started = time.monotonic()
         with self._lock.alone(wait_s=self._rule.wait_s), contextlib.ExitStack() as sessions:
             self._target, self.watch.sensors = target, self._asked(target)
-            sessions.callback(self._let_go)
+            sessions.callback(self._stop_watching)
             for sensor in self.watch.sensors:
                 sessions.enter_context(sensor.session())
             self._wait_until_quiet(max(0.0, started + self._rule.wait_s - time.monotonic()))
             yield time.monotonic() - started
 
     def wait_until_quiet(self, target: Target) -> float:
-        """Return the seconds waited until nothing foreign was seen for the protocol's quiet time. Raises Busy naming who."""
+        """Wait until no foreign work was seen for the protocol's quiet time; return the seconds waited. Raises Busy."""
         self._lock.check()
         self._target = target
         return self._wait_until_quiet(self._rule.wait_s)
 
     def blocking(self, target: Target | None) -> tuple[Foreign, ...]:
-        """What would block a measurement of `target` now, locks included; takes no lock. Raises Refused when a run couldn't."""
+        """Return what would block a measurement of `target` now, lock holders included. Takes no lock.
+
+        Raises Refused if the lock file can't be opened.
+        """
         self._lock.look()
         window_s = max((sensor.window_s for sensor in self._asked(target)), default=0.0)
         if window_s:  # a sensor that compares two moments
@@ -70,7 +73,7 @@ class MachineGate:
         return (*held(self._lock, self._table), *self._foreign(target))
 
     def seen(self, target: Target | None) -> tuple[Seen, ...]:
-        """Every sensor, after a call of `blocking`."""
+        """Return the state of every sensor for `target`; to be called after `blocking`."""
         return tuple(
             Seen(sensor=each.name, unused=unused)
             if (unused := each.unused(target))
@@ -110,13 +113,13 @@ class MachineGate:
     def _asked(self, target: Target | None) -> tuple[Sensor, ...]:
         return tuple(sensor for sensor in self._sensors if not sensor.unused(target))
 
-    def _let_go(self) -> None:
+    def _stop_watching(self) -> None:
         self.watch.sensors = ()
-        self._newcomers.close()
+        self._new_processes.close()
 
 
 def held(lock: MachineLock, table: ProcessTable) -> tuple[Foreign, ...]:
-    """Who holds the machine's lock, and since when; or why nobody could."""
+    """Return who holds the machine's lock and since when; or, as one entry, why the lock can't be opened."""
     try:
         lock.look()
     except Refused as refusal:
@@ -133,6 +136,6 @@ def held(lock: MachineLock, table: ProcessTable) -> tuple[Foreign, ...]:
 
 
 def sentence(foreign: Foreign) -> str:
-    """`ncu matches ncu: ncu (pid 12, user alice), since 2026-03-01T10:00:00Z`."""
+    """Return foreign work in words, e.g. `ncu matches ncu: ncu (pid 12, user alice), since 2026-03-01T10:00:00Z`."""
     told = ", ".join(part for part in (foreign.detail, foreign.who) if part)
     return f"{foreign.what}{f': {told}' if told else ''}{f', since {foreign.since}' if foreign.since else ''}"

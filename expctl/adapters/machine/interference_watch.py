@@ -1,8 +1,8 @@
-"""A look for foreign work while something is timed: a thread of the parent that taints what it sees disturbed.
+"""Watch for foreign work during a launch, in a thread of the parent; what it sees taints the launch's samples.
 
-It works little: a poll costs some tens of microseconds, its pauses grow with what it costs, so that it never takes more
-than half a percent of a core, and it stays off the core that is timed. It lives between two forks only, for a child that is
-forked beside a thread may inherit a lock that nobody will ever release.
+A poll costs some tens of microseconds. The pauses grow with that cost, so that the thread never takes more than half a percent
+of a core, and it stays off the core that is timed. The thread lives between two forks only, because a child that is forked
+beside a thread may inherit a lock that is never released.
 """
 
 import contextlib
@@ -13,66 +13,66 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from expctl.adapters.sensors.interface import Launch, Sensor
-from expctl.adapters.sensors.new_processes import Newcomers
+from expctl.adapters.sensors.new_processes import NewProcesses
 from expctl.domain.machine.interference import Foreign
 
 POLL_S = 0.05
 SHARE_MOST = 0.005  # of a core
-PATIENCE_S = 2.0  # for the look that is under way when the launch ends
+PATIENCE_S = 2.0  # time for a poll under way when the launch ends
 
 
 class Watch(Protocol):
-    """What the measuring side needs of it."""
+    """The interface of a watch for code that measures."""
 
     def clear(self) -> None:
-        """Return when nothing foreign is there. Raises Busy after the protocol's wait."""
+        """Wait until there is no foreign work. Raises Busy after the protocol's wait."""
 
-    def looking(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:
-        """Look while this is entered; start no process in it."""
+    def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:
+        """Watch a launch of `side`, pinned to `core`, during the block, in which no process may be started."""
 
-    def taken(self) -> tuple[str, ...]:
-        """What was seen since the last call, as taints."""
+    def take_taints(self) -> tuple[str, ...]:
+        """Return what was seen since the last call, as taints, and forget it."""
 
 
 class Unwatched:
-    """Sees nothing: for whoever measures without a gate."""
+    """A watch that sees nothing, for measuring without a gate."""
 
     def clear(self) -> None:
-        """Always."""
+        """Return at once."""
 
-    def looking(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:  # noqa: ARG002
-        """Nobody looks."""
+    def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:  # noqa: ARG002
+        """Return a context that watches nothing."""
         return contextlib.nullcontext()
 
-    def taken(self) -> tuple[str, ...]:
-        """Nothing."""
+    def take_taints(self) -> tuple[str, ...]:
+        """Return no taints."""
         return ()
 
 
 class LaunchWatch:
-    """Polls `sensors`, those of the target that is measured. `wait` returns when the machine is quiet, or raises Busy."""
+    """Polls `sensors`, those of the target that is measured. `wait` returns once the machine is quiet, or raises Busy."""
 
-    def __init__(self, newcomers: Newcomers, wait: Callable[[], object]) -> None:
+    def __init__(self, new_processes: NewProcesses, wait: Callable[[], object]) -> None:
         self.sensors: Sequence[Sensor] = ()
         self.looked_s = self.spent_s = 0.0
-        self._newcomers, self._wait = newcomers, wait
+        self._new_processes, self._wait = new_processes, wait
         self._seen: dict[str, Foreign] = {}
         self._is_disturbed = False
 
     def clear(self) -> None:
-        """Cheap where nobody came since the last look; after a taint the whole gate is asked."""
-        fresh = self._newcomers.fresh()
+        """Wait for a quiet machine if the last launch was disturbed or a new process disturbs, else return. Raises Busy."""
+        fresh = self._new_processes.fresh()
         if self._is_disturbed or any(sensor.look(fresh) for sensor in self.sensors if not sensor.every_s):
             self._wait()
         self._is_disturbed = False
 
     @contextlib.contextmanager
-    def looking(self, side: str, *, timed: bool = True, core: int | None = None) -> Iterator[None]:
-        """Taints add up until they are taken, also when what runs inside fails."""
+    def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> Iterator[None]:
+        """Watch a launch during the block. Taints are kept until `take_taints` returns them, also if the block raises."""
         sensors = tuple(self.sensors)
         for sensor in sensors:
             sensor.start(Launch(side=side, timed=timed, core=core))
-        thread = _Thread(sensors, self._newcomers, core)
+        thread = _Thread(sensors, self._new_processes, core)
         started_s = time.monotonic()
         thread.start()
         try:
@@ -84,8 +84,8 @@ class LaunchWatch:
             for sensor in sensors:
                 self._note(sensor.stop())
 
-    def taken(self) -> tuple[str, ...]:
-        """Sorted, each once."""
+    def take_taints(self) -> tuple[str, ...]:
+        """Return the taints since the last call, sorted, each once."""
         taints = tuple(sorted(self._seen))
         self._seen.clear()
         self._is_disturbed = self._is_disturbed or bool(taints)
@@ -97,12 +97,12 @@ class LaunchWatch:
 
 
 class _Thread(threading.Thread):
-    """One launch's looks. What it saw is given when it ends."""
+    """The thread that polls during one launch; `end` returns what it saw."""
 
-    def __init__(self, sensors: Sequence[Sensor], newcomers: Newcomers, core: int | None) -> None:
+    def __init__(self, sensors: Sequence[Sensor], new_processes: NewProcesses, core: int | None) -> None:
         super().__init__(name="watch", daemon=True)
         self.spent_s = 0.0
-        self._sensors, self._newcomers, self._core = sensors, newcomers, core
+        self._sensors, self._new_processes, self._core = sensors, new_processes, core
         self._due_s = [0.0 if sensor.every_s != float("inf") else float("inf") for sensor in sensors]
         self._over = threading.Event()
         self._found: list[Foreign] = []
@@ -110,9 +110,9 @@ class _Thread(threading.Thread):
         self._error: BaseException | None = None
 
     def run(self) -> None:
-        """Look, pause, look."""
+        """Poll the sensors, with pauses, until `end` is called."""
         try:
-            self._step_aside()
+            self._leave_timed_core()
             pause_s = 0.0
             while not self._over.wait(pause_s):
                 begun_s = time.thread_time()
@@ -124,7 +124,7 @@ class _Thread(threading.Thread):
             self._error = error
 
     def end(self) -> Sequence[Foreign]:
-        """What it saw. A sensor that doesn't come back is itself a reason to distrust the launch."""
+        """Stop the thread; return the foreign work it saw. A sensor that hangs is reported as foreign work too."""
         self._over.set()
         self.join(PATIENCE_S)
         if self._error is not None:
@@ -134,15 +134,15 @@ class _Thread(threading.Thread):
         return self._found
 
     def _look(self) -> None:
-        now_s, fresh = time.monotonic(), self._newcomers.fresh()
+        now_s, fresh = time.monotonic(), self._new_processes.fresh()
         for number, sensor in enumerate(self._sensors):
             if self._due_s[number] <= now_s:
                 self._asked = sensor.name
                 self._found += sensor.look(fresh)
                 self._due_s[number] = now_s + sensor.every_s
 
-    def _step_aside(self) -> None:
-        """Leave the core that is timed to it, where there is another."""
+    def _leave_timed_core(self) -> None:
+        """Keep this thread off the timed core if there is another one."""
         others = os.sched_getaffinity(0) - {self._core}
         if others:
             os.sched_setaffinity(0, others)

@@ -1,4 +1,4 @@
-"""Who holds a lock: written into the lock file by the holder, read by everybody else without locking.
+"""Record who holds a lock: its holder writes into the lock file, others read it without locking.
 
 A process is identified by pid, start time and boot, never by pid alone; argv is never shown, because tokens leak that way.
 """
@@ -20,7 +20,7 @@ TICKS_MOST = 1 << 63
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HolderFacts:
-    """The process that holds a lock, and what it has been doing since when (UTC)."""
+    """The process that holds a lock: which experiment and step it runs, and since when (UTC)."""
 
     pid: int
     start_ticks: int
@@ -31,12 +31,12 @@ class HolderFacts:
     since: str = ""
 
     def alive(self) -> bool:
-        """Does that very process still run?"""
+        """Does this very process still run, by pid, start time and boot?"""
         return self.boot_id in ("", boot_id()) and start_ticks(self.pid) == self.start_ticks
 
 
 def boot_id() -> str:
-    """What tells one boot of this machine from the next."""
+    """Return the kernel's id of this boot; empty if it can't be read."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -44,7 +44,7 @@ def boot_id() -> str:
 
 
 def start_ticks(pid: int) -> int:
-    """Start time of a process in clock ticks since boot; -1 when there is none."""
+    """Return a process's start in clock ticks since boot; -1 if there is no such process or it is a zombie."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(errors="replace")
     except OSError:
@@ -54,7 +54,7 @@ def start_ticks(pid: int) -> int:
 
 
 def mark_holder(descriptor: int, *, experiment: str, step: str) -> None:
-    """Write who we are into the open lock file: padded over what was there, so that no reader sees it torn."""
+    """Write this process as JSON into an open lock file, padded to the old length, so that no reader sees a mixture."""
     facts = {
         "pid": os.getpid(),
         "start_ticks": start_ticks(os.getpid()),
@@ -70,7 +70,7 @@ def mark_holder(descriptor: int, *, experiment: str, step: str) -> None:
 
 
 def read_holder(lock: Path) -> HolderFacts | None:
-    """The last holder, alive or not; None when nobody ever wrote."""
+    """Return the last holder of a lock, alive or not; None if the file is absent, empty or holds something else."""
     try:
         descriptor = os.open(lock, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -83,14 +83,14 @@ def read_holder(lock: Path) -> HolderFacts | None:
         os.close(descriptor)
 
 
-def is_mark(descriptor: int) -> bool:
-    """Is it the lock file of a holder, or an empty one? A user's file must not be written."""
+def is_lock_file(descriptor: int) -> bool:
+    """Is the open file empty or written by `mark_holder`? Any other file is a user's and must not be overwritten."""
     text = os.pread(descriptor, BYTES_MOST + 1, 0)
     return not text or (len(text) <= BYTES_MOST and parse_holder(text) is not None)
 
 
 def parse_holder(text: bytes) -> HolderFacts | None:
-    """What a lock file says, where anybody may write; None when that is nothing that a holder writes."""
+    """Parse the contents of a lock file, which any user may write; None if they don't have the form of `mark_holder`."""
     try:
         facts = json.loads(text)
         return HolderFacts(
@@ -113,14 +113,14 @@ def _number(found: object, least: int, most: int) -> int:
 
 
 def _word(found: object) -> str:
-    """For a terminal."""
+    """Return a string shortened and made safe for a terminal. Raises ValueError for another type."""
     if type(found) is not str:
         raise ValueError
     return one_line(found, WORD_MOST)
 
 
 def describe_holder(lock: Path | HolderFacts) -> str:
-    """One line for an error."""
+    """Return the holder in one line for an error message, e.g. `expctl (pid 12, running P15, step test)`."""
     holder = read_holder(lock) if isinstance(lock, Path) else lock
     if holder is None:
         return "a process that has not said who it is yet"

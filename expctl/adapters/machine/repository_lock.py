@@ -1,4 +1,4 @@
-"""One lock per repository, held for a whole run. A second run ends at once and names the holder."""
+"""The lock of a repository, held for a whole run. A second run ends at once and names the holder."""
 
 import contextlib
 import fcntl
@@ -12,26 +12,26 @@ from expctl.domain.errors import Busy, Refused
 
 
 class HeldLock:
-    """The lock while we hold it."""
+    """The lock of a repository while this process holds it."""
 
     def __init__(self, descriptor: int, experiment: str) -> None:
         self._descriptor, self._experiment = descriptor, experiment
 
     def show(self, step: str, experiment: str = "") -> None:
-        """Tell readers what we are doing."""
+        """Write the present step and experiment into the lock file, for other processes to read."""
         self._experiment = experiment or self._experiment
         mark_holder(self._descriptor, experiment=self._experiment, step=step)
 
 
 class RepositoryLock:
-    """flock on a file in expctl's state folder. The kernel drops it when the holder dies, however it dies."""
+    """A flock on the file `lock` in expctl's state folder. The kernel releases it however its holder dies."""
 
     def __init__(self, state: Path) -> None:
         self.path = state / "lock"
 
     @contextlib.contextmanager
     def repository(self, *, experiment: str) -> Iterator[HeldLock]:
-        """Hold the repository. Raises Busy at once when somebody else does."""
+        """Hold the lock during the block. Raises Busy at once if another process holds it, Refused if it is no plain file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:

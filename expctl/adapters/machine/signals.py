@@ -1,4 +1,4 @@
-"""Ctrl-C: once asks to stop after the step, twice aborts. TERM and HUP abort at once."""
+"""Handle signals: the first Ctrl-C asks to stop after the step, the second aborts; TERM and HUP abort at once."""
 
 import contextlib
 import signal
@@ -11,14 +11,14 @@ from typing import Any
 from expctl.domain.errors import Interrupted
 
 AGAIN_S = 1.0
-"""A stop this soon after an abort is the same one: it would meet the words for it, or what it has to clear."""
+"""Signals that come sooner after an abort are ignored, so that they don't interrupt its cleaning up."""
 
 STOPS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Signals that come meanwhile are taken afterwards. Children started meanwhile don't take them either."""
+    """Delay INT, TERM and HUP until the end of the block. Children started in it inherit the blocked signals."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, STOPS)
     try:
         yield
@@ -27,7 +27,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 class Interruption:
-    """Installs the handlers while it is entered. `then` is what is said after an abort."""
+    """Installs the signal handlers during a `with` block. `then` ends the message of an abort, which raises Interrupted."""
 
     def __init__(self, then: str = "expctl run goes on from the last whole step") -> None:
         self._then = then
@@ -50,12 +50,12 @@ class Interruption:
             signal.signal(number, handler)
 
     def requested(self) -> bool:
-        """Was a stop asked for?"""
+        """Has a stop been asked for, by Ctrl-C or an abort?"""
         return self._asked
 
     def _drop(self, dropped: "sys.UnraisableHookArgs") -> None:
-        """An abort that came where Python can't raise (a finaliser, a hook of fork) is no traceback: the end of the step is the
-        next chance.
+        """Print no traceback for an abort where Python can't raise (in a finaliser, a hook of fork): `requested` is True then,
+        and the run stops at the end of the step.
         """
         if not isinstance(dropped.exc_value, Interrupted):
             self._hook(dropped)

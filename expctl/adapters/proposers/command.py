@@ -1,4 +1,4 @@
-"""Asks a proposer, which is any command, and takes over nothing but the two files that it was asked to leave."""
+"""Ask a proposer, which is any command, for a proposal, and read nothing but the two files that it was asked to write."""
 
 import json
 import os
@@ -31,14 +31,15 @@ LAYOUT = (
 
 
 class ProposerCommand:
-    """Proposers of one repository. Below `folder` lie the scratch of the last call and what was refused of the last ones."""
+    """Runs proposers of one repository. `folder` holds the last call's scratch folder, brief and log, and the last refusals."""
 
     def __init__(self, folder: Path, *, mark: str) -> None:
         self._folder, self._mark = folder, mark
 
     def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None:
-        """Run it in `cwd` with the brief on standard input. None: it ended well and left nothing. Raises Refused when what it
-        left isn't a proposal.
+        """Run a proposer in `cwd` with the brief as JSON on its standard input; return its proposal, or None if it left none.
+
+        Failed if the command failed. Raises Refused if what it left isn't one proposal.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         for old in self._folder.glob("scratch-*"):
@@ -54,7 +55,7 @@ class ProposerCommand:
             raise _misplaced(f"{Path(str(error.filename)).name}: {error.strerror}") from error
 
     def refusals(self) -> tuple[Refusal, ...]:
-        """What was refused of the last proposals, oldest first. An unreadable file is an empty one."""
+        """Return the last refused proposals with their reasons, oldest first, at most 20; none if the file is unreadable."""
         try:
             raw = json.loads((self._folder / "refused.json").read_bytes())
         except (OSError, ValueError):
@@ -64,7 +65,7 @@ class ProposerCommand:
         return found or ()
 
     def tell(self, refusal: Refusal | None) -> None:
-        """Remember a refusal for the next call; None: the last proposal was taken, so nothing is left to mend."""
+        """Store a refusal for the next call; with None, for an accepted proposal, remove all stored ones."""
         kept = (*self.refusals(), refusal)[-REMEMBERED:] if refusal is not None else ()
         atomic_write.replace(self._folder / "refused.json", json.dumps(encode(kept)).encode())
 
@@ -92,7 +93,7 @@ class ProposerCommand:
 
 
 def _draft(folder: Path) -> Draft | None:
-    """The one proposal below `folder`, read without following a link."""
+    """Read the one proposal below `folder`, without following a link; None if the folder is empty. Raises Refused."""
     if not stat.S_ISDIR(os.lstat(folder).st_mode):
         raise _misplaced(f"{folder.name} is not a folder any more")
     names = sorted(entry.name for entry in os.scandir(folder))
@@ -120,7 +121,7 @@ def _draft(folder: Path) -> Draft | None:
 
 
 def _contents(path: Path, limit: int, name: str) -> bytes:
-    """Raises Refused unless `path` is itself a plain file of at most `limit` bytes."""
+    """Read a file of at most `limit` bytes. Raises Refused if it is larger, a link or no plain file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -138,7 +139,7 @@ def _contents(path: Path, limit: int, name: str) -> bytes:
 
 
 def _check_words(proposal: Proposal) -> None:
-    """What a person would never see in a terminal or a ledger has no place in a proposal."""
+    """Raise Refused if a text of the proposal has characters that are invisible in a terminal or a ledger."""
     words = {
         "title": proposal.title,
         "hypothesis": proposal.hypothesis,

@@ -1,4 +1,4 @@
-"""The order in which a sweep tries combinations: every one in turn, or those that Optuna picks."""
+"""Choose the combinations that a sweep tries: every one in turn, or those that Optuna picks."""
 
 import json
 from collections.abc import Sequence
@@ -11,22 +11,23 @@ from expctl.ports.proposers import Search
 
 
 class GridSearch:
-    """Every combination, in the order given."""
+    """Tries every combination, in the order given."""
 
     def __init__(self, combinations: Sequence[Combination]) -> None:
         self._left = list(reversed(combinations))
 
     def ask(self) -> Combination | None:
-        """The next one."""
+        """Return the next combination; None after the last."""
         return self._left.pop() if self._left else None
 
     def tell(self, score: float | None) -> None:
-        """A grid learns nothing."""
+        """Ignore the score: a grid does not depend on it."""
 
 
 class OptunaSearch:
-    """`trials` that Optuna's own sampler picks from the values that occur, from a fixed seed. A trial outside the given
-    combinations (they were tried before) counts and is not asked.
+    """Tries at most `trials` combinations that Optuna's TPE sampler picks, from a fixed seed, out of the values that occur.
+
+    A pick outside `combinations` (it was tried before) counts as a trial but is skipped. Raises Refused without Optuna.
     """
 
     def __init__(self, combinations: Sequence[Combination], trials: int) -> None:
@@ -51,7 +52,7 @@ class OptunaSearch:
         }
 
     def ask(self) -> Combination | None:
-        """The next trial's values; None after the last."""
+        """Return the next trial's combination; None after the last trial."""
         while self._left > 0:
             self._left -= 1
             self._trial = self._study.ask()
@@ -62,7 +63,7 @@ class OptunaSearch:
         return None
 
     def tell(self, score: float | None) -> None:
-        """What the trial asked last was worth."""
+        """Report the score of the combination that `ask` returned last, more being better; None if it has none."""
         if score is None:
             self._study.tell(self._trial, state=self._pruned)
         else:
@@ -70,7 +71,7 @@ class OptunaSearch:
 
 
 def search_of(sweep: Sweep, combinations: Sequence[Combination]) -> Search:
-    """The search that the protocol names. Raises Refused when Optuna is wanted and isn't there."""
+    """Return the search that the protocol's sampler names. Raises Refused if that is Optuna and it is not installed."""
     return OptunaSearch(combinations, sweep.trials) if sweep.sampler is Sampler.OPTUNA else GridSearch(combinations)
 
 

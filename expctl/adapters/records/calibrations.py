@@ -1,4 +1,4 @@
-"""Calibrations on disk: one JSON file per target and benchmark, in a folder per machine, in the user's state folder.
+"""Store calibrations on disk: one JSON file per target and benchmark, in a folder per machine, in the user's state folder.
 
 A calibration is a fact about a machine, not about a repository: it is never committed, and another clone uses it too.
 """
@@ -21,13 +21,13 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class FileCalibrations:
-    """Calibrations of the machine `fingerprint` below `folder`; None where the user has no home."""
+    """Calibrations of the machine `fingerprint` below `folder`, which is None for a user without a home."""
 
     def __init__(self, folder: Path | None, fingerprint: str) -> None:
         self._folder = folder / "expctl" / "calibrations" / fingerprint if folder is not None else None
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated:
-        """What is stored. A file that is damaged, foreign or unreadable counts as missing, and the reason says so."""
+        """Read a calibration. A file that is damaged, of another benchmark or unreadable gives Uncalibrated with a reason."""
         if self._folder is None:
             return Uncalibrated()
         path = self._path(self._folder, target, benchmark)
@@ -43,7 +43,7 @@ class FileCalibrations:
         return Uncalibrated(reason=f"{path}: {wrong}") if wrong else found
 
     def write(self, benchmark: Benchmark, calibration: Calibration) -> Path:
-        """Keep it, in place of an older one. Raises Refused when the folder can't be written."""
+        """Write a calibration over an older one; return its path. Raises Refused if the folder can't be written."""
         if self._folder is None:
             raise _unwritable("no home folder", "")
         path = self._path(self._folder, calibration.target, benchmark)
@@ -61,7 +61,7 @@ class FileCalibrations:
 
 
 def state_folder() -> Path | None:
-    """The user's state folder, as the XDG base directory specification has it; None without a home."""
+    """Return the user's state folder by the XDG base directory specification; None without a home."""
     for text in (os.environ.get(FOLDER, ""), os.path.expanduser("~/.local/state")):
         if os.path.isabs(text):
             return Path(text)

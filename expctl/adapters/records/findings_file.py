@@ -1,4 +1,4 @@
-"""experiments/findings.yaml: read strictly, and edited by inserting lines, so that comments and wording stay as they are."""
+"""Read experiments/findings.yaml strictly, and edit it by inserting lines, so that comments and wording are kept."""
 
 import json
 import re
@@ -22,7 +22,7 @@ findings:
 
 
 def findings_of(text: bytes, *, where: str) -> tuple[Finding, ...]:
-    """The findings, each with an id. Raises Refused with every problem."""
+    """Parse findings.yaml; a finding without an id gets one by its position. Raises Refused with every problem."""
     if not text.strip():
         return ()
     found = load(text, FindingsFile, where=where).findings
@@ -33,10 +33,10 @@ def findings_of(text: bytes, *, where: str) -> tuple[Finding, ...]:
 
 
 class FindingsEditor:
-    """Writes findings.yaml. Whatever it changes, ids that were implied by the order are written down with it."""
+    """Edits the text of findings.yaml. Every edit also writes the ids that were implied by the order."""
 
     def added(self, text: bytes, finding: Finding) -> bytes:
-        """The file with one more finding, at its end."""
+        """Return the file with `finding` added at its end. Raises Refused if the result doesn't read back as wanted."""
         before = findings_of(text, where="findings.yaml")
         decoded = self._with_ids(text).decode() if before else HEADER
         indent = " " * (_items(decoded)[0].start_mark.column - 2) if before else ""
@@ -44,7 +44,7 @@ class FindingsEditor:
         return _checked(decoded.rstrip("\n") + "\n" + lines, (*before, finding))
 
     def marked(self, text: bytes, finding: Finding) -> bytes:
-        """The file with what `finding`, which is in it, is superseded or contradicted by."""
+        """Return the file with the `superseded_by` and `contradicted_by` of `finding`, which it already has. Raises Refused."""
         before = {each.id: each for each in findings_of(text, where="findings.yaml")}
         was = before[finding.id]
         keys = {
@@ -64,7 +64,7 @@ class FindingsEditor:
 
 
 def _inserted(text: str, keys: Mapping[int, Mapping[str, str]]) -> str:
-    """`text` with some keys more, put at the head of the items that have these indices, behind an id."""
+    """Return `text` with `keys` (item's index -> key -> value) inserted at the head of these items, after an id."""
     items = _items(text)
     for index in sorted(keys, reverse=True):
         node = items[index]
@@ -76,7 +76,7 @@ def _inserted(text: str, keys: Mapping[int, Mapping[str, str]]) -> str:
 
 
 def _items(text: str) -> Sequence[Any]:
-    """The nodes of the list, each a mapping. The file was read strictly before, so nothing else is in it."""
+    """Return the YAML nodes of the findings, each a mapping, of a text that was read strictly before."""
     import yaml
 
     root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -84,7 +84,7 @@ def _items(text: str) -> Sequence[Any]:
 
 
 def _item(finding: Finding) -> str:
-    """One finding as a block of lines."""
+    """Return a new finding as lines of YAML, its text wrapped at 120 characters."""
     text = textwrap.wrap(plain_text(finding.text), WIDTH, break_long_words=False, break_on_hyphens=False)
     lines = [f"- id: {finding.id}", "  text: >-", *(f"    {line}" for line in text)]
     lines += [f"  since: {_leaf(finding.since)}", f"  kind: {finding.kind}"]
@@ -97,7 +97,7 @@ def _leaf(text: str) -> str:
 
 
 def _checked(text: str, wanted: tuple[Finding, ...]) -> bytes:
-    """`text`, when it reads as what was to be written. Raises Refused otherwise."""
+    """Return `text` as bytes if it parses to the findings `wanted`. Raises Refused otherwise."""
     written = text.encode()
     try:
         same = findings_of(written, where="findings.yaml") == wanted

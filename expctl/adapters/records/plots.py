@@ -1,4 +1,4 @@
-"""Pictures of committed records and of runs under way: from samples and the protocol of their baseline."""
+"""Compute plot data of committed records and of runs under way, from samples and the protocol of their baseline."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,13 +20,13 @@ from expctl.domain.verdict.sequential_test import MeasureMore
 
 
 class Pictures:
-    """Pictures as of one commit; `journals` is the folder of the runs under way."""
+    """Makes plot data from the records of one commit; `journals` is the folder of the runs under way."""
 
     def __init__(self, library: GitLibrary, commit: str, journals: Path) -> None:
         self._library, self._commit, self._journals = library, commit, journals
 
     def of_record(self, record: Record) -> Picture:
-        """What was measured and what came of it. Raises Refused when it has no samples."""
+        """Return the plot data of a concluded experiment. Raises Refused if it has no samples."""
         caption = Caption(
             id=record.id,
             title=record.title,
@@ -48,7 +48,7 @@ class Pictures:
         return picture_of(round_effects(samples), plan, caption, sequential=procedure is not None, estimate=objective)
 
     def of_proposal(self, proposal: Proposal) -> Picture:
-        """Where its unfinished run stands. Raises Refused when there is none, or it has not measured yet."""
+        """Return the plot data of a proposal's unfinished run. Raises Refused if there is none or it has not measured yet."""
         events = FileJournal(self._journals, heals=False).read(proposal.id)
         samples = tuple(sample for event in events if isinstance(event, Measured) for sample in event.samples)
         begun = next((event for event in events if isinstance(event, Begun)), None)

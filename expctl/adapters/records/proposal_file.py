@@ -1,4 +1,4 @@
-"""experiment.yaml as `expctl new` writes it, and as anybody may have written it."""
+"""Write experiment.yaml as `expctl new` does, and read it strictly, whoever wrote it."""
 
 import json
 from pathlib import PurePosixPath
@@ -24,7 +24,7 @@ def proposal_text(
     depends_on: tuple[str, ...],
     precondition: str,
 ) -> bytes:
-    """The file's bytes. Words are written as JSON strings, which are YAML too, so that nothing in them acts.
+    """Return the bytes of experiment.yaml. Strings are written as JSON, which is YAML too, so that no character is special.
 
     `gain` is "LOW,HIGH" in percent, or empty. Nothing is checked here: the file is read back strictly.
     """
@@ -43,7 +43,7 @@ def proposal_text(
 
 
 def proposal_bytes(proposal: Proposal) -> bytes:
-    """The file of a proposal that we made ourselves; it reads back as the same."""
+    """Return the bytes of experiment.yaml for a proposal made by expctl; `proposal_of` reads an equal proposal from them."""
     gain = proposal.prediction.gain_percent
     return proposal_text(
         proposal.id,
@@ -59,7 +59,7 @@ def proposal_bytes(proposal: Proposal) -> bytes:
 
 
 def proposal_of(text: bytes, folder: str) -> Proposal:
-    """Read experiments/ID/experiment.yaml. Raises Refused with every problem in it."""
+    """Parse experiments/ID/experiment.yaml, `folder` being experiments/ID. Raises Refused with every problem in it."""
     where = f"{folder}/experiment.yaml"
     proposal = load(text, Proposal, where=where)
     name = PurePosixPath(folder).name
@@ -86,5 +86,5 @@ def _quoted(text: str) -> str:
 
 
 def _number(text: str) -> str:
-    """A plain number as typed; anything else as text, which the strict reader then refuses by name."""
+    """Return a number unchanged; anything else quoted, so that the strict reader refuses it with the key's name."""
     return text.strip() if DECIMAL.fullmatch(text.strip()) else _quoted(text.strip())

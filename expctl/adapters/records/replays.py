@@ -1,4 +1,4 @@
-"""Replays of committed records: samples and protocol are read from git, the record's bytes are rebuilt and compared."""
+"""Replay committed records: read samples and protocol from git, decide again, and compare the record's bytes."""
 
 import hashlib
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from expctl.domain.verdict.samples import MalformedRound
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How one record (`number` 0) or one of its replications fared. Without `rule` nothing was replayed; `text` says why."""
+    """The result of replaying one record (`number` 0) or replication. Nothing was replayed if `rule` is empty; see `text`."""
 
     id: str
     number: int
@@ -24,13 +24,13 @@ class Outcome:
 
 
 class Replays:
-    """Replays at one commit."""
+    """Replays the records of one commit."""
 
     def __init__(self, library: GitLibrary, commit: str) -> None:
         self._library, self._commit = library, commit
 
     def all(self) -> tuple[Outcome, ...]:
-        """Of every experiment that was measured, or has samples although its record says otherwise or is gone."""
+        """Replay every measured experiment; one with samples but no record, or an imported one, is reported as different."""
         records = {record.id: record for record in self._library.records(self._commit)}
         sampled = self._library.sampled(self._commit)
         outcomes: list[Outcome] = []
@@ -48,7 +48,7 @@ class Replays:
         return tuple(outcomes)
 
     def of(self, experiment: str) -> tuple[Outcome, ...]:
-        """Of one record and its replications. Raises Refused when there is no record or it was imported."""
+        """Replay one record and its replications. Raises Refused if there is no record or it was imported."""
         record = self._library.record(self._commit, experiment)
         if record is None or record.origin is Origin.IMPORTED:
             raise Refused(

@@ -1,4 +1,4 @@
-"""Protocol, proposals, findings and records as they stand in a commit of the repository."""
+"""Read protocol, proposals, findings and records from a commit of the repository."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from expctl.adapters.codec.record_codec import profile_of, record_of, typed_json
 from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
-from expctl.adapters.records.yaml_cache import KeptDocuments
+from expctl.adapters.records.yaml_cache import YamlCache
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import ID_PATTERN, Proposal, Verdict, check_id, id_order
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket, content_of
@@ -39,19 +39,19 @@ PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
 
 
 class GitLibrary:
-    """Reads by commit, never from the work tree: what judges an experiment can't be edited under it.
+    """Typed contents of commits. The work tree is never read, so that editing it can't change how an experiment is judged.
 
-    What it says of many experiments comes from `index`; without one it reads them all. What `status` doesn't need is imported
-    late.
+    Answers about many experiments come from `index`; without one all records are read. Modules that `status` doesn't need are
+    imported late.
     """
 
     def __init__(self, reader: GitReader, index: RecordIndex | None = None) -> None:
         self._git = reader
         self._index = index or RecordIndex(reader, None)
-        self._kept = KeptDocuments(self._index)
+        self._kept = YamlCache(self._index)
 
     def protocol(self, commit: str) -> Protocol:
-        """protocol.yaml of `commit`. Raises Refused with every problem in it."""
+        """Read protocol.yaml of `commit`. Raises Refused if it is missing, or with every problem in it."""
         text = self._git.read_file(commit, PROTOCOL)
         if text is None:
             raise Refused(
@@ -64,8 +64,8 @@ class GitLibrary:
         return self._kept.read({PROTOCOL: text}, Protocol, _protocol_of)[PROTOCOL]  # type: ignore[no-any-return]
 
     def read_ahead(self, commit: str) -> None:
-        """By one process what most that show a commit read of it: protocol, findings, what waits, and what stands on a target
-        or was measured last.
+        """Read by one git process what most views need: protocol, findings, waiting proposals, the records kept last for a
+        target or measured last.
         """
         waiting, shown = self._index.ask(commit, queries.read_most)
         names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}"]
@@ -73,11 +73,11 @@ class GitLibrary:
         self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
 
     def identity(self, commit: str, paths: Sequence[str]) -> str:
-        """A hash of `paths` (files or folders) as they stand in `commit`."""
+        """Return the SHA-256 over the tree entries of `paths` (files or folders) in `commit`."""
         return self._git.protocol_identity(commit, paths)
 
     def queued(self, commit: str, experiment: str) -> Queued:
-        """One proposal with its patch. Raises Refused when it isn't committed or not well formed."""
+        """Read one proposal with its patch. Raises Refused if it isn't committed or not well formed."""
         from expctl.adapters.records.proposal_file import proposal_of
         from expctl.domain.experiment.proposal_files import Queued
 
@@ -113,33 +113,33 @@ class GitLibrary:
         )
 
     def experiments(self, commit: str) -> Mapping[str, Verdict | None]:
-        """Every experiment with its verdict, None where it has no record."""
+        """Return every experiment's id -> its verdict, None without a record."""
         return self._index.ask(commit, queries.experiments)
 
     def waiting(self, commit: str) -> tuple[str, ...]:
-        """Ids of proposals without a verdict about the idea, in their order."""
+        """Return the ids of proposals without a verdict about the idea, in order of id."""
         return self._index.ask(commit, queries.waiting)
 
     def digests(self, commit: str, *, drawn: bool = False) -> tuple[RecordSummary, ...]:
-        """Every record in short, in order of id; with the lines that were drawn of it, where they are kept and wanted."""
+        """Return a summary of every record, in order of id; with its rendered ledger lines if `drawn` and they are stored."""
         from expctl.adapters.index import rows
 
         return self._index.ask(commit, rows.drawn_digests if drawn and self._index.draws else rows.digests)
 
     def stock(self, commit: str) -> StatusTotals:
-        """What all records come to, for whoever needs no single one of them."""
+        """Return the aggregates over all records that `status` shows."""
         from expctl.adapters.index.status_queries import stock
 
         return self._index.ask(commit, stock)
 
     def some_proposals(self, commit: str, ids: Iterable[str]) -> tuple[Proposal, ...]:
-        """The proposals of these ids, in this order; an id that has none is left out, or has one that can't be read."""
+        """Return the proposals of `ids`, in that order; an id without a readable proposal is left out."""
         found = self._some(commit, ids, "experiment.yaml")
         texts = {f"{EXPERIMENTS}/{name}": text for (name, _), text in found.items()}
         return tuple(self._kept.read(texts, Proposal, _proposal_if_sound).values())
 
     def malformed(self, commit: str, ids: Iterable[str]) -> tuple[Unreadable, ...]:
-        """Those of these ids whose experiment.yaml or queued.json can't be read, with every problem in them."""
+        """Return those of `ids` whose experiment.yaml or queued.json can't be read, with every problem in them."""
         from expctl.adapters.records.proposal_file import proposal_of
         from expctl.domain.experiment.unreadable import Unreadable
 
@@ -155,17 +155,17 @@ class GitLibrary:
         return tuple(found.values())
 
     def record(self, commit: str, experiment: str) -> Record | None:
-        """The record of one experiment, if it has concluded."""
+        """Read the record of one experiment; None if it has not concluded. Raises Refused if it can't be read."""
         path = f"{EXPERIMENTS}/{check_id(experiment)}/record.json"
         text = self._git.read_file(commit, path)
         return None if text is None else record_of(text, where=path)
 
     def records(self, commit: str) -> tuple[Record, ...]:
-        """Every record, in order of id."""
+        """Read every record, in order of id. Raises Refused for one that can't be read."""
         return tuple(_record_in(folder, text) for folder, text in self._read_all(commit, "record.json"))
 
     def damaged(self, commit: str) -> tuple[Refused, ...]:
-        """Why not, of each record that can't be read."""
+        """Return the error of each record that can't be read."""
         found = []
         for folder, text in self._read_all(commit, "record.json"):
             try:
@@ -175,37 +175,37 @@ class GitLibrary:
         return tuple(found)
 
     def some_records(self, commit: str, ids: Iterable[str]) -> Mapping[str, Record]:
-        """The records of those of `ids` that have one."""
+        """Return id -> record for those of `ids` that have one."""
         found = self._some(commit, ids, RECORD)
         return {name: record_of(text, where=f"{EXPERIMENTS}/{name}/record.json") for (name, _), text in found.items()}
 
     def findings(self, commit: str) -> tuple[Finding, ...]:
-        """experiments/findings.yaml, each with its id; empty when there is none."""
+        """Return the findings of experiments/findings.yaml, each with its id; none without the file. Raises Refused."""
         found = self._kept.read({FINDINGS: self.findings_text(commit)}, tuple[Finding, ...], _findings_of)
         return found[FINDINGS]  # type: ignore[no-any-return]
 
     def findings_text(self, commit: str) -> bytes:
-        """The bytes of experiments/findings.yaml; empty when there is none."""
+        """Return the bytes of experiments/findings.yaml; empty without the file."""
         return self._git.read_file(commit, FINDINGS) or b""
 
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, QueuedTicket]:
-        """Ticket and content of those of `experiments` that are proposals in `commit`."""
+        """Return id -> ticket and content hash for those of `experiments` that are proposals in `commit`."""
         wanted = tuple(experiments)
         found = self._some(commit, wanted, *PROPOSAL)
         texts = {each: tuple(found.get((each, file)) for file in PROPOSAL) for each in wanted}
         return {each: _filing(text, patch, ticket, f"{EXPERIMENTS}/{each}") for each, (text, patch, ticket) in texts.items()}
 
     def profiles(self, commit: str, experiments: Iterable[str]) -> Mapping[str, Profile]:
-        """profile.json of those of `experiments` that have one."""
+        """Return id -> parsed profile.json for those of `experiments` that have one."""
         found = self._some(commit, experiments, "profile.json")
         return {name: profile_of(text, where=f"{EXPERIMENTS}/{name}/profile.json") for (name, _), text in found.items()}
 
     def samples(self, commit: str, experiment: str, file: str = "samples.jsonl") -> bytes | None:
-        """samples.jsonl, or that of a replication, as it was committed."""
+        """Return the bytes of samples.jsonl, or of a replication's `file`; None if it isn't committed."""
         return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/{file}")
 
     def sampled(self, commit: str) -> frozenset[str]:
-        """Experiments that have a samples.jsonl."""
+        """Return the ids of experiments that have a samples.jsonl."""
         paths = (PurePosixPath(path) for path in self._git.list_files(commit, f"{EXPERIMENTS}/"))
         return frozenset(
             path.parent.name
@@ -214,11 +214,11 @@ class GitLibrary:
         )
 
     def record_text(self, commit: str, experiment: str) -> bytes:
-        """The bytes of one record; empty when there is none."""
+        """Return the bytes of one record; empty if there is none."""
         return self._git.read_file(commit, f"{EXPERIMENTS}/{check_id(experiment)}/record.json") or b""
 
     def _some(self, commit: str, ids: Iterable[str], *files: str) -> dict[tuple[str, str], bytes]:
-        """(experiment, file) -> contents of those that are there, in the order of `ids`."""
+        """Return (experiment, file) -> contents of the `files` that exist, in the order of `ids`."""
         wanted = tuple(ids)
         if not wanted:
             return {}
@@ -237,7 +237,7 @@ class GitLibrary:
         return [(folder, text) for folder, text in folders if ID_PATTERN.fullmatch(PurePosixPath(folder).name)]
 
     def _with_probe(self, commit: str, proposal: Proposal, folder: str) -> Proposal:
-        """Its probe with the source in place of a file's name. Raises Refused when that file is not committed."""
+        """Return a proposal with its probe's source in place of a file's name. Raises Refused if that file isn't committed."""
         probe = proposal.probe
         if probe is None or not PROBE_FILE.fullmatch(probe.source.strip()):
             return proposal

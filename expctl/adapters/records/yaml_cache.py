@@ -1,6 +1,6 @@
-"""YAML that was read before, as JSON beside the index of records: strict YAML takes a hundred times as long.
+"""Cache parsed YAML as JSON in the index of records, because reading strict YAML takes a hundred times as long.
 
-What is kept of a document is keyed by its bytes, and is left alone when other code made the index.
+An entry's key is the document's bytes. The cache is not used if another version of the code made the index.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ DOCUMENTS_MAX = 4000
 
 
 Documents = dict[tuple[str, bytes], str]
-"""(place, bytes) -> what was kept of a document."""
+"""(place, bytes of a YAML document) -> its parsed value as JSON."""
 
 
-class KeptDocuments:
-    """Beside the records of `index`, from the second command on that meets it."""
+class YamlCache:
+    """The YAML cache in `index`; it is filled by the first command that has the index and used by later ones."""
 
     def __init__(self, index: RecordIndex) -> None:
         self._index = index
         self._known: Documents | None = None
 
     def read(self, texts: Mapping[str, bytes], wanted: Any, read: Callable[[str, bytes], Any]) -> dict[str, Any]:
-        """Place -> what `read` makes of the document there, a `wanted`; one of which it makes None is left out, and not kept.
+        """Return place -> the value of type `wanted` that `read` makes of the document there, from the cache if possible.
 
-        Raises what `read` raises.
+        A document for which `read` returns None is left out and not cached. Raises what `read` raises.
         """
         if self._known is None:
             nothing: Documents = {}

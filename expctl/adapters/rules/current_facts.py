@@ -1,4 +1,4 @@
-"""What is true now of the things that rules depend on: read from a commit and from this machine, and only when asked."""
+"""Read the current facts on which rules depend, from a commit and from this machine, each only when it is asked for."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ AskTool = Callable[[str], str]
 TryProbe = Callable[["Probe"], "ProbeAnswer"]
 
 
-class RepositoryCircumstances:
-    """Of one commit. `assumed` puts other values in place of what is true: a version of a tool, the epoch, an architecture."""
+class RepositoryFacts:
+    """Current facts for one commit. `assumed` replaces some of them: a tool's version, the epoch, an architecture."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class RepositoryCircumstances:
         self._answers: dict[Probe, ProbeAnswer] = {}
 
     def architectures(self) -> frozenset[str]:
-        """Those that take part; of the whole protocol where no targets were chosen."""
+        """Return the architectures of the chosen targets; of all targets of the protocol if none were chosen."""
         return self._architectures
 
     @cached_property
@@ -60,38 +60,38 @@ class RepositoryCircumstances:
         return self._judges if self._judges is not None else architectures(self._protocol, tuple(self._protocol.targets))
 
     def version(self, tool: str) -> str:
-        """Of a compiler on this machine; empty when it isn't here."""
+        """Return the version of a compiler on this machine; empty if it isn't installed."""
         if tool not in self._versions:
             self._versions[tool] = self._assumed.get(tool) or self._tool(tool)
         return self._versions[tool]
 
     def epoch(self) -> str:
-        """The identity of everything that judges: protocol and harness."""
+        """Return the identity of protocol and harness, the files that judge a candidate."""
         return self._assumed.get(EPOCH) or self._epoch
 
     def item_keys(self, path: str) -> frozenset[str]:
-        """The items of a file of the commit; none when there is no such file."""
+        """Return the keys of the items of a file of the commit; none if there is no such file."""
         if path not in self._keys:
             self._keys[path] = item_keys(path, self._text(path))
         return self._keys[path]
 
     def shape(self, path: str) -> str:
-        """The shape of a file of the commit; empty when there is no such file."""
+        """Return the shape hash of a file of the commit; empty if there is no such file."""
         text = self._text(path)
         return shape_hash(items_of(path, text)) if text else ""
 
     def probe(self, probe: Probe) -> ProbeAnswer:
-        """Tried once for all rules that share it."""
+        """Return the answer of a probe, tried once for all rules that share it."""
         if probe not in self._answers:
             self._answers[probe] = self._probe(probe)
         return self._answers[probe]
 
     def standing_lines(self) -> tuple[str, ...]:
-        """Those of the scope, without comments."""
+        """Return the lines of code of all files in the protocol's scope, without comments."""
         return self._standing
 
     def own_lines(self, experiment: str) -> tuple[str, ...] | None:
-        """What the patch of an experiment adds, with comments and without; None where no patch was kept."""
+        """Return the lines that an experiment's patch adds, without comments and then with; None if it has no patch."""
         patch = self._git.read_file(self._commit, f"experiments/{experiment}/change.patch")
         texts = texts_of(parse_diff(patch), {}) if patch is not None else ()
         plain = (line for file in texts for line in added_lines(file.path, file.after, file.added))

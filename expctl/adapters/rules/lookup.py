@@ -1,6 +1,6 @@
-"""The rules of a commit, found by the words that the index of records has of them, so that one question reads a handful.
+"""Look up the rules of a commit by words in the index of records, so that a query reads only a few records.
 
-`rules check` most often finds none and then needs no record: what reads them is imported late.
+`rules check` most often finds none and then needs no record, so the modules that read records are imported late.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
     from expctl.adapters.index.record_index import RecordIndex
     from expctl.adapters.records.repository_contents import GitLibrary
-    from expctl.adapters.rules.current_facts import AskTool, RepositoryCircumstances, TryProbe
+    from expctl.adapters.rules.current_facts import AskTool, RepositoryFacts, TryProbe
     from expctl.domain.experiment.record import Record
     from expctl.domain.rules.open_conditions import RuleConditions
 
@@ -34,8 +34,8 @@ HELD = "select name, text from live join holds using (key) order by number, name
 FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 
 
-class GitRulebook:
-    """Rules as they stand in commits of one repository. `assumed` are circumstances to suppose (circumstances.py)."""
+class RuleLookup:
+    """Looks up rules in commits of one repository. `assumed` replaces some current facts (current_facts.py)."""
 
     def __init__(
         self, reader: GitReader, index: RecordIndex, *, tool: AskTool, probe: TryProbe, assumed: Mapping[str, str] | None = None
@@ -48,12 +48,12 @@ class GitRulebook:
         self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
 
     def identity(self, commit: str, patch: bytes) -> ChangeIdentity:
-        """What the patch is on `commit`; nothing for an empty one."""
+        """Return the fingerprint of a patch applied to `commit`; an empty one for an empty patch."""
         texts = self._texts(commit, patch)
         return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
 
     def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
-        """The files that `patch` doesn't fit as they are in `commit`; None when it changes no line of any file. Raises Refused
+        """Return the files of `commit` to which `patch` doesn't apply; None if it changes no line of any file. Raises Refused
         when it is damaged or leaves the repository.
         """
         texts = self._texts(commit, patch)
@@ -72,7 +72,7 @@ class GitRulebook:
         return self._last[2]
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
-        """The records whose rules share a word with the candidate, or have a pattern that one of its added lines matches."""
+        """Return records whose rule shares a word with the candidate, or has a pattern that one of its added lines matches."""
         keys, added = keys_for(candidate), candidate.identity.added
 
         def search(index: sqlite3.Connection) -> set[str]:
@@ -83,24 +83,24 @@ class GitRulebook:
         return self._read(commit, self._index.ask(commit, search))
 
     def ruled(self, commit: str) -> tuple[Record, ...]:
-        """Every record with a rule, or with a waiver of one, in order of id."""
+        """Return every record with a rule, or with a waiver of one, in order of id."""
         return self._read(commit, self._index.ask(commit, lambda index: [name for (name,) in index.execute(RULED)]))
 
     def holds(self, commit: str) -> Mapping[str, RuleConditions]:
-        """What each rule hangs on, by its experiment, in order of id. No record is read."""
+        """Return experiment -> the conditions of its rule, in order of id, from the index without reading a record."""
         import json
 
         from expctl.domain.rules.open_conditions import RuleConditions
 
         rows = self._index.ask(commit, lambda index: index.execute(HELD).fetchall())
-        return {name: RuleConditions(*json.loads(text)) for name, text in rows}  # its lists do for tuples, in half of the time
+        return {name: RuleConditions(*json.loads(text)) for name, text in rows}  # lists in place of tuples: half the time
 
-    def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> RepositoryCircumstances:
-        """What is true now, of the commit and of this machine."""
-        from expctl.adapters.rules.current_facts import RepositoryCircumstances
+    def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> RepositoryFacts:
+        """Return the current facts of a commit and of this machine; `architectures` are those of the chosen targets."""
+        from expctl.adapters.rules.current_facts import RepositoryFacts
 
         protocol = self._library().protocol
-        return RepositoryCircumstances(
+        return RepositoryFacts(
             self._git,
             commit,
             protocol=protocol,

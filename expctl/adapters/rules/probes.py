@@ -1,4 +1,4 @@
-"""Probes of rules: does a snippet still fail? Tried once for each compiler, then remembered."""
+"""Run probes of rules (does a snippet still fail to compile or be interpreted?), once for each compiler, and store answers."""
 
 import hashlib
 import json
@@ -15,11 +15,11 @@ from expctl.files import atomic_write
 NAME = "probe.hip"
 
 
-class KeptProbes:
-    """Answers below `folder`, which may be deleted at any time.
+class ProbeCache:
+    """Runs probes and stores their answers below `folder`, which may be deleted at any time.
 
-    `compiler` names the one that is here (empty: none), `assemble` makes assembly of a file for an architecture, `interpret`
-    takes all of it; the last two raise Refused.
+    `compiler` returns the name of the compiler (empty: none), `assemble` compiles a file to assembly for an architecture,
+    `interpret` decodes all of that; the last two raise Refused.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class KeptProbes:
         self._interpret = interpret
 
     def __call__(self, probe: Probe) -> ProbeAnswer:
-        """Whether it passes, and the compiler with what it said."""
+        """Return whether the probe passes, and the compiler with its error: the stored answer, or by running the probe."""
         answer = self.known(probe)
         if answer.tried:
             return answer
@@ -46,7 +46,7 @@ class KeptProbes:
         return answer
 
     def known(self, probe: Probe) -> ProbeAnswer:
-        """As it was answered before, without trying."""
+        """Return the stored answer without running the probe; `tried` is False if there is none."""
         compiler = self._compiler()
         if not compiler:
             return ProbeAnswer(passes=False, said="there is no compiler here to try it")

@@ -1,1 +1,1 @@
-"""What the gate sees with: one module per way of seeing foreign work, and what several of them read."""
+"""Sensors of the gate: one module for each way to detect foreign work, and what several of them read."""

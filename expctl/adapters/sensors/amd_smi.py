@@ -1,4 +1,4 @@
-"""AMD GPUs through amd-smi, where sysfs doesn't say how busy they are. It is asked between launches only: it takes a second."""
+"""Read AMD GPUs by amd-smi, if sysfs doesn't say how busy they are; only between launches, for it takes a second."""
 
 import json
 import time
@@ -8,21 +8,21 @@ from typing import Any
 
 from expctl.adapters.sensors.amd_sysfs import AmdSysfs
 from expctl.adapters.sensors.gpu_reading import GpuReading
-from expctl.adapters.sensors.vendor_tool import AskedTool
+from expctl.adapters.sensors.vendor_tool import VendorTool
 
 WORDS = ("metric", "--usage", "--temperature", "--clock", "--json")
 KEPT_S = 2.0
 
 
 class AmdSmi:
-    """Reads cards by amd-smi, unless `sysfs` can."""
+    """A source of readings by amd-smi, not used if `sysfs` can read the cards. A reading is kept for 2 s."""
 
-    def __init__(self, tool: AskedTool, sysfs: AmdSysfs) -> None:
+    def __init__(self, tool: VendorTool, sysfs: AmdSysfs) -> None:
         self._tool, self._sysfs = tool, sysfs
         self._kept: tuple[float, tuple[GpuReading, ...] | None] | None = None
 
     def absent(self) -> str:
-        """It isn't there, isn't needed, or doesn't answer."""
+        """Return why amd-smi isn't used: not installed, not needed or without an answer; empty if it is used."""
         if not self._sysfs.absent():
             return "sysfs says what amd-smi would"
         if not self._tool.path():
@@ -30,11 +30,11 @@ class AmdSmi:
         return "amd-smi gives no answer" if self.read() is None else ""
 
     def session(self) -> AbstractContextManager[object]:
-        """Nothing is kept running."""
+        """Return a context that does nothing: amd-smi is not kept running."""
         return nullcontext()
 
     def read(self) -> tuple[GpuReading, ...] | None:
-        """Every card; None when nobody answers."""
+        """Return a reading of every card, at most 2 s old; None if amd-smi doesn't answer."""
         if self._kept is None or time.monotonic() - self._kept[0] > KEPT_S:
             answer = self._tool.ask(*WORDS)
             self._kept = (time.monotonic(), None if answer is None else readings(answer))
@@ -42,7 +42,7 @@ class AmdSmi:
 
 
 def readings(answer: str) -> tuple[GpuReading, ...] | None:
-    """What `amd-smi metric --json` printed: a list of cards, or an object that holds one; None when it is neither."""
+    """Parse the output of `amd-smi metric --json`, a list of cards or an object with `gpu_data`; None if it is neither."""
     try:
         found = json.loads(answer)
     except ValueError:
@@ -64,7 +64,7 @@ def _reading(number: int, card: Mapping[str, Any]) -> GpuReading:
 
 
 def _value(node: Any, *path: str) -> float | None:
-    """The number at `path`, bare or as {"value": 5, "unit": "%"}; None for "N/A" and whatever isn't there."""
+    """Return the number at `path`, bare or as {"value": 5, "unit": "%"}; None for "N/A" or a missing key."""
     for key in (*path, "value"):
         if isinstance(node, Mapping):
             node = node.get(key)

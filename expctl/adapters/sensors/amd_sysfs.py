@@ -1,6 +1,6 @@
-"""AMD GPUs as their driver shows them in sysfs: busy, temperature, clock, and what throttles them.
+"""Read AMD GPUs from sysfs: busy (%), temperature, clock, and reasons of throttling.
 
-A card that sleeps is not read: that would wake it.
+A suspended card is not read, because that would wake it.
 """
 
 import os
@@ -11,16 +11,16 @@ from pathlib import Path
 from expctl.adapters.sensors.gpu_reading import GpuReading, visible
 
 VENDOR = "0x1002"
-# gpu_metrics, by (format, content) revision: where the kind of throttling that doesn't depend on the chip stands
-# (kgd_pp_interface.h: indep_throttle_status). Bits 32 to 47 are temperatures and PROCHOT, those below power and current.
+# (format, content) revision of gpu_metrics -> byte offset of indep_throttle_status (kgd_pp_interface.h), whose bits don't
+# depend on the chip: 32 to 47 are temperatures and PROCHOT, those below power and current.
 STATUS_AT = {(1, 3): 112, (2, 2): 120, (2, 3): 120, (2, 4): 120}
 HOT_BITS = 0xFFFF << 32
-# In 3.0 (APUs such as gfx1151) each reason has a residency instead; these are the thermal ones.
+# Revision 3.0 (APUs such as gfx1151) counts a residency for each reason instead: the byte offsets of the thermal ones.
 RESIDENCY_AT = {(3, 0): {"prochot": 228, "core heat": 244, "gfx heat": 248, "soc heat": 252}}
 
 
 class AmdSysfs:
-    """Cards below `root` (/sys)."""
+    """A source of readings of the AMD cards below `root` (/sys). `names` replaces HIP_VISIBLE_DEVICES."""
 
     def __init__(self, root: Path = Path("/sys"), *, names: str | None = None) -> None:
         self._root = root
@@ -28,7 +28,7 @@ class AmdSysfs:
         self._found: list[Path] | None = None
 
     def absent(self) -> str:
-        """There is no AMD card, or none that says how busy it is."""
+        """Return why nothing can be read: no AMD card, or none that shows how busy it is; empty if there is one."""
         if not self._cards():
             return "no AMD GPU in sysfs"
         return (
@@ -38,11 +38,11 @@ class AmdSysfs:
         )
 
     def session(self) -> AbstractContextManager[object]:
-        """Nothing has to be kept open."""
+        """Return a context that does nothing: no file is kept open."""
         return nullcontext()
 
     def read(self) -> tuple[GpuReading, ...]:
-        """Every card that is awake and may be used."""
+        """Return a reading of every card that is awake and visible by HIP_VISIBLE_DEVICES."""
         cards = [card for number, card in enumerate(self._cards()) if visible(self._names, number)]
         return tuple(_reading(card) for card in cards if _word(card / "power/runtime_status") != "suspended")
 
@@ -68,7 +68,7 @@ def _reading(card: Path) -> GpuReading:
 
 
 def _throttling(file: Path) -> tuple[tuple[str, ...], dict[str, int]]:
-    """Reasons that hold now, and those that are counted; none where the table is of a revision that isn't known."""
+    """Return (reasons of throttling that hold now, reason -> counter), from a gpu_metrics file; none for unknown revisions."""
     try:
         table = file.read_bytes()
     except OSError:

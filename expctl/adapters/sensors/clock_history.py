@@ -1,6 +1,6 @@
-"""The clocks of a session's launches: is this launch slower than they usually are?
+"""Compare the clock of a launch with those of earlier launches in the session.
 
-Each side has a history of its own: a candidate that draws more power may well run at a lower clock, and that is a finding.
+Each side has a history of its own: a candidate that draws more power may run at a lower clock, which is a result, not noise.
 """
 
 import statistics
@@ -9,14 +9,17 @@ LAUNCHES_LEAST = 4
 
 
 class ClockHistory:
-    """Medians of launches, by whose launch it was. A launch that is slow is not taken in."""
+    """Median clocks (MHz) of launches, by side. A slow launch is not added."""
 
     def __init__(self, slow_percent: float) -> None:
         self._slow_percent = slow_percent
         self._medians: dict[str, list[float]] = {}
 
     def judge(self, side: str, clocks_mhz: list[float]) -> str:
-        """How far below the session's median it was, in words; empty when it wasn't, or when too little is known."""
+        """Return in words that a launch's median clock is `slow_percent` below that of the side's earlier ones, else add it.
+
+        Empty if it isn't slow, or if fewer than 4 launches are known.
+        """
         if not clocks_mhz or not self._slow_percent:
             return ""
         now, before = statistics.median(clocks_mhz), self._medians.setdefault(side, [])

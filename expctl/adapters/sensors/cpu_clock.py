@@ -1,4 +1,4 @@
-"""The clock of the core that is measured on, and whether heat slowed the CPU down during the launch."""
+"""Sensor of the clock of the measured core, and of thermal throttling of the CPU during a launch."""
 
 import os
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ COUNTS = ("thermal_throttle/core_throttle_count", "thermal_throttle/package_thro
 
 
 class CpuClock(Sensor):
-    """Reads cpufreq and the kernel's counts of thermal events, below `root`."""
+    """Reads cpufreq and the kernel's counts of thermal events from `root` (/sys/devices/system/cpu)."""
 
     name = "clock"
     every_s = 0.25
@@ -28,44 +28,44 @@ class CpuClock(Sensor):
         self._events = 0
 
     def absent(self) -> str:
-        """Virtual machines have neither."""
+        """Return which of cpufreq and thermal counts the kernel lacks; virtual machines have neither. Empty if both exist."""
         missing = [name for name, has in (("cpufreq", self._has_clock()), ("throttle counts", self._has_counts())) if not has]
         return f"the kernel shows no {' and no '.join(missing)} of the CPU" if missing else ""
 
     def says(self) -> str:
-        """Whether slow clocks are judged at all."""
+        """Return the limit for slow clocks in words, or that there is none."""
         limit = (
             f"the limit is {self._slow_percent:g} % below the median" if self._slow_percent else "gate.slow_clock_percent is 0"
         )
         return f"judged during launches; {limit}"
 
     def unused(self, target: Target | None) -> str:
-        """Asked where wall time is measured."""
+        """Return empty for a target whose wall time is measured, else the reason why this sensor isn't used."""
         return "" if times_cpu(target) else "no wall time is measured"
 
     def session(self) -> AbstractContextManager[object]:
-        """A session has clocks of its own."""
+        """Start a new history of clocks."""
         self._history = ClockHistory(self._slow_percent)
         return nullcontext()
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """An idle core has no clock worth a word."""
+        """Return nothing: the clock of an idle core means nothing."""
         return ()
 
     def start(self, launch: Launch) -> None:
-        """Note the counts."""
+        """Note the counts of thermal events at the start of a launch."""
         self._launch, self._clocks = launch, []
         self._events = self._count()
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  the port's signature
-        """Keep the clock."""
+        """Add the core's present clock to those of the launch; return nothing."""
         khz = _integer(self._root / f"cpu{self._launch.core}" / "cpufreq/scaling_cur_freq")
         if self._launch.core is not None and self._slow_percent and khz:
             self._clocks.append(khz / 1000)
         return ()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Thermal events since the start, and a clock below the session's median."""
+        """Return thermal events since `start`, and a clock below the session's median, as foreign work."""
         hot = self._count() - self._events
         found = [Foreign(sensor=self.name, what="the CPU is throttled by heat", detail=f"{hot} times")] if hot > 0 else []
         slow = self._history.judge(self._launch.side, self._clocks) if self._launch.timed else ""
@@ -85,7 +85,7 @@ class CpuClock(Sensor):
 
 
 def _integer(file: Path) -> int:
-    """0 when it can't be read."""
+    """Return the integer in a file; 0 if it can't be read."""
     try:
         return int(file.read_text())
     except (OSError, ValueError):

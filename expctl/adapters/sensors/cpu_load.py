@@ -1,9 +1,9 @@
-"""What others take of the CPU: where wall times are measured.
+"""Sensor of the CPU time that other processes take, for targets whose wall time is measured.
 
-During a launch the kernel itself says how long our workers were ready and had to wait for their core (schedstat: time on
-the CPU and time in the run queue, in ns), and how much of it the host of a virtual machine kept (steal). A worker is a group
-of processes that share its core: what the busiest thread waited while the others of its group ran is nobody else's doing.
-Work on another core is not counted. Before a launch there are no workers; then it is the share of the cores that is still free.
+During a launch it reads how long our workers were ready but waited for their core (schedstat: time on the CPU and in the run
+queue, in ns), and how much of it the host of a virtual machine took (steal). A worker is a group of processes that share a
+core: time that its busiest thread waited for the group's other threads is not counted. Work on other cores isn't either.
+Before a launch, when there are no workers, it reads the share of the cores that is free.
 """
 
 import os
@@ -17,14 +17,14 @@ from expctl.adapters.sensors.process_table import PROC, ProcessTable
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Target
 
-WINDOW_S = 0.2  # ticks are 10 ms: a shorter look says nothing
+WINDOW_S = 0.2  # ticks are 10 ms: a shorter time is too coarse
 RUN_LEAST_NS = 20_000_000
 IDLE, IOWAIT, STEAL, GUEST = 3, 4, 7, 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schedule:
-    """What the kernel's scheduler did with one thread, and the process group that it belongs to."""
+    """Time that one thread ran and waited in the run queue, in ns, and its process group."""
 
     group: str
     ran_ns: int
@@ -32,14 +32,14 @@ class Schedule:
 
 
 def since(before: Schedule | None, now: Schedule) -> Schedule:
-    """What has come since then."""
+    """Return the times of a thread since `before`; those since its start if that is None."""
     if before is None:
         return now
     return replace(now, ran_ns=now.ran_ns - before.ran_ns, waited_ns=now.waited_ns - before.waited_ns)
 
 
 def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
-    """(ns that the busiest thread of each group ran, ns that others kept it waiting), added up over groups."""
+    """Return (ns that the busiest thread of each group ran, ns that other groups kept it waiting), summed over groups."""
     ran_ns = waited_ns = 0
     for group in {thread.group for thread in threads}:
         own = [thread for thread in threads if thread.group == group]
@@ -50,7 +50,7 @@ def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
 
 
 class CpuLoad(Sensor):
-    """Holds what others take against `limit_percent` of one core."""
+    """Compares the CPU time that others take with `limit_percent` of one core; 0 means no limit."""
 
     name = "cpu"
     every_s = ONLY_AROUND
@@ -74,23 +74,23 @@ class CpuLoad(Sensor):
         self._steal, self._started_s, self._said = 0, 0.0, ""
 
     def absent(self) -> str:
-        """The kernel doesn't say how long processes wait."""
+        """Return that the kernel has no /proc/stat or no schedstat; empty if it has both."""
         if not self._ticks():
             return "no /proc/stat"
         return "" if self._waited(os.getpid(), PROC) else "this kernel has no schedstat"
 
     def says(self) -> str:
-        """How much others use."""
+        """Return how many cores others used between the last two calls of `blocking`, in words."""
         return self._said or "not looked at for long enough"
 
     def unused(self, target: Target | None) -> str:
-        """Asked where wall time is measured and the protocol gives a limit."""
+        """Return empty if the target's wall time is measured and the protocol has a limit, else why the sensor isn't used."""
         if not times_cpu(target):
             return "no wall time is measured"
         return "" if self._limit else "gate.others_percent is 0"
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Is less than a core left for us? Judged over the time since the last call, 0.2 s at least."""
+        """Return foreign work if less than a core (less the limit) was free since the last call, at least 0.2 s ago."""
         now_s, busy_s = self._clock_s(), self._busy_s()
         if self._looked is None or now_s - self._looked[0] < WINDOW_S:
             self._looked = self._looked or (now_s, busy_s)
@@ -103,13 +103,13 @@ class CpuLoad(Sensor):
         return self._judged(lacking, f"{used}, a core free for {100 - self._limit:g} % is needed")
 
     def start(self, launch: Launch) -> None:
-        """Note what our workers have waited so far."""
+        """Note the workers' times and the host's steal at the start of a launch."""
         self._launch, self._looked = launch, None
         if launch.timed:
             self._waits, self._steal, self._started_s = self._workers(), self._stolen(), self._clock_s()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Did they wait too long, or did the host keep the core?"""
+        """Return foreign work if the workers waited too long since `start`, or the host took too much of the core."""
         if not self._launch.timed:
             return ()
         now = self._workers()
@@ -126,7 +126,7 @@ class CpuLoad(Sensor):
         return (Foreign(sensor=self.name, what="others use the CPU", detail=f"{detail} (limit {self._limit:g} %)"),)
 
     def _workers(self) -> dict[str, Schedule]:
-        """Of every thread that we started and that lives."""
+        """Return `PID TID` -> times of every living thread of our descendants."""
         found: dict[str, Schedule] = {}
         for pid in self._table.ours_below():
             found |= self._waited(pid, self._root)
@@ -145,7 +145,7 @@ class CpuLoad(Sensor):
         return found
 
     def _ticks(self) -> dict[int, list[int]]:
-        """Ticks of each of our cores, by the columns of /proc/stat."""
+        """Return core -> its columns in /proc/stat, in clock ticks, for the cores that we may use."""
         try:
             lines = (self._root / "stat").read_text().splitlines()
         except OSError:
@@ -161,7 +161,7 @@ class CpuLoad(Sensor):
         )
 
     def _stolen(self) -> int:
-        """Ticks that the host kept of the core of this launch, or of the core where it kept most."""
+        """Return the ticks stolen from the launch's core; the most of any core if it isn't pinned."""
         rows = self._ticks()
         if self._launch.core in rows:
             rows = {self._launch.core: rows[self._launch.core]}

@@ -1,7 +1,7 @@
-"""Who holds a GPU: every process with /dev/kfd or a /dev/nvidia* card open that isn't ours.
+"""Sensor of processes that hold a GPU: those with /dev/kfd or a /dev/nvidia* card open that aren't ours.
 
-The AMD driver lists its processes in sysfs, whoever they belong to; that list is read during a launch. Else the descriptors
-of processes are looked through: of all of them before a launch, of those worth a look during it.
+During a launch the AMD driver's list of processes in sysfs is read, which has every user's. Without it, the open descriptors
+of processes are read: of all processes before a launch, of new and sampled ones during it.
 """
 
 import os
@@ -22,7 +22,7 @@ OUTERMOST = "pid:[4026531836]"  # the first pid namespace (linux/proc_ns.h: PROC
 
 
 class DeviceHolders(Sensor):
-    """Looks for holders; processes whose name matches `idle` may hold a card and do nothing with it."""
+    """Finds foreign holders of a GPU; processes whose name matches a pattern of `idle` are not reported."""
 
     name = "device"
     every_s = EACH_TIME
@@ -36,30 +36,30 @@ class DeviceHolders(Sensor):
         self._innocent: set[int] = set()
 
     def absent(self) -> str:
-        """There is no card, or not every process can be looked into."""
+        """Return that there is no card, or that descriptors of other users' processes can't be read; else empty."""
         if not self._cards():
             return "no /dev/kfd and no /dev/nvidia*"
         return f"the descriptors of {self._hidden} processes of other users can't be looked into" if self._hidden else ""
 
     def says(self) -> str:
-        """Which cards nobody else holds."""
+        """Return the watched device files in words."""
         return f"nobody else holds {', '.join(sorted(self._cards()))}"
 
     def unused(self, target: Target | None) -> str:
-        """Asked where a GPU is timed."""
+        """Return empty for a target that is timed on a GPU, else the reason why this sensor isn't used."""
         return "" if uses_gpu(target) else "no GPU is timed"
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Everybody who holds a card now."""
+        """Return every foreign process that holds a card now."""
         self._hidden, cards = 0, self._cards()
         return self._foreign(self._table.pids(), cards) if cards else ()
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  a holder disturbs whoever is measured
-        """Numbers of processes are used again some day."""
+        """Forget which pids were found innocent, because pids are reused."""
         self._innocent.clear()
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
-        """The driver's list where there is one and it counts processes as we do; else those worth a look."""
+        """Return foreign holders, from the driver's list if it has pids of our namespace, else among the pids `fresh`."""
         listed = self._listed()
         if listed is not None:
             return tuple(self._sighting(pid, str(self._dev / "kfd")) for pid in listed if self._is_foreign(pid))

@@ -1,4 +1,4 @@
-"""What one look at one GPU gives, whoever made the card and whatever was asked."""
+"""The reading of a GPU, independent of its maker and of the tool, and the interface of a source of readings."""
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -8,9 +8,9 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GpuReading:
-    """One card. None is what it does not say.
+    """One reading of one card; None is what the card does not report.
 
-    `throttles` are reasons that hold now, `throttle_counts` those that the card counts up; power limits are not among them,
+    `throttles` are reasons of throttling that hold now, `throttle_counts` counters by reason. Power limits are not among them,
     for a loaded card runs at its limit.
     """
 
@@ -24,20 +24,20 @@ class GpuReading:
 
 
 class GpuSource(Protocol):
-    """One way to ask the cards of one maker."""
+    """A source of readings of one maker's cards."""
 
     def absent(self) -> str:
-        """Why it can't tell anything; empty when it can."""
+        """Return why the source can't read any card; empty if it can."""
 
     def session(self) -> AbstractContextManager[object]:
-        """Entered while cards are read again and again."""
+        """Return a context to be held while cards are read repeatedly."""
 
     def read(self) -> tuple[GpuReading, ...] | None:
-        """Every card; None when nobody answers."""
+        """Return a reading of every visible card; None if the source doesn't answer."""
 
 
 def visible(names: str, index: int, uuid: str = "") -> bool:
-    """May card `index` be used by HIP_VISIBLE_DEVICES or CUDA_VISIBLE_DEVICES? What is no list of cards hides none."""
+    """Is card `index` in `names`, as in HIP_VISIBLE_DEVICES or CUDA_VISIBLE_DEVICES? True if that is no list of cards."""
     words = [word.strip() for word in names.split(",") if word.strip()]
     if not words or not all(word.isdigit() or word.upper().startswith("GPU-") for word in words):
         return True

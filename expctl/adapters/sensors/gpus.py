@@ -1,4 +1,4 @@
-"""GPUs that work for somebody else, are hot, are throttled, or run below the clock that they had before."""
+"""Sensor of GPUs that are busy, hot or throttled, or run below the clock that they had in earlier launches."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -10,12 +10,15 @@ from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Gate, Target
 
 EVERY_S = 0.25
-AT_WORK_PERCENT = 50.0  # below it a clock says nothing: an idle card slows down by itself
+AT_WORK_PERCENT = 50.0  # clocks are ignored below this load: an idle card slows down by itself
 HEAT_MARGIN_C = 3.0
 
 
 class Gpus(Sensor):
-    """Reads every card that one source shows. How busy a card is counts before a launch only: during it that is ourselves."""
+    """Judges every card of one source. Load is judged before a launch only, because during it the load is ours.
+
+    Without `looks` the source is not read during launches.
+    """
 
     every_s = EVERY_S
 
@@ -28,19 +31,19 @@ class Gpus(Sensor):
         self._said, self._is_here = "", False
 
     def absent(self) -> str:
-        """What the source misses."""
+        """Return why the source can't read any card; empty if it can."""
         return self._source.absent()
 
     def says(self) -> str:
-        """The last reading of each card."""
+        """Return the last reading of each card in words, e.g. `nvidia 0: busy 3 %, 41 degrees, 345 MHz`."""
         return self._said
 
     def unused(self, target: Target | None) -> str:
-        """Asked where a GPU is timed."""
+        """Return empty for a target that is timed on a GPU, else the reason why this sensor isn't used."""
         return "" if uses_gpu(target) else "no GPU is timed"
 
     def session(self) -> AbstractContextManager[object]:
-        """A session has clocks of its own."""
+        """Open a session of the source and start a new history of clocks."""
         stack = ExitStack()
         stack.enter_context(self._source.session())
         self._is_here = self._looks and not self._source.absent()
@@ -48,20 +51,20 @@ class Gpus(Sensor):
         return stack
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Cards that are busy, hot or throttled though nothing of ours runs."""
+        """Return the cards that are busy, hot or throttled now, while nothing of ours runs."""
         readings = self._source.read() or ()
         self._said = "; ".join(_words(each) for each in readings)
-        return tuple(found for each in readings for found in (*self._busy(each), *self._ill(each)))
+        return tuple(found for each in readings for found in (*self._busy(each), *self._unhealthy(each)))
 
     def start(self, launch: Launch) -> None:
-        """Forget the clocks of the launch before."""
+        """Clear the clocks, and note the counters of throttling, at the start of a launch."""
         self._launch = launch
         self._clocks.clear()
         readings = self._source.read() if self._is_here else ()
         self._counts = {each.name: dict(each.throttle_counts) for each in readings or ()}
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  the port's signature
-        """Cards that are hot or throttled now; their clocks are kept."""
+        """Return the cards that are hot or throttled now; add the clocks of loaded cards to those of the launch."""
         if not self._is_here:
             return ()
         readings = self._source.read()
@@ -72,12 +75,12 @@ class Gpus(Sensor):
             if each.clock_mhz is not None and (each.busy_percent or 0) >= AT_WORK_PERCENT:
                 self._clocks.setdefault(each.name, []).append(each.clock_mhz)
             grown = [reason for reason, count in each.throttle_counts.items() if count > self._before(each, reason, count)]
-            found += self._ill(each)
+            found += self._unhealthy(each)
             found += (self._sighting(each, f"is throttled by {reason}") for reason in grown)
         return tuple(found)
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Cards that were slower than in the launches before."""
+        """Return the cards whose clock was lower than in earlier launches of the same side."""
         found = []
         for card, clocks in self._clocks.items():
             history = self._histories.setdefault(card, ClockHistory(self._rule.slow_clock_percent))
@@ -94,7 +97,7 @@ class Gpus(Sensor):
         if limit and card.busy_percent is not None and card.busy_percent >= limit:
             yield self._sighting(card, "is busy", f"{card.busy_percent:.0f} %, the limit is {limit:g}")
 
-    def _ill(self, card: GpuReading) -> Iterator[Foreign]:
+    def _unhealthy(self, card: GpuReading) -> Iterator[Foreign]:
         limits = [self._rule.hot_c or None, None if card.critical_c is None else card.critical_c - HEAT_MARGIN_C]
         limit = min((each for each in limits if each is not None), default=None)
         if limit is not None and card.temperature_c is not None and card.temperature_c >= limit:

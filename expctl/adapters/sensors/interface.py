@@ -1,6 +1,6 @@
-"""What every sensor of the gate does: says what blocks, looks during a launch, judges it when it ends.
+"""The interface of the gate's sensors: each reports what blocks a launch, what disturbs it, and judges it at its end.
 
-A sensor that can't see on this machine says so in `absent`; it never counts as quiet.
+A sensor that doesn't work on this machine says so in `absent`; its silence never counts as quiet.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ ONLY_AROUND = float("inf")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """What is being watched: whose it is, whether it is the timed part, the core that it is pinned to."""
+    """The launch that is watched: its side, whether it is the timed part, the core to which it is pinned (None: any)."""
 
     side: str
     timed: bool = True
@@ -25,50 +25,50 @@ class Launch:
 
 
 class Sensor(Protocol):
-    """One way to see foreign work. Defaults are those of a sensor that has nothing to do at that point."""
+    """One way to detect foreign work. A method that a sensor doesn't define does nothing."""
 
     name: str
     every_s: float
-    """How long from one `look` to the next, at least."""
+    """Least seconds from one `look` to the next: EACH_TIME for every poll, ONLY_AROUND for none."""
     window_s: float = 0.0
-    """How long from one `blocking` to the next, at least, before it says anything."""
+    """Least seconds between two calls of `blocking` before the second can report anything."""
 
     def absent(self) -> str:
-        """Why it sees nothing on this machine; empty when it sees."""
+        """Return why the sensor doesn't work on this machine; empty if it does."""
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """What would disturb a launch that began now. Nothing of ours is being timed."""
+        """Return what would disturb a launch that began now. Called while nothing of ours is timed."""
 
     def says(self) -> str:
-        """What it looked at last, in a few words for a person."""
+        """Return in a few words what the sensor observed last."""
         return ""
 
     def unused(self, target: Target | None) -> str:  # noqa: ARG002  most sensors serve every target
-        """Why it isn't asked about `target`; empty when it is."""
+        """Return why the sensor isn't used for `target`; empty if it is."""
         return ""
 
     def session(self) -> AbstractContextManager[object]:
-        """Entered while the machine is held."""
+        """Return a context that is held while the machine's lock is."""
         return nullcontext()
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  not every sensor compares
-        """A launch begins; called from the thread that measures."""
+        """Prepare for a launch that begins; called from the thread that measures."""
         return
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  most sensors don't look at processes
-        """What disturbs the launch now; `fresh` are processes worth a look. Called by the watching thread: it must be cheap."""
+        """Return what disturbs the launch now; `fresh` are pids to check. Must be cheap: the watching thread calls it."""
         return ()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """What the launch shows as a whole; called when nobody looks any more."""
+        """Return what disturbed the launch as a whole; called after the last `look`."""
         return ()
 
 
 def uses_gpu(target: Target | None) -> bool:
-    """Is a GPU timed? True where nobody says which target."""
+    """Is the target timed on a GPU? True without a target."""
     return target is None or bool(target.requires.devices) or target.number_kind is NumberKind.DEVICE_TIME
 
 
 def times_cpu(target: Target | None) -> bool:
-    """Is wall time on a CPU the figure?"""
+    """Is the target's wall time on a CPU measured? True without a target."""
     return target is None or (target.number_kind is NumberKind.WALL_TIME and not target.requires.devices)

@@ -1,8 +1,8 @@
-"""Which processes are worth a look now: cheap enough to be asked twenty times a second while something is timed.
+"""Select the processes to check now, cheaply enough for twenty calls a second while something is timed.
 
-The kernel numbers processes and threads in turn and says the last number in /proc/loadavg, so whoever came since then is
-known without a list of all. A newcomer is looked at a few times, for it may become another program; and everybody in
-turn within two seconds, for an old shell may, too.
+The kernel numbers processes and threads in sequence and shows the last number in /proc/loadavg, so new ones are known without
+listing all. A new process is selected several times, because it may call exec; and all others in turn within two seconds,
+because an old shell may call exec too.
 """
 
 import os
@@ -10,13 +10,13 @@ from pathlib import Path
 
 from expctl.adapters.sensors.process_table import PROC, ProcessTable
 
-AGES = frozenset({0, 1, 4, 16})  # in polls: when a newcomer is looked at
-TURNS = 40  # polls in which everybody is looked at once
-GAP_MOST = 50  # so many numbers are cheaper to try than all processes are to list
+AGES = frozenset({0, 1, 4, 16})  # ages of a new process, in polls, at which it is selected
+TURNS = 40  # polls in which every process is selected once
+GAP_MOST = 50  # trying so many numbers is cheaper than listing all processes
 
 
-class Newcomers:
-    """Asked again and again by one thread. The first answer is everybody."""
+class NewProcesses:
+    """Selects processes for one thread that asks repeatedly. The first selection is all processes."""
 
     def __init__(self, table: ProcessTable, root: Path = PROC) -> None:
         self._table, self._root = table, root
@@ -28,14 +28,14 @@ class Newcomers:
         self._share = 1
 
     def fresh(self) -> list[int]:
-        """Who came since the last answer, who did lately, and some of the others. Some numbers are threads, or gone again."""
+        """Return pids: new since the last call, recent ones, and some of the others. Some may be threads, or gone."""
         self._ages |= dict.fromkeys(self._arrivals(), 0)
         found = [pid for pid, age in self._ages.items() if age in AGES]
         self._ages = {pid: age + 1 for pid, age in self._ages.items() if age < max(AGES)}
         return found + self._next_in_turn()
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Close the descriptor of /proc/loadavg."""
         if self._counter >= 0:
             os.close(self._counter)
             self._counter = -1
@@ -47,10 +47,10 @@ class Newcomers:
             return []
         if before >= 0 and 0 < last - before <= GAP_MOST:
             return list(range(before + 1, last + 1))
-        return list(self._everybody() - (self._known if before >= 0 else set()))
+        return list(self._candidates() - (self._known if before >= 0 else set()))
 
     def _last_number(self) -> int:
-        """-1 where the kernel doesn't say."""
+        """Return the number of the newest process or thread, from /proc/loadavg; -1 if it can't be read."""
         try:
             if self._counter < 0:
                 self._counter = os.open(self._root / "loadavg", os.O_RDONLY | os.O_CLOEXEC)
@@ -60,14 +60,14 @@ class Newcomers:
 
     def _next_in_turn(self) -> list[int]:
         if not self._turn:
-            self._known = self._everybody()
+            self._known = self._candidates()
             self._turn = list(self._known)
             self._share = len(self._turn) // TURNS + 1
         part, self._turn = self._turn[: self._share], self._turn[self._share :]
         return part
 
-    def _everybody(self) -> set[int]:
-        """All but threads of the kernel, which never become a program."""
+    def _candidates(self) -> set[int]:
+        """Return the pids of all processes but kernel threads, which never call exec."""
         now = set(self._table.pids())
         self._kernel &= now
         self._kernel |= {pid for pid in now - self._known - self._kernel if self._table.is_kernel(pid)}

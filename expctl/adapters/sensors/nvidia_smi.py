@@ -1,4 +1,4 @@
-"""NVIDIA GPUs through nvidia-smi: asked once where nothing is measured, left running and read along while something is."""
+"""Read NVIDIA GPUs by nvidia-smi: one call per reading between measurements, one running process during them."""
 
 import os
 import time
@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from expctl.adapters.sensors.gpu_reading import GpuReading, visible
-from expctl.adapters.sensors.vendor_tool import AskedTool, Stream
+from expctl.adapters.sensors.vendor_tool import Stream, VendorTool
 
 FIELDS = "index,uuid,utilization.gpu,temperature.gpu,clocks.sm,clocks_event_reasons.active"
 OLD_FIELDS = FIELDS.replace("clocks_event_reasons", "clocks_throttle_reasons")  # drivers before 535
 EVERY_MS = 200
 STALE_S = 5.0
-# nvml.h: nvmlClocksEventReason*. A power cap is no reason: a loaded card runs at it.
+# Bits of nvmlClocksEventReason* in nvml.h. The power cap is left out, because a loaded card runs at it.
 REASONS = {0x8: "hardware slowdown", 0x20: "heat (software)", 0x40: "heat (hardware)", 0x80: "power brake"}
 
 
 class NvidiaSmi:
-    """Reads cards by nvidia-smi."""
+    """A source of readings by nvidia-smi. `names` replaces CUDA_VISIBLE_DEVICES."""
 
-    def __init__(self, tool: AskedTool, *, names: str | None = None) -> None:
+    def __init__(self, tool: VendorTool, *, names: str | None = None) -> None:
         self._tool, self._stream, self._fields = tool, None, FIELDS
         self._names = os.environ.get("CUDA_VISIBLE_DEVICES", "") if names is None else names
         self._kept: tuple[float, tuple[GpuReading, ...] | None] | None = None
@@ -27,14 +27,14 @@ class NvidiaSmi:
     _stream: Stream | None
 
     def absent(self) -> str:
-        """There is no such tool, or it doesn't answer."""
+        """Return that nvidia-smi is not installed or doesn't answer; empty if it does."""
         if not self._tool.path():
             return "no nvidia-smi on PATH"
         return "nvidia-smi gives no answer" if self.read() is None else ""
 
     @contextmanager
     def session(self) -> Iterator[None]:
-        """Keep one running, if it answers at all."""
+        """Keep one nvidia-smi running during the block, if it answers at all."""
         if not self._tool.path() or self.read() is None:
             yield
             return
@@ -46,7 +46,7 @@ class NvidiaSmi:
                 self._stream = None
 
     def read(self) -> tuple[GpuReading, ...] | None:
-        """Every card that may be used; None when nobody answers, or no longer."""
+        """Return a reading of every visible card; None if nvidia-smi doesn't answer, or wrote nothing for 5 s."""
         if self._stream is not None and (lines := self._stream.last_lines()):
             return None if self._stream.age_s() > STALE_S else self._readings(lines)
         if self._kept is None or time.monotonic() - self._kept[0] > 1:
@@ -65,7 +65,7 @@ class NvidiaSmi:
         return (f"--query-gpu={self._fields}", "--format=csv,noheader,nounits")
 
     def _readings(self, lines: list[str]) -> tuple[GpuReading, ...] | None:
-        """The newest line of each card; None when there is none."""
+        """Parse the newest line of each card; None if there is no valid line."""
         rows = [[word.strip() for word in line.split(",")] for line in lines]
         newest = {row[0]: row for row in rows if len(row) == len(FIELDS.split(",")) and row[0].isdigit()}
         seen = tuple(_reading(row) for row in newest.values() if visible(self._names, int(row[0]), row[1]))
@@ -84,5 +84,5 @@ def _reading(row: list[str]) -> GpuReading:
 
 
 def _number(word: str) -> float | None:
-    """None for `[N/A]`."""
+    """Return the number in a field; None for `[N/A]`."""
     return float(word) if word.replace(".", "", 1).isdigit() else None

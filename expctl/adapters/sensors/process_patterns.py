@@ -1,4 +1,4 @@
-"""Somebody else's benchmark or profiler, by the name of its executable, or of its script where an interpreter runs it."""
+"""Sensor of foreign benchmarks and profilers, by the name of the executable, or of the script that an interpreter runs."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ INTERPRETERS = re.compile("|".join(translate(name) for name in ("python*", "bash
 
 
 class ProcessPatterns(Sensor):
-    """Looks for the protocol's patterns."""
+    """Finds foreign processes whose name matches one of the protocol's patterns (fnmatch)."""
 
     name = "process"
     every_s = EACH_TIME
@@ -25,29 +25,29 @@ class ProcessPatterns(Sensor):
         self._is_timed = False
 
     def absent(self) -> str:
-        """Partly blind where other users' processes are hidden."""
+        """Return that /proc hides other users' processes, so that only some are seen; else empty."""
         return "/proc hides the processes of other users (hidepid)" if self._table.hides_others() else ""
 
     def says(self) -> str:
-        """How many were looked at, and for what."""
+        """Return how many processes were checked last, and for which patterns."""
         return f"looked at {self._looked_at} for {', '.join(pattern for pattern, _ in self._patterns) or 'nothing'}"
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Everybody who matches now."""
+        """Return every foreign process that matches now."""
         everybody = self._table.pids()
         self._looked_at = len(everybody)
         return tuple(self._matching(everybody))
 
     def start(self, launch: Launch) -> None:
-        """The timed part ends in a look at everybody."""
+        """Note whether the launch is timed: only then `stop` checks all processes."""
         self._is_timed = launch.timed
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
-        """Who matches among those worth a look."""
+        """Return the foreign processes among `fresh` that match."""
         return tuple(self._matching(fresh))
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Who matches at the end: an old process may have become another program."""
+        """Return the processes that match at the end of a timed launch: one that didn't at its start may have called exec."""
         return self.blocking() if self._is_timed else ()
 
     def _matching(self, pids: Iterable[int]) -> Iterator[Foreign]:
@@ -58,7 +58,7 @@ class ProcessPatterns(Sensor):
                 yield Foreign(sensor=self.name, what=f"{one_line(name, 60)} matches {pattern}", pid=pid, who=who, since=since)
 
     def _match(self, words: Sequence[str]) -> tuple[str, str]:
-        """(name, pattern) of what matches; empty when nothing does."""
+        """Return (name, pattern) of the first match for an argv; two empty strings if nothing matches."""
         if not words:
             return "", ""
         names = [words[0].rpartition("/")[2]]
@@ -68,7 +68,7 @@ class ProcessPatterns(Sensor):
 
 
 def _after_options(words: Sequence[str]) -> Iterator[str]:
-    """The words that are neither options of an interpreter nor the value of -W or -X."""
+    """Yield the words of an interpreter's argv that are neither options nor the value of -W or -X."""
     values = False
     for word in words:
         if not values and not word.startswith("-"):

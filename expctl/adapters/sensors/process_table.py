@@ -1,7 +1,7 @@
-"""The processes of this machine as /proc has them, and which of them are ours.
+"""Read the processes of this machine from /proc, and tell which of them are ours.
 
-Ours is whoever carries our mark in its environment, descends from us, or is one of our ancestors (the script that called
-expctl may well be named benchmark_all.sh).
+A process is ours if it has our mark in its environment, descends from us, or is our ancestor (the script that called expctl
+may well be named benchmark_all.sh).
 """
 
 import contextlib
@@ -16,13 +16,13 @@ from expctl.domain.text import one_line
 
 PROC = Path("/proc")
 GENERATIONS_MOST = 64
-BYTES_MOST = 4096  # of a command line: the name and the script stand at its beginning
+BYTES_MOST = 4096  # read of a command line: name and script are at its beginning
 KTHREADD = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Process:
-    """What /proc/PID/stat says; `name` is the kernel's, at most 15 letters, and never argv."""
+    """A process as in /proc/PID/stat; `name` is the kernel's, at most 15 characters. `start_ticks` count since boot."""
 
     name: str
     state: str
@@ -31,14 +31,14 @@ class Process:
 
 
 class ProcessTable:
-    """Processes below `root`. `me` is who asks, `mark` what our children carry."""
+    """The processes in `root` (/proc). `me` is our pid, `mark` the value of EXPCTL_RUN in our children's environment."""
 
     def __init__(self, *, mark: str, root: Path = PROC, me: int | None = None) -> None:
         self._root, self._me = str(root), os.getpid() if me is None else me
         self._needle = f"{MARK}={mark}".encode()
 
     def pids(self) -> list[int]:
-        """Everybody, in no order."""
+        """Return the pids of all processes, in no order."""
         return [int(name) for name in os.listdir(self._root) if name.isdigit()]
 
     def hides_others(self) -> bool:
@@ -46,12 +46,12 @@ class ProcessTable:
         return not os.path.exists(f"{self._root}/1")
 
     def words(self, pid: int) -> list[str]:
-        """The beginning of its argv; empty when it is gone, or a kernel thread."""
+        """Return a process's argv, from its first 4096 bytes; empty if it is gone, or a kernel thread."""
         text = self.read(pid, "cmdline")
         return [word.decode(errors="replace") for word in text.rstrip(b"\0").split(b"\0")] if text else []
 
     def process(self, pid: int) -> Process | None:
-        """None when it is gone, or a zombie."""
+        """Return the process `pid`; None if it is gone, or a zombie."""
         head, found, rest = self.read(pid, "stat").rpartition(b")")
         fields = rest.split()
         if not found or len(fields) < 20 or fields[0] in (b"Z", b"X"):
@@ -60,12 +60,12 @@ class ProcessTable:
         return Process(name=name, state=fields[0].decode(), parent=int(fields[1]), start_ticks=int(fields[19]))
 
     def is_kernel(self, pid: int) -> bool:
-        """Is it a thread of the kernel? Those never become a program."""
+        """Is `pid` a kernel thread, which never becomes a program?"""
         process = self.process(pid)
         return pid == KTHREADD or (process is not None and process.parent == KTHREADD)
 
     def is_ours(self, pid: int) -> bool:
-        """Is it us, ours, or above us?"""
+        """Is `pid` this process, its descendant or ancestor, or marked as a child of ours?"""
         return (
             self._me in self._line(pid)
             or pid in self._line(self._me)
@@ -73,7 +73,7 @@ class ProcessTable:
         )
 
     def children(self, pid: int) -> list[int]:
-        """All below `pid`, from the kernel's own lists; empty where it was built without them."""
+        """Return the descendants of `pid`, from the kernel's lists of children; empty if it was built without them."""
         found = []
         with contextlib.suppress(OSError):
             for task in os.listdir(f"{self._root}/{pid}/task"):
@@ -82,16 +82,16 @@ class ProcessTable:
         return found
 
     def ours_below(self) -> list[int]:
-        """Everything that we started and that is still there."""
+        """Return the living descendants of this process."""
         return self.children(self._me)
 
     def who(self, pid: int) -> str:
-        """`name (pid 12, user alice)`."""
+        """Return a process in words, e.g. `name (pid 12, user alice)`."""
         process = self.process(pid)
         return f"{one_line(process.name) if process else 'a process'} (pid {pid}{self._user(pid)})"
 
     def since(self, pid: int) -> str:
-        """When it started, in UTC; empty when it is gone."""
+        """Return when a process started, in UTC, e.g. `2026-03-01T10:00:00Z`; empty if it is gone."""
         process = self.process(pid)
         if process is None:
             return ""
@@ -99,7 +99,7 @@ class ProcessTable:
         return utc(time.time() - age_s)
 
     def read(self, pid: int, file: str, most: int = BYTES_MOST) -> bytes:
-        """At most so many bytes of a file of `pid`; none when it is gone or not ours to read."""
+        """Return at most `most` bytes of /proc/PID/`file`; none if the process is gone or we may not read it."""
         try:
             descriptor = os.open(f"{self._root}/{pid}/{file}", os.O_RDONLY | os.O_CLOEXEC)
         except OSError:
@@ -112,7 +112,7 @@ class ProcessTable:
             os.close(descriptor)
 
     def links(self, pid: int) -> list[str] | None:
-        """Where its open descriptors lead; None when that is not ours to know."""
+        """Return the destinations of a process's open descriptors; None if we may not read them."""
         folder, found = f"{self._root}/{pid}/fd", []
         try:
             names = os.listdir(folder)
@@ -126,7 +126,7 @@ class ProcessTable:
         return found
 
     def _line(self, pid: int) -> Iterator[int]:
-        """The process, its parent, and so on."""
+        """Yield a process, its parent, and so on, for at most 64 generations."""
         for _ in range(GENERATIONS_MOST):
             yield pid
             process = self.process(pid)
@@ -148,5 +148,5 @@ class ProcessTable:
 
 
 def utc(seconds: float) -> str:
-    """A time of day as records have it."""
+    """Return seconds since 1970 as UTC in the form of records, e.g. `2026-03-01T10:00:00Z`."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

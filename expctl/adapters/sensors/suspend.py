@@ -1,4 +1,4 @@
-"""Did the machine sleep during the launch? CLOCK_BOOTTIME goes on while it does, CLOCK_MONOTONIC does not."""
+"""Sensor of suspends during a launch: CLOCK_BOOTTIME goes on while the machine is suspended, CLOCK_MONOTONIC does not."""
 
 import time
 from collections.abc import Callable
@@ -10,12 +10,12 @@ LEAST_S = 0.05
 
 
 def asleep_s() -> float:
-    """Seconds of suspend since the machine booted. Whoever is preempted between the two clocks reads too little."""
+    """Return the seconds of suspend since boot: the most of three tries, as a preemption between the clocks gives too few."""
     return max(time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC) for _ in range(3))
 
 
 class Suspend(Sensor):
-    """Holds the two clocks against each other."""
+    """Compares the seconds of suspend before and after a launch."""
 
     name = "suspend"
     every_s = ONLY_AROUND
@@ -24,23 +24,23 @@ class Suspend(Sensor):
         self._asleep, self._before_s = asleep, asleep()
 
     def absent(self) -> str:
-        """Every Linux that runs this has both clocks."""
+        """Return empty: every supported Linux has both clocks."""
         return ""
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """A machine that answers is awake."""
+        """Return nothing: a machine that runs is not suspended."""
         return ()
 
     def says(self) -> str:
-        """How long it slept since it booted."""
+        """Return in words how long the machine was suspended since it booted."""
         return f"suspended for {abs(self._asleep()):.0f} s since the machine booted"
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  a suspend disturbs whoever is measured
-        """Note both clocks."""
+        """Note the seconds of suspend at the start of a launch."""
         self._before_s = self._asleep()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """One sighting when they went apart."""
+        """Return one entry of foreign work if the machine was suspended for 0.05 s or more since `start`."""
         slept_s = self._asleep() - self._before_s
         if slept_s < LEAST_S:
             return ()

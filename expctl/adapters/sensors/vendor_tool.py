@@ -1,4 +1,4 @@
-"""A vendor's tool asked in a child that can be killed: a driver that hangs then hangs it and not us."""
+"""Run a vendor's tool in a child that can be killed, so that a driver that hangs doesn't hang us."""
 
 import os
 import shutil
@@ -15,19 +15,19 @@ TIMEOUT_S = 5.0
 TAIL_BYTES = 4096
 
 
-class AskedTool:
-    """`program`, found on PATH. `folder` is ours to fill; the child carries `mark`, so that it isn't taken for foreign work."""
+class VendorTool:
+    """A tool on PATH. `folder` gets its output and home; its processes have `mark`, so that they aren't foreign work."""
 
     def __init__(self, program: str, folder: Path, *, mark: str, timeout_s: float = TIMEOUT_S) -> None:
         self.program = program
         self._folder, self._mark, self._timeout_s = folder, mark, timeout_s
 
     def path(self) -> str:
-        """Where it is; empty when it isn't."""
+        """Return the tool's path; empty if it isn't on PATH."""
         return shutil.which(self.program) or ""
 
     def ask(self, *words: str) -> str | None:
-        """What it prints; None when it fails or doesn't end in time."""
+        """Run the tool with arguments `words` and return its output; None if it fails or doesn't end in time."""
         log = self._folder / f"{self.program}.once"
         log.unlink(missing_ok=True)
         try:
@@ -40,7 +40,7 @@ class AskedTool:
 
     @contextmanager
     def streaming(self, *words: str) -> Iterator["Stream"]:
-        """Let it print again and again while this is entered."""
+        """Keep the tool running with arguments `words` during the block; yield the stream of its output."""
         log = self._folder / f"{self.program}.stream"
         log.unlink(missing_ok=True)
         with Child(self._launch(words, log)) as child:
@@ -54,7 +54,7 @@ class AskedTool:
 
 
 class Stream:
-    """The end of a file that somebody writes."""
+    """The end of a file to which a running tool writes."""
 
     def __init__(self, log: Path) -> None:
         self._descriptor = os.open(log, os.O_RDONLY | os.O_CLOEXEC)
@@ -66,12 +66,12 @@ class Stream:
         os.close(self._descriptor)
 
     def last_lines(self) -> list[str]:
-        """The last whole lines, 4 KiB of them."""
+        """Return the complete lines in the last 4 KiB."""
         size = os.fstat(self._descriptor).st_size
         text = os.pread(self._descriptor, TAIL_BYTES, max(0, size - TAIL_BYTES)).decode(errors="replace")
         lines = text.split("\n")[:-1]
         return lines[1:] if size > TAIL_BYTES else lines
 
     def age_s(self) -> float:
-        """Since something was written."""
+        """Return the seconds since the tool last wrote."""
         return time.time() - os.fstat(self._descriptor).st_mtime

@@ -1,4 +1,4 @@
-"""Builds: runs a recipe's commands in a worktree and keeps what they make, addressed by content."""
+"""Build targets: run a recipe's commands in a work tree and keep the artifact under the hash of its contents."""
 
 import hashlib
 import importlib.util
@@ -28,10 +28,10 @@ ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
 
 
 class Builder:
-    """The recipes of this machine, with a cache that can be deleted at any time.
+    """Builds by the recipes of this machine, with a cache that can be deleted at any time.
 
-    A build is found again by everything that can change it: the sources' tree, the whole build entry of the protocol, the
-    toolchain's versions and this machine (builds may be for its own CPU).
+    The cache's key is all that can change a build: the sources' tree, the protocol's build entry, its environment settings, the
+    toolchain's versions and the machine (builds may be for its own CPU).
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Builder:
         self._machine = machine
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """Toolchain, executables and devices that the target needs here."""
+        """Return the toolchain's versions, or Unavailable if the toolchain, an executable or a device is missing."""
         requires = target.requires
         for program in requires.executables:
             if shutil.which(program) is None:
@@ -55,7 +55,10 @@ class Builder:
         return self._recipes[target.build.toolchain].availability(target.build)
 
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
-        """Build `target` from the worktree `tree`, whose source identity is `sources`."""
+        """Build `target` in the work tree `tree`, whose source identity is `sources`, or return the cached artifact.
+
+        Raises Busy if a process of the build can't be killed, OSError for trouble of the machine or a full disk.
+        """
         recipe = self._recipes[target.build.toolchain]
         available = recipe.availability(target.build)
         if isinstance(available, Unavailable):
@@ -81,7 +84,7 @@ class Builder:
         return artifact
 
     def path(self, target: Target, artifact: Artifact) -> Path | None:
-        """The file of an artifact, checked against its hash; None when it is gone or was changed."""
+        """Return the file of an artifact, checked against its hash; None if it is missing or was changed."""
         path = self._state / "artifacts" / artifact.sha256 / target.build.artifact
         try:
             return path if hashlib.sha256(path.read_bytes()).hexdigest() == artifact.sha256 else None
@@ -95,7 +98,7 @@ class Builder:
         cache = self._state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
         cache.mkdir(parents=True, exist_ok=True)
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
-        walls = ChildLimits(
+        limits = ChildLimits(
             scratch=(scratch, out),
             tree=(tree,) if target.build.toolchain is Toolchain.COMMAND else (),  # it may build in place; the tree is its own
             shared=(*shared_folders(self._environment), *(() if cache.is_relative_to(scratch) else (cache,))),
@@ -106,7 +109,7 @@ class Builder:
         for command in recipe.commands(target.build, out=out):
             argv = fill(command, words)
             try:
-                with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log, walls=walls)) as child:
+                with Child(Launch(argv=argv, cwd=tree, environment=environment, log=log, limits=limits)) as child:
                     child.close_input()
                     status = child.wait(deadline)
             except TimedOut:
@@ -142,7 +145,7 @@ class Builder:
         return None if problems.found or self.path(target, artifact) is None else artifact
 
     def _keep(self, key: str, target: Target, out: Path, artifact: Artifact) -> None:
-        """Move the build to its content address; the note that finds it again is written last."""
+        """Move the build to the folder named by its hash, then write the cache entry that refers to it."""
         home = self._state / "artifacts" / artifact.sha256
         if self.path(target, artifact) is None:
             atomic_write.remove_tree(home)
@@ -153,9 +156,7 @@ class Builder:
 
 
 def _only_compiles(build: Build) -> bool:
-    """Does the build run no code of the patch? Only then may it share a cache: from one that the code of another wrote, a
-    baseline could be built wrong.
-    """
+    """Does a build run no code of the patch? Only then may it share a cache, which that code could corrupt for a baseline."""
     if build.toolchain in ZIG:
         return True
     words = build.argv[build.argv.index("ziglang") :] if "ziglang" in build.argv[:3] else build.argv
@@ -163,13 +164,13 @@ def _only_compiles(build: Build) -> bool:
 
 
 def _zig_include() -> str:
-    """Headers of the wheel's clang (stdint.h, immintrin.h); empty where there is no wheel."""
+    """Return the folder of the headers of the ziglang wheel's clang (stdint.h, immintrin.h); empty without the wheel."""
     spec = importlib.util.find_spec("ziglang")
     return str(Path(spec.origin).parent / "lib" / "include") if spec is not None and spec.origin else ""
 
 
 def _first_error(log: Path, tree: Path) -> str:
-    """The compiler's first error, without the worktree's path; else the end of what it said."""
+    """Return the compiler's first error, without the work tree's path; else the end of its log. At most 300 characters."""
     text = log.read_text(errors="replace").replace(f"{tree}/", "")
     lines = [line.strip() for line in text.splitlines()]
     error = next((line for sign in (": error:", "error") for line in lines if sign in line.lower()), "")

@@ -1,4 +1,4 @@
-"""Measures rounds: four fresh launches, or two workers that take turns in short quads."""
+"""Measure rounds: four new launches (ABBA or BAAB), or two workers that take turns in short groups of four visits (quads)."""
 
 import os
 import secrets
@@ -19,14 +19,14 @@ from expctl.ports.measuring import Progress
 
 ORDERS = ("ABBA", "BAAB")
 LETTER = {"A": Side.BASELINE, "B": Side.CANDIDATE}
-LAUNCHES_MOST = 4  # in one place of a round, each on a machine that was quiet before it
+LAUNCHES_MOST = 4  # tries for one position of a round, each begun on a quiet machine
 
 Start = Callable[[Sequence[str], Path, Path, Path, int | None], Child]
-"""(argv, cwd, artifact, log, core); raises StepFailed."""
+"""Starts a child for (argv, cwd, artifact, log, core); raises StepFailed."""
 
 
 class Pair:
-    """One worker a side, begun in an order that a coin decides, with inputs from one secret seed."""
+    """Two workers, one for each side, started in random order with inputs from one secret seed. `born` is their first round."""
 
     def __init__(self, begin: Callable[[Side, int, ExitStack], Worker], born: int) -> None:
         self._open, self.rounds, self.born, seed = ExitStack(), 0, born, secrets.randbits(62)
@@ -39,17 +39,17 @@ class Pair:
             raise
 
     def ask(self, request: str, wanted: str) -> None:
-        """Ask both. Raises StepFailed."""
+        """Send a request to both workers and require the answer `wanted`. Raises StepFailed."""
         for worker in self.workers.values():
             worker.ask({"do": request}, wanted)
 
     def close(self) -> None:
-        """End both processes, whatever they do."""
+        """End both processes, whatever they are doing."""
         self._open.close()
 
 
 class Rounds:
-    """Measures in the style of the protocol. Keeps a pair alive for as many rounds as the protocol says."""
+    """Measures rounds in the style of the protocol, and keeps a pair of workers for as many rounds as it says (`respawn`)."""
 
     def __init__(self, start: Start, log: Path, watch: Watch | None = None) -> None:
         self._start, self._log, self._watch = start, log, watch or Unwatched()
@@ -58,24 +58,27 @@ class Rounds:
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
-        """Measure one round."""
+        """Measure one round: samples of both sides at every size, or Failed. A disturbed failure is repeated.
+
+        Raises Busy if the machine doesn't stay quiet.
+        """
         if self._pair is None:
-            self._log.unlink(missing_ok=True)  # what is quoted from it later was said by these workers
+            self._log.unlink(missing_ok=True)  # so that later quotes are from these workers
         measure = self._fine if benchmark.style is Style.FINE else self._launches
         for _ in range(LAUNCHES_MOST):
             try:
                 return measure(benchmark, cwd, artifacts, round, progress)
             except BaseException as error:
                 self.close()
-                taints = self._watch.taken()
+                taints = self._watch.take_taints()
                 if not isinstance(error, StepFailed):
                     raise
-                if not taints:  # else somebody else may be to blame
+                if not taints:  # with taints, foreign work may have caused the failure
                     return error.failed
-        raise _restless(taints)
+        raise _not_quiet(taints)
 
     def close(self) -> None:
-        """End the pair that is still alive, if there is one."""
+        """End the pair of workers that is still alive, if there is one."""
         if self._pair is not None:
             self._pair.close()
             self._pair = None
@@ -83,7 +86,7 @@ class Rounds:
     def _launches(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...]:
-        """Four fresh launches, ABBA or BAAB by coin; one that was disturbed is followed by another in its place."""
+        """Measure four new launches, ABBA or BAAB at random; one that was disturbed is repeated. Raises Busy after 4 tries."""
         order, seed = secrets.choice(ORDERS), secrets.randbits(62)
         samples: list[Sample] = []
         for place, letter in enumerate(order):
@@ -95,28 +98,29 @@ class Rounds:
                 if not taints:
                     break
             else:
-                raise _restless(taints)
+                raise _not_quiet(taints)
             progress.advance("round", place + 1, len(order))
         return tuple(samples)
 
     def _launch(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], side: Side, seed: int
     ) -> tuple[dict[str, Visit], tuple[str, ...]]:
-        """Visits by size, and what disturbed them."""
+        """Run one launch of a side; return visits by size, and the taints."""
         self._watch.clear()
         with ExitStack() as stack:
             worker, visits = self._begin(benchmark, cwd, artifacts, side, seed, None, stack), {}
-            with self._watch.looking(side):
+            with self._watch.watching(side):
                 for size in benchmark.sizes:
                     worker.times(size.name, 1)
                     visits[size.name] = worker.times(size.name, benchmark.iterations)
             worker.ask({"do": "end"}, "end")
-        return visits, self._watch.taken()
+        return visits, self._watch.take_taints()
 
     def _fine(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...]:
-        """Two workers on one core; only one runs at a time. The last round of a pair ends it, the others have it check."""
+        """Measure a round with two workers on one core, one running at a time. After it the pair checks its results, or, after
+        its last round, ends."""
         core = max(os.sched_getaffinity(0))
 
         def begin(side: Side, seed: int, stack: ExitStack) -> Worker:
@@ -127,12 +131,12 @@ class Rounds:
             self._pair = Pair(begin, round)
         pair = self._pair
         pair.rounds += 1
-        with self._watch.looking("both", core=core):
+        with self._watch.watching("both", core=core):
             for worker in pair.workers.values():
                 for size in benchmark.sizes:
                     worker.times(size.name, 1)
             visits, orders = _quads(benchmark, pair.workers, progress)
-        taints = self._watch.taken()
+        taints = self._watch.take_taints()
         if pair.rounds < benchmark.respawn:
             pair.ask("check", "checked")
         else:
@@ -160,15 +164,15 @@ class Rounds:
         *,
         takes_turns: bool = False,
     ) -> Worker:
-        """A process that has drawn its inputs and is warm."""
+        """Start a worker and wait until it has drawn its inputs and warmed up. Raises StepFailed."""
         child = stack.enter_context(self._start(benchmark.argv, cwd, artifacts[side], self._log, core))
         worker = Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log, takes_turns=takes_turns)
-        with self._watch.looking(side, timed=False, core=core):
+        with self._watch.watching(side, timed=False, core=core):
             worker.begin(seed, [size.name for size in benchmark.sizes])
         return worker
 
 
-def _restless(taints: Sequence[str]) -> Busy:
+def _not_quiet(taints: Sequence[str]) -> Busy:
     return Busy(
         "the machine does not stay quiet",
         expected=f"one of {LAUNCHES_MOST} launches without foreign work",

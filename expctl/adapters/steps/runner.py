@@ -1,4 +1,4 @@
-"""Runs the harness scripts (docs/HARNESS.md) as contained children and turns what they say into domain values."""
+"""Run the harness scripts (docs/HARNESS.md) as contained children and convert their result lines into domain values."""
 
 import contextlib
 import hashlib
@@ -34,10 +34,10 @@ T = TypeVar("T")
 
 
 class StepRunner:
-    """Steps of one run. `scratch` is ours to fill; every child carries `mark`. `broken` tells which files of a check-out that
-    judge are not what they were: nothing is started then.
+    """Runs the steps of one run. `scratch` gets logs and folders; `mark` is set in every child's environment.
 
-    Each build has a scratch of its own, which starts empty: what a candidate leaves in its home is never the baseline's.
+    `broken` returns the protected files of a check-out that were changed: then nothing is started. Each build has a scratch
+    folder of its own, empty at first, so that a candidate can't leave anything for the baseline.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class StepRunner:
     # ------------------------------------------------------------------ test and profile
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
-        """Run the test step on one build."""
+        """Run the test step on one build: the report, or Failed with its reason."""
         return self._ended(lambda: self._test(step, cwd, artifact, progress))
 
     def _test(self, step: Step, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
@@ -79,7 +79,7 @@ class StepRunner:
             child.close_input()
             try:
                 for line in child.lines(time.monotonic() + step.timeout_s):
-                    said = channel.understood(line)
+                    said = channel.parse(line)
                     if said.get("event") == "end":
                         report = _test_end(said, cases, failed, worst)
                         try:
@@ -102,15 +102,15 @@ class StepRunner:
                 return Failed(reason=f"the test did not end within {step.timeout_s:g} s ({cases} cases done)", died=True)
             except Gone as gone:
                 return Failed(reason=f"the test sent {gone}", died=True)
-            except Unexpected as unasked:
-                return Failed(reason=f"the test said something that it was not asked: {unasked}", died=True)
+            except Unexpected as unexpected:
+                return Failed(reason=f"the test said something that it was not asked: {unexpected}", died=True)
 
     def profile(
         self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
     ) -> tuple[Fact, ...] | Failed:
-        """Run one pass of the profile step on one build, whose sources lie in `tree`; a profiler writes below `out`.
+        """Run one pass of the profile step on one build with its sources in `tree`; a profiler writes below `out`.
 
-        What happens here is a note, never a verdict.
+        Return the facts, or Failed, which is noted but never decides a verdict.
         """
         return self._ended(lambda: self._profile(step, cwd, tree, artifact, out, progress))
 
@@ -124,7 +124,7 @@ class StepRunner:
             with self._start(step.argv, cwd, artifact, log, tree=tree, out=out) as child:
                 child.close_input()
                 for line in child.lines(time.monotonic() + step.timeout_s):
-                    said = channel.understood(line)
+                    said = channel.parse(line)
                     if said.get("event") == "fact":
                         facts.append(_fact(said))
                         progress.advance("profile", len(facts), 0)
@@ -146,13 +146,13 @@ class StepRunner:
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
-        """Measure one round in the style of the protocol."""
+        """Measure one round in the style of the protocol; see `Rounds.measure`."""
         return self._ended(
             lambda: self._rounds.measure(benchmark, cwd=cwd, artifacts=artifacts, round=round, progress=progress)
         )
 
     def close(self) -> None:
-        """End workers that were to be used again. One that can't be ended is found by whoever measures next."""
+        """End workers kept for the next round. One that can't be killed is reported by the next measurement."""
         with contextlib.suppress(Unkillable):
             self._rounds.close()
 
@@ -169,7 +169,10 @@ class StepRunner:
         tree: Path | None = None,
         out: Path | None = None,
     ) -> Child:
-        """`tree` and `out` are a profiler's sources and folder, and say that it is one."""
+        """Start a child in `cwd`. Raises StepFailed if a protected file was changed or it can't be started.
+
+        `tree` and `out` are given for a profiler only: the build's sources, and the folder for its output.
+        """
         if broken := self._broken(cwd):
             listed = ", ".join(one_line(name, 80) for name in broken[:3])
             raise StepFailed(Failed(reason=f"the harness was changed since it was checked out: {listed}", fault=True))
@@ -185,7 +188,7 @@ class StepRunner:
                     environment=child_environment(self._environment, room, self._mark),
                     log=log,
                     core=core,
-                    walls=ChildLimits(scratch=own, shared=shared_folders(self._environment), counters=out is not None),
+                    limits=ChildLimits(scratch=own, shared=shared_folders(self._environment), counters=out is not None),
                 )
             )
         except OSError as error:
@@ -194,7 +197,7 @@ class StepRunner:
             raise StepFailed(Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)) from error
 
     def _room(self, artifact: Path) -> Path:
-        """The scratch of one build; names of equal length. The first of a run clears what other runs left."""
+        """Return the scratch folder of one build, with names of equal length. The first call removes those of other runs."""
         if not self._rooms and self._scratch.is_dir():
             for old in self._scratch.iterdir():
                 if old.is_dir() and not old.is_symlink():
@@ -204,7 +207,7 @@ class StepRunner:
         return room
 
     def _ended(self, act: Callable[[], T | Failed]) -> T | Failed:
-        """What the step came to. Raises OSError when it failed on a disk that is full: that says nothing about the build."""
+        """Run a step and return its result; Failed if a process can't be killed. Raises OSError if it failed on a full disk."""
         try:
             found = act()
         except Unkillable as error:
@@ -214,7 +217,7 @@ class StepRunner:
         return found
 
     def _fresh_log(self, step: str) -> Path:
-        """An empty log: what is quoted from it later was said by this step."""
+        """Remove a step's old log and return its path, so that later quotes are from this step."""
         self._log(step).unlink(missing_ok=True)
         return self._log(step)
 
@@ -223,14 +226,14 @@ class StepRunner:
 
 
 def _ended(child: Child) -> int:
-    """The exit status. After an `end` comes nothing. Raises Unasked, and TimedOut when the channel stays open."""
+    """Wait for the exit status after an `end`. Raises Unexpected for another line, TimedOut if the channel stays open."""
     for line in child.lines(time.monotonic() + END_WAIT_S):
         raise Unexpected(one_line(line, 60))
     return child.wait(time.monotonic() + END_WAIT_S)
 
 
 def _held_open(child: Child) -> str:
-    """Why a step that has said its end goes on."""
+    """Return why a step goes on after its `end`: it didn't exit, or a descendant holds the channel open."""
     try:
         child.wait(time.monotonic())
     except TimedOut:

@@ -1,4 +1,4 @@
-"""A benchmark worker: one process of one side, asked line by line (docs/HARNESS.md)."""
+"""Talk to a benchmark worker, one process of one side, by requests and answers of one line (docs/HARNESS.md)."""
 
 import json
 import time
@@ -26,16 +26,16 @@ class StepFailed(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visit:
-    """The times of single iterations, and what was seen of the whole visit beyond them (domain/verdict/untimed_work.py)."""
+    """One timed batch: ns of each iteration, and ns of the whole batch beyond their sum (domain/verdict/untimed_work.py)."""
 
     ns: tuple[int, ...]
     hidden_ns: int
 
 
 class Worker:
-    """One benchmark process of one side, spoken to line by line.
+    """One benchmark process of one side, with requests and answers of one line each.
 
-    One that takes turns is stopped while it is not asked: no thread of one side then runs beside the other's work.
+    With `takes_turns` it is stopped between requests, so that none of its threads runs beside the other side's work.
     """
 
     def __init__(self, child: Child, side: Side, deadline_s: float, log: Path, *, takes_turns: bool = False) -> None:
@@ -44,42 +44,48 @@ class Worker:
         self._channel = Channel()
 
     def begin(self, seed: int, sizes: list[str]) -> None:
-        """Have it draw its inputs and warm up. The seed is told over the pipe: an argv can be read by the code under test."""
+        """Have the worker draw its inputs and warm up. The seed goes by the pipe, because the code under test can read an argv.
+
+        Raises StepFailed.
+        """
         self.ask({"do": "begin", NONCE: self._channel.nonce, "seed": seed, "sizes": sizes}, "ready")
 
     def ask(self, request: Mapping[str, Any], wanted: str) -> dict[str, Any]:
-        """Send one request and return its answer. Raises StepFailed when another answer or none comes."""
-        if self.child.has_said_more():
+        """Send one request and return its answer. Raises StepFailed for another answer than `wanted`, or none."""
+        if self.child.has_unread_lines():
             self._fail("said something that it was not asked")
         self.child.go_on()
         try:
             self.child.send(json.dumps(request))
             for line in self.child.lines(self._deadline_s):
-                answer = self._channel.understood(line)
+                answer = self._channel.parse(line)
                 if answer.get("event") == "end" and (wanted != "end" or not answer.get("ok")):
                     raise StepFailed(self._blame(answer))
                 if answer.get("event") != wanted:
                     raise Unexpected(shown(answer))
                 if wanted == "end":
-                    self._hear_out()
+                    self._expect_end()
                 elif self._takes_turns:
                     self.child.stop()
                 return answer
             raise Gone(self.child.fate())
         except TimedOut:
             self._fail("did not answer in time")
-        except Unexpected as unasked:
-            self._fail(f"said something that it was not asked: {unasked}")
+        except Unexpected as unexpected:
+            self._fail(f"said something that it was not asked: {unexpected}")
         except Gone as gone:
             self._fail(f"{gone}{log_tail(self._log)}")
 
-    def _hear_out(self) -> None:
-        """After an `end` comes nothing."""
+    def _expect_end(self) -> None:
+        """Read to the end of the channel. Raises Unexpected if a line follows the `end`."""
         for line in self.child.lines(self._deadline_s):
             raise Unexpected(one_line(line, 60))
 
     def times(self, size: str, iterations: int) -> Visit:
-        """Time `iterations` at `size`. What the script sees from outside counts before what we do, who see its own work too."""
+        """Have the worker time `iterations` at `size`. Raises StepFailed.
+
+        The time of the whole batch is the script's `outside_ns` if it sends one; ours would include the script's own work.
+        """
         asked_ns = time.monotonic_ns()
         answer = self.ask({"do": "time", "size": size, "iterations": iterations}, "sample")
         elapsed_ns = time.monotonic_ns() - asked_ns

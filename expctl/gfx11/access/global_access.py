@@ -1,4 +1,4 @@
-"""Loads and stores of global memory, and of the private (scratch) memory of each lane.
+"""Decode loads and stores of global memory, and of the private (scratch) memory of each lane.
 
     global   v[1:2], off        the register pair is the address
     global   v1, s[2:3]         the scalar pair plus the register, both without sign
@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from expctl.gfx11.access.transfer import LOADS, STORES, Transfer, land, taken
+from expctl.gfx11.access.transfer import LOADS, STORES, Transfer, read_registers, write_registers
 from expctl.gfx11.machine.accesses import Access
 from expctl.gfx11.machine.arrays import ALL_BITS, Anything, Bytes, Flags, Indices
 from expctl.gfx11.machine.faults import FaultKind
@@ -30,7 +30,7 @@ LINE_BYTES = 128
 assert BASE % LINE_BYTES == 0  # noqa: S101  an offset into the arena has the line boundaries of its address
 assert OUTSIDE == 0  # noqa: S101  so that all() means inside
 CACHE_POLICY = frozenset(("glc", "slc", "dlc"))
-"""Which caches an access may use: no effect on the values in a memory that has none."""
+"""Modifiers that say which caches an access may use; without effect here, for the interpreter has no caches."""
 _NAME = re.compile(r"^(?P<where>global|scratch)_(?P<do>load|store)_(?P<suffix>\w+)$")
 NAMES = frozenset(
     f"{where}_{name}"
@@ -40,7 +40,7 @@ NAMES = frozenset(
 
 
 def decode_memory(instruction: Instruction) -> Run:
-    """Raises Unsupported for atomics, flat and buffer accesses."""
+    """Decode a global or scratch load or store. Raises Unsupported, also for atomics, flat and buffer accesses."""
     match = _NAME.match(instruction.mnemonic)
     transfer = (STORES if match["do"] == "store" else LOADS).get(match["suffix"]) if match else None
     fields = instruction.fields()
@@ -60,7 +60,7 @@ def decode_memory(instruction: Instruction) -> Run:
 
 
 def offset_of(instruction: Instruction, fields: Fields) -> int:
-    """The offset; raises Unsupported for every other modifier that changes what happens."""
+    """Return the offset modifier in bytes (0 without one). Raises Unsupported for any modifier but a cache policy."""
     modifiers = dict(fields.modifiers)
     offset = int(modifiers.pop("offset", "0"), 0)
     if unknown := modifiers.keys() - CACHE_POLICY:
@@ -69,7 +69,7 @@ def offset_of(instruction: Instruction, fields: Fields) -> int:
 
 
 def _addresses(instruction: Instruction, address: Operand, base: Operand, offset: int, *, private: bool) -> Source:
-    """uint64 addresses of all lanes (of private memory: bytes into it)."""
+    """Return a source of the lanes' uint64 addresses, (32,); of private memory, byte offsets into it."""
     parts: list[Source] = []
     if address.kind is not Kind.OFF:
         wide = not private and base.kind is Kind.OFF
@@ -105,7 +105,8 @@ def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads:
 
 
 def _reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
-    """Bytes of the arena (lanes, width) for the active lanes that stay inside a buffer, those lanes, the bytes' states."""
+    """Return (arena offsets (lanes, width), flags of those lanes (32,), states of the bytes) for the active lanes whose access
+    is inside a buffer; report an OUT_OF_BOUNDS fault if there are others."""
     memory, lanes, addresses = wave.group.memory, wave.lanes, source.read(wave)
     begin = memory.offsets(addresses)
     where = (begin if wave.full else begin[lanes])[:, None] + np.arange(width)
@@ -115,14 +116,14 @@ def _reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> t
         return where, lanes, states
     inside = (states != OUTSIDE).all(axis=1)
     first = int(addresses[lanes][~inside][0])
-    wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{does} {width} bytes at {memory.place_of(first, _base(wave, source))}")
+    wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"{does} {width} bytes at {memory.describe(first, _base(wave, source))}")
     kept = lanes.copy()
     kept[lanes] = inside
     return where[inside], kept, states[inside]
 
 
 def _base(wave: Wave, addresses: Source) -> int | None:
-    """The scalar part of an address that has one."""
+    """Return the 64-bit scalar part of an address; None if it has none."""
     pair = [wave.scalar[key - SCALAR_KEY] for key in addresses.keys if key >= SCALAR_KEY]
     return pair[0] | pair[1] << 32 if len(pair) == 2 else None
 
@@ -154,8 +155,8 @@ def _load(instruction: Instruction, first: int, transfer: Transfer, addresses: S
         undefined = (states == UNDEFINED).view(np.uint8) * np.uint8(0xFF)
         if lanes is not wave.lanes:
             nothing: Bytes = np.zeros((int((wave.lanes & ~lanes).sum()), width), dtype=np.uint8)
-            land(wave, first, transfer, nothing, nothing, wave.lanes & ~lanes)
-        land(wave, first, transfer, group.memory.data[where], undefined, lanes)
+            write_registers(wave, first, transfer, nothing, nothing, wave.lanes & ~lanes)
+        write_registers(wave, first, transfer, group.memory.data[where], undefined, lanes)
         log = group.device.log
         tag = log.begin(group.access(line, wave.index), writes=False)
         _report(wave, line, log.read(tag, where.reshape(-1), ordered=False), where, "reads")
@@ -174,14 +175,14 @@ def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: 
         if unclear:
             _check(wave, line, addresses, keys)
         where, lanes, _ = _reach(wave, line, addresses, width, does="writes")
-        if unclear and taken(wave.vector_undefined, first, transfer, lanes).any():
-            buffer = wave.group.memory.place_of(int(where[0, 0]) + BASE) if where.size else "nowhere"
+        if unclear and read_registers(wave.vector_undefined, first, transfer, lanes).any():
+            buffer = wave.group.memory.describe(int(where[0, 0]) + BASE) if where.size else "nowhere"
             wave.fault(FaultKind.UNINITIALISED, line, f"a value that nothing wrote goes to memory, at {buffer}")
         group = wave.group
-        data = taken(wave.vector, first, transfer, lanes)
+        data = read_registers(wave.vector, first, transfer, lanes)
         group.memory.data[where] = data
         if (group.memory.data[where] != data).any():
-            place = group.memory.place_of(int(where.min()) + BASE)
+            place = group.memory.describe(int(where.min()) + BASE)
             wave.fault(FaultKind.RACE, line, f"lanes of one store write different values to the same bytes, near {place}")
         group.memory.states[where] = DEFINED
         log = group.device.log
@@ -194,7 +195,7 @@ def _store(instruction: Instruction, first: int, transfer: Transfer, addresses: 
 
 def _report(wave: Wave, line: int, others: list[Access], where: Indices, does: str) -> None:
     for other in others:
-        place = wave.group.memory.place_of(int(where.min()) + BASE)
+        place = wave.group.memory.describe(int(where.min()) + BASE)
         most = wave.group.most_waves
         met = f"workgroup {other.group}, wave {other.agent % most}"
         if other.group == wave.group.index and other.begun < wave.group.epoch:
@@ -213,7 +214,7 @@ def _private_load(instruction: Instruction, first: int, transfer: Transfer, addr
             _check(wave, line, addresses, keys, Counter.VM)
         rows, where, lanes = _private_reach(wave, line, addresses.read(wave), transfer.width)
         private = wave.group.private[wave.index]
-        land(wave, first, transfer, private.data[rows, where], private.undefined[rows, where], lanes)
+        write_registers(wave, first, transfer, private.data[rows, where], private.undefined[rows, where], lanes)
         wave.begin(Operation(line=line, counter=Counter.VM, keys=keys))
 
     return run
@@ -228,15 +229,16 @@ def _private_store(instruction: Instruction, first: int, transfer: Transfer, add
             _check(wave, line, addresses, keys)
         rows, where, lanes = _private_reach(wave, line, addresses.read(wave), transfer.width)
         private = wave.group.private[wave.index]
-        private.data[rows, where] = taken(wave.vector, first, transfer, lanes)
-        private.undefined[rows, where] = taken(wave.vector_undefined, first, transfer, lanes)
+        private.data[rows, where] = read_registers(wave.vector, first, transfer, lanes)
+        private.undefined[rows, where] = read_registers(wave.vector_undefined, first, transfer, lanes)
         wave.begin(Operation(line=line, counter=Counter.VS))
 
     return run
 
 
 def _private_reach(wave: Wave, line: int, addresses: Anything, width: int) -> tuple[Indices, Indices, Flags]:
-    """Lane numbers (lanes, 1), bytes (lanes, width) and the lanes, of the active ones inside the private memory."""
+    """Return (lane numbers (lanes, 1), byte offsets (lanes, width), flags (32,)) for the active lanes whose access is inside
+    the private memory; report an OUT_OF_BOUNDS fault if there are others."""
     size = wave.group.private[wave.index].size
     begin = (addresses & np.uint64(ALL_BITS)).astype(np.int64)
     inside = wave.lanes & (begin + width <= size)

@@ -1,5 +1,5 @@
-"""Loads and stores of LDS. An address is a register plus an offset in bytes; the ones with two offsets count them in elements,
-or in 64 elements."""
+"""Decode loads and stores of LDS. An address is a register plus an offset in bytes; in the 2addr opcodes, which have two
+offsets, these count elements, or 64 elements in stride64."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from expctl.gfx11.access.transfer import LDS_LOADS, LDS_STORES, Transfer, land, taken
+from expctl.gfx11.access.transfer import LDS_LOADS, LDS_STORES, Transfer, read_registers, write_registers
 from expctl.gfx11.machine.accesses import Access
 from expctl.gfx11.machine.arrays import Bytes, Flags, Words
 from expctl.gfx11.machine.faults import FaultKind
@@ -31,7 +31,7 @@ NAMES = frozenset((
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One of the accesses of an instruction: its offset, and the first register of its data."""
+    """One of the one or two accesses of an instruction: its offset in bytes, and the first register of its data."""
 
     offset: int
     register: int
@@ -39,7 +39,7 @@ class Part:
 
 
 def decode_lds(instruction: Instruction) -> Run:
-    """Raises Unsupported."""
+    """Decode a ds_load or ds_store. Raises Unsupported for an unknown opcode, operand or modifier."""
     two, one = _TWO.match(instruction.mnemonic), _ONE.match(instruction.mnemonic)
     match = two or one
     if match is None:
@@ -75,7 +75,7 @@ def decode_lds(instruction: Instruction) -> Run:
 
 
 def lds_offset(instruction: Instruction, text: str, most: int) -> int:
-    """Raises Unsupported if it is no number or too large for its field."""
+    """Parse an offset. Raises Unsupported if it is no number or outside 0..`most`."""
     try:
         offset = int(text, 0)
     except ValueError:
@@ -86,7 +86,7 @@ def lds_offset(instruction: Instruction, text: str, most: int) -> int:
 
 
 def vector_index(instruction: Instruction, operand: Operand, count: int) -> int:
-    """The first of `count` vector registers. Raises Unsupported for another operand."""
+    """Return the index of the first of `count` vector registers. Raises Unsupported for any other operand."""
     if operand.kind is not Kind.VECTOR or operand.count != count or operand.negated or operand.absolute:
         raise instruction.unsupported(f"an operand of {count} vector register(s) is needed")
     return operand.index
@@ -110,8 +110,8 @@ def _load(instruction: Instruction, base: int, parts: list[Part]) -> Run:
             plan = _plan(wave, line, addresses, part)
             data, undefined = lds.data[plan.where], lds.undefined[plan.where]
             if plan.outside:
-                _land_zero(wave, part, wave.lanes & ~plan.lanes)
-            land(wave, part.register, part.transfer, data, undefined, plan.lanes)
+                _write_zero(wave, part, wave.lanes & ~plan.lanes)
+            write_registers(wave, part.register, part.transfer, data, undefined, plan.lanes)
             tag = lds.log.begin(group.access(line, wave.index), writes=False)
             _report(wave, line, lds.log.read(tag, plan.where.reshape(-1), ordered=True), "reads", plan)
             tags.append(tag)
@@ -132,12 +132,12 @@ def _store(instruction: Instruction, base: int, parts: list[Part]) -> Run:
         tags = []
         for part in parts:
             plan = _plan(wave, line, wave.u32[base], part)
-            data = taken(wave.vector, part.register, part.transfer, plan.lanes)
+            data = read_registers(wave.vector, part.register, part.transfer, plan.lanes)
             lds.data[plan.where] = data
             if plan.overlaps and (lds.data[plan.where] != data).any():
                 wave.fault(FaultKind.RACE, line, "lanes of one store write different values to the same bytes of LDS")
             if unclear:
-                lds.undefined[plan.where] = taken(wave.vector_undefined, part.register, part.transfer, plan.lanes)
+                lds.undefined[plan.where] = read_registers(wave.vector_undefined, part.register, part.transfer, plan.lanes)
             else:
                 lds.undefined[plan.where] = 0
             tag = lds.log.begin(group.access(line, wave.index), writes=True)
@@ -167,9 +167,9 @@ def _check(wave: Wave, line: int, base: int, data: Iterable[int], loads: Counter
     wave.check_address(line, base)
 
 
-def _land_zero(wave: Wave, part: Part, lanes: Flags) -> None:
+def _write_zero(wave: Wave, part: Part, lanes: Flags) -> None:
     nothing: Bytes = np.zeros((int(lanes.sum()), part.transfer.width), dtype=np.uint8)
-    land(wave, part.register, part.transfer, nothing, nothing, lanes)
+    write_registers(wave, part.register, part.transfer, nothing, nothing, lanes)
 
 
 def _report(wave: Wave, line: int, others: list[Access], does: str, plan: Plan) -> None:

@@ -1,4 +1,4 @@
-"""ds_permute and ds_bpermute: lanes exchange values through the crossbar of the LDS, not through its bytes."""
+"""Decode ds_permute and ds_bpermute: lanes exchange values through the LDS's crossbar, without using its memory."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _MOST_OFFSET = 65535
 
 
 def decode_permute(instruction: Instruction) -> Run:
-    """`v, v, v offset:n`. The lane that an address names is (address + n) / 4 modulo 32. Raises Unsupported."""
+    """Decode `v, v, v offset:n`: destination, address, data. The lane addressed is (address + n) / 4 modulo 32.
+
+    Raises Unsupported for other operands or modifiers.
+    """
     fields = instruction.fields()
     modifiers = dict(fields.modifiers)
     offset = np.uint32(lds_offset(instruction, modifiers.pop("offset", "0"), _MOST_OFFSET))
@@ -39,12 +42,12 @@ def decode_permute(instruction: Instruction) -> Run:
 
 
 def _pulled(named: Words, values: Words, active: Anything) -> Words:
-    """Each lane gets the value of the lane that it names; of an inactive one, 0."""
+    """Return the value of lane `named[i]` for each lane i; 0 where that lane is inactive."""
     return np.where(active, values, np.uint32(0))[named]
 
 
 def _pushed(named: Words, values: Words, active: Anything) -> Words:
-    """Each active lane sends its value to the lane that it names; the highest of several senders wins, without one it is 0."""
+    """Return for each lane the value of the highest active lane i with `named[i]` equal to it; 0 if there is none."""
     sent: Words = np.zeros(LANES, dtype=np.uint32)
     for lane in np.flatnonzero(active):
         sent[named[lane]] = values[lane]

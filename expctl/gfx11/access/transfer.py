@@ -1,4 +1,4 @@
-"""How the bytes of a load or store lie in its registers."""
+"""Convert between the bytes of a load or store in memory and its registers."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _LOW, _HIGH = 0xFFFF, 0xFFFF0000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Transfer:
-    """`bits` is the part of the last register that is written or read: one of ALL_BITS, 0xffff, 0xffff0000."""
+    """The format of a load or store. `bits` masks the part of the register that is used: ALL_BITS, 0xffff or 0xffff0000."""
 
     width: int
-    """Bytes per lane."""
+    """Bytes per lane in memory."""
     registers: int
     is_signed: bool = False
     bits: int = ALL_BITS
 
 
 def _part(kind: str, bits: int = ALL_BITS) -> Transfer:
-    """Of `u8`, `i16`, `b8`, ..."""
+    """Return the transfer of one register for a suffix like `u8`, `i16` or `b8`: i is sign-extended, u and b are not."""
     return Transfer(width=int(kind[1:]) // 8, registers=1, is_signed=kind[0] == "i", bits=bits)
 
 
@@ -41,7 +41,7 @@ STORES: dict[str, Transfer] = {
     **{kind: _part(kind) for kind in ("b8", "b16")},
     **{f"d16_hi_{kind}": _part(kind, _HIGH) for kind in ("b8", "b16")},
 }
-"""By what follows global_load_, scratch_store_, ..."""
+"""Formats of LOADS and STORES by the suffix after global_load_, scratch_store_, ..."""
 LDS_LOADS: dict[str, Transfer] = {
     **_WORDS,
     **_WHOLE,
@@ -53,11 +53,11 @@ LDS_STORES: dict[str, Transfer] = {
     **{kind: _part(kind) for kind in ("b8", "b16")},
     **{f"{kind}_d16_hi": _part(kind, _HIGH) for kind in ("b8", "b16")},
 }
-"""By what follows ds_load_, ds_store_."""
+"""Formats of LDS_LOADS and LDS_STORES by the suffix after ds_load_, ds_store_."""
 
 
-def land(wave: Wave, first: int, transfer: Transfer, data: Bytes, undefined: Bytes, lanes: Flags) -> None:
-    """Write loaded bytes (lanes, width) and their undefined bits to registers, for the lanes that `lanes` (32,) picks."""
+def write_registers(wave: Wave, first: int, transfer: Transfer, data: Bytes, undefined: Bytes, lanes: Flags) -> None:
+    """Write loaded bytes (lanes, width) and their undefined bits to the registers from `first`, in the lanes set in `lanes`."""
     last = first + transfer.registers
     keys = range(first, last)
     words = _words(transfer, data)
@@ -85,7 +85,7 @@ def _put(rows: Words, words: Words, lanes: Flags) -> None:
 
 
 def _words(transfer: Transfer, data: Bytes) -> Words:
-    """(registers, lanes)"""
+    """Return loaded bytes (lanes, width) as register values, (registers, lanes)."""
     if transfer.width >= 4:
         return data.view(np.uint32).T
     return _extended(data, is_signed=transfer.is_signed)
@@ -103,8 +103,8 @@ def _undefined_words(transfer: Transfer, undefined: Bytes) -> Words:
     return np.asarray(np.where((words != 0) & transfer.is_signed, np.uint32(ALL_BITS), words))
 
 
-def taken(rows: Words, first: int, transfer: Transfer, lanes: Flags) -> Bytes:
-    """The bytes (lanes, width) that a store takes from registers, or from their undefined bits."""
+def read_registers(rows: Words, first: int, transfer: Transfer, lanes: Flags) -> Bytes:
+    """Return the bytes (lanes, width) that a store reads from `rows`: vector registers, or their undefined bits."""
     words = rows[first : first + transfer.registers, lanes] if not lanes.all() else rows[first : first + transfer.registers]
     if transfer.width >= 4:
         return np.ascontiguousarray(words.T).view(np.uint8)

@@ -1,11 +1,11 @@
-"""Who touched which byte last: enough to see two waves meet there without a barrier between, whatever order they run in.
+"""Detect data races: two waves access a byte, one of them writes, and no barrier orders them, in whatever order they run.
 
 Time is counted in epochs: the number of barriers that the workgroup has passed. An access lasts from the epoch that issued
 it to the one in which a wait proved its end. Two accesses of different waves to a byte, one of them a write, are ordered only
 if one ends in an earlier epoch than the other begins; workgroups of one launch are never ordered.
 
-Per byte the last writer, the last reader, and the last reader of another wave than that: with them the latest reader that isn't
-the writing wave itself is always known.
+The log keeps, for each byte, the last writer, the last reader, and the last reader of another wave than that one. So the
+latest reader other than the writing wave is always known.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ Tags = NDArray[np.int32]
 
 @dataclass(slots=True)
 class Access:
-    """One instruction of one wave."""
+    """One execution of a memory instruction by one wave. `begun` and `ended` are epochs (barriers passed)."""
 
     line: int
     agent: int
-    """Unique among the waves of a launch."""
+    """Number of the wave, unique in the launch; `group` is the number of its workgroup."""
     group: int
     begun: int
     ended: int
-    """FOREVER while it may outlast a barrier."""
+    """FOREVER while the access may outlast a barrier."""
 
 
 class AccessLog:
-    """The accesses to one memory of `size` bytes."""
+    """The accesses to one memory of `size` bytes. A tag is the index of an access; 0 means none."""
 
     def __init__(self, size: int) -> None:
         self.writers: Tags = np.zeros(size, dtype=np.int32)
@@ -47,7 +47,7 @@ class AccessLog:
         self._last_read: dict[int, int] = {}
 
     def begin(self, access: Access, *, writes: bool) -> int:
-        """A tag for an access that starts now."""
+        """Register an access that starts now; return its tag."""
         tag = len(self._accesses)
         self._accesses.append(access)
         if tag >= len(self._agents):
@@ -58,20 +58,20 @@ class AccessLog:
         return tag
 
     def extend(self, tag: int) -> None:
-        """The access may still be under way after the next barrier."""
+        """Note that an access may still be under way after the next barrier."""
         access = self._accesses[tag]
         access.ended = FOREVER
         self._last_write[access.agent] = self._last_read[access.agent] = FOREVER
 
     def end(self, tag: int, epoch: int) -> None:
-        """An extended access has ended."""
+        """Note that an access that was extended has ended in `epoch`."""
         self._accesses[tag].ended = epoch
 
     def read(self, tag: int, where: Indices, *, ordered: bool) -> list[Access]:
-        """Note a read; returns the writes that it races with. `ordered`: all accesses are one workgroup's."""
+        """Note a read of the bytes `where`; return the writes that it races with. `ordered`: one workgroup has all accesses."""
         access = self._accesses[tag]
-        quiet = ordered and self._quiet(self._last_write, access)
-        conflicts = [] if quiet else self._conflicts(access, self.writers.take(where))
+        is_alone = ordered and self._is_alone(self._last_write, access)
+        conflicts = [] if is_alone else self._conflicts(access, self.writers.take(where))
         before = self.readers.take(where)
         is_mine = self._agents.take(before) == access.agent
         self.other_readers[where] = np.where(is_mine, self.other_readers.take(where), before)
@@ -79,19 +79,19 @@ class AccessLog:
         return conflicts
 
     def write(self, tag: int, where: Indices, *, ordered: bool) -> list[Access]:
-        """Note a write; returns the accesses that it races with."""
+        """Note a write of the bytes `where`; return the reads and writes that it races with."""
         access = self._accesses[tag]
         conflicts = []
-        if not (ordered and self._quiet(self._last_write, access)):
+        if not (ordered and self._is_alone(self._last_write, access)):
             conflicts += self._conflicts(access, self.writers.take(where))
-        if not (ordered and self._quiet(self._last_read, access)):
+        if not (ordered and self._is_alone(self._last_read, access)):
             conflicts += self._conflicts(access, self.readers.take(where))
             conflicts += self._conflicts(access, self.other_readers.take(where))
         self.writers[where] = tag
         return conflicts
 
-    def _quiet(self, last: dict[int, int], access: Access) -> bool:
-        """No other wave has anything in this epoch: the common case, without a look at the bytes."""
+    def _is_alone(self, last: dict[int, int], access: Access) -> bool:
+        """No other wave has an access in this epoch: the common case, decided without a look at the bytes."""
         return all(epoch < access.begun for agent, epoch in last.items() if agent != access.agent)
 
     def _conflicts(self, access: Access, tags: Tags) -> list[Access]:

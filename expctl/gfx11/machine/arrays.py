@@ -1,4 +1,4 @@
-"""Names of the array types. A lane array has shape (32,): one element per lane of a wave."""
+"""Names of the array types, and lane masks. A lane array has shape (32,): one element per lane of a wave."""
 
 from typing import Any
 
@@ -15,13 +15,13 @@ Flags = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 Indices = NDArray[np.int64]
 Anything = Any
-"""A lane array of whatever type the operation at hand says. (numpy's stubs can't follow a type through a table.)"""
+"""A lane array of a type that the operation decides. (numpy's stubs can't follow a type through a table.)"""
 
 _lanes_of: dict[int, Flags] = {}
 
 
 def lanes_of(bits: int) -> Flags:
-    """A 32-bit lane mask as (32,) flags. The array is shared: never write to it."""
+    """Return a 32-bit lane mask as (32,) flags, lane 0 from bit 0. The array is shared and read-only."""
     lanes = _lanes_of.get(bits)
     if lanes is None:
         packed = np.frombuffer(bits.to_bytes(4, "little"), dtype=np.uint8)
@@ -32,5 +32,5 @@ def lanes_of(bits: int) -> Flags:
 
 
 def bits_of(lanes: Flags) -> int:
-    """(32,) flags as a 32-bit lane mask."""
+    """Return (32,) flags as a 32-bit lane mask, lane 0 in bit 0."""
     return int.from_bytes(np.packbits(lanes, bitorder="little").tobytes(), "little")

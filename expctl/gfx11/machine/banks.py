@@ -1,4 +1,4 @@
-"""How often the LDS must be passed to serve one access: 32 banks of 4 bytes, each gives one word at a time.
+"""Count the passes that the LDS needs to serve one access: 32 banks of 4 bytes, each gives one word at a time.
 
 All 32 lanes of an access of up to 4 bytes go together, 16 lanes of one of 8 bytes, 8 lanes of one of 16 (so a group moves 128
 bytes, or asks for no more than that). Lanes that want the same word share it. A group takes as many passes as the busiest bank
@@ -15,9 +15,9 @@ BANKS, WORD = 32, 4
 
 
 def passes(addresses: Indices, lanes: Flags, width: int) -> tuple[int, int]:
-    """(passes, the least possible) for byte addresses (32,) of `width` bytes each; inactive lanes ask for nothing."""
+    """Return (passes, fewest possible) for byte addresses (32,) of `width` bytes each; lanes outside `lanes` don't count."""
     group = 32 if width <= WORD else max(8, 32 * WORD // width)
-    taken = least = 0
+    needed = least = 0
     for first in range(0, 32, group):
         active = addresses[first : first + group][lanes[first : first + group]]
         if len(active) == 0:
@@ -27,11 +27,11 @@ def passes(addresses: Indices, lanes: Flags, width: int) -> tuple[int, int]:
         for offset in range(int((end - begin).max()) + 1):
             words.update((begin + offset)[begin + offset <= end].tolist())
         busiest = np.bincount(np.fromiter(words, dtype=np.int64) % BANKS, minlength=BANKS).max()
-        taken += int(busiest)
+        needed += int(busiest)
         least += max(1, -(-_words_of_aligned(len(set(active.tolist())), width) // BANKS))
-    return taken, least
+    return needed, least
 
 
 def _words_of_aligned(pieces: int, width: int) -> int:
-    """Fewest words that hold so many different pieces."""
+    """Return the fewest 4-byte words that can hold `pieces` distinct pieces of `width` bytes."""
     return -(-pieces * width // WORD)

@@ -1,4 +1,4 @@
-"""Straight-line code: the decoded steps between two places where control can come or go."""
+"""Define a basic block: the decoded steps between two places where control can enter or leave."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from expctl.gfx11.machine.wave import Wave
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """`leave` gives the index of the next block, BARRIER or END."""
+    """A basic block. `leave` returns the index of the next block, BARRIER or END; `size` counts instructions."""
 
     steps: tuple[Run, ...]
     leave: Callable[[Wave], int]
     first: int
-    """Index of its first instruction in the program."""
+    """Index in the program of the block's first instruction."""
     size: int
     last_line: int

@@ -1,4 +1,4 @@
-"""Exact counts of an interpretation: what was executed how often, and what the memory instructions touched."""
+"""Exact counts of an interpretation: how often each instruction ran, and which memory it touched."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from expctl.gfx11.text.program import Instruction, Program
 
 
 class Class(StrEnum):
-    """Classes of instructions."""
+    """Classes of instructions, by the unit that executes them."""
 
     VECTOR = "vector ALU"
     MATRIX = "matrix"
@@ -26,7 +26,7 @@ class Class(StrEnum):
     WAIT = "wait"
     BARRIER = "barrier"
     HINT = "hint"
-    """No effect on results: s_delay_alu, s_clause, cache invalidation, s_nop, ..."""
+    """Instructions without an effect on results: s_delay_alu, s_clause, cache invalidation, s_nop, ..."""
 
 
 _CLASSES = (
@@ -50,7 +50,7 @@ _CLASSES = (
 
 
 def class_of(instruction: Instruction) -> Class:
-    """Raises Unsupported for what is in no class."""
+    """Return the class of an instruction, by its mnemonic. Raises Unsupported for an instruction of no class."""
     for pattern, kind in _CLASSES:
         if re.match(pattern, instruction.mnemonic):
             return kind
@@ -59,28 +59,28 @@ def class_of(instruction: Instruction) -> Class:
 
 @dataclass(slots=True, kw_only=True)
 class Traffic:
-    """Sums over all executions of one instruction."""
+    """Memory traffic summed over all executions of one instruction. `lds_least` is the fewest passes without bank conflicts."""
 
     lds_passes: int = 0
     lds_least: int = 0
     lines: int = 0
-    """128-byte lines of memory touched."""
+    """128-byte lines of global memory touched, summed over executions."""
     lines_least: int = 0
-    """Fewest lines that could hold the bytes."""
+    """Fewest 128-byte lines that could hold the bytes."""
     bytes: int = 0
 
 
 @dataclass(slots=True)
 class Tally:
-    """Filled while interpreting: executions per block, traffic per line of the assembly."""
+    """Counters that the interpretation fills: executions per block, traffic per line of the assembly."""
 
     executions: list[int]
     traffic: dict[int, Traffic] = field(default_factory=dict)
     plans: dict[Any, Any] = field(default_factory=dict)
-    """What LDS accesses touch (lds.Plan), kept because they repeat from chunk to chunk."""
+    """Cache of lds.Plan, by addresses, lanes, width and size: loops repeat the same LDS accesses."""
 
     def of_line(self, line: int) -> Traffic:
-        """The traffic of the instruction on that line."""
+        """Return the traffic of the instruction on `line` of the assembly, to be added to."""
         found = self.traffic.get(line)
         if found is None:
             found = self.traffic[line] = Traffic()
@@ -89,11 +89,11 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """Counts over a stretch of code, by waves (an instruction of 32 lanes is one)."""
+    """Counts over a range of instructions. An instruction that a wave executes in its 32 lanes counts once."""
 
     instructions: int
     operations: int
-    """As instructions, but a v_dual counts two."""
+    """Like `instructions`, but a v_dual counts as two."""
     by_class: dict[Class, int]
     lds_passes: int
     lds_least: int
@@ -103,25 +103,25 @@ class Summary:
 
     @property
     def matrix(self) -> int:
-        """v_wmma executed."""
+        """Number of v_wmma executed."""
         return self.by_class.get(Class.MATRIX, 0)
 
     @property
     def matrix_share(self) -> float:
-        """v_wmma among all instructions."""
+        """Share of v_wmma among all instructions executed, 0..1."""
         return self.matrix / self.instructions if self.instructions else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """What one launch executed. `executed[i]` belongs to instruction i of the program."""
+    """Counts of one launch. `executed[i]` belongs to instruction i of the program, `traffic` to a line of the assembly."""
 
     program: Program
     executed: tuple[int, ...]
     traffic: dict[int, Traffic]
 
     def summary(self, first: int = 0, end: int | None = None) -> Summary:
-        """Of instructions first..end-1, all by default."""
+        """Sum the counts of instructions first..end-1; of all by default."""
         by_class: dict[Class, int] = {}
         operations = instructions = 0
         totals, scratch = Traffic(), 0
@@ -151,7 +151,7 @@ class Counts:
         )
 
     def hot_loop(self) -> Summary | None:
-        """The innermost loop that executed the most v_wmma, or the most instructions if none has any; None without a loop."""
+        """Return counts of the innermost loop with most v_wmma executed, or most instructions if none has any; None without."""
         loops = self._innermost_loops()
         summaries = [self.summary(first, end) for first, end in loops]
         return max(summaries, key=lambda found: (found.matrix, found.instructions), default=None)

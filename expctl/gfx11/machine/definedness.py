@@ -1,4 +1,4 @@
-"""Which bits of a result are undefined, given the values and the undefined bits of the sources.
+"""Rules for which bits of a result are undefined, given the values and the undefined bits of the sources.
 
 Rules err on the side of "undefined", but they are exact where compilers rely on it: moving, masking, shifting and
 picking bytes of a register of which only a part was ever written.
@@ -18,12 +18,12 @@ _NONE = np.uint64(0)
 
 
 def any_bit(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """One undefined bit anywhere makes the whole result undefined."""
+    """Rule: one undefined bit in any source makes the whole result undefined."""
     return np.asarray(np.where(same_bits(values, undefined) != 0, _ALL, _NONE))
 
 
-def same_bits(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:  # noqa: ARG001  as above
-    """Bit i of the result depends on bit i of the sources."""
+def same_bits(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:  # noqa: ARG001  the signature of a Rule
+    """Rule: bit i of the result is undefined if bit i of any source is."""
     union = undefined[0]
     for bits in undefined[1:]:
         union = np.bitwise_or(union, bits)
@@ -31,39 +31,42 @@ def same_bits(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:  #
 
 
 def bits_above(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Carries only go up: the lowest undefined bit and all above it (sums, differences, products)."""
+    """Rule for sums, differences, products: the lowest undefined bit and all above it, since carries only go up."""
     union = same_bits(values, undefined).astype(np.uint64)
     return np.asarray(union | (~union + np.uint64(1)))
 
 
 def conjunction(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """a & b: a defined zero decides."""
+    """Rule for a & b: a bit is defined where both sources are, or where either is a defined 0."""
     (a, b), (p, q) = values, undefined
     return np.asarray((p & q) | (p & _bits(b)) | (q & _bits(a)))
 
 
 def disjunction(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """a | b: a defined one decides."""
+    """Rule for a | b: a bit is defined where both sources are, or where either is a defined 1."""
     (a, b), (p, q) = values, undefined
     return np.asarray((p & q) | (p & ~_bits(b)) | (q & ~_bits(a)))
 
 
 def and_or(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """(a & b) | c."""
+    """Rule for (a & b) | c, composed of `conjunction` and `disjunction`."""
     a, b, c = values
     inner = conjunction((a, b), undefined[:2])
     return disjunction((_bits(a) & _bits(b), c), (inner, undefined[2]))
 
 
 def disjunction_of_three(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """a | b | c."""
+    """Rule for a | b | c, composed of two `disjunction`s."""
     a, b, c = values
     inner = disjunction((a, b), undefined[:2])
     return disjunction((_bits(a) | _bits(b), c), (inner, undefined[2]))
 
 
 def moved_by(evaluate: Callable[..., Anything], *, amount: int) -> Rule:
-    """The undefined bits move as the values do; source `amount` says how far or which, and must be defined itself."""
+    """Return a rule for shifts and permutes: undefined bits move as `evaluate` moves the values.
+
+    Source number `amount` says how far or which; an undefined bit in it makes the whole result undefined.
+    """
 
     def rule(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
         words = [values[i] if i == amount else undefined[i].view(_dtype(values[i])) for i in range(len(values))]
@@ -74,14 +77,14 @@ def moved_by(evaluate: Callable[..., Anything], *, amount: int) -> Rule:
 
 
 def chosen(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """b where the mask is set, else a; wholly undefined where the mask's bit is."""
+    """Rule for selecting b where the mask is set, else a: the bits of that source, or all bits where the mask is undefined."""
     p, q, choice = undefined
     picked = np.where(values[2], q, p)
     return np.asarray(np.where(choice != 0, _ALL, picked))
 
 
 def shifted_or(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """(a << b) | c."""
+    """Rule for (a << b) | c: an undefined bit in b makes the shifted term wholly undefined."""
     a, b, c = values
     shift = _bits(b) & np.uint32(31)
     inner = np.where(undefined[1] != 0, np.uint32(ALL_BITS), undefined[0] << shift)
@@ -89,7 +92,7 @@ def shifted_or(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
 
 
 def _bits(values: Anything) -> Anything:
-    """The values' own bits, as 32 or 64 of them."""
+    """Return the bit patterns of the values as uint32 or uint64, narrower ones widened to uint32."""
     size = values.dtype.itemsize
     return values.view(f"u{size}") if size >= 4 else values.astype(np.uint32)
 

@@ -1,11 +1,11 @@
-"""What a kernel did wrong. Data, not exceptions: the interpretation goes on after a fault."""
+"""Faults: what a kernel did wrong, as data and not exceptions, for the interpretation goes on after a fault."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 
 class FaultKind(StrEnum):
-    """Classes of faults."""
+    """The kinds of fault that the interpreter reports."""
 
     RACE = "race"
     """Two waves touch the same bytes, one writes, and no barrier lies between."""
@@ -13,22 +13,25 @@ class FaultKind(StrEnum):
     """A register is used before the load into it must have returned, or LDS is published before the access must have ended."""
     OUT_OF_BOUNDS = "out of bounds"
     UNINITIALISED = "uninitialised"
-    """A value that nothing wrote decides an address, a branch, the active lanes or a result in memory."""
+    """A value that nothing wrote determines an address, a branch, the active lanes or a result in memory."""
     LANES_DIFFER = "lanes differ"
     """Lanes 16..31 of an input of a matrix instruction don't repeat lanes 0..15."""
     DIVERGED = "diverged"
-    """A barrier that some waves of the workgroup never reach."""
+    """Some waves of the workgroup end without reaching a barrier at which others wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """`line` is where it shows, `other_line` the other access of a race or the load that was not waited for (0: none)."""
+    """One fault of the kernel, at `line` of the assembly.
+
+    `other_line` is the other access of a race or the load that was not waited for; 0 if there is none.
+    """
 
     kind: FaultKind
     line: int
     other_line: int = 0
     what: str
-    """In words: which bytes of which buffer, which register, which waves."""
+    """Description: which bytes of which buffer, which register, which waves."""
     workgroup: int
     wave: int
 
@@ -39,17 +42,17 @@ class Fault:
 
 @dataclass(slots=True)
 class FaultLog:
-    """Keeps the first fault of each kind and pair of lines, and how often each came."""
+    """Keeps the first fault of each kind and pair of lines, and how often it occurred."""
 
     first: dict[tuple[FaultKind, int, int], Fault] = field(default_factory=dict)
     times: dict[tuple[FaultKind, int, int], int] = field(default_factory=dict)
 
     def add(self, fault: Fault) -> None:
-        """Record one."""
+        """Count a fault; keep it if it is the first of its kind and lines."""
         key = (fault.kind, fault.line, fault.other_line)
         self.first.setdefault(key, fault)
         self.times[key] = self.times.get(key, 0) + 1
 
     def all(self) -> tuple[Fault, ...]:
-        """One of each, in the order of their lines."""
+        """Return the kept faults, one for each kind and pair of lines, in the order of their lines."""
         return tuple(sorted(self.first.values(), key=lambda fault: (fault.line, fault.other_line, fault.kind)))

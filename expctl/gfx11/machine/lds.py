@@ -1,4 +1,4 @@
-"""The LDS of one workgroup: its bytes, which of their bits are undefined, and who touched them."""
+"""The LDS (local data share) of one workgroup: its bytes, their undefined bits, and the log of accesses."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from expctl.gfx11.machine.counts import Tally
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What one access of a wave touches. It depends on nothing but addresses, lanes, width and size."""
+    """The bytes that one LDS access of a wave touches, computed from addresses, lanes, width and size alone."""
 
     where: Indices
-    """(lanes inside, width) bytes"""
+    """Byte indices, shape (lanes inside, width)."""
     lanes: Flags
-    """(32,) active and inside the LDS"""
+    """(32,) flags: active, and wholly inside the LDS."""
     outside: tuple[int, ...]
-    """Addresses beyond its end."""
+    """Addresses of active lanes that reach beyond the end of the LDS."""
     overlaps: bool
-    """Lanes share bytes."""
+    """Two lanes touch a byte in common."""
     passes: int
     least: int
 
 
 class Lds:
-    """`undefined[i]` has the bits of byte i that this workgroup hasn't written: all of them at first."""
+    """Memory of `size` bytes. `undefined[i]` is a mask of the bits of byte i that nothing has defined: 0xff at first."""
 
     def __init__(self, size: int, tally: Tally) -> None:
         self.size = size
@@ -39,7 +39,7 @@ class Lds:
         self._plans = tally.plans
 
     def plan(self, addresses: Words, offset: int, active: int, width: int) -> Plan:
-        """For byte addresses (32,) of the lanes in `active`."""
+        """Return the (cached) plan of an access of `width` bytes at `addresses`, (32,), + `offset`, by the lanes `active`."""
         key = (addresses.tobytes(), offset, active, width, self.size)
         plan = self._plans.get(key)
         if plan is None:
@@ -52,7 +52,7 @@ def _plan(addresses: Words, offset: int, active: int, width: int, size: int) -> 
     lanes = lanes_of(active)
     inside = lanes & (begin + width <= size)
     outside = tuple(begin[lanes & ~inside].tolist())
-    taken, least = passes(begin, inside, width)
+    needed, least = passes(begin, inside, width)
     where = begin[inside][:, None] + np.arange(width)
     overlaps = len(np.unique(where)) != where.size
-    return Plan(where=where, lanes=inside, outside=outside, overlaps=overlaps, passes=taken, least=least)
+    return Plan(where=where, lanes=inside, outside=outside, overlaps=overlaps, passes=needed, least=least)

@@ -1,7 +1,7 @@
-"""Global memory: named buffers in one address space, far apart, so that whatever misses one is seen and named.
+"""Global memory: named buffers in one address space, so far apart that an access outside a buffer is noticed.
 
-Addresses hold an offset into one arena. Pages of it that nobody touches cost nothing, so the gaps can be wide: an access has to
-miss its buffer by GAP bytes to land in another one.
+An address is BASE plus an offset into one array, the arena. Its untouched pages cost nothing, so the gaps can be wide: an
+access has to miss its buffer by GAP bytes to hit another one.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ BASE = 0x7F00_0000_0000
 """Address of the arena: far from 0, so that a lost upper half of an address is out of bounds."""
 GAP = 1 << 22
 OUTSIDE, DEFINED, UNDEFINED = 0, 1, 2
-"""State of a byte."""
-POISON = 0xFF  # read as a half, a float or a double it is a NaN
+"""State of a byte of the arena: outside every buffer, or inside one and defined or not."""
+POISON = 0xFF  # value of an undefined byte: a half, a float or a double of such bytes is a NaN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:
-    """`size` bytes at `offset` of the arena."""
+    """A named buffer: `size` bytes at `offset` of the arena."""
 
     name: str
     offset: int
@@ -30,12 +30,12 @@ class Buffer:
 
     @property
     def address(self) -> int:
-        """What a kernel gets as a pointer."""
+        """The address of the buffer's first byte, which a kernel gets as a pointer."""
         return BASE + self.offset
 
 
 class Memory:
-    """The arena. `states[i]` says whether byte i belongs to a buffer and has been written."""
+    """The arena with its buffers. `states[i]` says whether byte i is OUTSIDE all buffers, DEFINED or UNDEFINED."""
 
     def __init__(self, sizes: dict[str, int]) -> None:
         offset = GAP
@@ -51,43 +51,43 @@ class Memory:
             self.states[buffer.offset : buffer.offset + buffer.size] = UNDEFINED
 
     def buffer(self, name: str) -> Buffer:
-        """By name."""
+        """Return the buffer of that name."""
         return next(buffer for buffer in self.buffers if buffer.name == name)
 
     def fill(self, name: str, values: Anything) -> None:
-        """Write a buffer from its start on, before the launch."""
+        """Write the bytes of `values` to the start of a buffer and mark them defined; called before the launch."""
         buffer = self.buffer(name)
         raw = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
         self.data[buffer.offset : buffer.offset + len(raw)] = raw
         self.states[buffer.offset : buffer.offset + len(raw)] = DEFINED
 
-    def forget(self, offset: int, size: int) -> None:
-        """Make bytes of the arena undefined again."""
+    def undefine(self, offset: int, size: int) -> None:
+        """Make `size` bytes of the arena undefined again."""
         self.data[offset : offset + size] = POISON
         self.states[offset : offset + size] = UNDEFINED
 
     def contents(self, name: str) -> Bytes:
-        """A copy of a buffer's bytes."""
+        """Return a copy of a buffer's bytes, (size,) uint8."""
         buffer = self.buffer(name)
         return self.data[buffer.offset : buffer.offset + buffer.size].copy()
 
     def written(self, name: str) -> Bytes:
-        """Which bytes of a buffer hold a defined value, as 0 and 1."""
+        """Return (size,) uint8: 1 for each byte of a buffer that holds a defined value, else 0."""
         buffer = self.buffer(name)
         states = self.states[buffer.offset : buffer.offset + buffer.size]
         return np.asarray(states == DEFINED, dtype=np.uint8)
 
     def offsets(self, addresses: Anything) -> Indices:
-        """Offsets into the arena of uint64 addresses; those outside become 0, which no buffer holds."""
+        """Return the arena offsets of uint64 addresses; one outside the arena becomes 0, which no buffer holds."""
         offsets = (addresses - np.uint64(BASE)).astype(np.uint64)
         inside: Indices = np.where(offsets < np.uint64(len(self.data) - 64), offsets, np.uint64(0)).astype(np.int64)
         return inside
 
-    def place_of(self, address: int, base: int | None = None) -> str:
-        """An address in words: from the buffer that is nearest to it, or to `base`, the uniform part of the address, if that
-        is known and the address has strayed far from it."""
+    def describe(self, address: int, base: int | None = None) -> str:
+        """Return an address in words, relative to the nearest buffer, e.g. `4 bytes after the end of x (64 bytes)`; relative to
+        `base`, the scalar part of the address, if that is given and more than GAP bytes away."""
         if base is not None and abs(address - base) > GAP:
-            return f"{address - base} bytes from an address that is {self.place_of(base)}"
+            return f"{address - base} bytes from an address that is {self.describe(base)}"
         offset = address - BASE
 
         def distance(buffer: Buffer) -> int:

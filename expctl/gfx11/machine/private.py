@@ -8,7 +8,7 @@ from expctl.gfx11.machine.arrays import LANES, Bytes
 
 
 class Private:
-    """`size` bytes per lane, each lane its own. Nothing is defined at first."""
+    """Memory of (32, `size`) bytes: one row per lane. `undefined` masks the bits that nothing has defined: all at first."""
 
     def __init__(self, size: int) -> None:
         self.size = size

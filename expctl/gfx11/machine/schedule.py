@@ -1,4 +1,4 @@
-"""How the waves of a workgroup take turns: each runs to the next barrier, in an order drawn anew for each stretch."""
+"""Schedule the waves of a workgroup: each runs to the next barrier, in an order drawn at random after each barrier."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from expctl.gfx11.machine.workgroup import Workgroup
 from expctl.gfx11.text.errors import Runaway
 
 BARRIER = -1
-"""In place of the index of the next block: the wave waits; `Wave.resume` says where it goes on."""
+"""Returned by Block.leave instead of a block's index: the wave waits at a barrier; `Wave.resume` is the block after it."""
 END = -2
 
 
 def run_waves(group: Workgroup, waves: list[Wave], blocks: list[Block], order: random.Random) -> None:
-    """Run every wave of `group` to its end, from barrier to barrier, in orders drawn from `order`. Raises Runaway."""
+    """Run every wave of `group` to its end, from barrier to barrier, in orders drawn from `order`. Raises Runaway.
+
+    Waves that end while others wait at a barrier are reported as a DIVERGED fault.
+    """
     running = list(waves)
     while running:
         order.shuffle(running)
@@ -31,7 +34,7 @@ def run_waves(group: Workgroup, waves: list[Wave], blocks: list[Block], order: r
 
 
 def _run_to_barrier(group: Workgroup, wave: Wave, blocks: list[Block]) -> bool:
-    """False if the wave has ended."""
+    """Run a wave to its next barrier; return False if it ended instead. Raises Runaway."""
     at = wave.resume
     executions = group.tally.executions
     while at >= 0:

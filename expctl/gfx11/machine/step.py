@@ -1,4 +1,4 @@
-"""A decoded instruction."""
+"""The type of a decoded instruction, a function that executes it on a wave, and helpers to build one."""
 
 from collections.abc import Callable
 
@@ -9,7 +9,7 @@ Run = Callable[[Wave], None]
 
 
 def guarded(touched: frozenset[int], plain: Run, careful: Run) -> Run:
-    """`plain` while none of the registers is dirty, `careful` otherwise: see Wave.dirty."""
+    """Return a step that runs `plain` while none of the registers `touched` is in Wave.dirty, and `careful` otherwise."""
 
     def run(wave: Wave) -> None:
         if wave.dirty.isdisjoint(touched):
@@ -21,5 +21,5 @@ def guarded(touched: frozenset[int], plain: Run, careful: Run) -> Run:
 
 
 def no_values(wave: Wave) -> tuple[Anything, ...]:  # noqa: ARG001  the signature of a reader
-    """Of an instruction without sources."""
+    """Return the values that an instruction without sources reads: an empty tuple."""
     return ()

@@ -1,4 +1,4 @@
-"""Loads and stores that a wave has begun, and which of them an s_waitcnt proves to have ended.
+"""Track the loads and stores that a wave has begun, and which of them an s_waitcnt proves to have ended.
 
     vmcnt    loads from memory      return in order
     vscnt    stores to memory       end in order
@@ -13,7 +13,7 @@ from enum import StrEnum
 
 
 class Counter(StrEnum):
-    """The counters that an instruction can wait for, by the name in the assembly. Exports (expcnt) do not exist here."""
+    """The counters that an s_waitcnt can name. Exports (expcnt) are not implemented."""
 
     VM = "vmcnt"
     LGKM = "lgkmcnt"
@@ -25,17 +25,17 @@ MOST = {Counter.VM: 63, Counter.LGKM: 63, Counter.VS: 63}
 
 @dataclass(slots=True, eq=False)
 class Operation:
-    """One access under way."""
+    """One memory access under way."""
 
     line: int
     counter: Counter
     keys: tuple[int, ...] = ()
-    """Registers that it will write, as Wave keys."""
+    """Registers that the access will write, as Wave keys."""
     in_order: bool = True
     tags: list[int] = field(default_factory=list)
-    """Its entries in the log of the memory that it touches: LDS if it counts in lgkmcnt, else global memory."""
+    """Tags of the access in the AccessLog of the memory that it touches: LDS if it counts in lgkmcnt, else global memory."""
     outlasts: bool = False
-    """It may have been under way while its wave passed a barrier."""
+    """The access may have been under way while its wave passed a barrier."""
 
 
 @dataclass(slots=True)
@@ -45,11 +45,11 @@ class Waits:
     under_way: dict[Counter, list[Operation]] = field(default_factory=lambda: {counter: [] for counter in Counter})
 
     def begin(self, operation: Operation) -> None:
-        """Count it."""
+        """Add an operation to its counter."""
         self.under_way[operation.counter].append(operation)
 
     def wait(self, counter: Counter, most: int) -> list[Operation]:
-        """The operations that are proven to have ended once `counter` is at `most` or less. They are forgotten here."""
+        """Remove and return the operations that must have ended once `counter` is at `most` or less."""
         waiting = self.under_way[counter]
         out_of_order = sum(not operation.in_order for operation in waiting)
         proven = len(waiting) if most == 0 else max(0, len(waiting) - most - out_of_order)

@@ -1,8 +1,8 @@
-"""The state of one wave of 32 lanes: registers, which bits of them nothing has defined yet, and what is still under way.
+"""The state of one wave of 32 lanes: registers, their undefined bits, and the memory accesses under way.
 
-A register is known by a key: n for VGPR n, SCALAR_KEY + n for scalar register n (SCC among them). `dirty` holds the keys of all
-registers that are not plainly usable, because a load into them is under way or some of their bits are undefined, so that
-the common case costs an instruction one look at a set.
+A register is known by a key: n for VGPR n, SCALAR_KEY + n for scalar register n (SCC among them). `dirty` holds the keys of
+all registers into which a load is under way or that have undefined bits. An instruction whose registers are all absent
+from it, the common case, needs no further checks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ SCC_KEY, EXEC_KEY, VCC_KEY, M0_KEY = (SCALAR_KEY + index for index in (SCC, EXEC
 
 
 def name_of(key: int) -> str:
-    """The register's name in the assembly."""
+    """Return the name in the assembly of the register with that key, e.g. `v3`."""
     if key < SCALAR_KEY:
         return f"v{key}"
     special = {SCC_KEY: "scc", EXEC_KEY: "exec_lo", VCC_KEY: "vcc_lo", M0_KEY: "m0"}
@@ -35,7 +35,7 @@ def name_of(key: int) -> str:
 
 
 class Wave:
-    """One wave. Lane arrays `u32[n]`, `i32[n]`, `f32[n]`, `low[n]`, `high[n]` are views of VGPR n."""
+    """One wave. Lane arrays `u32[n]`, `i32[n]`, `f32[n]`, `low[n]`, `high[n]` are views of VGPR n, (32,) each."""
 
     __slots__ = (
         "dirty", "exec", "f32", "full", "group", "high", "i32", "index", "instructions", "lanes", "low", "pending", "resume",
@@ -67,25 +67,25 @@ class Wave:
         self.define_scalar(EXEC, lanes)
 
     def set_exec(self, bits: int) -> None:
-        """Switch lanes on and off."""
+        """Set EXEC to a 32-bit lane mask; `lanes` and `full` follow it."""
         self.exec = self.scalar[EXEC] = bits
         self.lanes = lanes_of(bits)
         self.full = bits == ALL_BITS
 
     def define_scalar(self, index: int, value: int) -> None:
-        """Give a scalar register a value before the wave starts."""
+        """Set a scalar register to a wholly defined 32-bit value."""
         self.scalar[index] = value
         self.mark_scalar(index, 0)
 
     def define_vector(self, index: int, values: Words) -> None:
-        """Give a vector register its values before the wave starts."""
+        """Set all lanes of a vector register to wholly defined values, (32,)."""
         self.vector[index] = values
         self.vector_undefined[index] = 0
         self.undefined.discard(index)
         self.dirty.discard(index)
 
     def mark_scalar(self, index: int, undefined: int) -> None:
-        """Say which bits of a scalar register are undefined now."""
+        """Set the mask of undefined bits of a scalar register."""
         self.scalar_undefined[index] = undefined
         key = SCALAR_KEY + index
         if undefined:
@@ -97,7 +97,7 @@ class Wave:
                 self.dirty.discard(key)
 
     def mark_vector(self, index: int, undefined: Words, bits: int = ALL_BITS) -> None:
-        """Say which of `bits` are undefined now, in the active lanes."""
+        """Set the undefined bits, (32,) masks, of a vector register in the active lanes; bits outside `bits` are kept."""
         row = self.vector_undefined[index]
         if bits != ALL_BITS:
             undefined = (row & np.uint32(ALL_BITS ^ bits)) | (undefined & np.uint32(bits))
@@ -111,54 +111,54 @@ class Wave:
                 self.dirty.discard(index)
 
     def begin(self, operation: Operation) -> None:
-        """An access starts; the registers that it writes are out of bounds until it has ended."""
+        """Start an access; using the registers that it writes is a fault until a wait proves its end."""
         self.waits.begin(operation)
         for key in operation.keys:
             self.pending[key] = operation
         self.dirty.update(operation.keys)
 
     def wait(self, counter: Counter, most: int) -> None:
-        """Let every access end that must have ended once the counter is at `most`."""
+        """End every access that must have ended once the counter is at `most`."""
         for operation in self.waits.wait(counter, most):
             for key in operation.keys:
                 if self.pending.get(key) is operation:
-                    self.settle(key)
+                    self.end_load(key)
             if operation.outlasts:
                 for tag in operation.tags:
                     self._log_of(counter).end(tag, self.group.epoch)
 
-    def settle(self, key: int) -> None:
-        """A register's load has ended, or its fault was reported once."""
+    def end_load(self, key: int) -> None:
+        """Note that the load into a register has ended, or that its missing wait has been reported."""
         del self.pending[key]
         if key not in self.undefined:
             self.dirty.discard(key)
 
     def check_waited(self, line: int, keys: Iterable[int], *, loads: Counter | None = None) -> None:
-        """Report the registers among `keys` whose load may not have returned.
+        """Report a fault for each register among `keys` whose load may not have returned.
 
-        With `loads`, a load that counts there is about to write them: one that counts there too and ends in order can't come
-        after it.
+        `loads` is the counter of a load that is about to write the registers: an earlier load on that counter that ends in
+        order is harmless, for it can't return after the new one.
         """
         for key in keys:
             operation = self.pending.get(key)
             if operation is not None and not (operation.counter is loads and operation.in_order):
                 what = f"{name_of(key)} is used, but nothing waits for the load into it ({operation.counter})"
                 self.fault(FaultKind.MISSING_WAIT, line, what, other_line=operation.line)
-                self.settle(key)
+                self.end_load(key)
 
     def fault(self, kind: FaultKind, line: int, what: str, *, other_line: int = 0) -> None:
-        """Report a fault of this wave."""
+        """Report a fault of this wave at `line` of the assembly."""
         fault = Fault(kind=kind, line=line, other_line=other_line, what=what, workgroup=self.group.index, wave=self.index)
         self.group.faults.add(fault)
 
     def check_exec(self, line: int) -> None:
-        """Report undefined bits of EXEC, once."""
+        """Report a fault if EXEC has undefined bits, then treat them as defined so that it is reported once."""
         if self.scalar_undefined[EXEC]:
             self.fault(FaultKind.UNINITIALISED, line, "which lanes are active depends on a value that nothing wrote")
             self.mark_scalar(EXEC, 0)
 
     def refresh(self, index: int) -> None:
-        """Note whether any bit of a vector register is undefined, after its undefined bits were changed in place."""
+        """Update `undefined` and `dirty` for a vector register whose undefined bits were changed in place."""
         if self.vector_undefined[index].any():
             self.undefined.add(index)
             self.dirty.add(index)
@@ -168,17 +168,17 @@ class Wave:
                 self.dirty.discard(index)
 
     def check_address(self, line: int, key: int) -> None:
-        """Report an address that is undefined in an active lane."""
+        """Report a fault if the address in vector register `key` is undefined in an active lane."""
         if key in self.undefined and (self.vector_undefined[key][self.lanes] != 0).any():
             self.fault(FaultKind.UNINITIALISED, line, f"the address in {name_of(key)} is a value that nothing wrote")
 
     def begin_lds(self, operation: Operation, tags: list[int]) -> None:
-        """An LDS access starts. `tags` are its entries in the log, should it outlast a barrier."""
+        """Start an LDS access. `tags` are its tags in the LDS's AccessLog, needed if it outlasts a barrier."""
         operation.tags = tags
         self.begin(operation)
 
     def pass_barrier(self) -> None:
-        """Accesses that nothing has waited for may still be under way beyond the barrier."""
+        """Extend every access that nothing has waited for: it may still be under way after the barrier."""
         for counter, operations in self.waits.under_way.items():
             for operation in operations:
                 for tag in operation.tags:

@@ -1,4 +1,4 @@
-"""What the waves of one workgroup share: LDS, private memory, the count of barriers passed, and the device of the launch."""
+"""State that the waves of one workgroup share: LDS, private memory, the count of barriers passed, the device of the launch."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from expctl.gfx11.machine.private import Private
 
 @dataclass(slots=True, kw_only=True)
 class Device:
-    """What all workgroups of a launch share."""
+    """State that all workgroups of a launch share."""
 
     memory: Memory
     log: AccessLog
-    """Of global memory."""
+    """Accesses to global memory."""
     faults: FaultLog
     tally: Tally
     most_instructions: int
-    """A wave that runs more is stopped."""
+    """A wave that executes more instructions raises Runaway."""
 
 
 class Workgroup:
-    """`index` is unique in the launch; `epoch` counts the barriers passed."""
+    """One workgroup. `index` is unique in the launch; `epoch` counts the barriers passed; `private[i]` belongs to wave i."""
 
     def __init__(self, index: int, device: Device, *, lds_bytes: int, private_bytes: int, most_waves: int) -> None:
         self.index = index

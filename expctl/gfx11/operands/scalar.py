@@ -1,4 +1,4 @@
-"""Scalar operands: 32 or 64 bits as Python integers without sign."""
+"""Scalar operands: 32 or 64 bits as unsigned Python integers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from expctl.gfx11.text.program import Instruction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarSource:
-    """`undefined` gives the bits of the value that nothing has defined."""
+    """A readable scalar operand: its value, a mask of its undefined bits, and the keys of its registers."""
 
     read: Callable[[Wave], int]
     undefined: Callable[[Wave], int]
@@ -23,7 +23,7 @@ class ScalarSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarTarget:
-    """Where a result goes. A write to EXEC switches lanes."""
+    """A scalar destination: `write` stores a value, `mark` sets its undefined bits. Writing EXEC changes the active lanes."""
 
     write: Callable[[Wave, int], None]
     mark: Callable[[Wave, int], None]
@@ -31,7 +31,7 @@ class ScalarTarget:
 
 
 def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = False, kind: Type = Type.U32) -> ScalarSource:
-    """A register, a pair of them if `wide`, or a number. Raises Unsupported for anything else."""
+    """Return the source for a register, a pair of registers if `wide`, or a number read as `kind`. Raises Unsupported."""
     if operand.negated or operand.absolute:
         raise instruction.unsupported("sign modifier on a scalar operand")
     if operand.kind is Kind.NUMBER:
@@ -54,7 +54,7 @@ def scalar_source(instruction: Instruction, operand: Operand, *, wide: bool = Fa
 
 
 def scalar_target(instruction: Instruction, operand: Operand, *, wide: bool = False) -> ScalarTarget:
-    """Raises Unsupported if a result can't go there."""
+    """Return the destination for a register or, if `wide`, a pair. Raises Unsupported if a result can't be written to it."""
     n = operand.index
     if operand.kind is not Kind.SCALAR or operand.negated or operand.absolute:
         raise instruction.unsupported("not a scalar destination")

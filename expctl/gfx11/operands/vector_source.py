@@ -1,4 +1,4 @@
-"""Typed reads of operands: what an instruction makes of a register or a number, as a lane array, with its undefined bits."""
+"""Typed sources of vector instructions: a register or number read as a lane array of one type, with its undefined bits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from expctl.gfx11.text.program import Instruction
 
 
 class Type(StrEnum):
-    """How 32 or 64 bits are read. H_HIGH and U16_HIGH are the upper halves of a register."""
+    """How an operand's 32 or 64 bits are interpreted. The types with HIGH read the upper half of a register."""
 
     U32 = "u32"
     I32 = "i32"
@@ -29,7 +29,7 @@ class Type(StrEnum):
     U64 = "u64"
     I64 = "i64"
     MASK = "mask"
-    """One bit per lane, in a scalar register."""
+    """A lane mask: one bit per lane, in a scalar register."""
 
 
 _DTYPES = {
@@ -41,14 +41,17 @@ _HIGH = (Type.F16_HIGH, Type.U16_HIGH, Type.I16_HIGH)
 _HALF = (Type.F16, Type.U16, Type.I16)
 _WIDE = (Type.U64, Type.I64)
 UPPER = {Type.F16: Type.F16_HIGH, Type.U16: Type.U16_HIGH, Type.I16: Type.I16_HIGH}
-"""A half of a register, and the other one."""
+"""Type of the lower half of a register -> the same type in the upper half."""
 FLOATS = (Type.F32, Type.F16, Type.F16_HIGH)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """`read` gives the values of all lanes, (32,), perhaps as a view of the register; `undefined` the bits that count and that
-    nothing has defined, (32,) uint32, or uint64 of a 64-bit value; `keys` are the registers that both look at."""
+    """A readable vector operand.
+
+    `read` returns the values of all lanes, (32,), perhaps as a view of the register; `undefined` masks of the undefined bits
+    among those read, (32,) uint32, or uint64 for a 64-bit type; `keys` are the registers that both read.
+    """
 
     read: Callable[[Wave], Anything]
     undefined: Callable[[Wave], Bits]
@@ -56,7 +59,7 @@ class Source:
 
 
 def source(instruction: Instruction, operand: Operand, kind: Type) -> Source:
-    """Raises Unsupported if the operand can't be read like that."""
+    """Return a source that reads `operand` as `kind`. Raises Unsupported if the operand can't be read as that type."""
     if (operand.negated or operand.absolute) and kind not in FLOATS:
         raise instruction.unsupported(f"sign modifier on an operand that is read as {kind}")
     wanted = 2 if kind in _WIDE else 1
@@ -77,7 +80,10 @@ def source(instruction: Instruction, operand: Operand, kind: Type) -> Source:
 
 
 def number_bits(instruction: Instruction, number: int | float, kind: Type) -> int:
-    """The bits of a number in the text. An integer is its own bits whatever the type: 2 read as a float is a denormal."""
+    """Return the bits of a number in the text. An integer is a bit pattern whatever the type: 2 read as a float is a denormal.
+
+    Raises Unsupported for more than 32 bits, or for a floating-point number read as another type.
+    """
     if isinstance(number, int):
         if not -(1 << 31) <= number <= ALL_BITS:
             raise instruction.unsupported(f"the number {number} has more than 32 bits")
@@ -104,7 +110,7 @@ def _number(instruction: Instruction, operand: Operand, kind: Type) -> Source:
 
 
 def _part(words: Words, kind: Type) -> Anything:
-    """A view of (32,) words as `kind`."""
+    """Return a (32,) view as `kind` of (32,) words; of a 16-bit type, a view of every word's lower or upper half."""
     if kind in _HALF:
         return words.view(_DTYPES[kind])[0::2]
     if kind in _HIGH:
@@ -150,7 +156,7 @@ def _vector_reader(n: int, kind: Type) -> Callable[[Wave], Anything]:
 
 
 def _scalar(operand: Operand, kind: Type) -> Source:
-    """The value in every lane. Each instruction has its own array for it, filled anew by each read."""
+    """Return a source with a scalar register's value in every lane; each read refills the one array of this source."""
     n = operand.index
     if kind in _WIDE:
         wide = np.zeros(LANES, dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Control flow, waits, barriers, and the instructions that only advise the machine."""
+"""Decode control flow, waits, barriers, and hints: instructions that only advise the machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HINTS = frozenset((
     "s_delay_alu", "s_clause", "s_nop", "s_set_inst_prefetch_distance", "s_inst_prefetch", "s_sleep", "s_setprio", "s_code_end",
     "buffer_gl0_inv", "buffer_gl1_inv", "v_nop",
 ))  # fmt: skip
-"""No effect on any value here: there are no caches and no pipeline."""
+"""Opcodes without an effect on any value here: the interpreter has no caches and no pipeline."""
 _WAITS = ("s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_lgkmcnt")
 _BRANCHES = {
     **{f"s_cbranch_scc{bit}": (SCC, bit == 1) for bit in (0, 1)},
@@ -27,7 +27,7 @@ _BRANCHES = {
         for zero in ("z", "nz")
     },
 }
-"""The register that decides, and whether the branch is taken when it is not zero."""
+"""Branch -> (index of the scalar register that it tests, whether it is taken when the register is not zero)."""
 _COUNT = re.compile(r"(vmcnt|lgkmcnt|expcnt)\((\d+)\)")
 ENDS_BLOCK = re.compile(r"^(s_c?branch|s_endpgm$|s_barrier$)")
 LEAVES = frozenset(("s_endpgm", "s_barrier", "s_branch", *_BRANCHES))
@@ -36,13 +36,13 @@ Leave = Callable[[Wave], int]
 
 
 def decode_hint(instruction: Instruction) -> None:
-    """Nothing to do, if it really is only advice. Raises Unsupported otherwise."""
+    """Check that a hint has no effect here. Raises Unsupported for an s_sendmsg other than MSG_DEALLOC_VGPRS."""
     if instruction.mnemonic == "s_sendmsg" and instruction.rest != "sendmsg(MSG_DEALLOC_VGPRS)":
         raise instruction.unsupported("unknown message")
 
 
 def decode_wait(instruction: Instruction) -> Run:
-    """`vmcnt(n) lgkmcnt(n)`, in any part; what is not named is not waited for. Or `s_waitcnt_vscnt null, n`."""
+    """Decode `s_waitcnt vmcnt(n) lgkmcnt(n)`, either or both, or `s_waitcnt_vscnt null, n`. Raises Unsupported."""
     name, rest = instruction.mnemonic, instruction.rest
     wanted: list[tuple[Counter, int]] = []
     if name == "s_waitcnt":
@@ -70,7 +70,8 @@ def decode_wait(instruction: Instruction) -> Run:
 
 
 def decode_leave(instruction: Instruction, here: int, block_of: Callable[[str], int | None]) -> Leave:
-    """Where control goes after an instruction that ends block `here`. `block_of` finds the block at a label."""
+    """Decode the instruction that ends block `here`: return a function of the wave to the index of the next block, BARRIER or
+    END. `block_of` maps a label to a block index. Raises Unsupported for a label outside the function."""
     name = instruction.mnemonic
     if name == "s_endpgm":
         return lambda wave: END

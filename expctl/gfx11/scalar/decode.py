@@ -1,4 +1,4 @@
-"""Scalar instructions: from text to steps."""
+"""Decode scalar ALU instructions into steps."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from expctl.gfx11.text.program import Fields, Instruction
 
 
 def decode_scalar(instruction: Instruction) -> Run:
-    """Raises Unsupported."""
+    """Decode one scalar ALU instruction. Raises Unsupported for an unknown opcode, operand or modifier."""
     name, fields = instruction.mnemonic, instruction.fields()
     if fields.modifiers:
         raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)}")
@@ -74,8 +74,8 @@ def _step(instruction: Instruction, op: ScalarOp, target: ScalarTarget | None, s
 
 
 def _undefined(op: ScalarOp, values: list[int], bits: list[int]) -> int:
-    """Undefined bits of the result. A bitwise operation is tried with the undefined bits as zeros and as ones: what it makes
-    of each bit is monotone in each source, so where both ends agree in all combinations the bit is defined."""
+    """Return the undefined bits of the result. A bitwise operation is evaluated with each source's undefined bits all 0 and all
+    1: each result bit depends on one bit of each source, so it is defined if all combinations agree on it."""
     if not any(bits):
         return 0
     mask = (1 << max(op.result, 1)) - 1
@@ -93,7 +93,7 @@ def _undefined(op: ScalarOp, values: list[int], bits: list[int]) -> int:
 
 
 def _save_exec(instruction: Instruction, fields: Fields) -> Run:
-    """D = EXEC; EXEC = S op EXEC; SCC says whether any lane is left. `not0` negates EXEC instead of S."""
+    """Decode s_OP_saveexec: D = EXEC; EXEC = S OP EXEC; SCC = EXEC is not 0. In `_not0_` S is negated, in `_not1_` EXEC."""
     logic, swapped = _SAVE_EXEC[instruction.mnemonic]
     function = LOGIC[logic]
     if len(fields.operands) != 2:
@@ -129,14 +129,14 @@ _SHORT: dict[str, tuple[str, bool]] = {
     **{f"s_cmpk_{name}_i32": (f"s_cmp_{name}_i32", False) for name in ("eq", "lg", "gt", "ge", "lt", "le")},
     **{f"s_cmpk_{name}_u32": (f"s_cmp_{name}_u32", False) for name in ("eq", "lg", "gt", "ge", "lt", "le")},
 }
-"""With a 16-bit constant: the operation that it stands for, and whether the destination is the first source."""
+"""Opcode with a 16-bit constant -> (the 32-bit operation that it stands for, whether the destination is its first source)."""
 
 
 _SAVE_EXEC: dict[str, tuple[str, bool]] = {
     **{f"s_{name}_saveexec_b32": (name, False) for name in LOGIC},
     **{f"s_{name}0_saveexec_b32": (f"{name}1", True) for name in ("and_not", "or_not")},
 }
-"""The logic of EXEC and a mask, and whether EXEC comes first."""
+"""Opcode -> (key in LOGIC, whether EXEC is the first argument)."""
 NAMES = frozenset((*OPS, *_SHORT, *_SAVE_EXEC))
 
 

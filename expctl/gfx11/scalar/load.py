@@ -1,4 +1,4 @@
-"""s_load: scalar registers from global memory. These return in any order, so only lgkmcnt(0) proves that one has."""
+"""Decode s_load, which loads scalar registers from global memory, in any order: only lgkmcnt(0) proves one's end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = frozenset(f"s_load_b{bits}" for bits in (32, 64, 128, 256, 512))
 
 
 def decode_scalar_load(instruction: Instruction) -> Run:
-    """`s_load_b64 s[0:1], s[2:3], offset` or `..., soffset offset:n`. Raises Unsupported."""
+    """Decode `s_load_b64 s[0:1], s[2:3], offset` or `..., soffset offset:n`; offsets are bytes. Raises Unsupported."""
     match, fields = _NAME.match(instruction.mnemonic), instruction.fields()
     modifiers = dict(fields.modifiers)
     constant = int(modifiers.pop("offset", "0"), 0)
@@ -45,7 +45,7 @@ def decode_scalar_load(instruction: Instruction) -> Run:
         address = (pair.read(wave) + distance + constant) & ~3
         memory, at = wave.group.memory, address - BASE
         if not 0 <= at <= len(memory.data) - 64 or (memory.states[at : at + 4 * count] == OUTSIDE).any():
-            wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"reads {4 * count} bytes at {memory.place_of(address)}")
+            wave.fault(FaultKind.OUT_OF_BOUNDS, line, f"reads {4 * count} bytes at {memory.describe(address)}")
             at = 0
         words = memory.data[at : at + 4 * count].view(np.uint32).tolist()
         undefined = (memory.states[at : at + 4 * count] == UNDEFINED).reshape(count, 4).any(axis=1).tolist()

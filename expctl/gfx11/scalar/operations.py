@@ -1,7 +1,7 @@
-"""What scalar instructions compute: Python integers without sign in, a result and perhaps SCC out.
+"""Tables of what scalar instructions compute, on unsigned Python integers.
 
-By the manual's definitions (AMD, "RDNA3.5" Instruction Set Architecture, chapter 16). Evaluators take the named sources and,
-where `reads_scc`, SCC last; they return (result, SCC or None to leave SCC alone).
+Definitions are the manual's (AMD, "RDNA3.5" Instruction Set Architecture, chapter 16). An evaluator takes the named sources
+and, where `reads_scc`, SCC last; it returns (result, SCC), SCC being None if the instruction leaves it unchanged.
 """
 
 from __future__ import annotations
@@ -20,29 +20,29 @@ Evaluate = Callable[..., tuple[int, int | None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarOp:
-    """Widths in bits of the result (0: SCC alone) and of the sources."""
+    """A scalar operation. `result` and `sources` are widths in bits; result 0 means that only SCC is written."""
 
     result: int
     sources: tuple[int, ...]
     evaluate: Evaluate
     reads_scc: bool = False
     bitwise: bool = False
-    """Bit i of the result depends on bit i of the sources alone."""
+    """Bit i of the result depends on nothing but bit i of the sources."""
     floats: bool = False
 
 
 def signed(value: int, bits: int = 32) -> int:
-    """Two's complement."""
+    """Return the value of `bits` bits, given unsigned, read as two's complement."""
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
 def float_of(bits: int) -> float:
-    """The value of a float32's bits."""
+    """Return the value of a float32 given by its 32 bits."""
     return float(struct.unpack("<f", struct.pack("<I", bits))[0])
 
 
 def bits_of_float(value: float) -> int:
-    """The float32 nearest to a double."""
+    """Return the 32 bits of the float32 nearest to a double."""
     return int(np.float32(value).view(np.uint32))
 
 
@@ -56,7 +56,7 @@ def _logic(bits: int, function: Callable[..., int], count: int = 2) -> ScalarOp:
     return ScalarOp(result=bits, sources=(bits,) * count, evaluate=evaluate, bitwise=True)
 
 
-def _nonzero(bits: int, function: Callable[..., int], sources: tuple[int, ...]) -> ScalarOp:
+def _scc_if_nonzero(bits: int, function: Callable[..., int], sources: tuple[int, ...]) -> ScalarOp:
     mask = (1 << bits) - 1
 
     def evaluate(*values: int) -> tuple[int, int]:
@@ -66,13 +66,13 @@ def _nonzero(bits: int, function: Callable[..., int], sources: tuple[int, ...]) 
     return ScalarOp(result=bits, sources=sources, evaluate=evaluate)
 
 
-def _silent(function: Callable[..., int], sources: tuple[int, ...] = (32, 32), result: int = 32) -> ScalarOp:
+def _without_scc(function: Callable[..., int], sources: tuple[int, ...] = (32, 32), result: int = 32) -> ScalarOp:
     mask = (1 << result) - 1
     return ScalarOp(result=result, sources=sources, evaluate=lambda *values: (function(*values) & mask, None))
 
 
 def _carrying(function: Callable[..., int], *, reads_scc: bool = False) -> ScalarOp:
-    """SCC is the unsigned carry or borrow."""
+    """Return a 32-bit operation whose SCC is the unsigned carry or borrow."""
 
     def evaluate(*values: int) -> tuple[int, int]:
         total = function(*values)
@@ -82,7 +82,7 @@ def _carrying(function: Callable[..., int], *, reads_scc: bool = False) -> Scala
 
 
 def _overflowing(function: Callable[[int, int], int]) -> ScalarOp:
-    """SCC is the signed overflow."""
+    """Return a 32-bit operation on signed values whose SCC is the signed overflow."""
 
     def evaluate(a: int, b: int) -> tuple[int, int]:
         total = function(signed(a), signed(b))
@@ -91,8 +91,8 @@ def _overflowing(function: Callable[[int, int], int]) -> ScalarOp:
     return ScalarOp(result=32, sources=(32, 32), evaluate=evaluate)
 
 
-def _chosen(better: Callable[[int, int], bool]) -> ScalarOp:
-    """SCC says whether the first was taken."""
+def _min_max(better: Callable[[int, int], bool]) -> ScalarOp:
+    """Return an operation that selects the first source if `better(first, second)`, and then sets SCC, else the second."""
     return ScalarOp(result=32, sources=(32, 32), evaluate=lambda a, b: (a, 1) if better(a, b) else (b, 0))
 
 
@@ -115,7 +115,7 @@ def _comparisons() -> dict[str, ScalarOp]:
 
 
 def _field(value: int, where: int, bits: int, *, is_signed: bool) -> int:
-    """s_bfe: offset in the low bits of `where`, width in bits 16..22."""
+    """Return the bit field of s_bfe: its offset is in the low bits of `where`, its width in bits 16..22."""
     offset, width = where & (bits - 1), (where >> 16) & 0x7F
     if width == 0:
         return 0
@@ -143,19 +143,19 @@ def _to_integer(value: int, low: int, high: int) -> tuple[int, None]:
 
 
 _SHIFTS = {
-    "s_lshl_b32": _nonzero(32, lambda a, b: a << (b & 31), (32, 32)),
-    "s_lshr_b32": _nonzero(32, lambda a, b: a >> (b & 31), (32, 32)),
-    "s_ashr_i32": _nonzero(32, lambda a, b: signed(a) >> (b & 31), (32, 32)),
-    "s_lshl_b64": _nonzero(64, lambda a, b: a << (b & 63), (64, 32)),
-    "s_lshr_b64": _nonzero(64, lambda a, b: a >> (b & 63), (64, 32)),
-    "s_ashr_i64": _nonzero(64, lambda a, b: signed(a, 64) >> (b & 63), (64, 32)),
-    "s_bfe_u32": _nonzero(32, lambda a, b: _field(a, b, 32, is_signed=False), (32, 32)),
-    "s_bfe_i32": _nonzero(32, lambda a, b: _field(a, b, 32, is_signed=True), (32, 32)),
-    "s_bfe_u64": _nonzero(64, lambda a, b: _field(a, b, 64, is_signed=False), (64, 32)),
-    "s_bfe_i64": _nonzero(64, lambda a, b: _field(a, b, 64, is_signed=True), (64, 32)),
-    "s_bfm_b32": _silent(lambda a, b: ((1 << (a & 31)) - 1) << (b & 31)),
-    "s_bfm_b64": _silent(lambda a, b: ((1 << (a & 63)) - 1) << (b & 63), (32, 32), 64),
-    "s_brev_b32": _silent(lambda a: int(f"{a:032b}"[::-1], 2), (32,)),
+    "s_lshl_b32": _scc_if_nonzero(32, lambda a, b: a << (b & 31), (32, 32)),
+    "s_lshr_b32": _scc_if_nonzero(32, lambda a, b: a >> (b & 31), (32, 32)),
+    "s_ashr_i32": _scc_if_nonzero(32, lambda a, b: signed(a) >> (b & 31), (32, 32)),
+    "s_lshl_b64": _scc_if_nonzero(64, lambda a, b: a << (b & 63), (64, 32)),
+    "s_lshr_b64": _scc_if_nonzero(64, lambda a, b: a >> (b & 63), (64, 32)),
+    "s_ashr_i64": _scc_if_nonzero(64, lambda a, b: signed(a, 64) >> (b & 63), (64, 32)),
+    "s_bfe_u32": _scc_if_nonzero(32, lambda a, b: _field(a, b, 32, is_signed=False), (32, 32)),
+    "s_bfe_i32": _scc_if_nonzero(32, lambda a, b: _field(a, b, 32, is_signed=True), (32, 32)),
+    "s_bfe_u64": _scc_if_nonzero(64, lambda a, b: _field(a, b, 64, is_signed=False), (64, 32)),
+    "s_bfe_i64": _scc_if_nonzero(64, lambda a, b: _field(a, b, 64, is_signed=True), (64, 32)),
+    "s_bfm_b32": _without_scc(lambda a, b: ((1 << (a & 31)) - 1) << (b & 31)),
+    "s_bfm_b64": _without_scc(lambda a, b: ((1 << (a & 63)) - 1) << (b & 63), (32, 32), 64),
+    "s_brev_b32": _without_scc(lambda a: int(f"{a:032b}"[::-1], 2), (32,)),
     **{
         f"s_lshl{n}_add_u32": _carrying(lambda a, b, n=n: (a << n) + b) for n in (1, 2, 3, 4)
     },
@@ -167,27 +167,27 @@ _ARITHMETIC = {
     "s_subb_u32": _carrying(lambda a, b, scc: a - b - scc, reads_scc=True),
     "s_add_i32": _overflowing(lambda a, b: a + b),
     "s_sub_i32": _overflowing(lambda a, b: a - b),
-    "s_mul_i32": _silent(lambda a, b: a * b),
-    "s_mul_hi_u32": _silent(lambda a, b: a * b >> 32),
-    "s_mul_hi_i32": _silent(lambda a, b: signed(a) * signed(b) >> 32),
-    "s_abs_i32": _nonzero(32, lambda a: abs(signed(a)), (32,)),
-    "s_min_u32": _chosen(lambda a, b: a < b),
-    "s_max_u32": _chosen(lambda a, b: a >= b),
-    "s_min_i32": _chosen(lambda a, b: signed(a) < signed(b)),
-    "s_max_i32": _chosen(lambda a, b: signed(a) >= signed(b)),
-    "s_sext_i32_i8": _silent(lambda a: signed(a & 0xFF, 8), (32,)),
-    "s_sext_i32_i16": _silent(lambda a: signed(a & 0xFFFF, 16), (32,)),
-    "s_bcnt1_i32_b32": _nonzero(32, lambda a: a.bit_count(), (32,)),
-    "s_bcnt1_i32_b64": _nonzero(32, lambda a: a.bit_count(), (64,)),
-    "s_bcnt0_i32_b32": _nonzero(32, lambda a: 32 - a.bit_count(), (32,)),
-    "s_ctz_i32_b32": _silent(_lowest, (32,)),
-    "s_ctz_i32_b64": _silent(_lowest, (64,)),
-    "s_clz_i32_u32": _silent(lambda a: 32 - a.bit_length() if a else -1, (32,)),
-    "s_clz_i32_u64": _silent(lambda a: 64 - a.bit_length() if a else -1, (64,)),
-    "s_pack_ll_b32_b16": _silent(lambda a, b: (a & 0xFFFF) | (b & 0xFFFF) << 16),
-    "s_pack_lh_b32_b16": _silent(lambda a, b: (a & 0xFFFF) | (b & 0xFFFF0000)),
-    "s_pack_hh_b32_b16": _silent(lambda a, b: a >> 16 | (b & 0xFFFF0000)),
-    "s_pack_hl_b32_b16": _silent(lambda a, b: a >> 16 | (b & 0xFFFF) << 16),
+    "s_mul_i32": _without_scc(lambda a, b: a * b),
+    "s_mul_hi_u32": _without_scc(lambda a, b: a * b >> 32),
+    "s_mul_hi_i32": _without_scc(lambda a, b: signed(a) * signed(b) >> 32),
+    "s_abs_i32": _scc_if_nonzero(32, lambda a: abs(signed(a)), (32,)),
+    "s_min_u32": _min_max(lambda a, b: a < b),
+    "s_max_u32": _min_max(lambda a, b: a >= b),
+    "s_min_i32": _min_max(lambda a, b: signed(a) < signed(b)),
+    "s_max_i32": _min_max(lambda a, b: signed(a) >= signed(b)),
+    "s_sext_i32_i8": _without_scc(lambda a: signed(a & 0xFF, 8), (32,)),
+    "s_sext_i32_i16": _without_scc(lambda a: signed(a & 0xFFFF, 16), (32,)),
+    "s_bcnt1_i32_b32": _scc_if_nonzero(32, lambda a: a.bit_count(), (32,)),
+    "s_bcnt1_i32_b64": _scc_if_nonzero(32, lambda a: a.bit_count(), (64,)),
+    "s_bcnt0_i32_b32": _scc_if_nonzero(32, lambda a: 32 - a.bit_count(), (32,)),
+    "s_ctz_i32_b32": _without_scc(_lowest, (32,)),
+    "s_ctz_i32_b64": _without_scc(_lowest, (64,)),
+    "s_clz_i32_u32": _without_scc(lambda a: 32 - a.bit_length() if a else -1, (32,)),
+    "s_clz_i32_u64": _without_scc(lambda a: 64 - a.bit_length() if a else -1, (64,)),
+    "s_pack_ll_b32_b16": _without_scc(lambda a, b: (a & 0xFFFF) | (b & 0xFFFF) << 16),
+    "s_pack_lh_b32_b16": _without_scc(lambda a, b: (a & 0xFFFF) | (b & 0xFFFF0000)),
+    "s_pack_hh_b32_b16": _without_scc(lambda a, b: a >> 16 | (b & 0xFFFF0000)),
+    "s_pack_hl_b32_b16": _without_scc(lambda a, b: a >> 16 | (b & 0xFFFF) << 16),
 }  # fmt: skip
 _MOVES = {
     **{f"s_mov_b{n}": ScalarOp(result=n, sources=(n,), evaluate=lambda a: (a, None), bitwise=True) for n in (32, 64)},
@@ -209,8 +209,8 @@ _FLOATS = {
     "s_add_f32": _f32(lambda a, b: a + b),
     "s_sub_f32": _f32(lambda a, b: a - b),
     "s_mul_f32": _f32(lambda a, b: a * b),
-    "s_cvt_f32_u32": _silent(lambda a: bits_of_float(float(a)), (32,)),
-    "s_cvt_f32_i32": _silent(lambda a: bits_of_float(float(signed(a))), (32,)),
+    "s_cvt_f32_u32": _without_scc(lambda a: bits_of_float(float(a)), (32,)),
+    "s_cvt_f32_i32": _without_scc(lambda a: bits_of_float(float(signed(a))), (32,)),
     "s_cvt_u32_f32": ScalarOp(result=32, sources=(32,), evaluate=lambda a: _to_integer(a, 0, ALL_BITS), floats=True),
     "s_cvt_i32_f32": ScalarOp(
         result=32, sources=(32,), evaluate=lambda a: _to_integer(a, -(1 << 31), (1 << 31) - 1), floats=True
@@ -224,5 +224,5 @@ OPS: dict[str, ScalarOp] = {
     **_comparisons(),
     **{f"s_{name}_b{n}": _logic(n, function) for n in (32, 64) for name, function in LOGIC.items()},
 }
-"""By mnemonic. Scalar float operations: the double result of two floats is rounded to float, which is innocuous
-(a double has more than twice a float's digits and two)."""
+"""Scalar operations by mnemonic. Float operations are done in double and rounded to float, which gives the correctly rounded
+float, for a double has at least 2 * 24 + 2 bits of precision (Figueroa, "When is double rounding innocuous?", 1995)."""

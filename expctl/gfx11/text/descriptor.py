@@ -1,4 +1,4 @@
-"""What clang says of a kernel beside its code: the .amdhsa_ directives and the argument list of the metadata note."""
+"""Parse what clang's text says of a kernel beside its code: .amdhsa_ directives and the argument list of the metadata note."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REQUIRED = {
     "float_round_mode_32": "0", "float_round_mode_16_64": "0", "float_denorm_mode_32": "3", "float_denorm_mode_16_64": "3",
     "dx10_clamp": "1", "ieee_mode": "1", "fp16_overflow": "0", "wavefront_size32": "1", "uses_dynamic_stack": "0",
 }  # fmt: skip
-"""Modes that the arithmetic here is written for: round to nearest even, keep denormals, wave32."""
+"""Directives that must have these values: the interpreter's arithmetic rounds to nearest even, keeps denormals, is wave32."""
 _USER = (("private_segment_buffer", 4), ("dispatch_ptr", 2), ("queue_ptr", 2), ("kernarg_segment_ptr", 2), ("dispatch_id", 2),
          ("flat_scratch_init", 2), ("private_segment_size", 1))  # fmt: skip
 _GIVEN = ("dispatch_ptr", "kernarg_segment_ptr", "private_segment_size")
@@ -23,7 +23,7 @@ _GIVEN = ("dispatch_ptr", "kernarg_segment_ptr", "private_segment_size")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """`kind` is the metadata's value_kind: global_buffer, by_value, hidden_block_count_x, ..."""
+    """One kernel argument: offset and size in bytes; `kind` is the metadata's value_kind (global_buffer, by_value, ...)."""
 
     offset: int
     size: int
@@ -32,7 +32,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Descriptor:
-    """How a wave of the kernel starts. `user` lists what is in the first scalar registers, by the directives' names."""
+    """The kernel's resources and the initial registers of its waves. Sizes are bytes; LDS is static, per workgroup."""
 
     name: str
     arguments: tuple[Argument, ...]
@@ -41,16 +41,16 @@ class Descriptor:
     private_bytes: int
     vector_registers: int
     user: tuple[tuple[str, int], ...]
-    """(name, number of registers) in order"""
+    """(directive's name, number of registers) of what the first scalar registers hold, in order."""
     workgroup_ids: tuple[bool, bool, bool]
-    """Which of x, y, z follow the user registers."""
+    """Flags for x, y, z: that coordinate of the workgroup is in a scalar register after those of `user`."""
     workitem_axes: int
-    """How many of x, y, z are packed into v0, ten bits each."""
+    """How many of the thread's x, y, z are packed into v0, ten bits each."""
     most_threads: int
 
 
 def parse_descriptor(assembly: str, name: str) -> Descriptor:
-    """Raises BadLaunch if `name` is no kernel of the text, Unsupported for a mode that is not implemented."""
+    """Parse kernel `name`. Raises BadLaunch if the text has no such kernel, Unsupported for a mode that is not implemented."""
     directives = _directives(assembly, name)
     for key, value in _REQUIRED.items():
         number, found = directives.get(key, (0, value))
@@ -88,7 +88,7 @@ def parse_descriptor(assembly: str, name: str) -> Descriptor:
 
 
 def _directives(assembly: str, name: str) -> dict[str, tuple[int, str]]:
-    """Name -> (line, value) between .amdhsa_kernel and .end_amdhsa_kernel."""
+    """Return directive -> (line, value) of kernel `name`, from between .amdhsa_kernel and .end_amdhsa_kernel."""
     kernels = _all_directives(assembly)
     if name not in kernels:
         raise BadLaunch(
@@ -102,7 +102,7 @@ def _directives(assembly: str, name: str) -> dict[str, tuple[int, str]]:
 
 @lru_cache(maxsize=2)
 def _all_directives(assembly: str) -> dict[str, dict[str, tuple[int, str]]]:
-    """Of each kernel its first block."""
+    """Return kernel -> directive -> (line, value). A kernel described twice keeps its first description."""
     kernels: dict[str, dict[str, tuple[int, str]]] = {}
     inside: dict[str, tuple[int, str]] | None = None
     for number, line in enumerate(lines_of(assembly), 1):
@@ -119,8 +119,8 @@ def _all_directives(assembly: str) -> dict[str, dict[str, tuple[int, str]]]:
 
 
 def _metadata(lines: tuple[str, ...], name: str) -> tuple[dict[str, str], tuple[Argument, ...]]:
-    """Facts and arguments of the kernel in the metadata note, which clang writes as block-style YAML in a fixed layout:
-    kernels are list entries indented by two, their arguments list entries indented by six."""
+    """Return fields and arguments of the kernel in the metadata note, which clang writes as block-style YAML: kernels are list
+    entries indented by two, their arguments list entries indented by six. Raises BadLaunch if it has no such kernel."""
     try:
         begin = lines.index("amdhsa.kernels:") + 1
     except ValueError:

@@ -1,10 +1,10 @@
-"""What stops an interpretation: text that it cannot take literally. Faults of the kernel itself are data (faults.py)."""
+"""Errors that stop an interpretation. Mistakes of the kernel itself are returned as data (machine/faults.py)."""
 
 from expctl.domain.errors import Refused
 
 
 class Unsupported(Refused):
-    """An opcode, operand, modifier or directive that is not implemented. Nothing is ever skipped instead."""
+    """An opcode, operand, modifier or directive is not implemented. It is never skipped. `line` counts from 1."""
 
     def __init__(self, why: str, *, line: int, text: str) -> None:
         super().__init__(
@@ -21,4 +21,4 @@ class BadLaunch(Refused):
 
 
 class Runaway(Refused):
-    """A wave ran more instructions than it was allowed, or waves wait for each other for ever."""
+    """A wave ran more instructions than it was allowed."""

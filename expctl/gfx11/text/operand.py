@@ -1,4 +1,4 @@
-"""Operands as clang writes them: registers, ranges of registers, numbers; with the sign modifiers that stand on them."""
+"""Parse operands as clang writes them: registers, ranges of registers and numbers, with sign modifiers (`-v1`, `|v1|`)."""
 
 import re
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TypeGuard
 
 VCC, NULL, M0, EXEC, SCC = 106, 124, 125, 126, 253
-"""Encodings of the special scalar registers; SCC is kept beside them as if it were one."""
+"""Indices of the special scalar registers, by their encodings; SCC is treated as one more scalar register."""
 SCALARS = 256
 
 _NAMED = {"vcc_lo": (VCC, 1), "vcc_hi": (VCC + 1, 1), "vcc": (VCC, 2), "null": (NULL, 1), "m0": (M0, 1), "exec_lo": (EXEC, 1)}
@@ -20,11 +20,11 @@ _MOST_HALVES = 256
 
 
 class Kind(StrEnum):
-    """What an operand names."""
+    """The kinds of operand."""
 
     VECTOR = "vector"
     HALF = "half"
-    """The low or the high half of a vector register (`v1.l`, `v1.h`), as clang writes them from version 22 on."""
+    """The low or high half of a vector register (`v1.l`, `v1.h`), which clang writes from version 22 on."""
     SCALAR = "scalar"
     NUMBER = "number"
     OFF = "off"
@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operand:
-    """`count` registers from `index` on, or a number: an int is its own bits, a float a value in the format at hand."""
+    """`count` registers from `index` on, or a number: an int is a bit pattern, a float a value in the instruction's format."""
 
     kind: Kind
     index: int = 0
@@ -41,16 +41,16 @@ class Operand:
     negated: bool = False
     absolute: bool = False
     upper: bool = False
-    """Of a half: the high one."""
+    """A HALF operand names the high half of its register."""
 
     @property
     def is_null(self) -> bool:
-        """The register that reads as zero and takes no writes."""
+        """The operand is `null`, the register that reads as zero and ignores writes."""
         return self.kind is Kind.SCALAR and self.index == NULL
 
 
 def parse_operand(text: str) -> Operand | None:
-    """None if it is nothing that is known, sext() for example."""
+    """Parse one operand; return None for a form that is not known, `sext(v1)` for example."""
     if text.startswith("-") and not (_INTEGER.match(text) or _FLOAT.match(text)):
         inner = parse_operand(text[1:])
         return replace(inner, negated=True) if _may_carry_sign(inner) and not inner.negated else None

@@ -1,4 +1,4 @@
-"""The body of one function of clang's -S text: instructions with their line numbers, and where the labels point."""
+"""Parse the body of one function of clang's -S text: instructions with their line numbers, and where the labels point."""
 
 import re
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ _LABEL = re.compile(r"^([.\w$]+):")
 _END_OF_BODY = re.compile(r"^\s*(\.section|\.size|\.text)\b|^\.Lfunc_end")
 _HARMLESS = re.compile(r"^\s*\.(loc|cfi_\w+|file|set|amdgpu_\w+|globl|type)\b")
 _LITERAL = re.compile(r"[\w\s.,:|&+()\[\]@-]*")
-"""What an instruction is written with. No comment of the assembler's, string, macro argument or second statement."""
+"""Characters that an instruction may have. They admit no comment, string, macro argument or second statement on the line."""
 _ALIGNMENT = re.compile(r"^\s*\.p2align\s+(\d{1,2})(\s*,\s*,\s*\d+)?\s*$")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
-    """One statement. `line` counts from 1."""
+    """One instruction of the text. `line` counts from 1."""
 
     line: int
     mnemonic: str
@@ -27,15 +27,15 @@ class Instruction:
 
     @property
     def text(self) -> str:
-        """As it stands in the assembly."""
+        """The instruction as the assembly has it, without its comment."""
         return f"{self.mnemonic} {self.rest}".strip()
 
     def unsupported(self, why: str) -> Unsupported:
-        """The error to raise for it."""
+        """Return (not raise) the error that this instruction is not supported, because of `why`."""
         return Unsupported(why, line=self.line, text=one_line(self.text, 200))
 
     def fields(self) -> "Fields":
-        """Operands and modifiers. Raises Unsupported for an operand that is not known."""
+        """Parse operands and modifiers. Raises Unsupported for an operand that is not known."""
         words, modifiers = _split(self.rest)
         operands = []
         for word in words:
@@ -46,7 +46,7 @@ class Instruction:
         return Fields(operands=tuple(operands), modifiers=modifiers)
 
     def halves(self) -> tuple["Instruction", "Instruction"]:
-        """Both operations of a v_dual instruction."""
+        """Split a v_dual instruction into its two operations. Raises Unsupported if there is but one."""
         first, separator, second = self.text.partition("::")
         if not separator:
             raise self.unsupported("v_dual without a second operation")
@@ -59,7 +59,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fields:
-    """What an instruction works on. A modifier without a value has the value ''."""
+    """The operands and modifiers of an instruction. A modifier without a value has the value ''."""
 
     operands: tuple[Operand, ...]
     modifiers: dict[str, str]
@@ -67,8 +67,8 @@ class Fields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """Instructions in order; `labels` maps a name to the index of the instruction that follows it, `alignments` such an index
-    to the directive before it."""
+    """A function's instructions in order; `labels` maps a name to the index of the instruction after it, `alignments` such an
+    index to the alignment directive before it."""
 
     name: str
     instructions: tuple[Instruction, ...]
@@ -90,12 +90,12 @@ def _split(rest: str) -> tuple[list[str], dict[str, str]]:
 
 @lru_cache(maxsize=2)
 def lines_of(assembly: str) -> tuple[str, ...]:
-    """Kept, for a text of many kernels is read once for each of them."""
+    """Split a text into lines. Cached, for a text of many kernels is parsed once for each of them."""
     return tuple(assembly.splitlines())
 
 
 def parse_program(assembly: str, name: str) -> Program:
-    """The function `name`. Raises BadLaunch if the text has none, Unsupported for a directive inside it that is not known."""
+    """Parse function `name`. Raises BadLaunch if the text has none, Unsupported for an unknown directive or syntax in it."""
     lines = lines_of(assembly)
     begin = next((i for i, line in enumerate(lines) if line.startswith(f"{name}:")), None)
     if begin is None:

@@ -1,4 +1,4 @@
-"""v_perm_b32: four bytes chosen from eight."""
+"""v_perm_b32: each of the four result bytes is selected from eight source bytes."""
 
 from functools import lru_cache
 
@@ -8,9 +8,9 @@ from expctl.gfx11.machine.arrays import LANES, Anything, Bytes
 
 
 def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:
-    """v_perm_b32. Of the eight bytes b (0..3) and a (4..7), byte i of the result is the one that byte i of the selector names.
+    """Return v_perm_b32 of lane arrays: byte i of the selector says what byte i of the result is.
 
-    8..11 repeat the sign of byte 1, 3, 5, 7; 12 is 0x00; 13 and above are 0xff.
+    0..3 is a byte of b, 4..7 a byte of a; 8..11 repeat the sign of byte 1, 3, 5, 7; 12 is 0x00; 13 and above are 0xff.
     """
     where, picked, ones = _picks(selector.tobytes())
     pool = np.empty((LANES, 2), dtype=np.uint32)
@@ -23,8 +23,8 @@ def permute_bytes(a: Anything, b: Anything, selector: Anything) -> Anything:
 
 @lru_cache(maxsize=256)
 def _picks(selector: bytes) -> tuple[Anything, Anything, Anything]:
-    """For 32 selectors: places in the (32, 8) pool of bytes (None if a sign is asked for), a mask of bytes that come from there
-    and one of those that are 0xff. Nearly all selectors are constants in the text."""
+    """Return for 32 selectors (indices into the flat (32, 8) pool of source bytes, or None if a sign is selected; a mask of the
+    bytes that come from the pool; a mask of those that are 0xff). Cached: nearly all selectors are constants in the text."""
     names = np.frombuffer(selector, dtype=np.uint8).reshape(LANES, 4)
     places = np.arange(LANES)[:, None] * 8 + np.minimum(names, 7)
     picked = np.where(names < 8, 0xFF, 0).astype(np.uint8).reshape(-1).view(np.uint32)
@@ -42,7 +42,7 @@ def _permute_signs(pool: Bytes, selector: Anything) -> Anything:
 
 
 def permuted_undefined(a: Anything, b: Anything, selector: Anything) -> Anything:
-    """The undefined bits of the result, from those of a and b; a byte that is a constant has none."""
+    """Return the undefined bits of v_perm_b32, given those of a and b; a result byte that is a constant has none."""
     names = np.ascontiguousarray(selector).view(np.uint8)
     not_constant = np.where(names < 12, 0xFF, 0).astype(np.uint8).view(np.uint32)
     return permute_bytes(a, b, selector) & not_constant

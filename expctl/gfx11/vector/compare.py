@@ -15,7 +15,7 @@ def _unordered(a: Anything, b: Anything) -> Anything:
     return np.isnan(a) | np.isnan(b)
 
 
-# A comparison with n is the negation of the one without: true if either side is a NaN.
+# A float comparison with n before its name (nlt) is the negation of that without (lt): true if either source is a NaN.
 _FLOAT = {
     "lt": np.less, "eq": np.equal, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
     "lg": lambda a, b: (a != b) & ~_unordered(a, b),

@@ -1,4 +1,4 @@
-"""Vector instructions: from text to steps. What they compute stands in the tables of the vector_* modules."""
+"""Decode vector ALU instructions into steps. The tables in compare, floats, halves and integers define what they compute."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TABLE: dict[str, VectorOp] = {**integers.OPS, **floats.OPS, **compare.OPS, **hal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """An operation with its operands: `evaluate` gives the results, not yet written."""
+    """An operation with its operands: `evaluate` returns the results without writing them; the keys are register keys."""
 
     evaluate: Callable[[Wave], tuple[Anything, ...]]
     undefined: Callable[[Wave], Bits]
@@ -33,17 +33,20 @@ class Bound:
 
 
 def base_name(mnemonic: str) -> str:
-    """Without the encoding's suffix. The others (_dpp, _sdwa) stay, and so are not found in any table."""
+    """Return a mnemonic without the suffix _e32 or _e64. The suffixes _dpp and _sdwa stay, so no table has such a name."""
     return mnemonic.removesuffix("_e32").removesuffix("_e64")
 
 
 def decode_vector(instruction: Instruction) -> Run:
-    """One vector instruction of the plain tables. Raises Unsupported."""
+    """Decode one vector instruction of TABLE into a step. Raises Unsupported."""
     return step_of(instruction, bind(instruction))
 
 
 def bind(instruction: Instruction, name: str | None = None) -> Bound:
-    """Operands and modifiers checked against the table."""
+    """Check an instruction's operands and modifiers against TABLE and bind them to its operation. Raises Unsupported.
+
+    `name` is the key in TABLE if it is not the instruction's own mnemonic (as in v_dual).
+    """
     op = TABLE.get(name or base_name(instruction.mnemonic))
     if op is None:
         raise instruction.unsupported("unknown opcode")
@@ -72,7 +75,7 @@ def bound_to(
     sources: list[Source],
     finish: Callable[[Anything], Anything] | None = None,
 ) -> Bound:
-    """An operation of any table, its sources already chosen."""
+    """Bind an operation of any table to its destinations and sources; `finish` is applied to the result."""
     return Bound(
         evaluate=_evaluator(op, sources, finish),
         undefined=_undefined(op, sources),
@@ -84,7 +87,7 @@ def bound_to(
 
 
 def step_of(instruction: Instruction, bound: Bound) -> Run:
-    """Evaluate, then write; with undefined bits and missing waits looked after where there may be any."""
+    """Return a step that evaluates and writes; it handles undefined bits and missing waits if a register used is dirty."""
     evaluate, line = bound.evaluate, instruction.line
     keys = frozenset((*bound.read_keys, *bound.write_keys))
     if len(bound.writes) == 1:
@@ -140,8 +143,10 @@ def _undefined(op: VectorOp, sources: list[Source]) -> Callable[[Wave], Bits]:
 
 
 def _finisher(instruction: Instruction, op: VectorOp, modifiers: dict[str, str]) -> Callable[[Anything], Anything] | None:
-    """The output modifier clamp: it holds the result within 0..1 and makes a NaN 0 (dx10_clamp). A multiplier (mul:2, div:2) is
-    refused: the machine ignores it in IEEE mode and where denormals are kept, so nobody can have meant it."""
+    """Return the function of the modifier clamp, which limits the result to 0..1 and makes a NaN 0 (dx10_clamp); None without.
+
+    Raises Unsupported for others. A multiplier (mul:2, div:2) is ignored by the machine in IEEE mode or with denormals kept.
+    """
     if not modifiers:
         return None
     if op.results[0] not in FLOATS or len(op.results) > 1 or modifiers.keys() != {"clamp"}:

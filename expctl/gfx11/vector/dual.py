@@ -1,4 +1,4 @@
-"""v_dual: two operations in one instruction, both of which read before either writes."""
+"""Decode v_dual: two operations in one instruction, both of which read their sources before either writes."""
 
 from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.machine.step import Run, guarded
@@ -16,7 +16,7 @@ NAMES = frozenset(
 
 
 def decode_dual(instruction: Instruction) -> Run:
-    """Raises Unsupported if either half is not a known dual operation."""
+    """Decode one v_dual instruction into a step. Raises Unsupported if either half is not a known dual operation."""
     halves = []
     for half in instruction.halves():
         name = half.mnemonic.replace("v_dual_", "v_", 1)

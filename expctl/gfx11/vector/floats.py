@@ -28,18 +28,18 @@ _INT32, _UINT32 = (-(1 << 31), (1 << 31) - 1), (0, (1 << 32) - 1)
 
 
 def _flushed(a: Anything) -> Anything:
-    """Denormals made zeros of their sign."""
+    """Replace denormals with zeros of the same sign."""
     return np.where(np.abs(a) < np.float32(2.0**-126), np.copysign(np.float32(0), a), a)
 
 
 def _sine(turns: Anything, quarter: int) -> Anything:
-    """sin(2 pi turns), `quarter` quarters of a turn further on; exact at the quarters, however many turns."""
+    """Return sin(2 pi (turns + quarter / 4)) as float32, exact at multiples of a quarter, however large `turns` is."""
     quarters = np.fmod(turns.astype(np.float64), 1.0) * 4.0
     whole = np.rint(quarters)
     angle = (quarters - whole) * (np.pi / 2.0)
     which = np.where(np.isfinite(whole), whole, 0.0).astype(np.int64) + quarter & 3
     magnitude = np.where(which & 1, np.cos(angle), np.sin(angle))
-    # a whole number of turns is a zero: of the sign of a zero argument, else positive
+    # A result of zero is +0, except that of an argument of zero, whose sign it has.
     result = np.where(which & 2, -magnitude, magnitude)
     return np.where((result == 0) & (turns != 0), 0.0, result).astype(np.float32)
 
@@ -53,13 +53,13 @@ def _to_u32(a: Anything) -> Anything:
 
 
 def _exponent(a: Anything) -> Anything:
-    """The biased exponent field."""
+    """Return the biased exponent field of float32 values, 0..255."""
     return (a.view(np.uint32) >> np.uint32(23)).astype(np.int64) & 0xFF
 
 
 def _scale(a: Anything, b: Anything, c: Anything) -> Anything:
-    """v_div_scale_f32: of a (denominator b or numerator c) scaled so that the steps of a division stay in range, and whether
-    v_div_fmas must undo it. Where the manual's cases leave it open, what makes the whole sequence round correctly."""
+    """Return v_div_scale_f32: a (which is denominator b or numerator c) scaled so that the steps of the division c / b stay in
+    range, and a flag for v_div_fmas to undo that. Where the manual is ambiguous, the case that rounds c / b correctly."""
     down = (a.astype(np.float64) * 2.0**-64).astype(np.float32)
     top = np.float32(2.0) ** 64
     numerator, denominator = _exponent(c), _exponent(b)
@@ -85,14 +85,14 @@ def _scale(a: Anything, b: Anything, c: Anything) -> Anything:
 
 
 def _fma_and_unscale(a: Anything, b: Anything, c: Anything, undo: Anything) -> Anything:
-    """v_div_fmas_f32: 2^64 or 2^-64, away from where the exponent of c already is."""
+    """Return v_div_fmas_f32: a * b + c, times 2^64 if `undo` and the exponent of c is positive, times 2^-64 if not positive."""
     product = fma32(a, b, c)
     factor = np.where(_exponent(c) > 127, np.float32(2.0**64), np.float32(2.0**-64))
     return np.where(undo, product * factor, product)
 
 
 def _fix_up(a: Anything, b: Anything, c: Anything) -> Anything:
-    """v_div_fixup_f32: the special cases of the quotient c / b, else a with its sign; if a is a NaN it overflowed."""
+    """Return v_div_fixup_f32: special cases of c / b, else the quotient a with the right sign; a NaN in a is an overflow."""
     negative = np.signbit(b) ^ np.signbit(c)
     sign = np.where(negative, np.float32(-1), np.float32(1))
     infinite, zero = sign * np.float32(np.inf), sign * np.float32(0)
@@ -106,7 +106,8 @@ def _fix_up(a: Anything, b: Anything, c: Anything) -> Anything:
 
 
 def _classes(a: Anything, wanted: Anything) -> Anything:
-    """v_cmp_class_f32. Bits: signalling NaN, quiet NaN, -inf, -normal, -denormal, -0, +0, +denormal, +normal, +inf."""
+    """Return v_cmp_class_f32: whether the class of a is set in `wanted`. Its bits 0..9 are signalling NaN, quiet NaN, -inf,
+    -normal, -denormal, -0, +0, +denormal, +normal, +inf."""
     bits = a.view(np.uint32)
     quiet = (bits >> np.uint32(22)) & np.uint32(1)
     tiny = (_exponent(a) == 0) & (a != 0)
@@ -124,7 +125,7 @@ def _approximate(function: Callable[[Anything], Anything]) -> VectorOp:
 
 
 def _to_zero(a: Anything) -> Anything:
-    """float32 to float16 bits, cut; what is too large becomes the largest finite half."""
+    """Return float16 bits of float32 values, rounded toward zero; a value too large gives the largest finite half."""
     nearest = a.astype(np.float16)
     too_large = np.abs(nearest.astype(np.float64)) > np.abs(a.astype(np.float64))
     return np.where(too_large, np.nextafter(nearest, np.float16(0)), nearest).view(np.uint16).astype(np.uint32)

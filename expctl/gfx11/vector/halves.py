@@ -1,6 +1,6 @@
-"""Half-precision and 16-bit vector operations, plain, packed and mixed with single precision.
+"""Tables of half-precision and 16-bit vector operations: plain, packed, and mixed with single precision.
 
-Plain ones work on the low half of their registers and leave the high half of the destination alone (as all do from gfx10 on).
+Plain ones work on the low half of their registers and leave the high half of the destination unchanged, as on gfx10 and later.
 """
 
 import numpy as np
@@ -15,18 +15,18 @@ _15 = np.uint16(15)
 
 
 def _dot(a_low: Anything, a_high: Anything, b_low: Anything, b_high: Anything, c: Anything) -> Anything:
-    """Two exact products and a float, summed in double and rounded once. The machine's own rounding is not documented."""
+    """Return a_low * b_low + a_high * b_high + c, summed in double, rounded once. The machine's rounding is not documented."""
     wide = [x.astype(np.float64) for x in (a_low, a_high, b_low, b_high, c)]
     return (wide[0] * wide[2] + wide[1] * wide[3] + wide[4]).astype(np.float32)
 
 
 def shift_left_16(a: Anything, b: Anything) -> Anything:
-    """b << a."""
+    """Return 16-bit b << (a modulo 16)."""
     return b << (a & _15)
 
 
 def shift_right_16(a: Anything, b: Anything) -> Anything:
-    """b >> a."""
+    """Return unsigned 16-bit b >> (a modulo 16)."""
     return b >> (a & _15)
 
 
@@ -89,14 +89,15 @@ PACKED: dict[str, VectorOp] = {
     "v_pk_max_i16": binary(I16, np.maximum),
     "v_pk_min_i16": binary(I16, np.minimum),
 }
-"""Each is done twice, for the low and the high half of the result."""
+"""Operations that are executed twice, for the low and the high half of the result."""
 
 MIXED: dict[str, Type] = {"v_fma_mix_f32": Type.F32, "v_fma_mixlo_f16": Type.F16, "v_fma_mixhi_f16": Type.F16_HIGH}
-"""Result of a fused multiply-add in single precision whose sources are each a float or a half."""
+"""Mixed opcode -> type of the result: a fused multiply-add in single precision whose sources are each a float or a half."""
 
 
 def mixed(a: Anything, b: Anything, c: Anything) -> Anything:
-    """The float32 result. A half one is this, rounded again: LLVM selects it for fptrunc(fma(...))."""
+    """Return the float32 result of a mixed multiply-add. A half result is this one rounded again: LLVM selects these opcodes
+    for fptrunc(fma(...))."""
     return fma32(a.astype(np.float32), b.astype(np.float32), c.astype(np.float32))
 
 

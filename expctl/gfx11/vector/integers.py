@@ -1,4 +1,4 @@
-"""Integer vector operations, by the manual's definitions (AMD, "RDNA3.5" Instruction Set Architecture, chapter 16).
+"""Table of integer vector operations, by the manual's definitions (AMD, "RDNA3.5" Instruction Set Architecture, chapter 16).
 
 Shift amounts are taken modulo the width. A name ending in "rev" has its first two sources swapped.
 """
@@ -47,7 +47,7 @@ def _bit_field(a: Anything, offset: Anything, width: Anything) -> Anything:
 
 
 def _signed_bit_field(a: Anything, offset: Anything, width: Anything) -> Anything:
-    """Bits past bit 31 repeat the sign; a width of 0 gives 0."""
+    """Return v_bfe_i32: `width` bits of a from `offset`, sign-extended; bits past 31 repeat the sign, a width of 0 gives 0."""
     wide = a.view(np.int32).astype(np.int64) >> (offset & _31).astype(np.int64)
     up = 64 - (width & _31).astype(np.int64)
     return np.where(up == 64, 0, (wide << (up & 63)) >> (up & 63)).astype(np.int32).view(np.uint32)
@@ -69,14 +69,14 @@ def _multiply_add_64(a: Anything, b: Anything, c: Anything) -> Anything:
 
 
 def _multiply_add_i64(a: Anything, b: Anything, c: Anything) -> Anything:
-    """The mask has bit 64 of the exact sum: its sign."""
+    """Return v_mad_i64_i32: a * b + c, and a mask with bit 64 of the exact sum, its sign."""
     product = a.astype(np.int64) * b
     total = product + c
     return total, np.where((product < 0) == (c < 0), product < 0, total < 0)
 
 
 def _count_leading(a: Anything) -> Anything:
-    """Zeros above the first one; -1 if there is none."""
+    """Return the number of zero bits above the highest one bit; -1 for 0."""
     return np.where(a == 0, -1, 32 - np.frexp(a.astype(np.float64))[1]).astype(np.int32).view(np.uint32)
 
 
@@ -111,7 +111,7 @@ def _shift_right(a: Anything, b: Anything) -> Anything:
 
 
 def _count_below(a: Anything, b: Anything) -> Anything:
-    """v_mbcnt_lo: b and how many lanes below this one the mask a has."""
+    """Return v_mbcnt_lo: b plus the number of bits set in mask a for lanes below this one."""
     below = (np.uint32(1) << np.arange(LANES, dtype=np.uint32)) - np.uint32(1)
     return np.bitwise_count(a & below).astype(np.uint32) + b
 
@@ -157,7 +157,7 @@ OPS: dict[str, VectorOp] = {
     "v_bfrev_b32": unary(U32, U32, _reversed),
     "v_bcnt_u32_b32": binary(U32, lambda a, b: np.bitwise_count(a).astype(np.uint32) + b),
     "v_mbcnt_lo_u32_b32": binary(U32, _count_below),
-    # lanes 32..63 are below none of the 32
+    # In wave32 none of lanes 32..63 is below a lane, so the count is 0 and the result is b.
     "v_mbcnt_hi_u32_b32": binary(U32, lambda a, b: b, lambda values, undefined: undefined[1]),
     "v_clz_i32_u32": unary(U32, U32, _count_leading),
     "v_ctz_i32_b32": unary(U32, U32, _count_trailing),

@@ -1,4 +1,4 @@
-"""Vector instructions that move single lanes, or choose their registers as they run."""
+"""Decode vector instructions that move single lanes, or select a register by M0 at run time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from expctl.gfx11.text.program import Instruction
 
 
 def decode_readfirstlane(instruction: Instruction) -> Run:
-    """The value of the first active lane, or of lane 0 if none is."""
+    """Decode v_readfirstlane: read the lowest active lane, or lane 0 if none is active, into a scalar register."""
     destination, vector = _two(instruction, Kind.VECTOR)
     target, line = scalar_target(instruction, destination), instruction.line
 
@@ -28,7 +28,7 @@ def decode_readfirstlane(instruction: Instruction) -> Run:
 
 
 def decode_readlane(instruction: Instruction) -> Run:
-    """The value of the lane that a scalar names, active or not."""
+    """Decode v_readlane: read the lane that a scalar gives (modulo 32), active or not, into a scalar register."""
     fields = instruction.fields()
     if len(fields.operands) != 3 or fields.modifiers or fields.operands[1].kind is not Kind.VECTOR:
         raise instruction.unsupported("not of the form s, v, lane")
@@ -46,7 +46,7 @@ def decode_readlane(instruction: Instruction) -> Run:
 
 
 def decode_writelane(instruction: Instruction) -> Run:
-    """Writes one lane, active or not."""
+    """Decode v_writelane: write a scalar to the lane that another scalar gives (modulo 32), active or not."""
     fields = instruction.fields()
     if len(fields.operands) != 3 or fields.modifiers or fields.operands[0].kind is not Kind.VECTOR:
         raise instruction.unsupported("not of the form v, s, lane")
@@ -64,7 +64,7 @@ def decode_writelane(instruction: Instruction) -> Run:
 
 
 def decode_movrels(instruction: Instruction) -> Run:
-    """The register M0 further on than the one named."""
+    """Decode v_movrels: copy vector register n + M0 to the destination, n being the source named in the text."""
     destination, vector = _two(instruction, Kind.VECTOR)
     if destination.kind is not Kind.VECTOR:
         raise instruction.unsupported("the destination is not a vector register")

@@ -1,8 +1,8 @@
-"""v_wmma_f32_16x16x16_f16 in wave32: D = A x B + C, all lanes, whatever EXEC says.
+"""Decode v_wmma_f32_16x16x16_f16 in wave32: D = A x B + C on all lanes, whatever EXEC is.
 
-    A  lane l < 16 holds row l, two of the k = 0..15 in each of 8 registers      lanes 16..31 must repeat lanes 0..15
-    B  lane l < 16 holds column l, likewise                                      likewise
-    C  register s of lane l is row 2 s + l / 16, column l % 16; D too
+    A     lane l < 16 holds row l, two of the k = 0..15 in each of 8 registers       lanes 16..31 must repeat lanes 0..15
+    B     lane l < 16 holds column l, two of the k = 0..15 in each of 8 registers    lanes 16..31 must repeat lanes 0..15
+    C, D  register s of lane l is row 2 s + l / 16, column l % 16
 
 Products of halves are exact; here their sum and C are added in double precision and rounded once to single. The order and the
 width of the machine's own additions are not documented, so the last bits may differ there.
@@ -26,7 +26,7 @@ _REGISTERS = 8
 
 
 def decode_matrix(instruction: Instruction) -> Run:
-    """Raises Unsupported for a modifier or an operand of another form."""
+    """Decode one v_wmma into a step. Raises Unsupported for a modifier or an operand that is not eight vector registers."""
     fields = instruction.fields()
     if fields.modifiers:
         raise instruction.unsupported(f"modifier {' '.join(fields.modifiers)}")
@@ -69,13 +69,16 @@ def decode_matrix(instruction: Instruction) -> Run:
 
 
 def fragment(registers: Words) -> tuple[Anything, bool]:
-    """(8, 32) words to (16 rows or columns, 16 k) in double precision, from lanes 0..15; and whether the others repeat them."""
+    """Convert (8, 32) words of A or B to float64 (16 rows or columns, 16 k), taken from lanes 0..15.
+
+    The second value says whether lanes 16..31 repeat lanes 0..15.
+    """
     return _fragment_of(registers.tobytes())
 
 
 @lru_cache(maxsize=2048)
 def _fragment_of(raw: bytes) -> tuple[Anything, bool]:
-    """A function of the bits alone. One fragment is multiplied several times, and by several waves."""
+    """Convert a fragment given as bytes. Cached by them: one fragment is multiplied several times, and by several waves."""
     registers = np.frombuffer(raw, dtype=np.uint32).reshape(_REGISTERS, 32)
     halves = registers[:, :16].copy().view(np.float16).reshape(_REGISTERS, 16, 2)
     values = np.ascontiguousarray(halves.transpose(1, 0, 2)).reshape(16, 16).astype(np.float64)
@@ -84,7 +87,7 @@ def _fragment_of(raw: bytes) -> tuple[Anything, bool]:
 
 
 def _mark(wave: Wave, outputs: list[int], bad: Anything) -> None:
-    """All lanes, not the active ones alone."""
+    """Mark the output registers wholly undefined where `bad`, (8, 32), is set and defined elsewhere, in all lanes."""
     for register, row in zip(outputs, bad, strict=True):
         wave.vector_undefined[register] = np.where(row, np.uint32(ALL_BITS), np.uint32(0))
         if row.any():

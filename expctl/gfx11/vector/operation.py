@@ -1,4 +1,4 @@
-"""What a vector instruction computes, apart from where its operands lie. The tables are vector_integer, vector_float, ..."""
+"""The type of a table entry for a vector instruction: what it computes, apart from where its operands are."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ U32, I32, F32, F16, U16, I16, U64, I64, MASK = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorOp:
-    """`evaluate` maps the sources' lane arrays to one lane array, or to a tuple of them if there are several results.
+    """A vector operation. `evaluate` maps the sources' lane arrays to one lane array, or to a tuple of several results.
 
     It may return a view of a source. A 16-bit result goes to the low half of its register and leaves the high half alone.
     """
@@ -25,25 +25,25 @@ class VectorOp:
     evaluate: Callable[..., Anything]
     rule: Rule = any_bit
     accumulates: bool = False
-    """The destination is the last source too."""
+    """The destination is also the last source."""
     implied: tuple[int, ...] = ()
     """Scalar registers read as lane masks after the named sources."""
     to_exec: bool = False
-    """The result, a mask, goes to EXEC and the text names no destination."""
+    """The result, a mask, is written to EXEC and the text names no destination."""
 
 
 def unary(result: Type, a: Type, evaluate: Callable[[Anything], Anything], rule: Rule = any_bit) -> VectorOp:
-    """One source."""
+    """Return an operation with one source of type `a`."""
     return VectorOp(results=(result,), sources=(a,), evaluate=evaluate, rule=rule)
 
 
 def binary(kind: Type, evaluate: Callable[[Anything, Anything], Anything], rule: Rule = any_bit) -> VectorOp:
-    """Two sources and a result of one type."""
+    """Return an operation with two sources and a result, all of type `kind`."""
     return VectorOp(results=(kind,), sources=(kind, kind), evaluate=evaluate, rule=rule)
 
 
 def ternary(kind: Type, evaluate: Callable[..., Anything], rule: Rule = any_bit) -> VectorOp:
-    """Three sources and a result of one type."""
+    """Return an operation with three sources and a result, all of type `kind`."""
     return VectorOp(results=(kind,), sources=(kind, kind, kind), evaluate=evaluate, rule=rule)
 
 

@@ -1,4 +1,4 @@
-"""Packed, mixed and dot-product instructions: operands whose halves the modifiers choose."""
+"""Decode packed, mixed and dot-product instructions: those that use one or both 16-bit halves of their operands."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,7 +19,7 @@ NAMES = frozenset((*PACKED, *MIXED, "v_dot2acc_f32_f16", "v_dot2_f32_f16"))
 
 
 def decode_packed(instruction: Instruction, name: str) -> Run:
-    """One of NAMES. Raises Unsupported."""
+    """Decode the instruction `name`, one of NAMES. Raises Unsupported for operands or modifiers that don't fit."""
     if name in PACKED:
         return _packed(instruction, PACKED[name])
     if name in MIXED:
@@ -28,7 +28,10 @@ def decode_packed(instruction: Instruction, name: str) -> Run:
 
 
 def bits_of_modifier(instruction: Instruction, value: str | None, count: int, default: int) -> list[int]:
-    """`[1,0,1]` as numbers, one per source."""
+    """Parse a modifier's value, e.g. `[1,0,1]`, into `count` bits, one per source; all `default` if it is None.
+
+    Raises Unsupported for another number of bits.
+    """
     if value is None:
         return [default] * count
     bits = value.strip("[]").split(",")
@@ -86,7 +89,7 @@ def _packed(instruction: Instruction, op: VectorOp) -> Run:
 
 
 def _mixed(instruction: Instruction, result: Type) -> Run:
-    """op_sel_hi says which sources are halves, op_sel which half that is."""
+    """Decode a mixed multiply-add. op_sel_hi[i] says that source i is a half, op_sel[i] that it is the upper one."""
     fields = instruction.fields()
     _modifiers(instruction, fields.modifiers, ("op_sel", "op_sel_hi"))
     destination, *operands = fields.operands

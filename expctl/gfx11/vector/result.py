@@ -1,4 +1,4 @@
-"""Writes of vector results: which lanes, which part of the register, and what is defined of it afterwards."""
+"""Write vector results: to the active lanes, to part of a register, and with a note of the bits that are undefined."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOW = (Type.F16, Type.U16, Type.I16)
 
 
 def writer(instruction: Instruction, destination: Operand, kind: Type) -> Write:
-    """Writes a lane array of `kind` in the active lanes. Raises Unsupported for a destination that can't take it."""
+    """Return a function that writes a lane array of `kind` in the active lanes. Raises Unsupported for a wrong destination."""
     if kind is Type.MASK:
         if destination.kind is not Kind.SCALAR or destination.count != 1:
             raise instruction.unsupported("a lane mask goes to one scalar register")
@@ -56,7 +56,7 @@ def writer(instruction: Instruction, destination: Operand, kind: Type) -> Write:
 
 
 def part_of(destination: Operand, kind: Type) -> Type:
-    """The half of the destination that a 16-bit result goes to; other results as they are."""
+    """Return `kind`, or its HIGH type if it is a 16-bit type and the destination is the upper half of a register."""
     return UPPER[kind] if destination.kind is Kind.HALF and destination.upper and kind in UPPER else kind
 
 
@@ -92,7 +92,7 @@ def _mask_writer(n: int) -> Write:
 
 
 def write_keys(destination: Operand, kind: Type) -> tuple[int, ...]:
-    """The registers that a result of `kind` changes."""
+    """Return the keys of the registers that a result of `kind` changes."""
     if destination.is_null:
         return ()
     if destination.kind is Kind.SCALAR:
@@ -101,7 +101,7 @@ def write_keys(destination: Operand, kind: Type) -> tuple[int, ...]:
 
 
 def undefined_mask(destination: Operand, kind: Type) -> Callable[[Wave, Bits], None]:
-    """Records a result's undefined bits, (32,), before it is written."""
+    """Return a function that records a result's undefined bits, (32,) masks; called before the result is written."""
     n, kind = destination.index, part_of(destination, kind)
     if destination.is_null:
         return lambda wave, undefined: None

@@ -1,4 +1,4 @@
-"""Floating-point operations that numpy has no name for, rounded once as the machine does."""
+"""Floating-point operations that numpy lacks, rounded once as the machine does."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from expctl.gfx11.machine.arrays import Anything
 
 
 def fma32(a: Anything, b: Anything, c: Anything) -> Anything:
-    """float32 a * b + c with one rounding, to nearest even.
+    """Return float32 a * b + c with one rounding, to nearest even.
 
     The product of two floats is exact in a double. The sum is rounded to odd there (Boldo and Melquiond, "Emulation of FMA and
     correctly rounded sums", 2008), so that the rounding to float sees on which side of a tie the exact sum lies.
@@ -15,12 +15,12 @@ def fma32(a: Anything, b: Anything, c: Anything) -> Anything:
 
 
 def fma16(a: Anything, b: Anything, c: Anything) -> Anything:
-    """float16 a * b + c with one rounding."""
+    """Return float16 a * b + c with one rounding, to nearest even."""
     return _odd_sum(a.astype(np.float64) * b.astype(np.float64), c.astype(np.float64)).astype(np.float16)
 
 
 def _odd_sum(x: Anything, y: Anything) -> Anything:
-    """x + y in float64, rounded to odd: if inexact, the last bit is made 1 by taking the neighbour towards the exact sum."""
+    """Return float64 x + y rounded to odd: an inexact sum with last bit 0 becomes its neighbour towards the exact sum."""
     total = x + y
     part = total - x
     error = (x - (total - part)) + (y - part)
@@ -32,13 +32,13 @@ def _odd_sum(x: Anything, y: Anything) -> Anything:
 
 
 def maximum(a: Anything, b: Anything) -> Anything:
-    """IEEE maxNum: of a number and a quiet NaN the number, of a signalling one a NaN (ieee_mode); +0 above -0."""
+    """Return IEEE maxNum: a quiet NaN loses to a number, a signalling one gives a NaN (ieee_mode); +0 is above -0."""
     same = np.where(np.signbit(a), b, a)
     return _unless_signalling(a, b, np.where(a == b, same, np.fmax(a, b)))
 
 
 def minimum(a: Anything, b: Anything) -> Anything:
-    """IEEE minNum, likewise; -0 below +0."""
+    """Return IEEE minNum: a quiet NaN loses to a number, a signalling one gives a NaN (ieee_mode); -0 is below +0."""
     same = np.where(np.signbit(a), a, b)
     return _unless_signalling(a, b, np.where(a == b, same, np.fmin(a, b)))
 
@@ -50,12 +50,12 @@ def _unless_signalling(a: Anything, b: Anything, result: Anything) -> Anything:
 
 
 def _is_signalling(a: Anything) -> Anything:
-    """A NaN whose highest bit of mantissa is 0."""
+    """Flag the signalling NaNs: those whose highest bit of mantissa is 0."""
     quiet = np.float16(np.nan).view(np.uint16) if a.dtype == np.float16 else np.float32(np.nan).view(np.uint32)
     return np.isnan(a) & ((a.view(quiet.dtype) & quiet) != quiet)
 
 
 def to_integer(values: Anything, low: int, high: int) -> Anything:
-    """Cut to an integer and held within low..high; a NaN is 0. As int64."""
+    """Truncate to integers and clamp to low..high; a NaN becomes 0. Returns int64."""
     whole = np.trunc(np.where(np.isnan(values), 0.0, values.astype(np.float64)))
     return np.clip(whole, low, high).astype(np.int64)

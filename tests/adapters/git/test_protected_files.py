@@ -32,10 +32,10 @@ def test_a_change_breaks_the_seal(name: str, tmp_path: Path) -> None:
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(text)
     (tmp_path / "bench/link").symlink_to("judge.py")
-    seals = ProtectedFiles()
-    assert seals.broken(tmp_path) == ()
-    seals.seal(tmp_path, ("bench",))
+    protected = ProtectedFiles()
+    assert protected.changed(tmp_path) == ()
+    protected.protect(tmp_path, ("bench",))
     change(tmp_path)
-    assert seals.broken(tmp_path) == broken
-    seals.lift(tmp_path)
-    assert seals.broken(tmp_path) == ()
+    assert protected.changed(tmp_path) == broken
+    protected.release(tmp_path)
+    assert protected.changed(tmp_path) == ()

@@ -134,7 +134,7 @@ def test_a_kill_at_any_moment_of_publishing_harms_nothing(at_work: UserAtWork, t
 def test_a_kill_at_any_moment_of_recovering_harms_nothing(at_work: UserAtWork, tmp_path: Path, long: bool) -> None:
     fresh = copies(at_work, tmp_path)
     moments = moments_of(lambda: fresh().publish(), at_work.repository.root, every=True)
-    for words in ("self._take(change", "os.rename(file.name, out.name", "rename(self._lock"):
+    for words in ("self._replace(change", "os.rename(file.name, out.name", "rename(self._lock"):
         died_at = next(each for each in moments if is_line(each, words))
         trial = fresh()
         assert killed_at(trial.publish, died_at)
@@ -212,7 +212,7 @@ def killed_at_line(at_work: UserAtWork, words: str) -> None:
     assert in_a_child(lambda: at_each_line(at_work.publish, die)), words
 
 
-SWAP, FOLLOW, RENAME = "moved = self._swap(", "self._files.follow(old, new)", "os.rename(self._lock, self._index)"
+MOVE, UPDATE, RENAME = "moved = self._move_branch(", "self._files.update(old, new)", "os.rename(self._lock, self._index)"
 
 
 def next_run(at_work: UserAtWork) -> None:
@@ -230,7 +230,7 @@ def without_lock(at_work: UserAtWork, *words: str) -> None:
 
 def test_a_commit_before_the_branch_moved_undoes_the_publication(at_work: UserAtWork) -> None:
     """The branch isn't the old one any more, and yet it hasn't the result."""
-    killed_at_line(at_work, SWAP)
+    killed_at_line(at_work, MOVE)
     without_lock(at_work, "commit", "-q", "-m", "mine")
     mine, files = at_work.repository.head(), at_work.repository.files()
     os.link(at_work.repository.root / ".git/expctl/publication.index", at_work.repository.root / ".git/index.lock")
@@ -257,7 +257,7 @@ def test_a_commit_that_is_being_made_when_the_lock_is_asked_for(at_work: UserAtW
     assert at_work.repository.files()["src/kernel.txt"] == b"mine\n"
 
 
-@pytest.mark.parametrize("line", [SWAP, FOLLOW, "os.rename(file.name, out.name", RENAME])
+@pytest.mark.parametrize("line", [MOVE, UPDATE, "os.rename(file.name, out.name", RENAME])
 def test_a_soft_reset_takes_the_files_along(at_work: UserAtWork, line: str) -> None:
     """It moves the branch back and needs no lock: index and files are then as before."""
     killed_at_line(at_work, line)
@@ -266,7 +266,7 @@ def test_a_soft_reset_takes_the_files_along(at_work: UserAtWork, line: str) -> N
     at_work.check(at_work.old)
 
 
-@pytest.mark.parametrize("line", [FOLLOW, "os.rename(file.name, out.name"])
+@pytest.mark.parametrize("line", [UPDATE, "os.rename(file.name, out.name"])
 def test_a_lock_that_was_removed_by_hand_is_taken_again(at_work: UserAtWork, line: str) -> None:
     killed_at_line(at_work, line)
     without_lock(at_work)
@@ -278,7 +278,7 @@ def test_a_lock_removed_under_a_living_run_is_named_and_the_next_run_goes_on(at_
     lock = at_work.repository.root / ".git/index.lock"
 
     def remove(now: Moment) -> None:
-        if is_line(now, FOLLOW):
+        if is_line(now, UPDATE):
             lock.unlink()
             lock.write_bytes(b"another git's")
 
@@ -369,7 +369,7 @@ def test_a_user_who_comes_back_to_the_branch_meanwhile_has_to_wait(at_work: User
     refused = []
 
     def come_back(now: Moment) -> None:
-        if is_line(now, SWAP):
+        if is_line(now, MOVE):
             with pytest.raises(AssertionError):
                 at_work.repository.git("switch", "-q", "main")
             refused.append(now)
@@ -384,7 +384,7 @@ def test_a_switch_that_was_under_way_when_the_branch_moved(at_work: UserAtWork) 
     """`git switch -c` has read HEAD before and writes it after the files have followed: they go back."""
 
     def switch(now: Moment) -> None:
-        if is_line(now, "if not self._came_along(new):"):
+        if is_line(now, "if not self._head_contains(new):"):
             at_work.repository.git("update-ref", "refs/heads/other", at_work.old)
             at_work.repository.git("symbolic-ref", "HEAD", "refs/heads/other")
 
@@ -394,7 +394,7 @@ def test_a_switch_that_was_under_way_when_the_branch_moved(at_work: UserAtWork) 
 
 def test_a_dead_git_of_a_publication_elsewhere_leaves_no_lock(at_work: UserAtWork) -> None:
     at_work.repository.git("switch", "-q", "-c", "side")
-    killed_at_line(at_work, SWAP)
+    killed_at_line(at_work, MOVE)
     lock = at_work.repository.root / ".git/refs/heads/main.lock"
     lock.write_bytes(b"")
     next_run(at_work)
@@ -458,7 +458,7 @@ def test_a_sparse_work_tree_is_still_sparse_after_a_kill(repository: Repository)
     repository.git("reset", "-q", "--hard", old)
     repository.git("sparse-checkout", "set", "--cone", "other")
     at_work = UserAtWork(repository=repository, old=old, new=new, status="", files=repository.files(), stash="")
-    killed_at_line(at_work, FOLLOW)
+    killed_at_line(at_work, UPDATE)
     next_run(at_work)
     assert (repository.head(), repository.status(), repository.files()) == (new, "", at_work.files)
 
@@ -483,7 +483,7 @@ def test_a_run_that_died_in_a_work_tree_that_is_gone(at_work: UserAtWork, tmp_pa
     at_work.repository.git("worktree", "add", "-q", "-b", "side", str(other), at_work.old)
 
     def die(now: Moment) -> None:
-        if is_line(now, FOLLOW):
+        if is_line(now, UPDATE):
             os.kill(os.getpid(), signal.SIGKILL)
 
     publication = Publication(GitWorkspace(locate(other)))
@@ -500,7 +500,7 @@ def test_a_run_that_died_beside_a_separate_git_folder(at_work: UserAtWork, tmp_p
     repository, other = at_work.repository, Repository(tmp_path / "other")
     repository.git("init", "-q", f"--separate-git-dir={tmp_path / 'kept'}")
     repository.git("worktree", "add", "-q", "-b", "side", str(other.root), at_work.old)
-    killed_at_line(at_work, FOLLOW)
+    killed_at_line(at_work, UPDATE)
     GitWorkspace(locate(other.root)).finish_publication()
     assert (repository.head(), repository.status()) == (at_work.new, at_work.status)
     assert not (tmp_path / "kept/index.lock").exists()
@@ -524,7 +524,7 @@ def test_a_git_that_cannot_tell_whether_head_came_along_leaves_it_to_the_next_ru
     at_work.check(at_work.new)
 
 
-@pytest.mark.parametrize("line", ["self._merge(old, new)", SWAP])
+@pytest.mark.parametrize("line", ["self._merge(old, new)", MOVE])
 def test_a_result_that_git_collects_as_garbage_leaves_nothing(at_work: UserAtWork, line: str) -> None:
     """Nothing names it before the branch does; a user's gc may come in between."""
     at_work.repository.git("reflog", "expire", "--expire=now", "--all")
@@ -534,7 +534,7 @@ def test_a_result_that_git_collects_as_garbage_leaves_nothing(at_work: UserAtWor
             at_work.repository.git("gc", "-q", "--prune=now")
 
     moved = []
-    with contextlib.suppress(Refused) if line == SWAP else pytest.raises(Refused, match="git misses an object"):
+    with contextlib.suppress(Refused) if line == MOVE else pytest.raises(Refused, match="git misses an object"):
         at_each_line(lambda: moved.append(at_work.publish()), collect)
     assert moved in ([], [False])
     assert not (at_work.repository.root / ".git/index.lock").exists()
@@ -547,7 +547,7 @@ def test_a_result_that_git_collects_as_garbage_leaves_nothing(at_work: UserAtWor
 
 
 def test_a_head_without_a_commit_has_not_come_along(at_work: UserAtWork) -> None:
-    killed_at_line(at_work, FOLLOW)
+    killed_at_line(at_work, UPDATE)
     at_work.repository.git("symbolic-ref", "HEAD", "refs/heads/unborn")
     next_run(at_work)
     at_work.repository.git("symbolic-ref", "HEAD", "refs/heads/main")

@@ -157,7 +157,7 @@ def test_an_edit_just_before_the_exchange_survives_a_kill_at_any_moment_after_it
 
 # ------------------------------------------------------------------ where files can't be exchanged
 
-PLAIN_SWAP, PLAIN_CALL = atomic_exchange.swap, atomic_exchange.renameat2
+PLAIN_EXCHANGE, PLAIN_CALL = atomic_exchange.exchange, atomic_exchange.renameat2
 
 
 def _cannot_exchange(*_: object) -> None:
@@ -167,7 +167,7 @@ def _cannot_exchange(*_: object) -> None:
 def _is_another_mount(new: DirEntry | None, file: DirEntry, out: DirEntry, *, exists: bool) -> None:
     if not out.name.startswith(".expctl-aside-"):
         raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
-    PLAIN_SWAP(new, file, out, exists=exists)
+    PLAIN_EXCHANGE(new, file, out, exists=exists)
 
 
 @pytest.fixture(params=["no exchange", "another mount", "neither"])
@@ -177,7 +177,7 @@ def other_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(atomic_exchange, "renameat2", _cannot_exchange)
         monkeypatch.setattr(work_tree, "renameat2", _cannot_exchange)
     if request.param != "no exchange":
-        monkeypatch.setattr(work_tree, "swap", _is_another_mount)
+        monkeypatch.setattr(work_tree, "exchange", _is_another_mount)
     return str(request.param)
 
 
@@ -212,7 +212,7 @@ def test_edits_stay_and_kills_harm_nothing_there_either(
 
 @pytest.mark.parametrize("killed", [False, True], ids=["goes on", "killed then"])
 @pytest.mark.parametrize("folder", ["src", "experiments", "src/deep"])
-def test_a_folder_that_becomes_a_link_leads_nowhere(
+def test_a_folder_that_becomes_a_link_leads_no_repository(
     at_work: UserAtWork, tmp_path: Path, folder: str, killed: bool, long: bool
 ) -> None:
     """Whatever is behind it stays as it is."""
@@ -263,7 +263,7 @@ def test_who_still_writes_keeps_the_file(at_work: UserAtWork, tmp_path: Path, cl
         def write(now: Moment) -> None:
             if now == exchange:
                 opened.append(stack.enter_context(open(file, "a")))
-            if closes and opened and not opened[0].closed and is_line(now, "found = look(spot)"):
+            if closes and opened and not opened[0].closed and is_line(now, "found = read_entry(entry)"):
                 opened[0].write("mine\n")
                 opened[0].close()
 
@@ -399,7 +399,7 @@ def test_an_edit_that_is_removed_while_it_is_handed_back(at_work: UserAtWork, tm
     def disturb(now: Moment) -> None:
         if now == exchange:
             file.write_text("mine\n")
-        if is_line(now, "renameat2(spot, file, RENAME_EXCHANGE)") and file.exists():
+        if is_line(now, "renameat2(entry, file, RENAME_EXCHANGE)") and file.exists():
             file.unlink()
 
     at_each_line(trial.publish, disturb)
@@ -420,7 +420,7 @@ def test_a_long_name_has_room_for_what_is_added(repository: Repository) -> None:
     def disturb(now: Moment) -> None:
         if is_line(now, EXCHANGES["src/kernel.txt"]) and file.read_text() == "before\n":
             file.write_text("mine\n")
-        if is_line(now, "self._hand_back(change, spot, file)"):
+        if is_line(now, "self._put_back(change, entry, file)"):
             file.write_text("mine again\n")
 
     at_each_line(at_work.publish, disturb)
@@ -473,7 +473,7 @@ def test_an_edit_whose_folder_is_gone_is_kept_with_the_state(at_work: UserAtWork
     def disturb(now: Moment) -> None:
         if now == exchange:
             trial.repository.write("src/kernel.txt", "mine\n")
-        if is_line(now, "self._settle_spot(change, each, file)") and facts(root / "src/kernel.txt")[1] == EDITED.decode():
+        if is_line(now, "self._finish_entry(change, each, file)") and facts(root / "src/kernel.txt")[1] == EDITED.decode():
             os.kill(os.getpid(), signal.SIGKILL)
 
     assert in_a_child(lambda: at_each_line(trial.publish, disturb))
@@ -496,7 +496,7 @@ def test_an_edit_that_a_dead_capture_left_aside_comes_back(at_work: UserAtWork, 
         return workspace, tree
 
     def exchanged(now: Moment) -> bool:
-        return is_line(now, "self._settle_one(change, aside)") and file.read_bytes() != EDITED
+        return is_line(now, "self._finish_change(change, aside)") and file.read_bytes() != EDITED
 
     file = at_work.repository.root / "src/kernel.txt"
     workspace, tree = begun()

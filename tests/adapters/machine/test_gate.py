@@ -57,7 +57,7 @@ def test_sensors_that_do_not_serve_the_target_are_not_asked() -> None:
     made = gate(idle, asked)
     with made.measuring(TARGET):
         assert (idle.sessions, asked.sessions) == (0, 1)
-        with made.watch.looking("both"):
+        with made.watch.watching("both"):
             pass
     assert (len(idle.launches), len(asked.launches)) == (0, 1)
     assert asked.sessions == 0
@@ -124,11 +124,11 @@ def test_a_benchmark_that_runs_for_a_moment_beside_a_launch_taints_it(tmp_path: 
         taints = []
         for is_disturbed in (False, True, False):
             made.watch.clear()
-            with made.watch.looking("both"):
+            with made.watch.watching("both"):
                 if is_disturbed:
                     with somebody_else(tmp_path):
                         time.sleep(0.3)
                 else:
                     time.sleep(0.1)
-            taints.append(made.watch.taken())
+            taints.append(made.watch.take_taints())
     assert taints == [(), (f"unit_benchmark_{os.getpid()}.py matches {PATTERN}",), ()]

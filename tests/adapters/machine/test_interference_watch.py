@@ -10,7 +10,7 @@ import pytest
 from expctl.adapters.machine import interference_watch
 from expctl.adapters.machine.interference_watch import POLL_S, SHARE_MOST, LaunchWatch
 from expctl.adapters.sensors.interface import ONLY_AROUND, Launch
-from expctl.adapters.sensors.new_processes import Newcomers
+from expctl.adapters.sensors.new_processes import NewProcesses
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.domain.errors import Busy
 from expctl.domain.machine.interference import Foreign
@@ -41,7 +41,7 @@ def watch(tmp_path: Path, wait: Wait, *sensors: FakeSensor) -> LaunchWatch:
     root = tmp_path / "proc"
     root.mkdir()
     FakeProc(root).add(1, "init")
-    made = LaunchWatch(Newcomers(ProcessTable(mark="m", root=root), root), wait)
+    made = LaunchWatch(NewProcesses(ProcessTable(mark="m", root=root), root), wait)
     made.sensors = sensors
     return made
 
@@ -53,24 +53,24 @@ def threads() -> list[str]:
 def test_what_is_seen_before_during_and_at_the_end_of_a_launch_taints_it_and_no_other(tmp_path: Path, wait: Wait) -> None:
     sensor = FakeSensor(sees=[(NCU,)], judges=[(HOT,), ()])
     watched = watch(tmp_path, wait, sensor)
-    with watched.looking("candidate", core=1):
+    with watched.watching("candidate", core=1):
         time.sleep(3 * POLL_S)
-    assert watched.taken() == ("gpu is hot", "ncu matches ncu")
+    assert watched.take_taints() == ("gpu is hot", "ncu matches ncu")
     assert sensor.launches == [Launch(side="candidate", core=1)]
     assert sensor.looks >= 2
-    with watched.looking("candidate"):
+    with watched.watching("candidate"):
         pass
-    assert watched.taken() == ()
+    assert watched.take_taints() == ()
     assert threads() == []
 
 
 def test_taints_of_both_parts_of_a_launch_add_up(tmp_path: Path, wait: Wait) -> None:
     watched = watch(tmp_path, wait, FakeSensor(sees=[], judges=[(NCU,), (HOT,)]))
-    with watched.looking("baseline", timed=False):
+    with watched.watching("baseline", timed=False):
         pass
-    with pytest.raises(KeyError), watched.looking("baseline"):
+    with pytest.raises(KeyError), watched.watching("baseline"):
         raise KeyError
-    assert watched.taken() == ("gpu is hot", "ncu matches ncu")
+    assert watched.take_taints() == ("gpu is hot", "ncu matches ncu")
 
 
 def test_before_a_quiet_launch_nobody_waits_and_after_a_tainted_one_the_whole_gate_is_asked(tmp_path: Path, wait: Wait) -> None:
@@ -79,9 +79,9 @@ def test_before_a_quiet_launch_nobody_waits_and_after_a_tainted_one_the_whole_ga
     watched.clear()
     assert (wait.times, sensor.looks) == (0, 1)
     sensor.judges = [(HOT,)]
-    with watched.looking("both"):
+    with watched.watching("both"):
         pass
-    watched.taken()
+    watched.take_taints()
     watched.clear()
     watched.clear()
     assert wait.times == 1
@@ -94,7 +94,7 @@ def test_before_a_quiet_launch_nobody_waits_and_after_a_tainted_one_the_whole_ga
 def test_a_sensor_that_judges_by_the_ends_is_not_polled(tmp_path: Path, wait: Wait) -> None:
     often, seldom = FakeSensor(), FakeSensor(every_s=ONLY_AROUND)
     watched = watch(tmp_path, wait, often, seldom)
-    with watched.looking("both"):
+    with watched.watching("both"):
         time.sleep(3 * POLL_S)
     assert (often.looks > 1, seldom.looks) == (True, 0)
 
@@ -108,7 +108,7 @@ def burn() -> None:
 def test_dear_looks_become_rare(tmp_path: Path, wait: Wait) -> None:
     sensor = FakeSensor(during=burn)
     watched = watch(tmp_path, wait, sensor)
-    with watched.looking("both"):
+    with watched.watching("both"):
         time.sleep(0.9)
     assert sensor.looks <= 3, "2 ms may be spent every 0.4 s"
     assert watched.spent_s <= 0.009
@@ -121,7 +121,7 @@ def test_it_leaves_the_timed_core_to_it(tmp_path: Path, wait: Wait) -> None:
         pytest.skip("one core: there is no other to go to")
     timed, seen = max(cores), []
     watched = watch(tmp_path, wait, FakeSensor(during=lambda: seen.append(os.sched_getaffinity(0))))
-    with watched.looking("both", core=timed):
+    with watched.watching("both", core=timed):
         time.sleep(POLL_S)
     assert seen[0] == cores - {timed}
     assert os.sched_getaffinity(0) == cores
@@ -132,7 +132,7 @@ def test_a_bug_in_a_sensor_is_not_swallowed(tmp_path: Path, wait: Wait) -> None:
         raise ZeroDivisionError
 
     watched = watch(tmp_path, wait, FakeSensor(during=fail))
-    with pytest.raises(ZeroDivisionError), watched.looking("both"):
+    with pytest.raises(ZeroDivisionError), watched.watching("both"):
         time.sleep(POLL_S)
 
 
@@ -140,7 +140,7 @@ def test_a_sensor_that_hangs_taints_and_is_left_behind(tmp_path: Path, wait: Wai
     monkeypatch.setattr(interference_watch, "PATIENCE_S", 0.1)
     forever = threading.Event()
     watched = watch(tmp_path, wait, FakeSensor(name="gpu", during=lambda: forever.wait(30)))
-    with watched.looking("both"):
+    with watched.watching("both"):
         time.sleep(POLL_S)
-    assert watched.taken() == ("the sensor gpu does not come back",)
+    assert watched.take_taints() == ("the sensor gpu does not come back",)
     forever.set()

@@ -13,7 +13,7 @@ from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.workspace import GitWorkspace
 from expctl.adapters.index.record_index import RecordIndex
-from expctl.adapters.rules.lookup import GitRulebook
+from expctl.adapters.rules.lookup import RuleLookup
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Probe, Verdict
 from expctl.domain.experiment.record import Artifact, Origin, Record, Rule, Waiver
@@ -44,10 +44,10 @@ KNOWN = {
 UNKNOWN = Candidate(identity=ChangeIdentity(patch_id="p2", added=("int x;",), settings={"k": "4"}), codes={"cpu": "c0"})
 
 
-def book(repository: Repository) -> GitRulebook:
+def book(repository: Repository) -> RuleLookup:
     workspace = GitWorkspace(locate(repository.root))
     index = RecordIndex(workspace, workspace.state / "records.sqlite")
-    return GitRulebook(workspace, index, tool=lambda _: "", probe=lambda _: ProbeAnswer(passes=False, said="no"))
+    return RuleLookup(workspace, index, tool=lambda _: "", probe=lambda _: ProbeAnswer(passes=False, said="no"))
 
 
 def conclude(repository: Repository, *records: Record) -> str:
@@ -97,7 +97,7 @@ def test_one_new_record_is_one_record_read(repository: Repository, monkeypatch: 
 
     monkeypatch.setattr(reader, "read_blobs", watched)
     index = RecordIndex(reader, reader.state / "records.sqlite")
-    fresh = GitRulebook(reader, index, tool=lambda _: "", probe=lambda _: ProbeAnswer(passes=False, said=""))
+    fresh = RuleLookup(reader, index, tool=lambda _: "", probe=lambda _: ProbeAnswer(passes=False, said=""))
     assert len(fresh.candidates(head, Candidate(identity=ChangeIdentity(patch_id="p30"), codes={}))) == 1
     assert len(read) == 2, "the new record for the index, and the one that was asked for"
 
@@ -157,7 +157,7 @@ def test_circumstances_are_those_of_the_commit_and_of_what_is_assumed(repository
         return "1.0"
 
     def circumstances(**assumed: str):  # type: ignore[no-untyped-def]
-        made = GitRulebook(
+        made = RuleLookup(
             workspace,
             RecordIndex(workspace, None),
             tool=tool,

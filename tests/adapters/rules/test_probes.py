@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.rules.probes import KeptProbes
+from expctl.adapters.rules.probes import ProbeCache
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Probe, Until
 
@@ -18,7 +18,7 @@ class StepPerformer:
         self.name = "clang 21"
         self.known = {"gfx1250"}
         self.tried: list[str] = []
-        self.probes = KeptProbes(folder, compiler=lambda: self.name, assemble=self.assemble, interpret=self.interpret)
+        self.probes = ProbeCache(folder, compiler=lambda: self.name, assemble=self.assemble, interpret=self.interpret)
 
     def assemble(self, source: Path, arch: str) -> str:
         self.tried.append(f"{arch} {source.read_text()}")

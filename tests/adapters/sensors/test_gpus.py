@@ -15,7 +15,7 @@ from expctl.adapters.sensors.gpu_reading import GpuReading, visible
 from expctl.adapters.sensors.gpus import Gpus
 from expctl.adapters.sensors.interface import Launch
 from expctl.adapters.sensors.nvidia_smi import NvidiaSmi
-from expctl.adapters.sensors.vendor_tool import AskedTool
+from expctl.adapters.sensors.vendor_tool import VendorTool
 from expctl.domain.protocol.model import Gate
 
 # ------------------------------------------------------------------ AMD, by sysfs
@@ -103,14 +103,14 @@ def test_without_a_card_sysfs_is_absent(tmp_path: Path) -> None:
 # ------------------------------------------------------------------ tools
 
 
-def tool(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch, timeout_s: float = 5.0) -> AskedTool:
+def tool(folder: Path, name: str, script: str, monkeypatch: pytest.MonkeyPatch, timeout_s: float = 5.0) -> VendorTool:
     """A tool of this name on PATH that does what the shell script says."""
     program = folder / "bin" / name
     program.parent.mkdir(exist_ok=True)
     program.write_text(f"#!/bin/sh\n{script}")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
-    return AskedTool(name, folder / "scratch", mark="m", timeout_s=timeout_s)
+    return VendorTool(name, folder / "scratch", mark="m", timeout_s=timeout_s)
 
 
 AMD_SMI = """{"gpu_data": [{"gpu": 0, "usage": {"gfx_activity": {"value": 47, "unit": "%"}, "mm_activity": "N/A"},

@@ -9,7 +9,7 @@ import pytest
 
 from expctl.adapters.child.contained_process import MARK
 from expctl.adapters.sensors.interface import Launch
-from expctl.adapters.sensors.new_processes import GAP_MOST, TURNS, Newcomers
+from expctl.adapters.sensors.new_processes import GAP_MOST, TURNS, NewProcesses
 from expctl.adapters.sensors.process_patterns import ProcessPatterns
 from expctl.adapters.sensors.process_table import ProcessTable
 from tests.fakes import FakeProc
@@ -105,16 +105,16 @@ def test_hidden_processes_are_said_to_be(proc: FakeProc) -> None:
     assert "hidepid" in sensor(proc).absent()
 
 
-# ------------------------------------------------------------------ newcomers
+# ------------------------------------------------------------------ new_processes
 
 
 def test_the_first_answer_is_everybody_but_the_kernels_threads(proc: FakeProc) -> None:
-    assert set(Newcomers(table(proc), proc.root).fresh()) == {1, 400, ME}
+    assert set(NewProcesses(table(proc), proc.root).fresh()) == {1, 400, ME}
 
 
-def settled(proc: FakeProc) -> Newcomers:
-    """Newcomers after the first look, when nobody is young any more."""
-    made = Newcomers(table(proc), proc.root)
+def settled(proc: FakeProc) -> NewProcesses:
+    """NewProcesses after the first look, when nobody is young any more."""
+    made = NewProcesses(table(proc), proc.root)
     for _ in range(TURNS):
         made.fresh()
     return made
@@ -122,44 +122,44 @@ def settled(proc: FakeProc) -> Newcomers:
 
 @pytest.mark.parametrize("pid", [ME + GAP_MOST, ME + GAP_MOST + 1])
 def test_whoever_comes_is_seen_at_once_and_again_later(proc: FakeProc, pid: int) -> None:
-    newcomers = settled(proc)
+    new_processes = settled(proc)
     proc.add(pid, "sh")
-    seen = [pid in newcomers.fresh() for _ in range(6)]
+    seen = [pid in new_processes.fresh() for _ in range(6)]
     assert seen[:2] == [True, True], "it may have become another program"
     assert True in seen[2:]
 
 
 def test_an_old_process_that_becomes_another_program_is_seen_in_turn(proc: FakeProc) -> None:
-    newcomers, sees = settled(proc), sensor(proc)
+    new_processes, sees = settled(proc), sensor(proc)
     proc.add(400, "ncu")
     proc.add(ME, "python3", parent=1)  # else it is above us
-    assert any(sees.look(newcomers.fresh()) for _ in range(2 * TURNS))
+    assert any(sees.look(new_processes.fresh()) for _ in range(2 * TURNS))
 
 
 @pytest.mark.parametrize("last", [600 + GAP_MOST + 1, 10])
 def test_many_newcomers_and_numbers_that_start_over_are_found_by_a_list(proc: FakeProc, last: int) -> None:
-    newcomers = settled(proc)
+    new_processes = settled(proc)
     proc.add(450, "ncu")
     proc.count(last)
-    assert 450 in newcomers.fresh()
+    assert 450 in new_processes.fresh()
 
 
 def test_without_a_count_of_processes_everybody_new_is_found(proc: FakeProc) -> None:
     (proc.root / "loadavg").unlink()
-    newcomers = settled(proc)
+    new_processes = settled(proc)
     proc.add(450, "ncu")
     (proc.root / "loadavg").unlink()
-    assert 450 in newcomers.fresh()
+    assert 450 in new_processes.fresh()
 
 
 def test_nobody_came_and_little_is_looked_at(proc: FakeProc) -> None:
     for pid in range(1000, 1200):
         proc.add(pid, "sh")
-    newcomers = settled(proc)
-    assert max(len(newcomers.fresh()) for _ in range(TURNS)) <= 200 // TURNS + 2
+    new_processes = settled(proc)
+    assert max(len(new_processes.fresh()) for _ in range(TURNS)) <= 200 // TURNS + 2
 
 
-def test_the_timed_part_ends_in_a_look_at_everybody(proc: FakeProc) -> None:
+def test_the_timed_part_ends_in_a_look_at_candidates(proc: FakeProc) -> None:
     sees = sensor(proc)
     proc.add(600, "ncu")
     sees.start(Launch(side="both"))

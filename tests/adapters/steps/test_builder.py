@@ -10,11 +10,13 @@ from expctl.adapters.steps.builder import Builder
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
 from expctl.domain.run.step_result import Failed
-from expctl.launcher.capabilities import offer
+from expctl.launcher.capabilities import detect_capabilities
 from expctl.targets.command import CommandRecipe
 
 Run = Callable[..., Artifact | Failed]
-confined = pytest.mark.skipif(not offer().confines_writes, reason="UNCONFINED: nothing here keeps a build in its folders")
+confined = pytest.mark.skipif(
+    not detect_capabilities().confines_writes, reason="UNCONFINED: nothing here keeps a build in its folders"
+)
 
 
 @pytest.fixture

@@ -1,8 +1,7 @@
-"""Is what was interpreted what the assembler made? The parsed kernel, written out again, has to give the same bytes.
+"""Write a parsed kernel out again, so that a caller can check that the parser read the text as the assembler does.
 
-An assembler knows comments, macros and directives that a reader of its text may take for something else; inline assembly can
-hold any of them. So the reading is proved, not trusted: nothing of the text but the instructions, labels and alignments that
-were parsed goes into a second assembly, whose code must be that of the first.
+An assembler knows comments, macros and directives that the parser may misread, and inline assembly can hold any of them.
+The written text has nothing but the parsed instructions, labels and alignments; assembled, it must give the same bytes.
 """
 
 import re
@@ -13,8 +12,8 @@ _TARGET = re.compile(r'^\s*\.amdgcn_target\s+"[\w-]+"\s*$', re.MULTILINE)
 _DIRECTIVES = re.compile(r"^\s*\.amdhsa_(\w+)\s+([\w.$]+)\s*$")
 
 
-def rewritten(assembly: str, kernels: list[str]) -> str:
-    """The kernels alone, from what was parsed of them. Raises BadLaunch or Unsupported as `parse_program` does."""
+def unparse(assembly: str, kernels: list[str]) -> str:
+    """Return assembly of `kernels` alone, printed from what was parsed of them. Raises BadLaunch or Unsupported."""
     target = _TARGET.search(assembly)
     parts = [target[0].strip() if target else "", "\t.text"]
     for name in kernels:
@@ -35,7 +34,7 @@ def rewritten(assembly: str, kernels: list[str]) -> str:
 
 
 def _descriptor(assembly: str, name: str) -> list[str]:
-    """The first block of directives of the kernel, as the interpreter reads it."""
+    """Return the lines of the kernel's first .amdhsa_kernel block, as the interpreter parses it; none if there is none."""
     found: list[str] = []
     for line in lines_of(assembly):
         if "amdhsa_" not in line:

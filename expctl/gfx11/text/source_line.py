@@ -1,4 +1,4 @@
-"""Which line of the kernel's source an instruction came from, where the assembly was compiled with -gline-tables-only."""
+"""Find the line of the kernel's source that an instruction came from, in assembly compiled with -gline-tables-only."""
 
 import re
 
@@ -8,9 +8,9 @@ _FUNCTION = re.compile(r"^[A-Za-z_$][\w$.]*:")
 MOST_FRAMES = 3
 
 
-def origin(assembly: str, line: int) -> str:
-    """`put.h:41 in ring.h:103`: the statement behind a line (from 1) of the assembly, then where it was inlined, at most three
-    places. Empty where the text has no line table or the compiler made the instruction up (line 0)."""
+def source_line(assembly: str, line: int) -> str:
+    """Return the source of assembly line `line` (from 1) and where it was inlined, at most 3 places, e.g.
+    `put.h:41 in ring.h:103`; empty if the text has no line table or the compiler invented the instruction (line 0)."""
     for text in reversed(assembly.splitlines()[:line]):
         found = _LOC.match(text)
         if found is not None:

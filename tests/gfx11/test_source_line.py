@@ -1,4 +1,4 @@
-from expctl.gfx11.text.origin import origin
+from expctl.gfx11.text.source_line import source_line
 
 TEXT = """\
 other:
@@ -18,13 +18,13 @@ kernel:
 def test_a_line_is_named_by_its_statement_and_where_that_was_inlined() -> None:
     lines = TEXT.splitlines()
     for code in ("\tds_store_b128 v1, v[2:5]               ; this is no place: 1:2:3", "\ts_barrier"):
-        assert origin(TEXT, lines.index(code) + 1) == "put.h:41 in ring.h:93 in ring.h:113"
+        assert source_line(TEXT, lines.index(code) + 1) == "put.h:41 in ring.h:93 in ring.h:113"
 
 
 def test_what_the_compiler_made_up_is_named_by_what_is_around_it() -> None:
-    assert origin(TEXT, TEXT.splitlines().index("\ts_nop 1") + 1) == "ring.h:115"
+    assert source_line(TEXT, TEXT.splitlines().index("\ts_nop 1") + 1) == "ring.h:115"
 
 
 def test_a_function_without_a_line_table_has_no_origin() -> None:
-    assert origin(TEXT, TEXT.splitlines().index("kernel:") + 2) == ""
-    assert origin("kernel:\n\ts_nop 0\n", 2) == ""
+    assert source_line(TEXT, TEXT.splitlines().index("kernel:") + 2) == ""
+    assert source_line("kernel:\n\ts_nop 0\n", 2) == ""
