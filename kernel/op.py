@@ -13,9 +13,9 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from kernel.harness.build import build
-from kernel.harness.formats import PIECE_K, Fp8
-from kernel.harness.library import Library, open_library
+from kernel.runtime.build import build
+from kernel.runtime.formats import PIECE_K, Fp8
+from kernel.runtime.library import Library, open_library
 
 _FORMATS = {torch.float8_e5m2: Fp8.E5M2, torch.float8_e4m3fn: Fp8.E4M3FN}
 

@@ -23,15 +23,15 @@ if __name__ == "__main__":
 import numpy as np
 
 from kernel.harness import session, shapes
-from kernel.harness.formats import Fp8
 from kernel.harness.held import HeldBuild
-from kernel.harness.library import WINNER, Config, format_config
 from kernel.harness.reference import Limits
 from kernel.harness.report import Report
 from kernel.harness.rivals import time_rivals
 from kernel.harness.session import Custody
 from kernel.harness.timing import TimedSize
 from kernel.harness.worker import Worker
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import WINNER, Config, format_config
 
 
 def frozen_config(build: HeldBuild, asked: Config | None) -> int:

@@ -15,9 +15,9 @@ from typing import Any
 
 from kernel.harness.confine import confine
 from kernel.harness.forking import forbid_processes
-from kernel.harness.library import DeviceLibrary, LaunchError, Library, LibraryError, UnknownConfig, open_library
 from kernel.harness.memory import Block, guarded, side_by_side
 from kernel.harness.stage import Stage
+from kernel.runtime.library import DeviceLibrary, LaunchError, Library, LibraryError, UnknownConfig, open_library
 
 ERRORS: dict[str, type[Exception]] = {"library": LibraryError, "launch": LaunchError, "config": UnknownConfig}
 """What an answer's `error` names."""

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kernel.harness.formats import Fp8
+from kernel.runtime.formats import Fp8
 
 _COLLECTED = re.compile(r"Collected\s*:\s*(\d+)")
 TIMEOUT_S = 120

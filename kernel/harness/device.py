@@ -9,7 +9,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from kernel.harness.library import LaunchError
+from kernel.runtime.library import LaunchError
 
 _NULL_STREAM = None
 _CUDA = {

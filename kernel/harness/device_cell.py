@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kernel.harness.device import Runtime
-from kernel.harness.library import DeviceLibrary
+from kernel.runtime.library import DeviceLibrary
 
 Answer = dict[str, Any]
 

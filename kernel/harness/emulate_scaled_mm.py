@@ -22,18 +22,18 @@ if not __package__:  # run by path: the checkout this file lies in comes first
 
 import numpy as np
 
-from expctl.domain.errors import Refused
 from expctl.gfx11.machine.counts import Class
 from expctl.gfx11.machine.faults import Fault
-from expctl.gfx11.text.errors import Unsupported
+from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
 from expctl.gfx11.text.origin import origin
-from kernel.harness import build, emulated, session
-from kernel.harness.assembled import first_difference
+from kernel.harness import emulated, session
+from kernel.harness.assembly_check import first_difference
 from kernel.harness.emulated import Product, entry
 from kernel.harness.emulated_products import configs_of, few_products, products
-from kernel.harness.formats import Fp8
-from kernel.harness.library import WINNER, Config, format_config
 from kernel.harness.report import BuildFailed, Report
+from kernel.runtime import build
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import WINNER, Config, format_config
 
 SEED = 20260218
 WIDE = 4096
@@ -86,7 +86,7 @@ def outcome(assembly: str, case: tuple[Config, Product], orders: int) -> dict[st
         return str(failure)
     except Unsupported as refused:
         return CannotJudge(f"can't be judged: {refused}: {refused.found} ({refused.where})")
-    except Refused as refused:
+    except (BadLaunch, Runaway) as refused:
         return f"{refused}: {refused.found}"
 
 
@@ -171,7 +171,7 @@ def main() -> int:
         return report.blame(str(failure))
     except Unsupported as refused:
         return report.fault(f"can't be judged: {refused}: {refused.found} ({refused.where})")
-    except Refused as refused:
+    except (BadLaunch, Runaway) as refused:
         return report.blame(f"{refused}: {refused.found}" + (f" ({refused.where})" if refused.where else ""))
     except (OSError, UnicodeDecodeError) as error:
         return report.fault(f"cannot read {options.artifact}: {error}")

@@ -9,9 +9,9 @@ import numpy as np
 from expctl.gfx11.arguments import Shifted, Unwritten
 from expctl.gfx11.launch import Interpretation, interpret
 from kernel.harness import reference
-from kernel.harness.formats import Fp8, prepack
-from kernel.harness.library import Config
 from kernel.harness.reference import Inputs, Judgement, Limits
+from kernel.runtime.formats import Fp8, prepack
+from kernel.runtime.library import Config
 
 LANES = 32
 MOST_PER_MATRIX, MOST_BESIDE = 200, 50_000

@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 
 from kernel.harness.emulated import Product
-from kernel.harness.formats import Fp8
-from kernel.harness.library import Config, parse_config
 from kernel.harness.report import BuildFailed
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import Config, parse_config
 
 
 def products(config: Config) -> list[Product]:

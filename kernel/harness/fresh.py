@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernel.harness import reference
-from kernel.harness.formats import PIECE_K, Bytes, Doubles, Fp8, Halves, decode
+from kernel.runtime.formats import PIECE_K, Bytes, Doubles, Fp8, Halves, decode
 
 MOST_SLACK = 1 << 20
 """Values that a pool holds beyond one matrix. A window of a large matrix overlaps the one before, and fits it nowhere."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from kernel.harness.cell import ERRORS, Answer, Cell
-from kernel.harness.library import Config, UnknownConfig, format_config
 from kernel.harness.memory import Place
+from kernel.runtime.library import Config, UnknownConfig, format_config
 
 
 class Keeper(Protocol):

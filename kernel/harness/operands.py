@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernel.harness.formats import Bytes, Halves, prepack
 from kernel.harness.held import HeldBuild
-from kernel.harness.library import LaunchError
 from kernel.harness.memory import Place
 from kernel.harness.reference import POISON, Inputs
+from kernel.runtime.formats import Bytes, Halves, prepack
+from kernel.runtime.library import LaunchError
 
 _CANARY = 0xA5
 

@@ -19,11 +19,11 @@ if not __package__:  # run by path: the checkout this file lies in comes first
 import numpy as np
 
 from kernel.harness import counted, hot_loop, reference, session, shapes
-from kernel.harness.formats import Fp8
 from kernel.harness.held import HeldBuild
-from kernel.harness.library import WINNER, Config
 from kernel.harness.operands import place
 from kernel.harness.report import Report
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import WINNER, Config
 
 COUNTED_SIZE = 256
 

@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from kernel.harness.formats import Bytes, Doubles, Fp8, Halves, decode, encode
+from kernel.runtime.formats import Bytes, Doubles, Fp8, Halves, decode, encode
 
 POISON = 0xFEFE
 """A NaN that no kernel makes by itself, of two equal bytes: what an unwritten element of C still holds."""

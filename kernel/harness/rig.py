@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernel.harness.formats import Bytes, Halves
 from kernel.harness.fresh import Draw, FreshInputs
 from kernel.harness.held import HeldBuild
 from kernel.harness.operands import bytes_of
 from kernel.harness.reference import POISON
 from kernel.harness.report import BuildFailed
 from kernel.harness.warden import Warden
+from kernel.runtime.formats import Bytes, Halves
 
 MOST_OUTPUT_BYTES = 4 << 30
 STEP_ON_DEVICE = 128

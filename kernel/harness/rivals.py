@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kernel.harness import reference
-from kernel.harness.formats import Fp8, decode
+from kernel.runtime.formats import Fp8, decode
 
 
 def _median_ns(call: Callable[[], object], iterations: int) -> float:

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernel.harness import warden
-from kernel.harness.build import BuildError, build
-from kernel.harness.formats import Fp8
 from kernel.harness.held import HeldBuild, Unguarded
-from kernel.harness.library import MACHINES, Config, LaunchError, LibraryError, UnknownConfig, parse_config
 from kernel.harness.meter import Meter
 from kernel.harness.report import BuildFailed, Fault, Report
+from kernel.runtime.build import BuildError, build
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import MACHINES, Config, LaunchError, LibraryError, UnknownConfig, parse_config
 
 FORMATS: dict[str, tuple[Fp8, ...]] = {"e5m2": (Fp8.E5M2,), "e4m3": (Fp8.E4M3FN,), "both": (Fp8.E5M2, Fp8.E4M3FN)}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kernel.harness.formats import Fp8
-from kernel.harness.library import Config
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import Config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from kernel.harness.library import Library
 from kernel.harness.memory import side_by_side
+from kernel.runtime.library import Library
 
 Armed = tuple[int, int, int, int, int, tuple[int, int]]
 """Of all launches of one stage: config, b_dtype, m, n, k, row blocks."""

@@ -27,11 +27,11 @@ import numpy as np
 
 from kernel.harness import reference, session, shapes
 from kernel.harness.held import HeldBuild
-from kernel.harness.library import LaunchError
 from kernel.harness.operands import Operands, place
 from kernel.harness.reference import Judgement, Limits
 from kernel.harness.report import BuildFailed, Report
 from kernel.harness.session import Custody
+from kernel.runtime.library import LaunchError
 
 LAUNCHES = 3
 SEED = 20260218

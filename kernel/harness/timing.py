@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernel.harness import reference
-from kernel.harness.formats import Fp8, Halves
 from kernel.harness.fresh import Draw, FreshInputs
 from kernel.harness.held import HeldBuild
 from kernel.harness.meter import Account, Meter
 from kernel.harness.report import BuildFailed
 from kernel.harness.rig import STEP_ON_DEVICE, CpuRig, DeviceRig, Rig, Timed
 from kernel.harness.warden import Warden
+from kernel.runtime.formats import Fp8, Halves
 
 WARM_UP_ITERATIONS = 3
 WARM_UP_S = 0.2

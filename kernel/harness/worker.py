@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from kernel.harness import session
-from kernel.harness.formats import Fp8
-from kernel.harness.library import format_config
 from kernel.harness.reference import Limits
 from kernel.harness.report import Fault, Report
 from kernel.harness.session import Custody
 from kernel.harness.timing import TimedSize
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import format_config
 
 MOST_ITERATIONS = 10_000
 

@@ -16,11 +16,11 @@ from typing import Any
 sys.path.insert(0, str(ROOT := Path(__file__).resolve().parents[2]))
 
 from kernel.harness import conduct, session, shapes, test_scaled_mm, timing
-from kernel.harness.formats import Fp8
 from kernel.harness.reference import Limits
 from kernel.harness.report import Report
 from kernel.harness.session import Custody
 from kernel.harness.worker import Worker
+from kernel.runtime.formats import Fp8
 from tests.cheating import safeguards
 
 KPI = 384

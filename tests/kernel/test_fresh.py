@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from kernel.harness import reference
-from kernel.harness.formats import Fp8, decode
 from kernel.harness.fresh import Draw, FreshInputs
+from kernel.runtime.formats import Fp8, decode
 
 N = 72
 

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from expctl.gfx11.text.literal import rewritten
-from kernel.harness.build import BuildError
+from kernel.runtime.build import BuildError
 
 ENTRY = slice(16, 24)
 """Of a kernel's descriptor: the distance to its code, which depends on what else is in the file."""

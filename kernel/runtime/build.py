@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kernel.harness.library import Config, format_config
+from kernel.runtime.library import Config, format_config
 
 SOURCE = Path(__file__).resolve().parents[1] / "hip"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # it needs numpy, which a cell has not
-    from kernel.harness.formats import Fp8
+    from kernel.runtime.formats import Fp8
 
 Config = tuple[int, int, int, int, int, int]
 """(warps_m, warps_n, unroll_k, stages, repeat_m, repeat_n)"""
