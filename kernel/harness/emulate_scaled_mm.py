@@ -26,7 +26,7 @@ from expctl.gfx11.machine.counts import Class
 from expctl.gfx11.machine.faults import Fault
 from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
 from expctl.gfx11.text.origin import origin
-from kernel.harness import emulated, session
+from kernel.harness import emulated, script_session
 from kernel.harness.assembly_check import first_difference
 from kernel.harness.emulated import Product, entry
 from kernel.harness.emulated_products import configs_of, few_products, products
@@ -148,14 +148,14 @@ def main() -> int:
     """The exit status."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--artifact", type=Path, help="clang's gfx1151 assembly; without it, this checkout is built")
-    arguments.add_argument("--config", type=session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
+    arguments.add_argument("--config", type=script_session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
     arguments.add_argument(
         "--every-config", action="store_true", help="test all configs that the artifact holds, each a little"
     )
     arguments.add_argument("--orders", type=int, default=2, help="orders of the waves to try")
     arguments.add_argument("--profile", action="store_true", help="count instead of testing")
     options = arguments.parse_args()
-    report = session.told_report()
+    report = script_session.bound_report()
     try:
         assembly = text_of(options.artifact, options.config, report)
         configs = configs_of(assembly) if options.every_config else [options.config]

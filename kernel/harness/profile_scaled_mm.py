@@ -18,8 +18,8 @@ if not __package__:  # run by path: the checkout this file lies in comes first
 
 import numpy as np
 
-from kernel.harness import counted, hot_loop, reference, session, shapes
-from kernel.harness.held import HeldBuild
+from kernel.harness import hot_loop, instruction_count, reference, script_session, shapes
+from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.operands import place
 from kernel.harness.report import Report
 from kernel.runtime.formats import Fp8
@@ -28,12 +28,12 @@ from kernel.runtime.library import WINNER, Config
 COUNTED_SIZE = 256
 
 
-def profile_cpu(build: HeldBuild, artifact: Path, source: Path | None, config: Config, fp8: Fp8, report: Report) -> int:
+def profile_cpu(build: BuildProxy, artifact: Path, source: Path | None, config: Config, fp8: Fp8, report: Report) -> int:
     """What cannot be counted here is said in the log and left out."""
     try:
-        count = counted.instructions(artifact, build.index_of(config), fp8, COUNTED_SIZE)
+        count = instruction_count.instructions(artifact, build.index_of(config), fp8, COUNTED_SIZE)
         report.fact(f"instructions n={COUNTED_SIZE}", count, "instructions", "exact_count")
-    except counted.CannotCount as error:
+    except instruction_count.CannotCount as error:
         report.say(f"no instruction count: {error}")
     try:
         loop = hot_loop.of_library(artifact, source)
@@ -56,7 +56,7 @@ def profile_cpu(build: HeldBuild, artifact: Path, source: Path | None, config: C
 
 
 def launch_for_profiler(
-    build: HeldBuild, config: Config, fp8: Fp8, sizes: tuple[int, ...], launches: int, report: Report
+    build: BuildProxy, config: Config, fp8: Fp8, sizes: tuple[int, ...], launches: int, report: Report
 ) -> int:
     """The profiler around this process does the looking."""
     index = build.index_of(config)
@@ -71,23 +71,23 @@ def launch_for_profiler(
 
 def main() -> int:
     """The exit status."""
-    arguments = session.parser(__doc__)
-    arguments.add_argument("--config", type=session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
+    arguments = script_session.parser(__doc__)
+    arguments.add_argument("--config", type=script_session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
     arguments.add_argument("--b-dtype", choices=("e5m2", "e4m3"), default="e5m2")
     arguments.add_argument("--source", type=Path, help="kernel/hip/host_cpu.cpp of the build, for machines without objdump")
-    arguments.add_argument("--sizes", type=session.sizes, help="to launch on a GPU; default: its KPI sizes")
+    arguments.add_argument("--sizes", type=script_session.sizes, help="to launch on a GPU; default: its KPI sizes")
     arguments.add_argument("--launches", type=int, default=10, help="of each size on a GPU")
     options = arguments.parse_args()
     report = Report()
-    (fp8,) = session.FORMATS[options.b_dtype]
+    (fp8,) = script_session.FORMATS[options.b_dtype]
 
-    def work(build: HeldBuild) -> int:
+    def work(build: BuildProxy) -> int:
         if options.target == "cpu":
             return profile_cpu(build, build.path, options.source, options.config, fp8, report)
         sizes = options.sizes or shapes.KPI_SIZES[options.target]
         return launch_for_profiler(build, options.config, fp8, sizes, options.launches, report)
 
-    return session.run_unguarded(report, options.target, options.artifact, work)
+    return script_session.run_in_process(report, options.target, options.artifact, work)
 
 
 if __name__ == "__main__":

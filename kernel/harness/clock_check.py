@@ -10,8 +10,8 @@ import statistics
 from collections.abc import Sequence
 
 from kernel.harness.report import BuildFailed
-from kernel.harness.rig import Timed
-from kernel.harness.warden import Warden
+from kernel.harness.supervisor import Supervisor
+from kernel.harness.timed_launch import TimedBatch
 
 AGREEMENT = 0.01
 EMPTY_BATCHES = 15
@@ -22,49 +22,49 @@ GPU's runtime needs up to .3 ms to notice that an H200 is done."""
 PROBE_BYTES = 1 << 18
 
 
-class Meter:
+class OutsideClock:
     """Of one cell, made before it loads a build. `allowance_ns` may lie between the two for each batch: eight times what
     one without a launch takes (a launch leaves cold caches, so that asking takes up to five times as long after it)."""
 
-    def __init__(self, warden: Warden, target: str) -> None:
-        self._warden, self._by_charge = warden, target == "cpu"
+    def __init__(self, supervisor: Supervisor, target: str) -> None:
+        self._supervisor, self._by_cpu_time = supervisor, target == "cpu"
         self._last_ns = 0
-        self.allowance_ns = max(LEAST_ALLOWANCE_NS[self._by_charge], round(ALLOWED_TIMES * self._empty()))
+        self.allowance_ns = max(LEAST_ALLOWANCE_NS[self._by_cpu_time], round(ALLOWED_TIMES * self._empty()))
 
     def _empty(self) -> float:
-        stage = self._warden.ask("set_up", sizes=[PROBE_BYTES] * 4)["stage"]
+        buffers = self._supervisor.ask("allocate_buffers", sizes=[PROBE_BYTES] * 4)["buffers"]
         seen = []
         for _ in range(EMPTY_BATCHES):
-            before_ns = self._warden.charged_ns()
-            _, wall_ns = self._warden.go(b"%d 1.0" % stage)
-            seen.append(self._warden.charged_ns() - before_ns if self._by_charge else wall_ns)
+            before_ns = self._supervisor.cpu_time_ns()
+            _, wall_ns = self._supervisor.go(b"%d 1.0" % buffers)
+            seen.append(self._supervisor.cpu_time_ns() - before_ns if self._by_cpu_time else wall_ns)
         return statistics.median(seen)
 
     def start(self) -> None:
         """What the cell has done up to now belongs to no batch."""
-        self._last_ns = self._warden.charged_ns()
+        self._last_ns = self._supervisor.cpu_time_ns()
 
-    def outside_ns(self, batches: Sequence[Timed]) -> int:
+    def outside_ns(self, batches: Sequence[TimedBatch]) -> int:
         """How long the batches since the last call took, seen from outside; on a CPU with all that the cell did besides."""
-        if not self._by_charge:
+        if not self._by_cpu_time:
             return sum(batch.wall_ns for batch in batches)
-        now_ns = self._warden.charged_ns()
-        charged_ns, self._last_ns = now_ns - self._last_ns, now_ns
-        return charged_ns
+        now_ns = self._supervisor.cpu_time_ns()
+        cpu_time_ns, self._last_ns = now_ns - self._last_ns, now_ns
+        return cpu_time_ns
 
 
-class Account:
+class ClockCheck:
     """The visits of one size: what the build said and what was seen."""
 
     def __init__(self, allowance_ns: int) -> None:
         self._allowance_ns = allowance_ns
         self._visits: list[tuple[int, int, int]] = []
 
-    def add(self, batches: Sequence[Timed], outside_ns: int) -> None:
+    def add(self, batches: Sequence[TimedBatch], outside_ns: int) -> None:
         """One visit, of some batches."""
         self._visits.append((sum(sum(batch.ns) for batch in batches), outside_ns, len(batches)))
 
-    def settle(self) -> None:
+    def check(self) -> None:
         """Raises BuildFailed when a visit took more than the build said, on average by more than 1 % and the allowance.
 
         A visit that the build calls longer than it was seen hides nothing: another process came in between. Of many, the one

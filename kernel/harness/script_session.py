@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernel.harness import warden
-from kernel.harness.held import HeldBuild, Unguarded
-from kernel.harness.meter import Meter
+from kernel.harness import supervisor
+from kernel.harness.build_proxy import BuildProxy, InProcessHost
+from kernel.harness.clock_check import OutsideClock
 from kernel.harness.report import BuildFailed, Fault, Report
 from kernel.runtime.build import BuildError, build
 from kernel.runtime.formats import Fp8
@@ -23,12 +23,12 @@ FORMATS: dict[str, tuple[Fp8, ...]] = {"e5m2": (Fp8.E5M2,), "e4m3": (Fp8.E4M3FN,
 
 
 @dataclass(frozen=True, slots=True)
-class Custody:
+class ScriptSession:
     """A build in its cell, and who watches over it."""
 
-    build: HeldBuild
-    warden: warden.Warden
-    meter: Meter
+    build: BuildProxy
+    supervisor: supervisor.Supervisor
+    outside_clock: OutsideClock
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
@@ -52,7 +52,7 @@ def size_of(name: str) -> int:
     return n
 
 
-def told_report() -> Report:
+def bound_report() -> Report:
     """A report bound by what the first line of standard input tells, where somebody reads it."""
     report = Report()
     if not report.for_person:
@@ -66,24 +66,24 @@ def config(text: str) -> Config:
     return parse_config(text)
 
 
-def run(report: Report, target: str, artifact: Path | None, work: Callable[[Custody], int]) -> int:
+def run(report: Report, target: str, artifact: Path | None, work: Callable[[ScriptSession], int]) -> int:
     """The exit status of `work`, or of what went wrong. An artifact that can't be loaded blames the caller, not the build."""
 
-    def in_custody(path: Path) -> int:
-        cell = warden.prepared()
+    def supervised(path: Path) -> int:
+        worker = supervisor.prepared()
         try:
-            cell.confine(target)
-            meter = Meter(cell, target)
-            return work(Custody(HeldBuild(cell, path, target), cell, meter))
+            worker.confine(target)
+            outside_clock = OutsideClock(worker, target)
+            return work(ScriptSession(BuildProxy(worker, path, target), worker, outside_clock))
         finally:
-            cell.end()
+            worker.end()
 
-    return _with_artifact(report, target, artifact, in_custody)
+    return _with_artifact(report, target, artifact, supervised)
 
 
-def run_unguarded(report: Report, target: str, artifact: Path | None, work: Callable[[HeldBuild], int]) -> int:
+def run_in_process(report: Report, target: str, artifact: Path | None, work: Callable[[BuildProxy], int]) -> int:
     """As `run`, with the build in this process, where a profiler finds it."""
-    return _with_artifact(report, target, artifact, lambda path: work(HeldBuild(Unguarded(), path, target)))
+    return _with_artifact(report, target, artifact, lambda path: work(BuildProxy(InProcessHost(), path, target)))
 
 
 def _with_artifact(report: Report, target: str, artifact: Path | None, work: Callable[[Path], int]) -> int:

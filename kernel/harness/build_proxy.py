@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from kernel.harness.cell import ERRORS, Answer, Cell
 from kernel.harness.memory import Place
+from kernel.harness.sandbox_worker import ERRORS, Answer, SandboxWorker
 from kernel.runtime.library import Config, UnknownConfig, format_config
 
 
-class Keeper(Protocol):
+class BuildHost(Protocol):
     """Who has the build: a warden, or this very process."""
 
     def ask(self, do: str, **words: object) -> Answer:
@@ -25,15 +25,15 @@ class Keeper(Protocol):
         """Out of it."""
 
 
-class Unguarded:
+class InProcessHost:
     """The build in this very process: for a profiler that looks into one. Nothing that is said here is proof."""
 
     def __init__(self) -> None:
-        self._cell = Cell()
+        self._worker = SandboxWorker()
 
     def ask(self, do: str, **words: object) -> Answer:
         """As `Keeper`."""
-        answer = self._cell.answer(do, words)
+        answer = self._worker.answer(do, words)
         if "error" in answer:
             raise ERRORS[answer["error"]](answer["text"])
         return answer
@@ -47,12 +47,12 @@ class Unguarded:
         ctypes.memmove(target, address, size)
 
 
-class HeldBuild:
+class BuildProxy:
     """What `Library` is to the process that loads it. Raises as the cell's answers do (cell.ERRORS)."""
 
-    def __init__(self, keeper: Keeper, path: Path, target: str) -> None:
-        self.keeper, self.path, self.target = keeper, path, target
-        answer = keeper.ask("open", path=str(path), target=target)
+    def __init__(self, host: BuildHost, path: Path, target: str) -> None:
+        self.host, self.path, self.target = host, path, target
+        answer = host.ask("open", path=str(path), target=target)
         self.configs: tuple[Config, ...] = tuple(tuple(config) for config in answer["configs"])
         self.device: dict[str, Any] = {name: answer[name] for name in ("device", "compute_units") if name in answer}
 
@@ -70,13 +70,13 @@ class HeldBuild:
 
     def config_for(self, m: int, n: int) -> int:
         """HIP_FORCE_CONFIG if it is set, else the build's choice for the shape."""
-        return int(self.keeper.ask("choose", m=m, n=n)["config"])
+        return int(self.host.ask("choose", m=m, n=n)["config"])
 
     def row_blocks(self, config: int, m: int) -> int:
         """Tiles along M: the unit in which callers share out work."""
-        return int(self.keeper.ask("row_blocks", config=config, m=m)["count"])
+        return int(self.host.ask("row_blocks", config=config, m=m)["count"])
 
     def place(self, sizes: Sequence[int], *, guards: bool) -> tuple[Place, ...]:
         """Host memory of the cell, with or without guard pages."""
-        places = self.keeper.ask("place", sizes=list(sizes), guards=guards)["places"]
+        places = self.host.ask("place", sizes=list(sizes), guards=guards)["places"]
         return tuple(Place(*each) for each in places)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernel.harness.fresh import Draw, FreshInputs
-from kernel.harness.held import HeldBuild
+from kernel.harness.build_proxy import BuildProxy
+from kernel.harness.input_stream import Draw, InputStream
 from kernel.harness.operands import bytes_of
 from kernel.harness.reference import POISON
 from kernel.harness.report import BuildFailed
-from kernel.harness.warden import Warden
+from kernel.harness.supervisor import Supervisor
 from kernel.runtime.formats import Bytes, Halves
 
 MOST_OUTPUT_BYTES = 4 << 30
@@ -22,22 +22,22 @@ STEP_ON_DEVICE = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class TimedBatch:
     """What the build's own clock says of each launch, and how long they took seen from outside, all together (ns)."""
 
     ns: tuple[int, ...]
     wall_ns: int
 
 
-class Rig(ABC):
+class TimedLauncher(ABC):
     """`run`, then look at the outputs of its launches, by number."""
 
-    def __init__(self, build: HeldBuild, warden: Warden, config: int, fresh: FreshInputs) -> None:
-        self._build, self._warden, self._config, self._fresh = build, warden, config, fresh
-        self.at_once = 1
+    def __init__(self, build: BuildProxy, supervisor: Supervisor, config: int, stream: InputStream) -> None:
+        self._build, self._supervisor, self._config, self._stream = build, supervisor, config, stream
+        self.batch_size = 1
 
     @abstractmethod
-    def run(self, draws: Sequence[Draw]) -> Timed:
+    def run(self, draws: Sequence[Draw]) -> TimedBatch:
         """One launch each, `at_once` at most."""
 
     @abstractmethod
@@ -53,32 +53,32 @@ class Rig(ABC):
         """Give its memory back."""
 
 
-class CpuRig(Rig):
+class CpuTimedLauncher(TimedLauncher):
     """Operands lie side by side, at the same places for every launch. One launch at a time."""
 
-    def __init__(self, build: HeldBuild, warden: Warden, config: int, fresh: FreshInputs) -> None:
-        super().__init__(build, warden, config, fresh)
-        n = fresh.n
-        answer = warden.ask("set_up", sizes=[2 * n * n, fresh.k_pieces * n * 16, 2 * n * n, 2 * n])
-        self._stage = answer["stage"]
+    def __init__(self, build: BuildProxy, supervisor: Supervisor, config: int, stream: InputStream) -> None:
+        super().__init__(build, supervisor, config, stream)
+        n = stream.n
+        answer = supervisor.ask("allocate_buffers", sizes=[2 * n * n, stream.k_pieces * n * 16, 2 * n * n, 2 * n])
+        self._buffers = answer["buffers"]
         self._a, self._b, self._c, self._bias = answer["addresses"]
-        warden.ask("arm_stage", stage=self._stage, call=(config, int(fresh.fp8), n, n, n))
+        supervisor.ask("arm_buffers", buffers=self._buffers, call=(config, int(stream.fp8), n, n, n))
         self._output = np.empty((n, n), np.float16)
         self._poison = np.full((n, n), POISON, np.uint16)
 
-    def run(self, draws: Sequence[Draw]) -> Timed:  # noqa: D102 - see Rig
+    def run(self, draws: Sequence[Draw]) -> TimedBatch:  # noqa: D102 - see Rig
         (draw,) = draws
-        fresh = self._fresh
+        stream = self._stream
         self._write(self._c, bytes_of(self._poison))
-        self._write(self._bias, bytes_of(fresh.bias(draw)))
-        self._write(self._b, bytes_of(fresh.packed(draw)))
-        self._write(self._a, bytes_of(fresh.a(draw)))
-        answer, wall_ns = self._warden.go(b"%d %r" % (self._stage, draw.scale))
-        self._warden.read(self._output.ctypes.data, self._c, self._output.nbytes)
-        return Timed(_durations([answer.get("ns")], 1), wall_ns)
+        self._write(self._bias, bytes_of(stream.bias(draw)))
+        self._write(self._b, bytes_of(stream.packed(draw)))
+        self._write(self._a, bytes_of(stream.a(draw)))
+        answer, wall_ns = self._supervisor.go(b"%d %r" % (self._buffers, draw.scale))
+        self._supervisor.read(self._output.ctypes.data, self._c, self._output.nbytes)
+        return TimedBatch(_durations([answer.get("ns")], 1), wall_ns)
 
     def _write(self, address: int, values: Bytes) -> None:
-        self._warden.write(address, values.ctypes.data, values.nbytes)
+        self._supervisor.write(address, values.ctypes.data, values.nbytes)
 
     def rows(self, number: int, rows: np.typing.NDArray[np.intp]) -> Halves:  # noqa: ARG002, D102 - see Rig
         return self._output if len(rows) == len(self._output) else self._output[rows]
@@ -90,23 +90,25 @@ class CpuRig(Rig):
         return
 
 
-class DeviceRig(Rig):
+class DeviceTimedLauncher(TimedLauncher):
     """The pools lie on the device, and each launch of a batch is given other pointers into them, and a C of its own."""
 
-    def __init__(self, build: HeldBuild, warden: Warden, config: int, fresh: FreshInputs) -> None:
-        super().__init__(build, warden, config, fresh)
-        self._row_bytes, self._c_bytes = 2 * fresh.n, 2 * fresh.n * fresh.n
-        self.at_once = max(1, min(64, MOST_OUTPUT_BYTES // self._c_bytes))
-        pools = [bytes_of(pool) for pool in (fresh.a_pool, fresh.pieces, fresh.bias_pool)]
+    def __init__(self, build: BuildProxy, supervisor: Supervisor, config: int, stream: InputStream) -> None:
+        super().__init__(build, supervisor, config, stream)
+        self._row_bytes, self._c_bytes = 2 * stream.n, 2 * stream.n * stream.n
+        self.batch_size = max(1, min(64, MOST_OUTPUT_BYTES // self._c_bytes))
+        pools = [bytes_of(pool) for pool in (stream.a_pool, stream.pieces, stream.bias_pool)]
         (self._staging,) = build.place([max(*(pool.nbytes for pool in pools), self._c_bytes)], guards=False)
-        addresses = warden.ask("alloc", sizes=[*(pool.nbytes for pool in pools), self.at_once * self._c_bytes])["addresses"]
+        addresses = supervisor.ask("alloc", sizes=[*(pool.nbytes for pool in pools), self.batch_size * self._c_bytes])[
+            "addresses"
+        ]
         self._a, self._b, self._bias, self._c = addresses
         for address, pool in zip(addresses, pools, strict=False):
-            warden.write(self._staging.address, pool.ctypes.data, pool.nbytes)
-            warden.ask("upload", device=address, host=self._staging.address, size=pool.nbytes)
+            supervisor.write(self._staging.address, pool.ctypes.data, pool.nbytes)
+            supervisor.ask("upload", device=address, host=self._staging.address, size=pool.nbytes)
 
-    def run(self, draws: Sequence[Draw]) -> Timed:  # noqa: D102 - see Rig
-        n, fp8 = self._fresh.n, int(self._fresh.fp8)
+    def run(self, draws: Sequence[Draw]) -> TimedBatch:  # noqa: D102 - see Rig
+        n, fp8 = self._stream.n, int(self._stream.fp8)
         calls = [
             (
                 *(self._config, fp8, self._a + 2 * draw.a_at, self._b + 16 * draw.b_at, self._bias + 2 * draw.bias_at, c),
@@ -114,31 +116,31 @@ class DeviceRig(Rig):
             )
             for draw, c in zip(draws, range(self._c, self._c + len(draws) * self._c_bytes, self._c_bytes), strict=True)
         ]
-        self._warden.ask("fill", device=self._c, half_word=POISON, count=len(draws) * self._c_bytes // 2)
-        self._warden.ask("arm", calls=calls)
-        _, wall_ns = self._warden.go()
-        return Timed(_durations(self._warden.ask("durations").get("ns"), len(draws)), wall_ns)
+        self._supervisor.ask("fill", device=self._c, half_word=POISON, count=len(draws) * self._c_bytes // 2)
+        self._supervisor.ask("arm", calls=calls)
+        _, wall_ns = self._supervisor.go()
+        return TimedBatch(_durations(self._supervisor.ask("durations").get("ns"), len(draws)), wall_ns)
 
     def rows(self, number: int, rows: np.typing.NDArray[np.intp]) -> Halves:  # noqa: D102 - see Rig
-        found = np.empty((len(rows), self._fresh.n), np.float16)
+        found = np.empty((len(rows), self._stream.n), np.float16)
         from_c = self._c + number * self._c_bytes
         pieces = [
             (self._staging.address + i * self._row_bytes, from_c + int(row) * self._row_bytes, self._row_bytes)
             for i, row in enumerate(rows)
         ]
-        self._warden.ask("download", pieces=pieces)
-        self._warden.read(found.ctypes.data, self._staging.address, found.nbytes)
+        self._supervisor.ask("download", pieces=pieces)
+        self._supervisor.read(found.ctypes.data, self._staging.address, found.nbytes)
         return found
 
     def whole(self, number: int) -> Halves:  # noqa: D102 - see Rig
-        found = np.empty((self._fresh.n, self._fresh.n), np.float16)
+        found = np.empty((self._stream.n, self._stream.n), np.float16)
         piece = (self._staging.address, self._c + number * self._c_bytes, self._c_bytes)
-        self._warden.ask("download", pieces=[piece])
-        self._warden.read(found.ctypes.data, self._staging.address, found.nbytes)
+        self._supervisor.ask("download", pieces=[piece])
+        self._supervisor.read(found.ctypes.data, self._staging.address, found.nbytes)
         return found
 
     def release(self) -> None:  # noqa: D102 - see Rig
-        self._warden.ask("free")
+        self._supervisor.ask("free")
 
 
 def _durations(said: object, count: int) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ Armed = tuple[int, int, int, int, int, tuple[int, int]]
 """Of all launches of one stage: config, b_dtype, m, n, k, row blocks."""
 
 
-class Stage:
+class OperandBuffers:
     """For A, B, C and bias of these `sizes` in bytes, which the warden writes and reads."""
 
     def __init__(self, sizes: Sequence[int]) -> None:

@@ -33,7 +33,7 @@ class Draw:
     b_seed: int | None = None
 
 
-class FreshInputs:
+class InputStream:
     """Of n x n x n products. Windows begin at multiples of `step` values: on a GPU, pointers stay as aligned as they were.
     `new_b`: no byte of a B was in an earlier one.
     """

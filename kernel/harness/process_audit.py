@@ -12,7 +12,7 @@ from kernel.harness.report import BuildFailed, Fault
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Scheduling:
     """What a process was given when it was forked: cores, priority (nice), scheduler."""
 
     cores: frozenset[int]
@@ -20,22 +20,22 @@ class Given:
     scheduler: int
 
     @staticmethod
-    def of(pid: int) -> Given:
+    def of(pid: int) -> Scheduling:
         """As it is now. Raises ProcessLookupError."""
         priority = os.getpriority(os.PRIO_PROCESS, pid)
-        return Given(frozenset(os.sched_getaffinity(pid)), priority, os.sched_getscheduler(pid))
+        return Scheduling(frozenset(os.sched_getaffinity(pid)), priority, os.sched_getscheduler(pid))
 
 
-def misconduct(pid: int, given: Given) -> str:
+def violation(pid: int, given: Scheduling) -> str:
     """What `pid` did, as the rest of a sentence about it; empty when all is well.
 
     Where somebody gives this very process other cores or another priority, it may have them too.
     """
     own = os.getpid()
-    allowed = (given, Given.of(own))
+    allowed = (given, Scheduling.of(own))
     for thread in (int(entry.name) for entry in Path(f"/proc/{pid}/task").iterdir()):
         try:
-            seen = Given.of(thread)
+            seen = Scheduling.of(thread)
         except ProcessLookupError:
             continue
         if seen not in allowed:
@@ -74,6 +74,6 @@ def _name(pid: int) -> str:
         return str(pid)
 
 
-def _words(given: Given) -> str:
+def _words(given: Scheduling) -> str:
     cores = ",".join(map(str, sorted(given.cores)))
     return f"on cores {cores} at priority {given.priority}, scheduler {given.scheduler}"

@@ -15,27 +15,27 @@ import time
 import traceback
 from typing import Any, NoReturn
 
-from kernel.harness import conduct
-from kernel.harness.cell import ERRORS, Answer, Cell
+from kernel.harness import process_audit
 from kernel.harness.confine import hide, landlock_version
 from kernel.harness.report import BuildFailed, Fault
+from kernel.harness.sandbox_worker import ERRORS, Answer, SandboxWorker
 
 ANSWER_BYTES_MAX = 1 << 20
 PATIENCE_S = 1.0
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _CPUCLOCK_SCHED = 2
 _libc = ctypes.CDLL(None, use_errno=True)
-_prepared: list[Warden] = []
+_prepared: list[Supervisor] = []
 
 
 def prepare() -> None:
     """Fork a cell now: the sooner, the less it can know. For a script's first lines, before it loads numpy or reads a word."""
-    _prepared.append(Warden())
+    _prepared.append(Supervisor())
 
 
-def prepared() -> Warden:
+def prepared() -> Supervisor:
     """The cell that was forked at the start, or a new one."""
-    return _prepared.pop() if _prepared else Warden()
+    return _prepared.pop() if _prepared else Supervisor()
 
 
 class _Piece(ctypes.Structure):
@@ -44,7 +44,7 @@ class _Piece(ctypes.Structure):
     _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
 
 
-class Warden:
+class Supervisor:
     """Of one cell. Requests raise what the cell says the build refused (`cell.ERRORS`), and BuildFailed when it died or said
     something that it was not asked.
     """
@@ -60,8 +60,8 @@ class Warden:
         os.close(requests)
         os.close(answers)
         self._clock = (~self.pid << 3) | _CPUCLOCK_SCHED
-        self._given = conduct.Given.of(parent)
-        self.held, self._asked = "", 0
+        self._given = process_audit.Scheduling.of(parent)
+        self.confinement, self._asked = "", 0
         self._death: BuildFailed | Fault | None = None
 
     @property
@@ -73,13 +73,13 @@ class Warden:
         """Before a build is loaded."""
         if not landlock_version():
             hide()  # what Landlock does for every process outside of the cell
-        self.held = str(self.ask("confine", target=target)["held"])
+        self.confinement = str(self.ask("confine", target=target)["confinement"])
 
     def ask(self, do: str, **words: object) -> Answer:
         """One request, one answer."""
         self._asked += 1
         self._send(json.dumps([self._asked, do, words]).encode() + b"\n", do)
-        return self._understood(self._heard(do), do)
+        return self._parsed(self._read_line(do), do)
 
     def go(self, words: bytes = b"") -> tuple[Answer, int]:
         """What was armed, with `words` (on a CPU: stage and scale); with the nanoseconds by our
@@ -89,11 +89,11 @@ class Warden:
         order = b"g%d %s\n" % (self._asked, words)
         begin = clock(raw)
         self._send(order, "go")
-        line = self._heard("go")
+        line = self._read_line("go")
         wall_ns = clock(raw) - begin
-        return self._understood(line, "go"), wall_ns
+        return self._parsed(line, "go"), wall_ns
 
-    def charged_ns(self) -> int:
+    def cpu_time_ns(self) -> int:
         """Processor time of all the cell's threads so far, by the kernel's account."""
         return time.clock_gettime_ns(self._clock)
 
@@ -105,9 +105,9 @@ class Warden:
         """Copy `size` bytes of the cell's memory to `target`."""
         self._copy(_libc.process_vm_readv, target, address, size)
 
-    def judge_conduct(self) -> None:
+    def audit_process(self) -> None:
         """Raises BuildFailed for what the kernel knows of the cell: another core or priority, a process that it started."""
-        seen = conduct.misconduct(self.pid, self._given)
+        seen = process_audit.violation(self.pid, self._given)
         if seen:
             raise BuildFailed(f"the process that runs the build {seen}")
 
@@ -132,20 +132,20 @@ class Warden:
         try:
             os.write(self._requests, line)
         except BrokenPipeError:
-            self._died(do)
+            self._raise_death(do)
 
-    def _heard(self, do: str) -> bytes:
+    def _read_line(self, do: str) -> bytes:
         heard = b""
         while not heard.endswith(b"\n"):
             more = os.read(self._answers, 65536)
             heard += more
             if not more:
-                self._died(do)
+                self._raise_death(do)
             if b"\n" in heard[:-1] or len(heard) > ANSWER_BYTES_MAX:
                 raise BuildFailed(f"the process that runs the build said more than it was asked ({do})")
         return heard
 
-    def _understood(self, line: bytes, do: str) -> Answer:
+    def _parsed(self, line: bytes, do: str) -> Answer:
         try:
             number, answer = json.loads(line)
             error, text = answer.get("error"), answer.get("text")
@@ -157,33 +157,33 @@ class Warden:
             raise ERRORS[error](str(text))
         return dict(answer)
 
-    def _died(self, do: str) -> NoReturn:
+    def _raise_death(self, do: str) -> NoReturn:
         """Its death may be a moment behind the end of its words; one that lives on without them doesn't."""
         deadline_s = time.monotonic() + PATIENCE_S
         while not (ended := os.waitpid(self.pid, os.WNOHANG))[0] and time.monotonic() < deadline_s:
             time.sleep(0.001)
         if not ended[0]:
             raise BuildFailed(f"the process that runs the build closed its channel ({do})")
-        self._death = conduct.death(ended[1], do)
+        self._death = process_audit.death(ended[1], do)
         raise self._death
 
 
 def _serve(parent: int, requests: int, answers: int) -> NoReturn:
     """The life of a cell."""
     try:
-        _shed(parent, requests, answers)
+        _drop_inherited(parent, requests, answers)
         gc.disable()
-        cell = Cell()
+        worker = SandboxWorker()
         with os.fdopen(requests, "rb") as lines:
             for line in lines:
-                os.write(answers, cell.answered(line))
+                os.write(answers, worker.answer_line(line))
     except BaseException:  # noqa: BLE001  a forked child must not go on in its parent's code
         traceback.print_exc()
         os._exit(1)
     os._exit(0)
 
 
-def _shed(parent: int, requests: int, answers: int) -> None:
+def _drop_inherited(parent: int, requests: int, answers: int) -> None:
     """Keep nothing of the parent's but the log and the two pipes."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it died between fork and prctl
