@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 Value = str | int | float | bool
+CONTRACT = 1
+"""Version of docs/HARNESS.md that these scripts keep; their first message says so."""
 PASSED, BLAMED, FAULTY = 0, 1, 2
 """Exit statuses: the build is fine, the build failed, the script or machine failed."""
 
@@ -28,6 +30,7 @@ class Report:
         descriptor = os.environ.get("EXPCTL_RESULT_FD")
         self._stream: TextIO | None = None
         self._bound: dict[str, str] = {}
+        self._contract: dict[str, int] = {"contract": CONTRACT}
         if descriptor:
             try:
                 self._stream = os.fdopen(int(descriptor), "w", encoding="utf-8", closefd=False)
@@ -46,8 +49,10 @@ class Report:
     def event(self, event: str, /, **fields: object) -> None:
         """One JSON object; nothing for a person."""
         if self._stream is not None:
-            self._stream.write(json.dumps({"event": event, **self._bound, **fields}, allow_nan=False) + "\n")
+            message = {"event": event, **self._contract, **self._bound, **fields}
+            self._stream.write(json.dumps(message, allow_nan=False) + "\n")
             self._stream.flush()
+            self._contract = {}
 
     def say(self, line: str) -> None:
         """To a person, or to the log."""
