@@ -35,7 +35,7 @@ from kernel.runtime.library import WINNER, Config, format_config
 
 
 def frozen_config(build: BuildProxy, asked: Config | None) -> int:
-    """Raises UnknownConfig."""
+    """Return the number of the config that the whole run uses. Raises UnknownConfig."""
     if asked is None and os.environ.get("HIP_FORCE_CONFIG"):
         return build.config_for(1, 1)
     return build.index_of(asked or WINNER)
@@ -51,7 +51,7 @@ def print_table(
     seed: int,
     rivals: bool,
 ) -> int:
-    """Raises BuildFailed."""
+    """Time each size and print a table; return the exit status. Raises BuildFailed."""
     build = session.build
     report.say(
         f"{build.target} {fp8.label} config {format_config(build.configs[config])}, {iterations} iterations, one dropped"
@@ -75,7 +75,7 @@ def print_table(
 
 
 def main() -> int:
-    """The exit status."""
+    """Run the script; return the exit status."""
     arguments = script_session.parser(__doc__)
     arguments.add_argument("--config", type=script_session.config, help="six numbers, such as 1,8,2,2,8,2")
     arguments.add_argument("--b-dtype", choices=("e5m2", "e4m3"), default="e5m2")

@@ -1,4 +1,4 @@
-"""The benchmark worker of docs/HARNESS.md: one request per line, one answer each, nothing in between."""
+"""Answers the requests of a benchmark (docs/HARNESS.md): one line in, one line out, and no work in between."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ class BenchmarkWorker:
         self._sizes: dict[str, TimedSize] = {}
 
     def serve(self, lines: Iterable[str]) -> int:
-        """Until `end` or the end of input. Raises Fault for a request it doesn't understand, BuildFailed for a wrong output."""
+        """Answer until `end` or the end of input; return the exit status.
+
+        Raises Fault for a request that is not in docs/HARNESS.md, BuildFailed for a wrong output.
+        """
         for line in lines:
             if not line.strip():
                 continue

@@ -1,4 +1,4 @@
-"""A build as the harness sees it: held in a cell, asked through its warden, never loaded here."""
+"""Calls on a build that another process has loaded: every method is a request to the sandbox worker."""
 
 from __future__ import annotations
 
@@ -13,42 +13,42 @@ from kernel.runtime.library import Config, UnknownConfig, format_config
 
 
 class BuildHost(Protocol):
-    """Who has the build: a warden, or this very process."""
+    """Reaches the process that loaded the build: a Supervisor, or an InProcessHost when that is this process."""
 
     def ask(self, do: str, **words: object) -> Answer:
-        """One request, one answer. Raises what the answer names."""
+        """Send the request `do` and return its answer. Raises the exception of `ERRORS` that the answer names."""
 
     def write(self, address: int, source: int, size: int) -> None:
-        """Into the memory of the build's process."""
+        """Copy `size` bytes from `source` here to `address` in the build's process."""
 
     def read(self, target: int, address: int, size: int) -> None:
-        """Out of it."""
+        """Copy `size` bytes from `address` in the build's process to `target` here."""
 
 
 class InProcessHost:
-    """The build in this very process: for a profiler that looks into one. Nothing that is said here is proof."""
+    """Loads the build in this process, where a profiler finds it. A build can change anything here: nothing here is proof."""
 
     def __init__(self) -> None:
         self._worker = SandboxWorker()
 
     def ask(self, do: str, **words: object) -> Answer:
-        """As `Keeper`."""
+        """Answer the request `do` in this process. Raises the exception of `ERRORS` that the answer names."""
         answer = self._worker.answer(do, words)
         if "error" in answer:
             raise ERRORS[answer["error"]](answer["text"])
         return answer
 
     def write(self, address: int, source: int, size: int) -> None:
-        """As `Keeper`."""
+        """Copy `size` bytes from `source` to `address`."""
         ctypes.memmove(address, source, size)
 
     def read(self, target: int, address: int, size: int) -> None:
-        """As `Keeper`."""
+        """Copy `size` bytes from `address` to `target`."""
         ctypes.memmove(target, address, size)
 
 
 class BuildProxy:
-    """What `Library` is to the process that loads it. Raises as the cell's answers do (cell.ERRORS)."""
+    """Offers the methods of runtime.library.Library for a build in another process. Each raises the exceptions of `ERRORS`."""
 
     def __init__(self, host: BuildHost, path: Path, target: str) -> None:
         self.host, self.path, self.target = host, path, target
@@ -58,25 +58,25 @@ class BuildProxy:
 
     @property
     def is_on_device(self) -> bool:
-        """A build for a GPU."""
+        """Whether the build is for a GPU."""
         return self.target != "cpu"
 
     def index_of(self, config: Config) -> int:
-        """Raises UnknownConfig with the list of what there is."""
+        """Return the number of `config` in this build. Raises UnknownConfig with the list of its configs."""
         if config not in self.configs:
             there = "  ".join(map(format_config, self.configs))
             raise UnknownConfig(f"{format_config(config)} is not a config of this build; it has {there}")
         return self.configs.index(config)
 
     def config_for(self, m: int, n: int) -> int:
-        """HIP_FORCE_CONFIG if it is set, else the build's choice for the shape."""
+        """Return the config of HIP_FORCE_CONFIG, or the build's choice for an M x N output. Raises UnknownConfig."""
         return int(self.host.ask("choose", m=m, n=n)["config"])
 
     def row_blocks(self, config: int, m: int) -> int:
-        """Tiles along M: the unit in which callers share out work."""
+        """Return the number of tiles along M: callers divide work among threads by ranges of them."""
         return int(self.host.ask("row_blocks", config=config, m=m)["count"])
 
     def place(self, sizes: Sequence[int], *, guards: bool) -> tuple[Place, ...]:
-        """Host memory of the cell, with or without guard pages."""
+        """Allocate a place of each of `sizes` bytes in the host memory of the build's process, with or without guard pages."""
         places = self.host.ask("place", sizes=list(sizes), guards=guards)["places"]
         return tuple(Place(*each) for each in places)

@@ -1,4 +1,4 @@
-"""Run the gfx1151 machine code of one build without the card: right, free of races, every wait there, nothing out of bounds.
+"""Run the gfx1151 machine code of one build without the card: check results, races, missing waits and bounds.
 
     python kernel/harness/emulate_scaled_mm.py
     python kernel/harness/emulate_scaled_mm.py --artifact scaled_mm.s --config 1,8,2,2,8,2 --profile
@@ -41,7 +41,7 @@ COUNTED = Product(fp8=Fp8.E5M2, m=128, n=256, k=64)
 
 
 def check(assembly: str, config: Config, product: Product, orders: int) -> dict[str, str | int | float | bool]:
-    """Facts of the case. Raises BuildFailed with what went wrong first."""
+    """Return the facts of one case. Raises BuildFailed with the first thing that went wrong."""
     bits: bytes | None = None
     facts: dict[str, str | int | float | bool] = {}
     for order in range(orders):
@@ -60,7 +60,7 @@ def check(assembly: str, config: Config, product: Product, orders: int) -> dict[
 
 
 def described(fault: Fault, assembly: str) -> str:
-    """`race: line 812 (ds_load_b128 ..., from tile.h:27 in ring.h:115) and line 640 (ds_store_b128 ...): ...`."""
+    """Describe `fault`, as `race: line 812 (ds_load_b128 ..., from tile.h:27 in ring.h:115) and line 640 (...): ...`."""
     lines = assembly.splitlines()
 
     def place(number: int) -> str:
@@ -72,13 +72,13 @@ def described(fault: Fault, assembly: str) -> str:
 
 
 class CannotJudge(str):
-    """Why the interpreter can't take the text: says nothing about the build."""
+    """Why the interpreter can't run the text. It says nothing about the build."""
 
     __slots__ = ()
 
 
 def outcome(assembly: str, case: tuple[Config, Product], orders: int) -> dict[str, str | int | float | bool] | str:
-    """Facts of the case, or what went wrong in it."""
+    """Return the facts of the case, or what went wrong in it."""
     config, product = case
     try:
         return check(assembly, config, product, 1 if product.n > WIDE else orders)
@@ -91,7 +91,7 @@ def outcome(assembly: str, case: tuple[Config, Product], orders: int) -> dict[st
 
 
 def test(assembly: str, cases: list[tuple[Config, Product]], orders: int, report: Report) -> int:
-    """Every case, two at a time, up to the first that fails: one reason is enough to reject."""
+    """Test the cases, two at a time, up to the first that fails; return the exit status."""
     with ProcessPoolExecutor(max_workers=2) as pool:
         try:
             for case, found in zip(cases, pool.map(partial(outcome, assembly, orders=orders), cases), strict=True):
@@ -108,7 +108,7 @@ def test(assembly: str, cases: list[tuple[Config, Product]], orders: int, report
 
 
 def profile(assembly: str, config: Config, report: Report) -> int:
-    """Counts of one launch, and of its hot loop per v_wmma."""
+    """Report counts of one launch, and of its hot loop per v_wmma; return the exit status."""
     found, _ = emulated.run(assembly, config, COUNTED, seed=SEED, order_seed=0)
     whole, loop = found.counts.summary(), found.counts.hot_loop()
     name = f"m={COUNTED.m} n={COUNTED.n} k={COUNTED.k}"
@@ -136,7 +136,7 @@ def profile(assembly: str, config: Config, report: Report) -> int:
 
 
 def text_of(artifact: Path | None, config: Config, report: Report) -> str:
-    """The artifact's text, or that of a build of this checkout. Raises OSError, UnicodeDecodeError or BuildError."""
+    """Return the assembly of `artifact`, or of a build of this checkout. Raises OSError, UnicodeDecodeError or BuildError."""
     if artifact is not None:
         return artifact.read_text()
     report.say("building this checkout for gfx1151")
@@ -145,7 +145,7 @@ def text_of(artifact: Path | None, config: Config, report: Report) -> str:
 
 
 def main() -> int:
-    """The exit status."""
+    """Run the script; return the exit status."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--artifact", type=Path, help="clang's gfx1151 assembly; without it, this checkout is built")
     arguments.add_argument("--config", type=script_session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")

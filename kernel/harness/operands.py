@@ -1,4 +1,4 @@
-"""One product laid out in the memory of a build's process or device, ready to be launched again and again. For the test."""
+"""Lays out the operands of one product in the memory of the build's process or device, for the test's launches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _CANARY = 0xA5
 
 
 class Operands(ABC):
-    """`poison`, then `launch`, then `output`. What is written and read goes past the build."""
+    """The operands of one product. Call `poison`, `launch`, `output`; reading and writing doesn't go through the build."""
 
     def __init__(self, build: BuildProxy, inputs: Inputs) -> None:
         self._build, self._host = build, build.host
@@ -30,34 +30,34 @@ class Operands(ABC):
         self._c: int
 
     def launch(self, config: int, blocks: Sequence[tuple[int, int]] = (), *, threads: int = 1) -> None:
-        """All of C, or ranges of row blocks by so many threads; returns when they are written."""
+        """Compute all of C, or ranges of row blocks [first, end), with `threads` threads; return when it is written."""
         a, b, bias = (*self._addresses, None)[:3]
         call = (config, int(self._inputs.fp8), a, b, bias, self._c, self._inputs.scale, self.m, self.n, self.k)
         self._host.ask("launch", call=call, blocks=list(blocks), threads=threads)
 
     def set_row(self, row: int, values: Halves) -> None:
-        """Overwrite one row of A (K,) where it lies: an answer that was kept from before is wrong from then on."""
+        """Overwrite one row of A (K,) in place. An output that the build kept from before is wrong from then on."""
         self._given[0] = self._given[0].copy()
         self._given[0][row * 2 * self.k : (row + 1) * 2 * self.k] = bytes_of(values)
         self._write(self._addresses[0], self._given[0])
 
     def check_inputs(self) -> None:
-        """Raises LaunchError if A, B or the bias aren't what they were."""
+        """Raise LaunchError if A, B or the bias have changed."""
         for name, address, given in zip(("A", "B", "the bias"), self._addresses, self._given, strict=False):
             if not np.array_equal(self._read(address, given.size), given):
                 raise LaunchError(f"the launch wrote into {name}")
 
     @abstractmethod
     def poison(self) -> None:
-        """Fill C with a NaN that no kernel writes."""
+        """Fill C with reference.POISON, a NaN that no kernel writes."""
 
     @abstractmethod
     def output(self) -> Halves:
-        """C (M, N). Raises LaunchError if memory around it was written."""
+        """Read C (M, N) fp16. Raises LaunchError if memory around a matrix was written."""
 
     @abstractmethod
     def release(self) -> None:
-        """Give its memory back."""
+        """Free the memory of the operands."""
 
     @abstractmethod
     def _write(self, address: int, values: Bytes) -> None: ...
@@ -67,7 +67,7 @@ class Operands(ABC):
 
 
 class CpuOperands(Operands):
-    """All four matrices end at an unreadable page, with canaries in front."""
+    """Operands on the CPU: each matrix ends at an unreadable page and has canary bytes in front."""
 
     def __init__(self, build: BuildProxy, inputs: Inputs) -> None:
         super().__init__(build, inputs)
@@ -103,7 +103,7 @@ class CpuOperands(Operands):
 
 
 class DeviceOperands(Operands):
-    """C lies between two canaries of device memory."""
+    """Operands on a GPU: C lies between two canaries of 4096 bytes."""
 
     CANARY_BYTES = 4096
 
@@ -144,10 +144,10 @@ class DeviceOperands(Operands):
 
 
 def place(build: BuildProxy, inputs: Inputs) -> Operands:
-    """In the memory of the machine that the build is for."""
+    """Lay out `inputs` where the build needs them: host memory for a CPU build, device memory for a GPU build."""
     return DeviceOperands(build, inputs) if build.is_on_device else CpuOperands(build, inputs)
 
 
 def bytes_of(array: np.typing.NDArray[np.generic]) -> Bytes:
-    """The bytes of `array` in C order."""
+    """Return the bytes of `array` in C order; a view if it is contiguous."""
     return np.ascontiguousarray(array).reshape(-1).view(np.uint8)

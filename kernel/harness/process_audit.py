@@ -1,4 +1,4 @@
-"""What the kernel knows of a process that runs a build, and what no honest build does."""
+"""Looks in /proc for what no honest build does: taking other cores or priorities, starting processes, dying."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kernel.harness.report import BuildFailed, Fault
 
 @dataclass(frozen=True, slots=True)
 class Scheduling:
-    """What a process was given when it was forked: cores, priority (nice), scheduler."""
+    """Cores, priority (nice value) and scheduler (SCHED_* number) of one thread or process."""
 
     cores: frozenset[int]
     priority: int
@@ -21,15 +21,15 @@ class Scheduling:
 
     @staticmethod
     def of(pid: int) -> Scheduling:
-        """As it is now. Raises ProcessLookupError."""
+        """Read them for `pid`. Raises ProcessLookupError."""
         priority = os.getpriority(os.PRIO_PROCESS, pid)
         return Scheduling(frozenset(os.sched_getaffinity(pid)), priority, os.sched_getscheduler(pid))
 
 
 def violation(pid: int, given: Scheduling) -> str:
-    """What `pid` did, as the rest of a sentence about it; empty when all is well.
+    """Return what `pid` did wrong as the rest of a sentence about it, or "" when nothing.
 
-    Where somebody gives this very process other cores or another priority, it may have them too.
+    It may have the scheduling that it was given, or what this process has now: somebody may have changed both.
     """
     own = os.getpid()
     allowed = (given, Scheduling.of(own))
@@ -45,7 +45,7 @@ def violation(pid: int, given: Scheduling) -> str:
 
 
 def death(status: int, do: str) -> BuildFailed | Fault:
-    """The build's fault, but for SIGKILL: that comes from outside, where memory ran out or a person wants an end."""
+    """Explain a wait status: Fault for SIGKILL, which comes from outside, else BuildFailed."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         how = f"died of {signal.Signals(number).name}"
@@ -59,7 +59,7 @@ def death(status: int, do: str) -> BuildFailed | Fault:
 
 
 def children(parent: int) -> list[int]:
-    """Of all threads of `parent`; empty where the kernel lists none (CONFIG_PROC_CHILDREN)."""
+    """Return the children of all threads of `parent`; empty where Linux lists none (CONFIG_PROC_CHILDREN)."""
     found = []
     for task in Path(f"/proc/{parent}/task").iterdir():
         with contextlib.suppress(OSError):

@@ -29,7 +29,7 @@ COUNTED_SIZE = 256
 
 
 def profile_cpu(build: BuildProxy, artifact: Path, source: Path | None, config: Config, fp8: Fp8, report: Report) -> int:
-    """What cannot be counted here is said in the log and left out."""
+    """Report instruction counts and the hot loop; return the exit status. What can't be counted is logged and left out."""
     try:
         count = instruction_count.instructions(artifact, build.index_of(config), fp8, COUNTED_SIZE)
         report.fact(f"instructions n={COUNTED_SIZE}", count, "instructions", "exact_count")
@@ -58,7 +58,7 @@ def profile_cpu(build: BuildProxy, artifact: Path, source: Path | None, config: 
 def launch_for_profiler(
     build: BuildProxy, config: Config, fp8: Fp8, sizes: tuple[int, ...], launches: int, report: Report
 ) -> int:
-    """The profiler around this process does the looking."""
+    """Launch each size `launches` times for the profiler that runs this process; return the exit status."""
     index = build.index_of(config)
     for n in sizes:
         operands = place(build, reference.draw(np.random.default_rng(n), fp8, n, n, n))
@@ -70,7 +70,7 @@ def launch_for_profiler(
 
 
 def main() -> int:
-    """The exit status."""
+    """Run the script; return the exit status."""
     arguments = script_session.parser(__doc__)
     arguments.add_argument("--config", type=script_session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
     arguments.add_argument("--b-dtype", choices=("e5m2", "e4m3"), default="e5m2")

@@ -1,4 +1,4 @@
-"""What a script says: JSON lines to the descriptor in EXPCTL_RESULT_FD, or a readable line to a person. See docs/HARNESS.md."""
+"""Sends a script's messages (docs/HARNESS.md) as JSON to the descriptor in EXPCTL_RESULT_FD, and prints readable lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PASSED, BLAMED, FAULTY = 0, 1, 2
 
 
 class Fault(Exception):
-    """The script or the machine is at fault: no device, a missing package. Says nothing about the build."""
+    """The script or the machine failed: no device, a missing package. It says nothing about the build."""
 
 
 class BuildFailed(Exception):
@@ -24,7 +24,7 @@ class BuildFailed(Exception):
 
 
 class Report:
-    """Each method writes one line. The last one must be an `end`."""
+    """Writes one message for each method called. The last must be `end`, `blame` or `fault`."""
 
     def __init__(self) -> None:
         descriptor = os.environ.get("EXPCTL_RESULT_FD")
@@ -39,15 +39,15 @@ class Report:
 
     @property
     def for_person(self) -> bool:
-        """Nobody reads the descriptor: there is none."""
+        """Whether a person runs the script: there is no descriptor to write to."""
         return self._stream is None
 
     def bind(self, nonce: object) -> None:
-        """Repeat this in every line from now on. It was told where no build hears it."""
+        """Repeat `nonce` in every message from now on; anything but a string is ignored."""
         self._bound = {"nonce": nonce} if isinstance(nonce, str) else {}
 
     def event(self, event: str, /, **fields: object) -> None:
-        """One JSON object; nothing for a person."""
+        """Write one JSON object to the descriptor; do nothing without one."""
         if self._stream is not None:
             message = {"event": event, **self._contract, **self._bound, **fields}
             self._stream.write(json.dumps(message, allow_nan=False) + "\n")
@@ -55,7 +55,7 @@ class Report:
             self._contract = {}
 
     def say(self, line: str) -> None:
-        """To a person, or to the log."""
+        """Print a line, for a person or the log."""
         print(line, flush=True)
 
     def case(self, name: str, ok: bool, facts: Mapping[str, Value]) -> None:
@@ -81,18 +81,18 @@ class Report:
         self.event("checked")
 
     def end(self) -> int:
-        """All is well; returns the exit status, as the next two do."""
+        """Say that the build passed; return the exit status."""
         self.event("end", ok=True)
         return PASSED
 
     def blame(self, reason: str) -> int:
-        """The build under test failed."""
+        """Say that the build failed; return the exit status."""
         self.event("end", ok=False, reason=reason)
         print(f"failed: {reason}", file=sys.stderr, flush=True)
         return BLAMED
 
     def fault(self, reason: str) -> int:
-        """The script or the machine failed."""
+        """Say that the script or the machine failed; return the exit status."""
         self.event("end", ok=False, fault=True, reason=reason)
         print(f"fault: {reason}", file=sys.stderr, flush=True)
         return FAULTY

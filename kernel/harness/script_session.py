@@ -1,4 +1,4 @@
-"""What the scripts share: their common arguments, the build they were given, and the one boundary for errors."""
+"""Common arguments of the scripts, the build that they were given, and the one place that turns errors into exit statuses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMATS: dict[str, tuple[Fp8, ...]] = {"e5m2": (Fp8.E5M2,), "e4m3": (Fp8.E4M3FN,
 
 @dataclass(frozen=True, slots=True)
 class ScriptSession:
-    """A build in its cell, and who watches over it."""
+    """What a script works with: the build in its sandbox, the supervisor of that process, and the outside clock."""
 
     build: BuildProxy
     supervisor: supervisor.Supervisor
@@ -32,7 +32,7 @@ class ScriptSession:
 
 
 def parser(description: str | None) -> argparse.ArgumentParser:
-    """The arguments that all three scripts take."""
+    """Return a parser with `--target` and `--artifact`, which the test, benchmark and profile scripts share."""
     arguments = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--target", choices=sorted(MACHINES), default="cpu")
     arguments.add_argument("--artifact", type=Path, help="the build to use; without it, this checkout is built")
@@ -40,12 +40,12 @@ def parser(description: str | None) -> argparse.ArgumentParser:
 
 
 def sizes(text: str) -> tuple[int, ...]:
-    """From "768,384" or "n=768,n=384"; for argparse."""
+    """Parse "768,384" or "n=768,n=384"; raises ValueError."""
     return tuple(size_of(word) for word in text.split(","))
 
 
 def size_of(name: str) -> int:
-    """N of "n=768"; raises ValueError."""
+    """Parse "n=768" or "768" as 768; raises ValueError."""
     n = int(name.strip().removeprefix("n="))
     if n < 1:
         raise ValueError(f"a size is at least 1, found {name!r}")
@@ -53,7 +53,7 @@ def size_of(name: str) -> int:
 
 
 def bound_report() -> Report:
-    """A report bound by what the first line of standard input tells, where somebody reads it."""
+    """Return a Report that repeats the nonce from the first line of standard input. A person's input is not read."""
     report = Report()
     if not report.for_person:
         with contextlib.suppress(ValueError, AttributeError):
@@ -62,12 +62,12 @@ def bound_report() -> Report:
 
 
 def config(text: str) -> Config:
-    """From "1,8,2,2,8,2"; for argparse."""
+    """Parse "1,8,2,2,8,2"; raises ValueError."""
     return parse_config(text)
 
 
 def run(report: Report, target: str, artifact: Path | None, work: Callable[[ScriptSession], int]) -> int:
-    """The exit status of `work`, or of what went wrong. An artifact that can't be loaded blames the caller, not the build."""
+    """Run `work` on the build in a sandbox; return the exit status. A build that can't be loaded is the caller's fault."""
 
     def supervised(path: Path) -> int:
         worker = supervisor.prepared()
@@ -82,7 +82,7 @@ def run(report: Report, target: str, artifact: Path | None, work: Callable[[Scri
 
 
 def run_in_process(report: Report, target: str, artifact: Path | None, work: Callable[[BuildProxy], int]) -> int:
-    """As `run`, with the build in this process, where a profiler finds it."""
+    """Run `work` on the build loaded in this process, where a profiler finds it; return the exit status."""
     return _with_artifact(report, target, artifact, lambda path: work(BuildProxy(InProcessHost(), path, target)))
 
 

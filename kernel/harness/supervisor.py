@@ -1,7 +1,8 @@
-"""A cell from outside: it is started, asked, read, timed and watched here, by a process that never loads a build.
+"""Starts, asks, reads, times and watches the sandbox worker, from a process that never loads a build.
 
-What the cell says about itself is used only as far as it agrees with what is seen from here: its outputs by reading its memory,
-its time by our clock and by what the kernel charges it, its conduct by what the kernel knows of it.
+What the worker says about itself counts only where it agrees with what is seen here: outputs by reading its memory, times
+by this process's clock and by the processor time it is charged, behaviour
+by what the operating system knows of it.
 """
 
 from __future__ import annotations
@@ -29,12 +30,12 @@ _prepared: list[Supervisor] = []
 
 
 def prepare() -> None:
-    """Fork a cell now: the sooner, the less it can know. For a script's first lines, before it loads numpy or reads a word."""
+    """Fork a sandbox worker now. Call this in a script's first lines, before a secret is read or numpy loaded."""
     _prepared.append(Supervisor())
 
 
 def prepared() -> Supervisor:
-    """The cell that was forked at the start, or a new one."""
+    """Return the worker that `prepare` forked, or fork one."""
     return _prepared.pop() if _prepared else Supervisor()
 
 
@@ -45,7 +46,7 @@ class _Piece(ctypes.Structure):
 
 
 class Supervisor:
-    """Of one cell. Requests raise what the cell says the build refused (`cell.ERRORS`), and BuildFailed when it died or said
+    """Supervises one sandbox worker. Requests raise the exception of `ERRORS` that it names, BuildFailed when it died or said
     something that it was not asked.
     """
 
@@ -53,7 +54,7 @@ class Supervisor:
         requests, self._requests = os.pipe()
         self._answers, answers = os.pipe()
         parent = os.getpid()
-        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # whom the cell leaves behind becomes ours, and is found
+        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # processes that the worker leaves behind become children of this one
         self.pid = os.fork()
         if self.pid == 0:
             _serve(parent, requests, answers)
@@ -66,24 +67,26 @@ class Supervisor:
 
     @property
     def is_dead(self) -> bool:
-        """It died by itself, and that was seen."""
+        """Whether the worker was found dead."""
         return self._death is not None
 
     def confine(self, target: str) -> None:
-        """Before a build is loaded."""
+        """Confine the worker, before it loads a build. `confinement` says in words what holds."""
         if not landlock_version():
-            hide()  # what Landlock does for every process outside of the cell
+            hide()  # what Landlock does for every process outside of the sandbox
         self.confinement = str(self.ask("confine", target=target)["confinement"])
 
     def ask(self, do: str, **words: object) -> Answer:
-        """One request, one answer."""
+        """Send the request `do` and return its answer."""
         self._asked += 1
         self._send(json.dumps([self._asked, do, words]).encode() + b"\n", do)
         return self._parsed(self._read_line(do), do)
 
     def go(self, words: bytes = b"") -> tuple[Answer, int]:
-        """What was armed, with `words` (on a CPU: stage and scale); with the nanoseconds by our
-        clock from the order until the answer."""
+        """Launch what is armed, with `words` (on a CPU: number of the buffers, scale).
+
+        Returns the answer and the ns from order to answer by this process's CLOCK_MONOTONIC_RAW.
+        """
         clock, raw = time.clock_gettime_ns, time.CLOCK_MONOTONIC_RAW
         self._asked += 1
         order = b"g%d %s\n" % (self._asked, words)
@@ -94,25 +97,25 @@ class Supervisor:
         return self._parsed(line, "go"), wall_ns
 
     def cpu_time_ns(self) -> int:
-        """Processor time of all the cell's threads so far, by the kernel's account."""
+        """Return the processor time in ns that the operating system has charged all threads of the worker so far."""
         return time.clock_gettime_ns(self._clock)
 
     def write(self, address: int, source: int, size: int) -> None:
-        """Copy `size` bytes of ours at `source` into the cell's memory."""
+        """Copy `size` bytes from `source` here to `address` in the worker. Raises Fault."""
         self._copy(_libc.process_vm_writev, source, address, size)
 
     def read(self, target: int, address: int, size: int) -> None:
-        """Copy `size` bytes of the cell's memory to `target`."""
+        """Copy `size` bytes from `address` in the worker to `target` here. Raises Fault."""
         self._copy(_libc.process_vm_readv, target, address, size)
 
     def audit_process(self) -> None:
-        """Raises BuildFailed for what the kernel knows of the cell: another core or priority, a process that it started."""
+        """Raise BuildFailed if the worker took other cores or another priority, or started a process."""
         seen = process_audit.violation(self.pid, self._given)
         if seen:
             raise BuildFailed(f"the process that runs the build {seen}")
 
     def end(self) -> None:
-        """The cell is gone."""
+        """End the worker with SIGKILL and close its pipes."""
         for descriptor in (self._requests, self._answers):
             os.close(descriptor)
         if not self.is_dead:
@@ -158,7 +161,7 @@ class Supervisor:
         return dict(answer)
 
     def _raise_death(self, do: str) -> NoReturn:
-        """Its death may be a moment behind the end of its words; one that lives on without them doesn't."""
+        """Raise why the answers ended: how the worker died, which may come a moment later, or that it closed its pipe."""
         deadline_s = time.monotonic() + PATIENCE_S
         while not (ended := os.waitpid(self.pid, os.WNOHANG))[0] and time.monotonic() < deadline_s:
             time.sleep(0.001)
@@ -169,7 +172,7 @@ class Supervisor:
 
 
 def _serve(parent: int, requests: int, answers: int) -> NoReturn:
-    """The life of a cell."""
+    """Answer requests until they end. The forked child stays in this function."""
     try:
         _drop_inherited(parent, requests, answers)
         gc.disable()
@@ -184,7 +187,7 @@ def _serve(parent: int, requests: int, answers: int) -> NoReturn:
 
 
 def _drop_inherited(parent: int, requests: int, answers: int) -> None:
-    """Keep nothing of the parent's but the log and the two pipes."""
+    """Give up what was inherited, but for the log and the two pipes: descriptors, standard input, EXPCTL_RESULT_FD."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it died between fork and prctl
         os._exit(127)

@@ -5,7 +5,7 @@
 Each launch starts on a poisoned C; all must give the same bits, the last one row block by row block, last block first, on the
 CPU by four threads. Then a row of A gets new values where it lies, and its row of C must follow; and A, B and the bias must be
 what they were. On the CPU the matrices end at an unreadable page, on a GPU C lies between canaries. The build is loaded by
-another process (warden.py), whose memory is read from here.
+another process (sandbox_worker.py), whose memory is read from here.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SEED = 20260218
 def check_case(
     build: BuildProxy, case: shapes.Case, limits: Limits, rng: np.random.Generator, launches: int = LAUNCHES
 ) -> Judgement:
-    """Raises BuildFailed or LaunchError."""
+    """Launch one product several times and judge its output. Raises BuildFailed or LaunchError."""
     if case.every_code:
         inputs = reference.every_code(case.fp8, case.m, case.k)
     else:
@@ -76,7 +76,7 @@ def check_case(
 
 
 def launch_by_blocks(build: BuildProxy, operands: Operands, config: int) -> None:
-    """As callers that share out the work do: blocks in any order, on the CPU at the same time."""
+    """Launch row block by row block, last first, on up to four threads, as callers that divide the work do."""
     blocks = [(block, block + 1) for block in reversed(range(build.row_blocks(config, operands.m)))]
     operands.launch(config, blocks, threads=min(4, len(blocks)))
 
@@ -84,7 +84,7 @@ def launch_by_blocks(build: BuildProxy, operands: Operands, config: int) -> None
 def stale_answer(
     inputs: reference.Inputs, operands: Operands, config: int, limits: Limits, rng: np.random.Generator
 ) -> str | None:
-    """What is wrong with C after one row of A has changed in place: same addresses, same shape, another answer."""
+    """Change one row of A in place and launch again; return what is wrong with its row of C, None if nothing."""
     row, values = int(rng.integers(operands.m)), np.asarray(rng.standard_normal(operands.k), dtype=np.float16)
     operands.set_row(row, values)
     operands.poison()
@@ -97,7 +97,7 @@ def stale_answer(
 def check_all(
     session: ScriptSession, report: Report, cases: list[shapes.Case], limits: Limits, launches: int = LAUNCHES
 ) -> int:
-    """Reports every case, then blames the build for the first that failed; the exit status. One that dies ends it at once."""
+    """Report every case, then the first failure; return the exit status. Stop at once when the build's process dies."""
     rng = np.random.default_rng(SEED)
     failures: list[str] = []
     for case in cases:
@@ -126,7 +126,7 @@ def check_all(
 
 
 def main() -> int:
-    """The exit status."""
+    """Run the script; return the exit status."""
     arguments = script_session.parser(__doc__)
     arguments.add_argument("--b-dtype", choices=sorted(script_session.FORMATS), default="both")
     arguments.add_argument("--max-rel-l2", type=float, default=0.01)

@@ -1,4 +1,4 @@
-"""Timed launches on inputs that are put in place just before, of outputs that are poisoned just before."""
+"""Makes timed launches: writes new inputs and poisons C before each, and reads outputs after it."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from kernel.runtime.formats import Bytes, Halves
 
 MOST_OUTPUT_BYTES = 4 << 30
 STEP_ON_DEVICE = 128
-"""Values: 256 bytes of A, to which GPU memory is aligned."""
+"""Windows of A begin at multiples of this many values: 256 bytes, to which GPU memory is aligned."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedBatch:
-    """What the build's own clock says of each launch, and how long they took seen from outside, all together (ns)."""
+    """One batch of launches: ns of each by the build's own clock, and ns of all by the supervisor's."""
 
     ns: tuple[int, ...]
     wall_ns: int
 
 
 class TimedLauncher(ABC):
-    """`run`, then look at the outputs of its launches, by number."""
+    """Runs batches; `rows` and `whole` then read the outputs of the last one by their number in it."""
 
     def __init__(self, build: BuildProxy, supervisor: Supervisor, config: int, stream: InputStream) -> None:
         self._build, self._supervisor, self._config, self._stream = build, supervisor, config, stream
@@ -38,23 +38,23 @@ class TimedLauncher(ABC):
 
     @abstractmethod
     def run(self, draws: Sequence[Draw]) -> TimedBatch:
-        """One launch each, `at_once` at most."""
+        """Launch once for each of at most `batch_size` draws. Raises BuildFailed."""
 
     @abstractmethod
     def rows(self, number: int, rows: np.typing.NDArray[np.intp]) -> Halves:
-        """These rows of an output, (len(rows), n)."""
+        """Return these rows of output `number`, (len(rows), n)."""
 
     @abstractmethod
     def whole(self, number: int) -> Halves:
-        """A copy of an output, (n, n)."""
+        """Return a copy of output `number`, (n, n)."""
 
     @abstractmethod
     def release(self) -> None:
-        """Give its memory back."""
+        """Free the device memory."""
 
 
 class CpuTimedLauncher(TimedLauncher):
-    """Operands lie side by side, at the same places for every launch. One launch at a time."""
+    """Launches on the CPU one at a time, with the operands at the same addresses each time."""
 
     def __init__(self, build: BuildProxy, supervisor: Supervisor, config: int, stream: InputStream) -> None:
         super().__init__(build, supervisor, config, stream)
@@ -66,7 +66,7 @@ class CpuTimedLauncher(TimedLauncher):
         self._output = np.empty((n, n), np.float16)
         self._poison = np.full((n, n), POISON, np.uint16)
 
-    def run(self, draws: Sequence[Draw]) -> TimedBatch:  # noqa: D102 - see Rig
+    def run(self, draws: Sequence[Draw]) -> TimedBatch:  # noqa: D102 - see TimedLauncher
         (draw,) = draws
         stream = self._stream
         self._write(self._c, bytes_of(self._poison))
@@ -80,18 +80,18 @@ class CpuTimedLauncher(TimedLauncher):
     def _write(self, address: int, values: Bytes) -> None:
         self._supervisor.write(address, values.ctypes.data, values.nbytes)
 
-    def rows(self, number: int, rows: np.typing.NDArray[np.intp]) -> Halves:  # noqa: ARG002, D102 - see Rig
+    def rows(self, number: int, rows: np.typing.NDArray[np.intp]) -> Halves:  # noqa: ARG002, D102 - see TimedLauncher
         return self._output if len(rows) == len(self._output) else self._output[rows]
 
-    def whole(self, number: int) -> Halves:  # noqa: ARG002, D102 - see Rig
+    def whole(self, number: int) -> Halves:  # noqa: ARG002, D102 - see TimedLauncher
         return self._output.copy()
 
-    def release(self) -> None:  # noqa: D102 - see Rig
+    def release(self) -> None:  # noqa: D102 - see TimedLauncher
         return
 
 
 class DeviceTimedLauncher(TimedLauncher):
-    """The pools lie on the device, and each launch of a batch is given other pointers into them, and a C of its own."""
+    """Launches on a GPU in batches: each gets other pointers into the input pools on the device, and a C of its own."""
 
     def __init__(self, build: BuildProxy, supervisor: Supervisor, config: int, stream: InputStream) -> None:
         super().__init__(build, supervisor, config, stream)
@@ -107,7 +107,7 @@ class DeviceTimedLauncher(TimedLauncher):
             supervisor.write(self._staging.address, pool.ctypes.data, pool.nbytes)
             supervisor.ask("upload", device=address, host=self._staging.address, size=pool.nbytes)
 
-    def run(self, draws: Sequence[Draw]) -> TimedBatch:  # noqa: D102 - see Rig
+    def run(self, draws: Sequence[Draw]) -> TimedBatch:  # noqa: D102 - see TimedLauncher
         n, fp8 = self._stream.n, int(self._stream.fp8)
         calls = [
             (
@@ -121,7 +121,7 @@ class DeviceTimedLauncher(TimedLauncher):
         _, wall_ns = self._supervisor.go()
         return TimedBatch(_durations(self._supervisor.ask("durations").get("ns"), len(draws)), wall_ns)
 
-    def rows(self, number: int, rows: np.typing.NDArray[np.intp]) -> Halves:  # noqa: D102 - see Rig
+    def rows(self, number: int, rows: np.typing.NDArray[np.intp]) -> Halves:  # noqa: D102 - see TimedLauncher
         found = np.empty((len(rows), self._stream.n), np.float16)
         from_c = self._c + number * self._c_bytes
         pieces = [
@@ -132,14 +132,14 @@ class DeviceTimedLauncher(TimedLauncher):
         self._supervisor.read(found.ctypes.data, self._staging.address, found.nbytes)
         return found
 
-    def whole(self, number: int) -> Halves:  # noqa: D102 - see Rig
+    def whole(self, number: int) -> Halves:  # noqa: D102 - see TimedLauncher
         found = np.empty((self._stream.n, self._stream.n), np.float16)
         piece = (self._staging.address, self._c + number * self._c_bytes, self._c_bytes)
         self._supervisor.ask("download", pieces=[piece])
         self._supervisor.read(found.ctypes.data, self._staging.address, found.nbytes)
         return found
 
-    def release(self) -> None:  # noqa: D102 - see Rig
+    def release(self) -> None:  # noqa: D102 - see TimedLauncher
         self._supervisor.ask("free")
 
 

@@ -1,4 +1,4 @@
-"""Times one product of one size, and checks every output that was timed."""
+"""Times n x n x n products of one size, and checks every output that was timed."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ WARM_UP_ITERATIONS = 3
 WARM_UP_S = 0.2
 MOST_WHOLE_ROWS = 1024
 SAMPLED_ROWS, SAMPLED_COLUMNS = 64, 8
-"""Of a matrix with more rows than that; of a smaller one all rows and two columns."""
+"""Elements compared of a matrix with more than MOST_WHOLE_ROWS rows. Of a smaller one: all rows, two columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampledOutput:
-    """Where one output was looked at, which the build couldn't know, and what stood there."""
+    """Rows and columns of one output, drawn after its launch, and the values found there, (rows, columns)."""
 
     draw: Draw
     rows: NDArray[np.intp]
@@ -36,14 +36,14 @@ class SampledOutput:
 
 @dataclass(frozen=True, slots=True)
 class TimedRequest:
-    """The times of single launches by the build's own clock, and the whole visit seen from outside."""
+    """Times in ns of one `time` request: each launch by the build's own clock, and all together seen from outside."""
 
     ns: tuple[int, ...]
     outside_ns: int
 
 
 class TimedSize:
-    """n x n x n products. The inputs come from `seed`; where outputs are looked at, from nowhere that a build could know."""
+    """Times products of one size. Inputs come from `seed`; the sampled places from a generator that a build can't know."""
 
     def __init__(self, session: ScriptSession, config: int, fp8: Fp8, n: int, seed: int) -> None:
         build = session.build
@@ -62,14 +62,14 @@ class TimedSize:
         return 2 * self.n**3
 
     def warm_up(self) -> None:
-        """At least 3 iterations and 200 ms."""
+        """Launch at least 3 times and for 200 ms."""
         begin, iterations = time.monotonic(), 0
         while iterations < WARM_UP_ITERATIONS or time.monotonic() - begin < WARM_UP_S:
             self._launcher.run([self._stream.draw()])
             iterations += 1
 
     def time(self, iterations: int) -> TimedRequest:
-        """Each launch on inputs of its own and into a poisoned C. Raises BuildFailed."""
+        """Make `iterations` launches, each on new inputs and into a poisoned C. Raises BuildFailed."""
         batches: list[TimedBatch] = []
         left = iterations
         while left:
@@ -83,7 +83,7 @@ class TimedSize:
         return TimedRequest(tuple(ns for batch in batches for ns in batch.ns), outside_ns)
 
     def _sample(self, number: int, draw: Draw) -> None:
-        """Nothing of what is looked at may be poison; what its values should be is worked out in `check`."""
+        """Copy sampled elements of output `number` for `check`. Raises BuildFailed for one that was not written."""
         n = self.n
         rows = self._all if n <= MOST_WHOLE_ROWS else np.sort(self._secret.sample(range(n), SAMPLED_ROWS))
         columns = np.array([self._secret.randrange(n) for _ in range(2 if rows is self._all else SAMPLED_COLUMNS)])
@@ -97,7 +97,7 @@ class TimedSize:
             self._whole = draw, self._launcher.whole(number)
 
     def check(self, limits: reference.Limits) -> None:
-        """Every spot, one whole output drawn afterwards, and the times of this visit's clocks. Raises BuildFailed."""
+        """Compare all sampled elements and one whole output with the exact product, and the clocks. Raises BuildFailed."""
         for sampled in self._sampled:
             exact = self._stream.exact(sampled.draw, sampled.rows, sampled.columns)
             limit = self._stream.limit(sampled.draw, exact, truncating=limits.truncating)
@@ -120,5 +120,5 @@ class TimedSize:
         self._clock_check.check()
 
     def release(self) -> None:
-        """Gives device memory back."""
+        """Free the device memory."""
         self._launcher.release()
