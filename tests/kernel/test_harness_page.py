@@ -21,6 +21,9 @@ PAGE = (Path(__file__).parents[2] / "docs/HARNESS.md").read_text(encoding="utf-8
 RIGHT = "def total(values): return sum(values)\n"
 WRONG = "def total(values): return sum(values[1:])\n"
 ARGV = ("{python}", "bench.py", "{artifact}")
+TIMED = Benchmark(
+    argv=ARGV, timeout_s=30, style=Style.FINE, quads=2, iterations=3, sizes=(Size(name="n=40", weight=1.0, flop=40),)
+)
 
 
 @pytest.fixture
@@ -49,11 +52,8 @@ def test_the_example_tests_a_build(runner: StepRunner, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("candidate", "outcome"), [(RIGHT, ""), (WRONG, "candidate: n=40: the total is")])
 def test_the_example_times_a_build(runner: StepRunner, tmp_path: Path, candidate: str, outcome: str) -> None:
-    timed = Benchmark(
-        argv=ARGV, timeout_s=30, style=Style.FINE, quads=2, iterations=3, sizes=(Size(name="n=40", weight=1.0, flop=40),)
-    )
     artifacts = {Side.BASELINE: build(tmp_path, "right.py", RIGHT), Side.CANDIDATE: build(tmp_path, "other.py", candidate)}
-    found = runner.measure(timed, cwd=tmp_path, artifacts=artifacts, round=0, progress=FakeProgress())
+    found = runner.measure(TIMED, cwd=tmp_path, artifacts=artifacts, round=0, progress=FakeProgress())
     if outcome:
         assert isinstance(found, Failed)
         assert outcome in found.reason
@@ -67,8 +67,10 @@ def test_a_script_of_a_newer_contract_is_a_fault_that_names_both_versions(runner
     bench.write_text(bench.read_text().replace('"contract": 1', '"contract": 2'))
     artifact = build(tmp_path, "right.py", RIGHT)
     said = runner.test(Step(argv=ARGV, timeout_s=30), cwd=tmp_path, artifact=artifact, progress=FakeProgress())
-    reason = "the test keeps version 2 of docs/HARNESS.md; this expctl knows version 1: update expctl"
-    assert said == Failed(reason=reason, fault=True)
+    reason = "keeps version 2 of docs/HARNESS.md; this expctl knows version 1: update expctl"
+    assert said == Failed(reason=f"the test {reason}", fault=True)
+    found = runner.measure(TIMED, cwd=tmp_path, artifacts=dict.fromkeys(Side, artifact), round=0, progress=FakeProgress())
+    assert found in [Failed(reason=f"the worker of the {side} {reason}", fault=True) for side in Side]
 
 
 def test_a_script_that_names_no_version_keeps_the_first(runner: StepRunner, tmp_path: Path) -> None:
