@@ -13,7 +13,7 @@ from kernel.runtime.library import Config, UnknownConfig, format_config
 
 
 class BuildHost(Protocol):
-    """Reaches the process that loaded the build: a Supervisor, or an InProcessHost when that is this process."""
+    """Access to the process that loaded the build: a Supervisor, or an InProcessHost when that is this process."""
 
     def ask(self, do: str, **words: object) -> Answer:
         """Send the request `do` and return its answer. Raises the exception of `ERRORS` that the answer names."""

@@ -114,7 +114,7 @@ class Runtime:
 
 
 def _loaded_path(library: str) -> str:
-    """Where this process has it loaded already, under whatever version, else its bare name."""
+    """Return the path from which this process has loaded `library`, in any version, else `library` itself."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         paths = (line.split(maxsplit=5)[-1].strip() for line in maps)
         return next((path for path in paths if path.rpartition("/")[2].startswith(library)), library)

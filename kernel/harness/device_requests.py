@@ -64,7 +64,7 @@ class DeviceRequests:
         return {}
 
     def _arm(self, calls: Sequence[Sequence[Any]]) -> Answer:
-        """Set the launches that the next `go` makes, and create two events for each."""
+        """Set the launches that the next `go` makes, and record the two events of each once, so that they exist."""
         self._armed = [(*call, (0, self._build.row_blocks(call[0], call[7]))) for call in calls]
         for number in range(2 * len(calls)):
             self._runtime.record(number)

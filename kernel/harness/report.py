@@ -59,25 +59,25 @@ class Report:
         print(line, flush=True)
 
     def case(self, name: str, ok: bool, facts: Mapping[str, Value]) -> None:
-        """One case of a test."""
+        """Say how one case of a test went."""
         self.event("case", name=name, ok=ok, facts=dict(facts))
         self.say(f"{'ok  ' if ok else 'FAIL'} {name:58s} " + " ".join(f"{k}={_short(v)}" for k, v in facts.items()))
 
     def fact(self, name: str, value: int | float, unit: str, kind: str) -> None:
-        """One figure of a profile; `kind` is exact_count, static, device_time or wall_time."""
+        """Say one figure of a profile; `kind` is exact_count, static, device_time or wall_time."""
         self.event("fact", name=name, value=value, unit=unit, kind=kind)
         self.say(f"{name:52s} {_short(value):>14s} {unit:14s} {kind}")
 
     def ready(self, facts: Mapping[str, Value]) -> None:
-        """The worker has warmed up."""
+        """Say that the worker has warmed up."""
         self.event("ready", facts=dict(facts))
 
     def sample(self, size: str, durations_ns: Sequence[int], outside_ns: int) -> None:
-        """Times of single iterations, in order, and of all together as seen from outside of the build's process."""
+        """Say the ns of each iteration, in order, and of all together as seen from outside of the build's process."""
         self.event("sample", size=size, ns=list(durations_ns), outside_ns=outside_ns)
 
     def checked(self) -> None:
-        """All outputs since the last check were right."""
+        """Say that all outputs since the last check were right."""
         self.event("checked")
 
     def end(self) -> int:

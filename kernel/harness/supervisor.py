@@ -1,8 +1,7 @@
 """Starts, asks, reads, times and watches the sandbox worker, from a process that never loads a build.
 
-What the worker says about itself counts only where it agrees with what is seen here: outputs by reading its memory, times
-by this process's clock and by the processor time it is charged, behaviour
-by what the operating system knows of it.
+What the worker says about itself counts only where it agrees with what is seen here: its outputs (by reading its memory), its
+times (by this process's clock and the processor time it is charged) and its behaviour (by what the operating system knows).
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class Supervisor:
         self.confinement = str(self.ask("confine", target=target)["confinement"])
 
     def ask(self, do: str, **words: object) -> Answer:
-        """Send the request `do` and return its answer."""
+        """Send the request `do` with its `words` and return its answer."""
         self._asked += 1
         self._send(json.dumps([self._asked, do, words]).encode() + b"\n", do)
         return self._parsed(self._read_line(do), do)
