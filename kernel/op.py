@@ -13,16 +13,16 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from kernel.harness.build import build
-from kernel.harness.formats import PIECE_K, Fp8
-from kernel.harness.library import Library, open_library
+from kernel.runtime.build import build
+from kernel.runtime.formats import PIECE_K, Fp8
+from kernel.runtime.library import Library, open_library
 
 _FORMATS = {torch.float8_e5m2: Fp8.E5M2, torch.float8_e4m3fn: Fp8.E4M3FN}
 
 
 @functools.cache
 def _library() -> Library:
-    """Built once per process. The config is chosen anew by each call, so nothing here is cached across configs."""
+    """Build or load the library once per process. Each call chooses its config anew. Raises BuildError or LibraryError."""
     given = os.environ.get("EXPCTL_KERNEL_LIBRARY")
     if given:
         return open_library(Path(given), "cpu")
@@ -36,7 +36,10 @@ def _require(holds: bool, name: str, expected: str, found: object) -> None:
 
 
 def prepack(b: Tensor) -> Tensor:
-    """fp8 (K, N) to (ceil(K/16), N, 16) of the same fp8 dtype, zero codes after the last k. Once, outside any timed region."""
+    """Reorder fp8 (K, N) to (ceil(K/16), N, 16) of the same dtype, zero after the last k. Raises ValueError.
+
+    Call it once per weight matrix, outside of any timed region.
+    """
     _require(b.dtype in _FORMATS, "b", "dtype float8_e5m2 or float8_e4m3fn", b.dtype)
     _require(b.dim() == 2, "b", "shape (K, N)", tuple(b.shape))
     k, n = b.shape
@@ -99,12 +102,12 @@ def _scaled_mm(a: Tensor, b_prepacked: Tensor, scale: float, bias: Tensor | None
 
 
 @_scaled_mm.register_fake
-def _(a: Tensor, b_prepacked: Tensor, scale: float, bias: Tensor | None, b_dtype: int) -> Tensor:  # noqa: ARG001 - as above
+def _(a: Tensor, b_prepacked: Tensor, scale: float, bias: Tensor | None, b_dtype: int) -> Tensor:  # noqa: ARG001 - the signature of the operator
     return a.new_empty((a.shape[0], b_prepacked.shape[1]), dtype=torch.float16)
 
 
 def scaled_mm(a: Tensor, b_prepacked: Tensor, scale: float, bias: Tensor | None = None, b_dtype: int | None = None) -> Tensor:
-    """C (M, N) fp16 = (a (M, K) fp16 x B) * scale + bias (N,) fp16, fp32 accumulation.
+    """Compute C (M, N) fp16 = (a (M, K) fp16 x B) * scale + bias (N,) fp16, fp32 accumulation.
 
     The format of B follows from the fp8 dtype of `b_prepacked`; `b_dtype` (0 e4m3fn, 1 e5m2) is for uint8 alone.
     Raises ValueError with what was expected and found.

@@ -27,7 +27,7 @@ from benchmarks.interpreter import configs
 from benchmarks.interpreter.compiler import Compiler
 from benchmarks.interpreter.launches import Config, Run, scaled_mm
 from expctl.domain.errors import Refused
-from kernel.harness.formats import Fp8
+from kernel.runtime.formats import Fp8
 
 RESULTS = Path(__file__).with_name("builds.jsonl")
 PINNED, OTHER = "0.16.0", "0.15.2"

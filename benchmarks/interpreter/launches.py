@@ -8,8 +8,8 @@ import numpy as np
 
 from expctl.gfx11.arguments import Unwritten
 from expctl.gfx11.launch import Interpretation, interpret
-from kernel.harness.formats import Fp8, prepack
 from kernel.harness.reference import Limits, draw, expected, judge
+from kernel.runtime.formats import Fp8, prepack
 
 Config = tuple[int, int, int, int, int, int]
 BASELINE: Config = (1, 8, 2, 2, 8, 2)

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from benchmarks.interpreter.launches import BASELINE, SMALL, Config, scaled_mm
 from expctl.gfx11.text.program import Instruction
-from kernel.harness.formats import Fp8
+from kernel.runtime.formats import Fp8
 
 Product = tuple[Fp8, int, int, int]
 """Format, m, n, k."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from benchmarks.interpreter.mutations import BASES, Base, Check, Mutant, Product
-from kernel.harness.formats import Fp8
+from kernel.runtime.formats import Fp8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,27 +15,27 @@ from pathlib import Path
 if not __package__:  # run by path: the checkout this file lies in comes first
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from kernel.harness import warden
+from kernel.harness import supervisor
 
 if __name__ == "__main__":
-    warden.prepare()
+    supervisor.prepare()
 
 import numpy as np
 
-from kernel.harness import session, shapes
-from kernel.harness.formats import Fp8
-from kernel.harness.held import HeldBuild
-from kernel.harness.library import WINNER, Config, format_config
+from kernel.harness import script_session, shapes
+from kernel.harness.benchmark_worker import BenchmarkWorker
+from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.reference import Limits
 from kernel.harness.report import Report
 from kernel.harness.rivals import time_rivals
-from kernel.harness.session import Custody
+from kernel.harness.script_session import ScriptSession
 from kernel.harness.timing import TimedSize
-from kernel.harness.worker import Worker
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import WINNER, Config, format_config
 
 
-def frozen_config(build: HeldBuild, asked: Config | None) -> int:
-    """Raises UnknownConfig."""
+def frozen_config(build: BuildProxy, asked: Config | None) -> int:
+    """Return the number of the config that the whole run uses. Raises UnknownConfig."""
     if asked is None and os.environ.get("HIP_FORCE_CONFIG"):
         return build.config_for(1, 1)
     return build.index_of(asked or WINNER)
@@ -43,7 +43,7 @@ def frozen_config(build: HeldBuild, asked: Config | None) -> int:
 
 def print_table(
     report: Report,
-    custody: Custody,
+    session: ScriptSession,
     config: int,
     fp8: Fp8,
     sizes: tuple[int, ...],
@@ -51,16 +51,16 @@ def print_table(
     seed: int,
     rivals: bool,
 ) -> int:
-    """Raises BuildFailed."""
-    build = custody.build
+    """Time each size and print a table; return the exit status. Raises BuildFailed."""
+    build = session.build
     report.say(
         f"{build.target} {fp8.label} config {format_config(build.configs[config])}, {iterations} iterations, one dropped"
     )
     report.say(f"{'':40s} {'median ms':>10s} {'std %':>7s} {'GFLOP/s':>9s} {'kernel is':>10s}")
     for n in sizes:
-        timed = TimedSize(build, custody.warden, custody.meter, config, fp8, n, seed)
+        timed = TimedSize(session, config, fp8, n, seed)
         timed.warm_up()
-        custody.meter.start()
+        session.outside_clock.start()
         durations_ns = np.array(timed.time(iterations + 1).ns[1:])
         timed.check(Limits.of(build.target))
         timed.release()
@@ -75,26 +75,26 @@ def print_table(
 
 
 def main() -> int:
-    """The exit status."""
-    arguments = session.parser(__doc__)
-    arguments.add_argument("--config", type=session.config, help="six numbers, such as 1,8,2,2,8,2")
+    """Run the script; return the exit status."""
+    arguments = script_session.parser(__doc__)
+    arguments.add_argument("--config", type=script_session.config, help="six numbers, such as 1,8,2,2,8,2")
     arguments.add_argument("--b-dtype", choices=("e5m2", "e4m3"), default="e5m2")
-    arguments.add_argument("--sizes", type=session.sizes, help="of the table; default: the KPI sizes of the target")
+    arguments.add_argument("--sizes", type=script_session.sizes, help="of the table; default: the KPI sizes of the target")
     arguments.add_argument("--iterations", type=int, default=20, help="of the table")
     arguments.add_argument("--seed", type=int, default=0, help="of the table")
     arguments.add_argument("--rivals", action="store_true", help="time the same product by numpy and torch on this CPU")
     options = arguments.parse_args()
     report = Report()
-    (fp8,) = session.FORMATS[options.b_dtype]
+    (fp8,) = script_session.FORMATS[options.b_dtype]
 
-    def work(custody: Custody) -> int:
-        config = frozen_config(custody.build, options.config)
+    def work(session: ScriptSession) -> int:
+        config = frozen_config(session.build, options.config)
         if not report.for_person:
-            return Worker(custody, config, fp8, report, Limits.of(options.target)).serve(sys.stdin)
+            return BenchmarkWorker(session, config, fp8, report, Limits.of(options.target)).serve(sys.stdin)
         sizes = options.sizes or shapes.KPI_SIZES[options.target]
-        return print_table(report, custody, config, fp8, sizes, max(1, options.iterations), options.seed, options.rivals)
+        return print_table(report, session, config, fp8, sizes, max(1, options.iterations), options.seed, options.rivals)
 
-    return session.run(report, options.target, options.artifact, work)
+    return script_session.run(report, options.target, options.artifact, work)
 
 
 if __name__ == "__main__":

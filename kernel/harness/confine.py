@@ -1,4 +1,4 @@
-"""What a cell gives up before it loads a build: the means to change a file, to start a program, to reach another process.
+"""Takes from this process, before it loads a build, the rights to change files, start programs and reach other processes.
 
 Linux only, without any package: capabilities by capset(2), the rest by Landlock (kernel 5.13; signals and sockets 6.12).
 Structures and numbers are those of the kernel's linux/capability.h and linux/landlock.h.
@@ -29,7 +29,7 @@ _SCOPES = 0b11  # abstract sockets and signals to processes outside: Landlock 6
 
 
 def landlock_version() -> int:
-    """0 where this kernel has none."""
+    """Return the version of Landlock in this Linux kernel, 0 where it has none."""
     version: int = _libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION_FLAG)
     return max(0, version)
 
@@ -40,7 +40,7 @@ def hide() -> None:
 
 
 def confine(writable: Sequence[str] = (), *, names_threads: bool = False) -> str:
-    """Confine this process for good; what holds from now on, in words. Files are written below `writable` alone, and with
+    """Confine this process for good; return in words what holds. Files are written below `writable` alone, and with
     `names_threads` what /proc has of this process: CUDA names its threads there and doesn't start where it can't.
 
     A process that is confined can't trace, signal or read the memory of one that isn't, whoever its user is.

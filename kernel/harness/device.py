@@ -1,4 +1,4 @@
-"""The GPU's own runtime through ctypes: memory, events, waiting. Nothing here goes through the build under test.
+"""Calls the GPU vendor's runtime through ctypes: memory, events, waiting. Nothing here goes through the build under test.
 
 CUDA's driver interface works in the context that the build opened; HIP's functions have the same shape.
 """
@@ -9,7 +9,7 @@ import ctypes
 from collections.abc import Sequence
 from typing import Any
 
-from kernel.harness.library import LaunchError
+from kernel.runtime.library import LaunchError
 
 _NULL_STREAM = None
 _CUDA = {
@@ -49,7 +49,7 @@ _ARGUMENTS: dict[str, Sequence[Any]] = {
 
 
 class Runtime:
-    """Of the target's vendor. Each call raises LaunchError with the function and the error's number."""
+    """The runtime of the target's vendor. Each call raises LaunchError with the function and the error number."""
 
     def __init__(self, target: str) -> None:
         names, library = (_CUDA, "libcuda.so.1") if target == "sm_90" else (_HIP, "libamdhip64.so")
@@ -71,7 +71,7 @@ class Runtime:
             raise LaunchError(f"{name} failed with error {error}")
 
     def alloc(self, size: int) -> int:
-        """Address of `size` bytes of device memory."""
+        """Allocate `size` bytes of device memory; return the address."""
         pointer = ctypes.c_void_p()
         self._do("alloc", ctypes.byref(pointer), size)
         if not pointer.value:
@@ -79,27 +79,27 @@ class Runtime:
         return pointer.value
 
     def free(self, address: int) -> None:
-        """Gives back what `alloc` gave."""
+        """Free device memory that `alloc` returned."""
         self._do("free", address)
 
     def to_device(self, device: int, host: int, size: int) -> None:
-        """Copies `size` bytes; returns when they are there."""
+        """Copy `size` bytes from host to device; return when done."""
         self._do("to_device", device, host, size)
 
     def to_host(self, host: int, device: int, size: int) -> None:
-        """Copies `size` bytes; returns when they are here."""
+        """Copy `size` bytes from device to host; return when done."""
         self._do("to_host", host, device, size)
 
     def fill(self, device: int, half_word: int, count: int) -> None:
-        """Sets `count` 16-bit words."""
+        """Set `count` 16-bit words of device memory."""
         self._do("fill", device, half_word, count)
 
     def wait(self) -> None:
-        """Until the device has done everything that it was given, on whatever stream."""
+        """Wait until the device has done all work on all streams."""
         self._do("wait")
 
     def record(self, number: int) -> None:
-        """Event `number`, made when it is first used, on the stream that a build launches on."""
+        """Record event `number` on the default stream, where a build launches. The event is created when first used."""
         while len(self._events) <= number:
             event = ctypes.c_void_p()
             self._do("event", ctypes.byref(event), 0)
@@ -107,14 +107,14 @@ class Runtime:
         self._do("record", self._events[number], _NULL_STREAM)
 
     def elapsed_ns(self, first: int, second: int) -> int:
-        """Between two recorded events that have happened."""
+        """Return the ns between two recorded events that the device has passed."""
         elapsed_ms = ctypes.c_float()
         self._do("elapsed", ctypes.byref(elapsed_ms), self._events[first], self._events[second])
         return round(float(elapsed_ms.value) * 1e6)
 
 
 def _loaded_path(library: str) -> str:
-    """Where this process has it loaded already, under whatever version, else its bare name."""
+    """Return the path from which this process has loaded `library`, in any version, else `library` itself."""
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         paths = (line.split(maxsplit=5)[-1].strip() for line in maps)
         return next((path for path in paths if path.rpartition("/")[2].startswith(library)), library)

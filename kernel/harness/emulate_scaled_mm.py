@@ -1,4 +1,4 @@
-"""Run the gfx1151 machine code of one build without the card: right, free of races, every wait there, nothing out of bounds.
+"""Run the gfx1151 machine code of one build without the card: check results, races, missing waits and bounds.
 
     python kernel/harness/emulate_scaled_mm.py
     python kernel/harness/emulate_scaled_mm.py --artifact scaled_mm.s --config 1,8,2,2,8,2 --profile
@@ -22,18 +22,18 @@ if not __package__:  # run by path: the checkout this file lies in comes first
 
 import numpy as np
 
-from expctl.domain.errors import Refused
 from expctl.gfx11.machine.counts import Class
 from expctl.gfx11.machine.faults import Fault
-from expctl.gfx11.text.errors import Unsupported
+from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
 from expctl.gfx11.text.source_line import source_line
-from kernel.harness import build, emulated, session
-from kernel.harness.assembled import first_difference
+from kernel.harness import emulated, script_session
+from kernel.harness.assembly_check import first_difference
 from kernel.harness.emulated import Product, entry
 from kernel.harness.emulated_products import configs_of, few_products, products
-from kernel.harness.formats import Fp8
-from kernel.harness.library import WINNER, Config, format_config
 from kernel.harness.report import BuildFailed, Report
+from kernel.runtime import build
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import WINNER, Config, format_config
 
 SEED = 20260218
 WIDE = 4096
@@ -41,7 +41,7 @@ COUNTED = Product(fp8=Fp8.E5M2, m=128, n=256, k=64)
 
 
 def check(assembly: str, config: Config, product: Product, orders: int) -> dict[str, str | int | float | bool]:
-    """Facts of the case. Raises BuildFailed with what went wrong first."""
+    """Return the facts of one case. Raises BuildFailed with the first thing that went wrong."""
     bits: bytes | None = None
     facts: dict[str, str | int | float | bool] = {}
     for order in range(orders):
@@ -60,7 +60,7 @@ def check(assembly: str, config: Config, product: Product, orders: int) -> dict[
 
 
 def described(fault: Fault, assembly: str) -> str:
-    """`race: line 812 (ds_load_b128 ..., from tile.h:27 in ring.h:115) and line 640 (ds_store_b128 ...): ...`."""
+    """Describe `fault`, as `race: line 812 (ds_load_b128 ..., from tile.h:27 in ring.h:115) and line 640 (...): ...`."""
     lines = assembly.splitlines()
 
     def place(number: int) -> str:
@@ -72,13 +72,13 @@ def described(fault: Fault, assembly: str) -> str:
 
 
 class CannotJudge(str):
-    """Why the interpreter can't take the text: says nothing about the build."""
+    """Why the interpreter can't run the text. It says nothing about the build."""
 
     __slots__ = ()
 
 
 def outcome(assembly: str, case: tuple[Config, Product], orders: int) -> dict[str, str | int | float | bool] | str:
-    """Facts of the case, or what went wrong in it."""
+    """Return the facts of the case, or what went wrong in it."""
     config, product = case
     try:
         return check(assembly, config, product, 1 if product.n > WIDE else orders)
@@ -86,12 +86,12 @@ def outcome(assembly: str, case: tuple[Config, Product], orders: int) -> dict[st
         return str(failure)
     except Unsupported as refused:
         return CannotJudge(f"can't be judged: {refused}: {refused.found} ({refused.where})")
-    except Refused as refused:
+    except (BadLaunch, Runaway) as refused:
         return f"{refused}: {refused.found}"
 
 
 def test(assembly: str, cases: list[tuple[Config, Product]], orders: int, report: Report) -> int:
-    """Every case, two at a time, up to the first that fails: one reason is enough to reject."""
+    """Test the cases, two at a time, up to the first that fails; return the exit status."""
     with ProcessPoolExecutor(max_workers=2) as pool:
         try:
             for case, found in zip(cases, pool.map(partial(outcome, assembly, orders=orders), cases), strict=True):
@@ -108,7 +108,7 @@ def test(assembly: str, cases: list[tuple[Config, Product]], orders: int, report
 
 
 def profile(assembly: str, config: Config, report: Report) -> int:
-    """Counts of one launch, and of its hot loop per v_wmma."""
+    """Report counts of one launch, and of its hot loop per v_wmma; return the exit status."""
     found, _ = emulated.run(assembly, config, COUNTED, seed=SEED, order_seed=0)
     whole, loop = found.counts.summary(), found.counts.hot_loop()
     name = f"m={COUNTED.m} n={COUNTED.n} k={COUNTED.k}"
@@ -136,7 +136,7 @@ def profile(assembly: str, config: Config, report: Report) -> int:
 
 
 def text_of(artifact: Path | None, config: Config, report: Report) -> str:
-    """The artifact's text, or that of a build of this checkout. Raises OSError, UnicodeDecodeError or BuildError."""
+    """Return the assembly of `artifact`, or of a build of this checkout. Raises OSError, UnicodeDecodeError or BuildError."""
     if artifact is not None:
         return artifact.read_text()
     report.say("building this checkout for gfx1151")
@@ -145,17 +145,17 @@ def text_of(artifact: Path | None, config: Config, report: Report) -> str:
 
 
 def main() -> int:
-    """The exit status."""
+    """Run the script; return the exit status."""
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--artifact", type=Path, help="clang's gfx1151 assembly; without it, this checkout is built")
-    arguments.add_argument("--config", type=session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
+    arguments.add_argument("--config", type=script_session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
     arguments.add_argument(
         "--every-config", action="store_true", help="test all configs that the artifact holds, each a little"
     )
     arguments.add_argument("--orders", type=int, default=2, help="orders of the waves to try")
     arguments.add_argument("--profile", action="store_true", help="count instead of testing")
     options = arguments.parse_args()
-    report = session.told_report()
+    report = script_session.bound_report()
     try:
         assembly = text_of(options.artifact, options.config, report)
         configs = configs_of(assembly) if options.every_config else [options.config]
@@ -171,7 +171,7 @@ def main() -> int:
         return report.blame(str(failure))
     except Unsupported as refused:
         return report.fault(f"can't be judged: {refused}: {refused.found} ({refused.where})")
-    except Refused as refused:
+    except (BadLaunch, Runaway) as refused:
         return report.blame(f"{refused}: {refused.found}" + (f" ({refused.where})" if refused.where else ""))
     except (OSError, UnicodeDecodeError) as error:
         return report.fault(f"cannot read {options.artifact}: {error}")

@@ -1,4 +1,4 @@
-"""One product in the gfx1151 interpreter: the machine code of a build, run wave by wave on the CPU."""
+"""Runs one product in the gfx1151 interpreter: a build's machine code, wave by wave on the CPU."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 from expctl.gfx11.arguments import Shifted, Unwritten
 from expctl.gfx11.launch import Interpretation, interpret
 from kernel.harness import reference
-from kernel.harness.formats import Fp8, prepack
-from kernel.harness.library import Config
 from kernel.harness.reference import Inputs, Judgement, Limits
+from kernel.runtime.formats import Fp8, prepack
+from kernel.runtime.library import Config
 
 LANES = 32
 MOST_PER_MATRIX, MOST_BESIDE = 200, 50_000
-"""Instructions that a wave may take for each matrix instruction, and besides: an endless loop is found in seconds."""
+"""Most instructions of a wave for each matrix instruction, and besides. They end an endless loop within seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,18 +34,18 @@ class Product:
 
     @property
     def name(self) -> str:
-        """As the cases of a test are called."""
+        """Name of the case in a test."""
         words = f"{self.fp8.label} m={self.m} n={self.n} k={self.k} scale"
         return words + " bias" * self.bias + " every code" * self.every_code + " A shifted" * bool(self.shifted)
 
 
 def entry(fp8: Fp8, config: Config) -> str:
-    """The kernel's symbol."""
+    """Return the symbol of the kernel for `fp8` and `config`."""
     return f"scaled_mm_{fp8.label}_{'_'.join(map(str, config))}"
 
 
 def run(assembly: str, config: Config, product: Product, *, seed: int, order_seed: int) -> tuple[Interpretation, Judgement]:
-    """Launch the entry of `config` on inputs drawn from `seed`. Raises expctl.domain.errors.Refused for text it can't take."""
+    """Launch the entry of `config` on inputs drawn from `seed`. Raises the errors of expctl.gfx11.text."""
     inputs = _inputs(product, seed)
     warps_m, warps_n, unroll_k, _, repeat_m, repeat_n = config
     block_m, block_n = 16 * warps_m * repeat_m, 16 * warps_n * repeat_n

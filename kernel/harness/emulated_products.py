@@ -1,4 +1,4 @@
-"""Which products the interpreter runs: what a launch can get wrong at home, in as few tiles as show it."""
+"""The products that the interpreter runs: small ones that still have every kind of edge of a gfx1151 launch."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from dataclasses import replace
 
 from kernel.harness.emulated import Product
-from kernel.harness.formats import Fp8
-from kernel.harness.library import Config, parse_config
 from kernel.harness.report import BuildFailed
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import Config, parse_config
 
 
 def products(config: Config) -> list[Product]:
-    """What has to be right, in both formats: two tiles each way, whole and ragged, over three whole chunks of K and a part of
-    one; rows of A that are not aligned; less than a fragment; every byte of B. In one format: K in whole chunks, A at
+    """Return the products to test. In both formats: two tiles each way, whole and ragged, over three whole chunks of K and a
+    part of one; rows of A that are not aligned; less than a fragment; every byte of B. In one format: K in whole chunks, A at
     an odd address, offsets into B and C that 16 bits can't hold.
     """
     warps_m, warps_n, unroll_k, _, repeat_m, repeat_n = config
@@ -35,14 +35,14 @@ def products(config: Config) -> list[Product]:
 
 
 def few_products(config: Config) -> list[Product]:
-    """Where all configs are tried: two tiles each way with everything ragged, and one that is all edge."""
+    """Return two products, for a test of all configs: two ragged tiles each way, and less than a tile."""
     first, *_, last = products(config)
     ragged = replace(first, fp8=Fp8.E4M3FN if sum(config) % 2 else Fp8.E5M2)
     return [ragged, replace(last, fp8=Fp8.E5M2 if sum(config) % 2 else Fp8.E4M3FN, m=9, n=40, k=16 * config[2] + 13)]
 
 
 def configs_of(assembly: str) -> list[Config]:
-    """Of the kernels that the text holds in both formats, in its order. Raises BuildFailed if there are none."""
+    """Return the configs of the kernels in `assembly`. Raises BuildFailed unless each is there in both formats."""
     names = re.findall(r"^\s*\.amdhsa_kernel scaled_mm_(\w+?)_([\d_]+)$", assembly, re.MULTILINE)
     found = [parse_config(numbers.replace("_", ",")) for label, numbers in names if label == Fp8.E5M2.label]
     if not found or len(names) != 2 * len(found):

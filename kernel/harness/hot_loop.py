@@ -1,4 +1,4 @@
-"""Static counts of the hot loop of a CPU build: what the compiler made of it, read from its disassembly. Not a speed."""
+"""Counts the instructions in the hot loop of a CPU build, from its disassembly. The counts are no speed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class NoDisassembly(Exception):
 
 
 def of_library(library: Path, source: Path | None) -> HotLoop | None:
-    """None if no loop has a vector multiply-add (a scalar build). Raises NoDisassembly."""
+    """Return the hot loop of a build, None if no loop has a vector multiply-add. Raises NoDisassembly."""
     tool = shutil.which("objdump") or shutil.which("llvm-objdump")
     if tool is not None:
         listing = _output([tool, "-d", "--no-show-raw-insn", str(library)])
@@ -78,7 +78,7 @@ def _output(argv: list[str]) -> str:
 
 
 def parse_listing(listing: str) -> Iterator[Instruction]:
-    """What objdump and llvm-objdump print."""
+    """Parse the disassembly that objdump and llvm-objdump print."""
     found = [match for line in listing.splitlines() if (match := _LISTED.match(line))]
     index = {int(match[1], 16): i for i, match in enumerate(found)}
     for match in found:
@@ -87,7 +87,7 @@ def parse_listing(listing: str) -> Iterator[Instruction]:
 
 
 def parse_assembly(text: str) -> Iterator[Instruction]:
-    """What the compiler writes with -S."""
+    """Parse the assembly that a compiler writes with -S."""
     statements: list[tuple[str, str]] = []
     labels: dict[str, int] = {}
     for line in text.splitlines():
@@ -101,7 +101,7 @@ def parse_assembly(text: str) -> Iterator[Instruction]:
 
 
 def hottest(instructions: list[Instruction]) -> HotLoop | None:
-    """A loop is a jump backwards; an innermost one holds no other."""
+    """Return the innermost loop with the most multiply-adds by vector width, None without any. A loop is a jump backwards."""
     loops = [(x.target, i + 1) for i, x in enumerate(instructions) if x.target is not None and x.target <= i]
     innermost = [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
     counted = [_count(instructions[begin:end]) for begin, end in innermost]

@@ -1,4 +1,4 @@
-"""Memory of the process that runs a build, laid out so that runs compare and trespassing shows. No numpy: a cell has none."""
+"""Host memory for operands, laid out so that runs compare and accesses out of bounds show. No numpy: the sandbox has none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ CANARY_BYTES = 64
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """`size` bytes at `address`; `canary` bytes right in front of it belong to nobody."""
+    """`size` bytes at `address`, behind `canary` bytes that nobody may write."""
 
     address: int
     size: int
@@ -22,7 +22,7 @@ class Place:
 
 
 class Block:
-    """Places in one mapping, which lives as long as this does."""
+    """One anonymous mapping of `size` bytes and the places in it. The mapping is freed with this object."""
 
     def __init__(self, size: int) -> None:
         self._map = mmap.mmap(-1, size)
@@ -30,12 +30,12 @@ class Block:
         self.places: tuple[Place, ...] = ()
 
     def prefer_huge_pages(self) -> None:
-        """Where the kernel gives them."""
+        """Ask the operating system for 2 MiB pages; it may decline."""
         self._map.madvise(mmap.MADV_HUGEPAGE)
 
 
 def guarded(size: int) -> Block:
-    """A place that ends where an unreadable page begins: touching one byte too many is a SIGSEGV, which the warden sees.
+    """A place that ends where an unreadable page begins: an access one byte too far is a SIGSEGV, which the supervisor sees.
 
     In front lies a canary of 64 bytes or more, then another unreadable page. The start is only as aligned as the size is.
     """

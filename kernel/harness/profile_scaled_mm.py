@@ -18,22 +18,22 @@ if not __package__:  # run by path: the checkout this file lies in comes first
 
 import numpy as np
 
-from kernel.harness import counted, hot_loop, reference, session, shapes
-from kernel.harness.formats import Fp8
-from kernel.harness.held import HeldBuild
-from kernel.harness.library import WINNER, Config
+from kernel.harness import hot_loop, instruction_count, reference, script_session, shapes
+from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.operands import place
 from kernel.harness.report import Report
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import WINNER, Config
 
 COUNTED_SIZE = 256
 
 
-def profile_cpu(build: HeldBuild, artifact: Path, source: Path | None, config: Config, fp8: Fp8, report: Report) -> int:
-    """What cannot be counted here is said in the log and left out."""
+def profile_cpu(build: BuildProxy, artifact: Path, source: Path | None, config: Config, fp8: Fp8, report: Report) -> int:
+    """Report instruction counts and the hot loop; return the exit status. What can't be counted is logged and left out."""
     try:
-        count = counted.instructions(artifact, build.index_of(config), fp8, COUNTED_SIZE)
+        count = instruction_count.instructions(artifact, build.index_of(config), fp8, COUNTED_SIZE)
         report.fact(f"instructions n={COUNTED_SIZE}", count, "instructions", "exact_count")
-    except counted.CannotCount as error:
+    except instruction_count.CannotCount as error:
         report.say(f"no instruction count: {error}")
     try:
         loop = hot_loop.of_library(artifact, source)
@@ -56,9 +56,9 @@ def profile_cpu(build: HeldBuild, artifact: Path, source: Path | None, config: C
 
 
 def launch_for_profiler(
-    build: HeldBuild, config: Config, fp8: Fp8, sizes: tuple[int, ...], launches: int, report: Report
+    build: BuildProxy, config: Config, fp8: Fp8, sizes: tuple[int, ...], launches: int, report: Report
 ) -> int:
-    """The profiler around this process does the looking."""
+    """Launch each size `launches` times for the profiler that runs this process; return the exit status."""
     index = build.index_of(config)
     for n in sizes:
         operands = place(build, reference.draw(np.random.default_rng(n), fp8, n, n, n))
@@ -70,24 +70,24 @@ def launch_for_profiler(
 
 
 def main() -> int:
-    """The exit status."""
-    arguments = session.parser(__doc__)
-    arguments.add_argument("--config", type=session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
+    """Run the script; return the exit status."""
+    arguments = script_session.parser(__doc__)
+    arguments.add_argument("--config", type=script_session.config, default=WINNER, help="six numbers, such as 1,8,2,2,8,2")
     arguments.add_argument("--b-dtype", choices=("e5m2", "e4m3"), default="e5m2")
     arguments.add_argument("--source", type=Path, help="kernel/hip/host_cpu.cpp of the build, for machines without objdump")
-    arguments.add_argument("--sizes", type=session.sizes, help="to launch on a GPU; default: its KPI sizes")
+    arguments.add_argument("--sizes", type=script_session.sizes, help="to launch on a GPU; default: its KPI sizes")
     arguments.add_argument("--launches", type=int, default=10, help="of each size on a GPU")
     options = arguments.parse_args()
     report = Report()
-    (fp8,) = session.FORMATS[options.b_dtype]
+    (fp8,) = script_session.FORMATS[options.b_dtype]
 
-    def work(build: HeldBuild) -> int:
+    def work(build: BuildProxy) -> int:
         if options.target == "cpu":
             return profile_cpu(build, build.path, options.source, options.config, fp8, report)
         sizes = options.sizes or shapes.KPI_SIZES[options.target]
         return launch_for_profiler(build, options.config, fp8, sizes, options.launches, report)
 
-    return session.run_unguarded(report, options.target, options.artifact, work)
+    return script_session.run_in_process(report, options.target, options.artifact, work)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Inputs, the exact product, and the gates that a result must pass."""
+"""Random inputs, the exact product in float64, and the limits that a result must keep."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from kernel.harness.formats import Bytes, Doubles, Fp8, Halves, decode, encode
+from kernel.runtime.formats import Bytes, Doubles, Fp8, Halves, decode, encode
 
 POISON = 0xFEFE
 """A NaN that no kernel makes by itself, of two equal bytes: what an unwritten element of C still holds."""
@@ -21,7 +21,7 @@ _TABLE = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
-    """One product to compute."""
+    """The operands of one product: C = (A x B) * scale + bias."""
 
     a: Halves
     """(M, K)"""
@@ -34,31 +34,34 @@ class Inputs:
 
 
 def halves(rng: np.random.Generator, *shape: int) -> Halves:
-    """Normal values, never zeros: zeros make real hardware faster. Through a table, for n = 8192 has 67 million of them."""
+    """Return fp16 values of `shape`, normally distributed; zeros would make real hardware faster. A table keeps it quick."""
     table = rng.standard_normal(_TABLE).astype(np.float16)
     return table[rng.integers(0, _TABLE, shape, dtype=np.uint16)]
 
 
 def codes(rng: np.random.Generator, fp8: Fp8, *shape: int) -> Bytes:
-    """Of normal values."""
+    """Return fp8 codes of `shape` for normally distributed values."""
     table = encode(rng.standard_normal(_TABLE), fp8)
     return table[rng.integers(0, _TABLE, shape, dtype=np.uint16)]
 
 
 def normal_codes(fp8: Fp8) -> bytes:
-    """256 codes of the quantiles of the normal distribution, one a random byte: quicker than `codes`, a little coarser."""
+    """Return the codes of 256 quantiles of the normal distribution, to map random bytes: quicker than `codes`, coarser."""
     quantile = NormalDist().inv_cdf
     return encode(np.array([quantile((i + 0.5) / 256) for i in range(256)]), fp8).tobytes()
 
 
 def draw(rng: np.random.Generator, fp8: Fp8, m: int, n: int, k: int, *, scale: float = 0.5, bias: bool = True) -> Inputs:
-    """A product of random values."""
+    """Draw the operands of an M x N x K product."""
     a, b = halves(rng, m, k), codes(rng, fp8, k, n)
     return Inputs(a=a, codes=b, bias=halves(rng, n) if bias else None, scale=scale, fp8=fp8)
 
 
 def every_code(fp8: Fp8, m: int, k: int) -> Inputs:
-    """Row 0 of B holds all 256 codes, A takes that row alone. Zero times infinity is NaN, so the other rows of B are zero."""
+    """Return operands (N = 256) whose product is the table of decoded codes.
+
+    Row 0 of B holds all 256 codes and A selects it. The other rows of B are zero, because zero times infinity is NaN.
+    """
     a = np.zeros((m, k), dtype=np.float16)
     a[:, 0] = 1.0
     codes = np.zeros((k, 256), dtype=np.uint8)
@@ -67,14 +70,14 @@ def every_code(fp8: Fp8, m: int, k: int) -> Inputs:
 
 
 def rows_to_check(rng: np.random.Generator, m: int, n: int, k: int) -> NDArray[np.intp]:
-    """All rows, or of a large product the first, the last and a random sample."""
+    """Return the rows to compare: all, or of a large product the first, the last and 96 random ones."""
     if m * n * k <= MOST_CHECKED_PRODUCTS:
         return np.arange(m)
     return np.unique(np.concatenate(([0, m - 1], rng.integers(0, m, SAMPLED_ROWS))))
 
 
 def expected(inputs: Inputs, rows: NDArray[np.intp]) -> Doubles:
-    """(len(rows), N) in float64; fp8 decoded exactly."""
+    """Return these rows of the exact product, (len(rows), N) in float64."""
     with np.errstate(invalid="ignore"):  # zero times an infinite code
         product = inputs.a[rows].astype(np.float64) @ decode(inputs.codes, inputs.fp8) * inputs.scale
     return product if inputs.bias is None else product + inputs.bias.astype(np.float64)
@@ -82,7 +85,7 @@ def expected(inputs: Inputs, rows: NDArray[np.intp]) -> Doubles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """rel_l2 and max_abs are the user's. The third gate scales with the inputs, so that it also means something at small K."""
+    """Largest errors of a result. A third limit, `scaled_limit`, follows from the inputs and means something at small K too."""
 
     rel_l2: float = 0.01
     max_abs: float = 1.0
@@ -91,28 +94,28 @@ class Limits:
 
     @staticmethod
     def of(target: str, *, rel_l2: float = 0.01, max_abs: float = 1.0) -> Limits:
-        """The limits on one target."""
+        """Return the limits for one target."""
         return Limits(rel_l2=rel_l2, max_abs=max_abs, truncating=target == "sm_90")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """What the gates say about one result."""
+    """Errors of one result, and which limit it breaks."""
 
     rel_l2: float
     max_abs: float
     failure: str | None
-    """None if all gates hold, else the first bad coordinate with both values, or the gate that failed as a whole."""
+    """None if all limits hold, else the first bad element with both values, or the limit that failed as a whole."""
 
 
 def ulp_fp16(values: Doubles) -> Doubles:
-    """Distance of neighbouring halves at |value|; 2^-24 among the denormals."""
+    """Return the distance of neighbouring fp16 values at |value|; 2^-24 among the denormals."""
     _, exponent = np.frexp(np.maximum(np.abs(values), 2.0**-14))
     return np.asarray(2.0 ** (exponent - 11.0))
 
 
 def rounding_loss(largest_a: float, largest_b: float, k: int, scale: float, *, truncating: bool = False) -> float:
-    """What fp32 accumulation may lose: 4 sqrt(K) 2^-24 max|A| max|B| |scale|.
+    """Return the error that fp32 accumulation may have: 4 sqrt(K) 2^-24 max|A| max|B| |scale|.
 
     Rounding errors are as often up as down and add like sqrt(K). Cut ones all point to zero: each of the K/16 steps loses up to
     an ulp of a sum that has itself grown like sqrt(k), so the loss grows like K sqrt(K) and overtakes rounding near K = 2048
@@ -123,7 +126,7 @@ def rounding_loss(largest_a: float, largest_b: float, k: int, scale: float, *, t
 
 
 def scaled_limit(inputs: Inputs, exact: Doubles, *, truncating: bool = False) -> Doubles:
-    """1 ulp of the result, and what fp32 accumulation may lose."""
+    """Return the error allowed for each element: 1 fp16 ulp of the result plus `rounding_loss`."""
     finite = decode(inputs.codes, inputs.fp8)
     largest_b = np.max(np.abs(finite), initial=0.0, where=np.isfinite(finite))
     largest_a = float(np.max(np.abs(inputs.a.astype(np.float64))))
@@ -132,7 +135,7 @@ def scaled_limit(inputs: Inputs, exact: Doubles, *, truncating: bool = False) ->
 
 
 def judge(inputs: Inputs, rows: NDArray[np.intp], exact: Doubles, result: Halves, limits: Limits) -> Judgement:
-    """`result` is C (M, N) whole; `exact` its `rows`."""
+    """Compare `rows` of `result`, C (M, N), with `exact`, (len(rows), N)."""
     actual = result[rows].astype(np.float64)
     with np.errstate(over="ignore"):
         as_half = exact.astype(np.float16).astype(np.float64)

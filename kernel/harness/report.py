@@ -1,4 +1,4 @@
-"""What a script says: JSON lines to the descriptor in EXPCTL_RESULT_FD, or a readable line to a person. See docs/HARNESS.md."""
+"""Sends a script's messages (docs/HARNESS.md) as JSON to the descriptor in EXPCTL_RESULT_FD, and prints readable lines."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 Value = str | int | float | bool
+CONTRACT = 1
+"""Version of docs/HARNESS.md that these scripts keep; their first message says so."""
 PASSED, BLAMED, FAULTY = 0, 1, 2
 """Exit statuses: the build is fine, the build failed, the script or machine failed."""
 
 
 class Fault(Exception):
-    """The script or the machine is at fault: no device, a missing package. Says nothing about the build."""
+    """The script or the machine failed: no device, a missing package. It says nothing about the build."""
 
 
 class BuildFailed(Exception):
@@ -22,12 +24,13 @@ class BuildFailed(Exception):
 
 
 class Report:
-    """Each method writes one line. The last one must be an `end`."""
+    """Writes one message for each method called. The last must be `end`, `blame` or `fault`."""
 
     def __init__(self) -> None:
         descriptor = os.environ.get("EXPCTL_RESULT_FD")
         self._stream: TextIO | None = None
         self._bound: dict[str, str] = {}
+        self._contract: dict[str, int] = {"contract": CONTRACT}
         if descriptor:
             try:
                 self._stream = os.fdopen(int(descriptor), "w", encoding="utf-8", closefd=False)
@@ -36,58 +39,60 @@ class Report:
 
     @property
     def for_person(self) -> bool:
-        """Nobody reads the descriptor: there is none."""
+        """Whether a person runs the script: there is no descriptor to write to."""
         return self._stream is None
 
     def bind(self, nonce: object) -> None:
-        """Repeat this in every line from now on. It was told where no build hears it."""
+        """Repeat `nonce` in every message from now on; anything but a string is ignored."""
         self._bound = {"nonce": nonce} if isinstance(nonce, str) else {}
 
     def event(self, event: str, /, **fields: object) -> None:
-        """One JSON object; nothing for a person."""
+        """Write one JSON object to the descriptor; do nothing without one."""
         if self._stream is not None:
-            self._stream.write(json.dumps({"event": event, **self._bound, **fields}, allow_nan=False) + "\n")
+            message = {"event": event, **self._contract, **self._bound, **fields}
+            self._stream.write(json.dumps(message, allow_nan=False) + "\n")
             self._stream.flush()
+            self._contract = {}
 
     def say(self, line: str) -> None:
-        """To a person, or to the log."""
+        """Print a line, for a person or the log."""
         print(line, flush=True)
 
     def case(self, name: str, ok: bool, facts: Mapping[str, Value]) -> None:
-        """One case of a test."""
+        """Say how one case of a test went."""
         self.event("case", name=name, ok=ok, facts=dict(facts))
         self.say(f"{'ok  ' if ok else 'FAIL'} {name:58s} " + " ".join(f"{k}={_short(v)}" for k, v in facts.items()))
 
     def fact(self, name: str, value: int | float, unit: str, kind: str) -> None:
-        """One figure of a profile; `kind` is exact_count, static, device_time or wall_time."""
+        """Say one figure of a profile; `kind` is exact_count, static, device_time or wall_time."""
         self.event("fact", name=name, value=value, unit=unit, kind=kind)
         self.say(f"{name:52s} {_short(value):>14s} {unit:14s} {kind}")
 
     def ready(self, facts: Mapping[str, Value]) -> None:
-        """The worker has warmed up."""
+        """Say that the worker has warmed up."""
         self.event("ready", facts=dict(facts))
 
     def sample(self, size: str, durations_ns: Sequence[int], outside_ns: int) -> None:
-        """Times of single iterations, in order, and of all together as seen from outside of the build's process."""
+        """Say the ns of each iteration, in order, and of all together as seen from outside of the build's process."""
         self.event("sample", size=size, ns=list(durations_ns), outside_ns=outside_ns)
 
     def checked(self) -> None:
-        """All outputs since the last check were right."""
+        """Say that all outputs since the last check were right."""
         self.event("checked")
 
     def end(self) -> int:
-        """All is well; returns the exit status, as the next two do."""
+        """Say that the build passed; return the exit status."""
         self.event("end", ok=True)
         return PASSED
 
     def blame(self, reason: str) -> int:
-        """The build under test failed."""
+        """Say that the build failed; return the exit status."""
         self.event("end", ok=False, reason=reason)
         print(f"failed: {reason}", file=sys.stderr, flush=True)
         return BLAMED
 
     def fault(self, reason: str) -> int:
-        """The script or the machine failed."""
+        """Say that the script or the machine failed; return the exit status."""
         self.event("end", ok=False, fault=True, reason=reason)
         print(f"fault: {reason}", file=sys.stderr, flush=True)
         return FAULTY

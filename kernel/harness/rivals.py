@@ -1,4 +1,4 @@
-"""What the kernel is compared with when a person asks: the same product by other means, one thread, in the same run."""
+"""Times the same product by numpy and torch, on one thread in the same run, for a person who compares."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kernel.harness import reference
-from kernel.harness.formats import Fp8, decode
+from kernel.runtime.formats import Fp8, decode
 
 
 def _median_ns(call: Callable[[], object], iterations: int) -> float:
@@ -23,7 +23,7 @@ def _median_ns(call: Callable[[], object], iterations: int) -> float:
 
 
 def time_rivals(fp8: Fp8, n: int, seed: int, iterations: int) -> dict[str, float]:
-    """Name -> median ns. numpy's sgemm on the decoded inputs; with torch, its fp32 product and the naive formulation."""
+    """Return median ns by name: numpy's sgemm on the decoded inputs; with torch, its fp32 product and the naive formulation."""
     inputs = reference.draw(np.random.default_rng([seed, n]), fp8, n, n, n)
     a, b = inputs.a.astype(np.float32), decode(inputs.codes, fp8).astype(np.float32)
     times = {"numpy fp32 product": _median_ns(lambda: a @ b, iterations)}

@@ -1,12 +1,12 @@
-"""Which products the test step computes."""
+"""The products that the test computes, and the sizes that the benchmark times."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from kernel.harness.formats import Fp8
-from kernel.harness.library import Config
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import Config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class Case:
     scale: float
     bias: bool
     config: Config | None = None
-    """Forced; None lets the library pick."""
+    """The config to use; None lets the build choose."""
     every_code: bool = False
     """Column n of B is code n, A picks it out: the result is the decoded table itself."""
 
@@ -51,7 +51,7 @@ KPI_SIZES: dict[str, tuple[int, ...]] = {"cpu": (512, 384), "sm_90": (1024, 4096
 
 
 def cases(formats: Sequence[Fp8], sizes: Sequence[int], configs: Sequence[Config]) -> Iterator[Case]:
-    """Scale and bias in all four combinations, in turn."""
+    """Yield every product in each of `formats`, with scale and bias in turn; and four edge shapes for each of `configs`."""
     for fp8 in formats:
         yield Case(fp8=fp8, m=16, n=256, k=16, scale=1.0, bias=False, every_code=True)
         shapes = [*SHAPES, *((n, n, n) for n in sizes)]

@@ -5,7 +5,7 @@
 Each launch starts on a poisoned C; all must give the same bits, the last one row block by row block, last block first, on the
 CPU by four threads. Then a row of A gets new values where it lies, and its row of C must follow; and A, B and the bias must be
 what they were. On the CPU the matrices end at an unreadable page, on a GPU C lies between canaries. The build is loaded by
-another process (warden.py), whose memory is read from here.
+another process (sandbox_worker.py), whose memory is read from here.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from pathlib import Path
 if not __package__:  # run by path: the checkout this file lies in comes first
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from kernel.harness import warden
+from kernel.harness import supervisor
 
 if __name__ == "__main__":
-    warden.prepare()
+    supervisor.prepare()
 
 import numpy as np
 
-from kernel.harness import reference, session, shapes
-from kernel.harness.held import HeldBuild
-from kernel.harness.library import LaunchError
+from kernel.harness import reference, script_session, shapes
+from kernel.harness.build_proxy import BuildProxy
 from kernel.harness.operands import Operands, place
 from kernel.harness.reference import Judgement, Limits
 from kernel.harness.report import BuildFailed, Report
-from kernel.harness.session import Custody
+from kernel.harness.script_session import ScriptSession
+from kernel.runtime.library import LaunchError
 
 LAUNCHES = 3
 SEED = 20260218
 
 
 def check_case(
-    build: HeldBuild, case: shapes.Case, limits: Limits, rng: np.random.Generator, launches: int = LAUNCHES
+    build: BuildProxy, case: shapes.Case, limits: Limits, rng: np.random.Generator, launches: int = LAUNCHES
 ) -> Judgement:
-    """Raises BuildFailed or LaunchError."""
+    """Launch one product several times and judge its output. Raises BuildFailed or LaunchError."""
     if case.every_code:
         inputs = reference.every_code(case.fp8, case.m, case.k)
     else:
@@ -75,8 +75,8 @@ def check_case(
         operands.release()
 
 
-def launch_by_blocks(build: HeldBuild, operands: Operands, config: int) -> None:
-    """As callers that share out the work do: blocks in any order, on the CPU at the same time."""
+def launch_by_blocks(build: BuildProxy, operands: Operands, config: int) -> None:
+    """Launch row block by row block, last first, on up to four threads, as callers that divide the work do."""
     blocks = [(block, block + 1) for block in reversed(range(build.row_blocks(config, operands.m)))]
     operands.launch(config, blocks, threads=min(4, len(blocks)))
 
@@ -84,7 +84,7 @@ def launch_by_blocks(build: HeldBuild, operands: Operands, config: int) -> None:
 def stale_answer(
     inputs: reference.Inputs, operands: Operands, config: int, limits: Limits, rng: np.random.Generator
 ) -> str | None:
-    """What is wrong with C after one row of A has changed in place: same addresses, same shape, another answer."""
+    """Change one row of A in place and launch again; return what is wrong with its row of C, None if nothing."""
     row, values = int(rng.integers(operands.m)), np.asarray(rng.standard_normal(operands.k), dtype=np.float16)
     operands.set_row(row, values)
     operands.poison()
@@ -94,13 +94,15 @@ def stale_answer(
     return None if judgement.failure is None else f"after row {row} of A changed in place, its row of {judgement.failure}"
 
 
-def check_all(custody: Custody, report: Report, cases: list[shapes.Case], limits: Limits, launches: int = LAUNCHES) -> int:
-    """Reports every case, then blames the build for the first that failed; the exit status. One that dies ends it at once."""
+def check_all(
+    session: ScriptSession, report: Report, cases: list[shapes.Case], limits: Limits, launches: int = LAUNCHES
+) -> int:
+    """Report every case, then the first failure; return the exit status. Stop at once when the build's process dies."""
     rng = np.random.default_rng(SEED)
     failures: list[str] = []
     for case in cases:
         try:
-            judgement = check_case(custody.build, case, limits, rng, launches)
+            judgement = check_case(session.build, case, limits, rng, launches)
             facts: dict[str, str | int | float | bool] = {
                 "rel_l2": judgement.rel_l2,
                 "max_abs": judgement.max_abs,
@@ -114,33 +116,35 @@ def check_all(custody: Custody, report: Report, cases: list[shapes.Case], limits
             facts["failure"] = failure
             failures.append(f"{case.name}: {failure}")
         report.case(case.name, failure is None, facts)
-        if custody.warden.is_dead:
+        if session.supervisor.is_dead:
             break
     if failures:
         return report.blame(failures[0] + (f" (and {len(failures) - 1} more cases)" if len(failures) > 1 else ""))
-    custody.warden.judge_conduct()
+    session.supervisor.audit_process()
     report.say(f"{len(cases)} cases x {launches} launches passed")
     return report.end()
 
 
 def main() -> int:
-    """The exit status."""
-    arguments = session.parser(__doc__)
-    arguments.add_argument("--b-dtype", choices=sorted(session.FORMATS), default="both")
+    """Run the script; return the exit status."""
+    arguments = script_session.parser(__doc__)
+    arguments.add_argument("--b-dtype", choices=sorted(script_session.FORMATS), default="both")
     arguments.add_argument("--max-rel-l2", type=float, default=0.01)
     arguments.add_argument("--max-abs", type=float, default=1.0)
-    arguments.add_argument("--sizes", type=session.sizes, help="square sizes to test; default: the KPI sizes of the target")
+    arguments.add_argument(
+        "--sizes", type=script_session.sizes, help="square sizes to test; default: the KPI sizes of the target"
+    )
     arguments.add_argument("--launches", type=int, default=LAUNCHES, help="of each case (default: %(default)s)")
     options = arguments.parse_args()
     limits = Limits.of(options.target, rel_l2=options.max_rel_l2, max_abs=options.max_abs)
-    report = session.told_report()
+    report = script_session.bound_report()
 
-    def work(custody: Custody) -> int:
+    def work(session: ScriptSession) -> int:
         kpi_sizes = options.sizes or shapes.KPI_SIZES[options.target]
-        cases = list(shapes.cases(session.FORMATS[options.b_dtype], kpi_sizes, custody.build.configs))
-        return check_all(custody, report, cases, limits, max(2, options.launches))
+        cases = list(shapes.cases(script_session.FORMATS[options.b_dtype], kpi_sizes, session.build.configs))
+        return check_all(session, report, cases, limits, max(2, options.launches))
 
-    return session.run(report, options.target, options.artifact, work)
+    return script_session.run(report, options.target, options.artifact, work)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Times one product of one size, and checks every output that was timed."""
+"""Times n x n x n products of one size, and checks every output that was timed."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernel.harness import reference
-from kernel.harness.formats import Fp8, Halves
-from kernel.harness.fresh import Draw, FreshInputs
-from kernel.harness.held import HeldBuild
-from kernel.harness.meter import Account, Meter
+from kernel.harness.clock_check import ClockCheck
+from kernel.harness.input_stream import Draw, InputStream
 from kernel.harness.report import BuildFailed
-from kernel.harness.rig import STEP_ON_DEVICE, CpuRig, DeviceRig, Rig, Timed
-from kernel.harness.warden import Warden
+from kernel.harness.script_session import ScriptSession
+from kernel.harness.timed_launch import STEP_ON_DEVICE, CpuTimedLauncher, DeviceTimedLauncher, TimedBatch, TimedLauncher
+from kernel.runtime.formats import Fp8, Halves
 
 WARM_UP_ITERATIONS = 3
 WARM_UP_S = 0.2
 MOST_WHOLE_ROWS = 1024
-SPOT_ROWS, SPOT_COLUMNS = 64, 8
-"""Of a matrix with more rows than that; of a smaller one all rows and two columns."""
+SAMPLED_ROWS, SAMPLED_COLUMNS = 64, 8
+"""Elements compared of a matrix with more than MOST_WHOLE_ROWS rows. Of a smaller one: all rows, two columns."""
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """Where one output was looked at, which the build couldn't know, and what stood there."""
+class SampledOutput:
+    """Rows and columns of one output, drawn after its launch, and the values found there, (rows, columns)."""
 
     draw: Draw
     rows: NDArray[np.intp]
@@ -36,23 +35,25 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
-    """The times of single launches by the build's own clock, and the whole visit seen from outside."""
+class TimedRequest:
+    """Times in ns of one `time` request: each launch by the build's own clock, and all together seen from outside."""
 
     ns: tuple[int, ...]
     outside_ns: int
 
 
 class TimedSize:
-    """n x n x n products. The inputs come from `seed`; where outputs are looked at, from nowhere that a build could know."""
+    """Times products of one size. Inputs come from `seed`; the sampled places from a generator that a build can't know."""
 
-    def __init__(self, build: HeldBuild, warden: Warden, meter: Meter, config: int, fp8: Fp8, n: int, seed: int) -> None:
-        self.n, self._meter, self._all = n, meter, np.arange(n)
-        self._fresh = FreshInputs(seed, fp8, n, step=STEP_ON_DEVICE if build.is_on_device else 1, new_b=not build.is_on_device)
-        self._rig: Rig = (DeviceRig if build.is_on_device else CpuRig)(build, warden, config, self._fresh)
+    def __init__(self, session: ScriptSession, config: int, fp8: Fp8, n: int, seed: int) -> None:
+        build = session.build
+        self.n, self._outside_clock, self._all = n, session.outside_clock, np.arange(n)
+        self._stream = InputStream(seed, fp8, n, step=STEP_ON_DEVICE if build.is_on_device else 1, new_b=not build.is_on_device)
+        launcher = DeviceTimedLauncher if build.is_on_device else CpuTimedLauncher
+        self._launcher: TimedLauncher = launcher(build, session.supervisor, config, self._stream)
         self._secret = secrets.SystemRandom()
-        self._account = Account(meter.allowance_ns)
-        self._spots: list[Spot] = []
+        self._clock_check = ClockCheck(session.outside_clock.allowance_ns)
+        self._sampled: list[SampledOutput] = []
         self._whole: tuple[Draw, Halves] | None = None
 
     @property
@@ -61,62 +62,63 @@ class TimedSize:
         return 2 * self.n**3
 
     def warm_up(self) -> None:
-        """At least 3 iterations and 200 ms."""
+        """Launch at least 3 times and for 200 ms."""
         begin, iterations = time.monotonic(), 0
         while iterations < WARM_UP_ITERATIONS or time.monotonic() - begin < WARM_UP_S:
-            self._rig.run([self._fresh.draw()])
+            self._launcher.run([self._stream.draw()])
             iterations += 1
 
-    def time(self, iterations: int) -> Visit:
-        """Each launch on inputs of its own and into a poisoned C. Raises BuildFailed."""
-        batches: list[Timed] = []
+    def time(self, iterations: int) -> TimedRequest:
+        """Make `iterations` launches, each on new inputs and into a poisoned C. Raises BuildFailed."""
+        batches: list[TimedBatch] = []
         left = iterations
         while left:
-            draws = [self._fresh.draw() for _ in range(min(self._rig.at_once, left))]
-            batches.append(self._rig.run(draws))
+            draws = [self._stream.draw() for _ in range(min(self._launcher.batch_size, left))]
+            batches.append(self._launcher.run(draws))
             for number, draw in enumerate(draws):
-                self._look(number, draw)
+                self._sample(number, draw)
             left -= len(draws)
-        outside_ns = self._meter.outside_ns(batches)
-        self._account.add(batches, outside_ns)
-        return Visit(tuple(ns for batch in batches for ns in batch.ns), outside_ns)
+        outside_ns = self._outside_clock.outside_ns(batches)
+        self._clock_check.add(batches, outside_ns)
+        return TimedRequest(tuple(ns for batch in batches for ns in batch.ns), outside_ns)
 
-    def _look(self, number: int, draw: Draw) -> None:
-        """Nothing of what is looked at may be poison; what its values should be is worked out in `check`."""
+    def _sample(self, number: int, draw: Draw) -> None:
+        """Copy sampled elements of output `number` for `check`. Raises BuildFailed for one that was not written."""
         n = self.n
-        rows = self._all if n <= MOST_WHOLE_ROWS else np.sort(self._secret.sample(range(n), SPOT_ROWS))
-        columns = np.array([self._secret.randrange(n) for _ in range(2 if rows is self._all else SPOT_COLUMNS)])
-        found = self._rig.rows(number, rows)
+        rows = self._all if n <= MOST_WHOLE_ROWS else np.sort(self._secret.sample(range(n), SAMPLED_ROWS))
+        columns = np.array([self._secret.randrange(n) for _ in range(2 if rows is self._all else SAMPLED_COLUMNS)])
+        found = self._launcher.rows(number, rows)
         bits = found.view(np.uint16)
         if bits.max() >= reference.POISON and (bits == reference.POISON).any():  # nothing but negative NaNs lies above it
             i, j = (int(x) for x in np.argwhere(bits == reference.POISON)[0])
             raise BuildFailed(f"n={n}, timed output: C[{rows[i]},{j}] is still the poison: it was not written in its time")
-        self._spots.append(Spot(draw, rows, columns, found[:, columns].copy()))
-        if self._secret.randrange(len(self._spots)) == 0:  # of k outputs each stays the one that is kept with probability 1/k
-            self._whole = draw, self._rig.whole(number)
+        self._sampled.append(SampledOutput(draw, rows, columns, found[:, columns].copy()))
+        if self._secret.randrange(len(self._sampled)) == 0:  # of k outputs each stays the one that is kept with probability 1/k
+            self._whole = draw, self._launcher.whole(number)
 
     def check(self, limits: reference.Limits) -> None:
-        """Every spot, one whole output drawn afterwards, and the times of this visit's clocks. Raises BuildFailed."""
-        for spot in self._spots:
-            exact = self._fresh.exact(spot.draw, spot.rows, spot.columns)
-            limit = self._fresh.limit(spot.draw, exact, truncating=limits.truncating)
-            bad = ~(np.abs(spot.values.astype(np.float64) - exact) <= limit)  # a NaN is bad too
+        """Compare all sampled elements and one whole output with the exact product, and the clocks. Raises BuildFailed."""
+        for sampled in self._sampled:
+            exact = self._stream.exact(sampled.draw, sampled.rows, sampled.columns)
+            limit = self._stream.limit(sampled.draw, exact, truncating=limits.truncating)
+            bad = ~(np.abs(sampled.values.astype(np.float64) - exact) <= limit)  # a NaN is bad too
             if bad.any():
                 i, j = (int(x) for x in np.argwhere(bad)[0])
                 raise BuildFailed(
-                    f"n={self.n}, timed output: C[{spot.rows[i]},{spot.columns[j]}] is {spot.values[i, j]:.6g}, expected "
-                    f"{exact[i, j]:.6g}, limit {limit[i, j]:.3g}; {int(bad.sum())} of {bad.size} elements looked at are bad"
+                    f"n={self.n}, timed output: C[{sampled.rows[i]},{sampled.columns[j]}] is {sampled.values[i, j]:.6g}, "
+                    f"expected {exact[i, j]:.6g}, limit {limit[i, j]:.3g}; "
+                    f"{int(bad.sum())} of {bad.size} elements looked at are bad"
                 )
         if self._whole is not None:
             draw, output = self._whole
-            inputs, rows = self._fresh.inputs(draw), reference.rows_to_check(np.random.default_rng(), self.n, self.n, self.n)
+            inputs, rows = self._stream.inputs(draw), reference.rows_to_check(np.random.default_rng(), self.n, self.n, self.n)
             judgement = reference.judge(inputs, rows, reference.expected(inputs, rows), output, limits)
             if judgement.failure is not None:
                 raise BuildFailed(f"n={self.n}, timed output: {judgement.failure}")
-        self._spots.clear()
+        self._sampled.clear()
         self._whole = None
-        self._account.settle()
+        self._clock_check.check()
 
     def release(self) -> None:
-        """Gives device memory back."""
-        self._rig.release()
+        """Free the device memory."""
+        self._launcher.release()

@@ -1,4 +1,6 @@
-"""Puts one variant after another through the harness: the test step, then the benchmark's worker. One process, a cell for each.
+"""Puts one variant after another through the harness: the test step, then the benchmark.
+
+One process does so, with a sandbox for each variant.
 
 Reads requests line by line, {"artifact": ..., "without": [safeguards]}, and answers each with what both steps said.
 """
@@ -15,12 +17,12 @@ from typing import Any
 
 sys.path.insert(0, str(ROOT := Path(__file__).resolve().parents[2]))
 
-from kernel.harness import conduct, session, shapes, test_scaled_mm, timing
-from kernel.harness.formats import Fp8
+from kernel.harness import process_audit, script_session, shapes, test_scaled_mm, timing
+from kernel.harness.benchmark_worker import BenchmarkWorker
 from kernel.harness.reference import Limits
 from kernel.harness.report import Report
-from kernel.harness.session import Custody
-from kernel.harness.worker import Worker
+from kernel.harness.script_session import ScriptSession
+from kernel.runtime.formats import Fp8
 from tests.cheating import safeguards
 
 KPI = 384
@@ -51,8 +53,8 @@ def said(work: Callable[[Report], int]) -> dict[str, Any]:
 def tested(artifact: Path) -> dict[str, Any]:
     """The test step."""
     return said(
-        lambda report: session.run(
-            report, "cpu", artifact, lambda custody: test_scaled_mm.check_all(custody, report, CASES, Limits())
+        lambda report: script_session.run(
+            report, "cpu", artifact, lambda session: test_scaled_mm.check_all(session, report, CASES, Limits())
         )
     )
 
@@ -66,11 +68,11 @@ def timed(artifact: Path) -> dict[str, Any]:
     ]
 
     def work(report: Report) -> int:
-        def serve(custody: Custody) -> int:
-            worker = Worker(custody, custody.build.index_of((1, 8, 2, 2, 8, 2)), Fp8.E5M2, report, Limits())
+        def serve(session: ScriptSession) -> int:
+            worker = BenchmarkWorker(session, session.build.index_of((1, 8, 2, 2, 8, 2)), Fp8.E5M2, report, Limits())
             return worker.serve(json.dumps(line) for line in lines)
 
-        return session.run(report, "cpu", artifact, serve)
+        return script_session.run(report, "cpu", artifact, serve)
 
     return said(work)
 
@@ -93,7 +95,7 @@ def silence() -> Iterator[None]:
 
 def sweep() -> None:
     """End what a variant left behind: it came to us, as it would to the script that loads no other build."""
-    for child in conduct.children(os.getpid()):
+    for child in process_audit.children(os.getpid()):
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
 

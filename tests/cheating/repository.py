@@ -12,7 +12,7 @@ version: 1
 name: a product in C
 goal: fewer nanoseconds, honestly
 scope: [src]
-harness: [bench, kernel/harness]
+harness: [bench, kernel/harness, kernel/runtime]
 decides: [here]
 gate: {{patterns: ["benchmark_beside_the_cheats"], wait_s: 1, quiet_s: 0}}
 environment: {{set: {{OMP_NUM_THREADS: "1", OPENBLAS_NUM_THREADS: "1"}}}}
@@ -48,7 +48,8 @@ def repository(folder: Path, library: Path, *, baseline: str = "plain", quads: i
     """Of `baseline`, below `folder`."""
     root = folder / "repository"
     ignored = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "kernel/harness", root / "kernel/harness", ignore=ignored)
+    for package in ("kernel/harness", "kernel/runtime"):
+        shutil.copytree(ROOT / package, root / package, ignore=ignored)
     shutil.copy(ROOT / "kernel/__init__.py", root / "kernel")
     for beside in ("home", "locks"):
         (folder / beside).mkdir()

@@ -7,40 +7,51 @@ from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any
 
-from kernel.harness import cell, conduct, fresh, meter, operands, reference, rig, test_scaled_mm, timing, warden
-from kernel.harness.held import Unguarded
+from kernel.harness import (
+    clock_check,
+    input_stream,
+    operands,
+    process_audit,
+    reference,
+    sandbox_worker,
+    supervisor,
+    test_scaled_mm,
+    timed_launch,
+    timing,
+)
+from kernel.harness.build_proxy import InProcessHost
 
 Patch = tuple[ModuleType | type, str, Any]
 
 
-class Open(Unguarded):
-    """A warden without a cell: the build is loaded by the process that judges it."""
+class Unsandboxed(InProcessHost):
+    """Stand in for a Supervisor without a sandbox: the process that judges loads the build itself."""
 
-    held, is_dead = "not at all", False
+    confinement, is_dead = "none", False
 
     def confine(self, target: str) -> None:
         """Nothing."""
 
     def go(self, words: bytes = b"") -> tuple[dict[str, Any], int]:
-        """As a warden does, but for the outside."""
+        """Launch what is armed. Return the answer and, as nobody looks from outside, the time that the build names, in ns."""
         answer = self.ask("go", words=words.decode())
         return answer, int(answer.get("ns", 0)) + 1
 
-    def charged_ns(self) -> int:
+    def cpu_time_ns(self) -> int:
         """Nobody looks."""
         return 0
 
-    def judge_conduct(self) -> None:
+    def audit_process(self) -> None:
         """Nobody looks."""
 
     def end(self) -> None:
         """Nothing to end."""
 
 
-def _the_same_draw(first: list[fresh.Draw]) -> Callable[[fresh.FreshInputs], fresh.Draw]:
-    real = fresh.FreshInputs.draw
+def _the_same_draw(first: list[input_stream.Draw]) -> Callable[[input_stream.InputStream], input_stream.Draw]:
+    real = input_stream.InputStream.draw
 
-    def draw(self: fresh.FreshInputs) -> fresh.Draw:
+    def draw(self: input_stream.InputStream) -> input_stream.Draw:
         if not first:
             first.append(real(self))
         return first[0]
@@ -48,12 +59,12 @@ def _the_same_draw(first: list[fresh.Draw]) -> Callable[[fresh.FreshInputs], fre
     return draw
 
 
-def _only_a_is_fresh() -> Callable[[fresh.FreshInputs], fresh.Draw]:
-    real = fresh.FreshInputs.draw
+def _only_a_is_fresh() -> Callable[[input_stream.InputStream], input_stream.Draw]:
+    real = input_stream.InputStream.draw
 
-    def draw(self: fresh.FreshInputs) -> fresh.Draw:
+    def draw(self: input_stream.InputStream) -> input_stream.Draw:
         drawn = real(self)
-        return fresh.Draw(a_at=drawn.a_at, b_at=0, bias_at=drawn.bias_at, scale=drawn.scale)
+        return input_stream.Draw(a_at=drawn.a_at, b_at=0, bias_at=drawn.bias_at, scale=drawn.scale)
 
     return draw
 
@@ -62,32 +73,38 @@ def _nothing(*_: object, **__: object) -> None:
     return None
 
 
-def _looks_at_nothing(self: timing.TimedSize, number: int, draw: fresh.Draw) -> None:
-    self._whole = draw, self._rig.whole(number)  # the last output alone
+def _samples_nothing(self: timing.TimedSize, number: int, draw: input_stream.Draw) -> None:
+    self._whole = draw, self._launcher.whole(number)  # the last output alone
 
 
-def _looks_at_spots(self: timing.TimedSize, number: int, draw: fresh.Draw) -> None:
-    _LOOK(self, number, draw)
+def _samples_only(self: timing.TimedSize, number: int, draw: input_stream.Draw) -> None:
+    _SAMPLE(self, number, draw)
     self._whole = None
 
 
-_LOOK = timing.TimedSize._look
+_SAMPLE = timing.TimedSize._sample
 
 SAFEGUARDS: dict[str, Callable[[], list[Patch]]] = {
-    "the cell": lambda: [(warden, "prepared", Open)],
-    "fresh inputs": lambda: [(fresh.FreshInputs, "draw", _the_same_draw([])), (test_scaled_mm, "stale_answer", _nothing)],
-    "a fresh B": lambda: [(fresh.FreshInputs, "draw", _only_a_is_fresh())],
-    "poison": lambda: [(operands.CpuOperands, "poison", _nothing), (reference, "POISON", 0), (rig, "POISON", 0)],
-    "spots": lambda: [(timing.TimedSize, "_look", _looks_at_nothing)],
+    "the sandbox": lambda: [(supervisor, "prepared", Unsandboxed)],
+    "fresh inputs": lambda: [
+        (input_stream.InputStream, "draw", _the_same_draw([])),
+        (test_scaled_mm, "stale_answer", _nothing),
+    ],
+    "a fresh B": lambda: [(input_stream.InputStream, "draw", _only_a_is_fresh())],
+    "poison": lambda: [(operands.CpuOperands, "poison", _nothing), (reference, "POISON", 0), (timed_launch, "POISON", 0)],
+    "sampled outputs": lambda: [(timing.TimedSize, "_sample", _samples_nothing)],
     "whole outputs": lambda: [
-        (timing.TimedSize, "_look", _looks_at_spots),
-        (secrets, "SystemRandom", lambda: random.Random(1)),  # spots that don't happen to meet the wrong element
+        (timing.TimedSize, "_sample", _samples_only),
+        (secrets, "SystemRandom", lambda: random.Random(1)),  # samples that don't happen to meet the wrong element
     ],
     "inputs that are looked at again": lambda: [(operands.Operands, "check_inputs", _nothing)],
-    "the meter": lambda: [(meter.Account, "settle", _nothing)],
-    "conduct": lambda: [(conduct, "misconduct", lambda *_: "")],
-    "forking": lambda: [(cell, "forbid_processes", lambda: False)],
-    "confinement": lambda: [(cell, "confine", lambda *_: "not at all"), (cell, "forbid_processes", lambda: False)],
+    "the clock check": lambda: [(clock_check.ClockCheck, "check", _nothing)],
+    "the process audit": lambda: [(process_audit, "violation", lambda *_: "")],
+    "forking": lambda: [(sandbox_worker, "forbid_processes", lambda: False)],
+    "confinement": lambda: [
+        (sandbox_worker, "confine", lambda *_: "not at all"),
+        (sandbox_worker, "forbid_processes", lambda: False),
+    ],
 }
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from tests.cheating.variants import CHEATS, HONEST, Cheat, StepPerformer, build
+from tests.cheating.variants import CHEATS, HONEST, Cheat, HarnessProcess, build
 
 # These stand for the honest ones here; `python -m tests.cheating.all_cheats FOLDER` has all of them, and by `expctl run`.
 SOME_HONEST = (
@@ -22,9 +22,9 @@ TRIES = 10  # of what is refused by chance
 
 
 @pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StepPerformer]:
+def harness(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HarnessProcess]:
     folder = tmp_path_factory.mktemp("cheating")
-    made = StepPerformer(build(folder), folder)
+    made = HarnessProcess(build(folder), folder)
     yield made
     made.close()
 
@@ -36,9 +36,9 @@ def test_there_are_twenty_of_each() -> None:
 
 
 @pytest.mark.parametrize("cheat", [cheat for cheat in CHEATS if cheat.step], ids=lambda cheat: cheat.name)
-def test_a_cheat_is_refused_with_the_reason(bench: StepPerformer, cheat: Cheat) -> None:
+def test_a_cheat_is_refused_with_the_reason(harness: HarnessProcess, cheat: Cheat) -> None:
     for _ in range(TRIES if cheat.by_chance else 1):
-        said = bench.try_out(cheat.name)
+        said = harness.try_out(cheat.name)
         step, refused = list(said.items())[-1]
         if not refused.ok:
             break
@@ -48,54 +48,54 @@ def test_a_cheat_is_refused_with_the_reason(bench: StepPerformer, cheat: Cheat) 
 
 
 @pytest.mark.parametrize("cheat", [cheat for cheat in CHEATS if not cheat.step], ids=lambda cheat: cheat.name)
-def test_what_is_denied_changes_nothing(bench: StepPerformer, cheat: Cheat) -> None:
+def test_what_is_denied_changes_nothing(harness: HarnessProcess, cheat: Cheat) -> None:
     """Where it is not denied, it idles at the size of the KPI, and is refused for that."""
-    before = bench.files()
-    said = bench.try_out(cheat.name)
+    before = harness.files()
+    said = harness.try_out(cheat.name)
     assert {step: each.ok for step, each in said.items()} == PASSED, said
-    assert bench.files() - before <= {f"{cheat.name}.so"}
+    assert harness.files() - before <= {f"{cheat.name}.so"}
 
 
 @pytest.mark.parametrize("name", SOME_HONEST)
-def test_an_honest_kernel_is_not_flagged(bench: StepPerformer, name: str) -> None:
-    said = bench.try_out(name)
+def test_an_honest_kernel_is_not_flagged(harness: HarnessProcess, name: str) -> None:
+    said = harness.try_out(name)
     assert {step: each.ok for step, each in said.items()} == PASSED, said
 
 
 # A cheat, what is switched off, and the step that it passes then.
 PASSES_WITHOUT = [
-    ("forges-results", ("the cell",), "test"),
+    ("forges-results", ("the sandbox",), "test"),
     ("cached-by-pointer", ("fresh inputs",), "benchmark"),
     ("cached-upcast", ("a fresh B",), "benchmark"),
     ("skips-every-second-call", ("poison",), "test"),
-    ("races-seldom", ("spots",), "benchmark"),
+    ("races-seldom", ("sampled outputs",), "benchmark"),
     ("one-wrong-element", ("whole outputs",), "benchmark"),
     ("changes-its-inputs", ("inputs that are looked at again",), "benchmark"),
-    ("clock-much-slower", ("the meter",), "benchmark"),
-    ("never-rests", ("the meter",), "benchmark"),
-    ("changes-its-priority", ("conduct",), "benchmark"),
-    ("leaves-a-process", ("forking", "conduct"), "benchmark"),
+    ("clock-much-slower", ("the clock check",), "benchmark"),
+    ("never-rests", ("the clock check",), "benchmark"),
+    ("changes-its-priority", ("the process audit",), "benchmark"),
+    ("leaves-a-process", ("forking", "the process audit"), "benchmark"),
 ]
 WORDS = [f"{name} without {safeguards[0]}" for name, safeguards, _ in PASSES_WITHOUT]
 
 
 @pytest.mark.parametrize(("name", "without", "step"), PASSES_WITHOUT, ids=WORDS)
-def test_a_safeguard_is_what_refuses_a_cheat(bench: StepPerformer, name: str, without: Sequence[str], step: str) -> None:
-    said = bench.try_out(name, without=without)
+def test_a_safeguard_is_what_refuses_a_cheat(harness: HarnessProcess, name: str, without: Sequence[str], step: str) -> None:
+    said = harness.try_out(name, without=without)
     assert said[step].ok, said
 
 
-def test_without_its_filter_a_process_that_is_left_behind_is_found(bench: StepPerformer) -> None:
-    assert "started a process" in bench.try_out("leaves-a-process", without=["forking"])["test"].reason
+def test_without_its_filter_a_process_that_is_left_behind_is_found(harness: HarnessProcess) -> None:
+    assert "started a process" in harness.try_out("leaves-a-process", without=["forking"])["test"].reason
 
 
-def test_without_confinement_a_build_writes_what_the_harness_would_read(bench: StepPerformer) -> None:
-    before = bench.files()
-    bench.try_out("changes-the-harness", without=["confinement"])
-    assert bench.files() - before >= {"json.py"}
+def test_without_confinement_a_build_writes_what_the_harness_would_read(harness: HarnessProcess) -> None:
+    before = harness.files()
+    harness.try_out("changes-the-harness", without=["confinement"])
+    assert harness.files() - before >= {"json.py"}
 
 
-def test_without_confinement_a_build_can_open_its_judge(bench: StepPerformer) -> None:
+def test_without_confinement_a_build_can_open_its_judge(harness: HarnessProcess) -> None:
     """It works where it can, to show that it could."""
-    assert "never written" in bench.try_out("opens-the-judge")["test"].reason
-    assert bench.try_out("opens-the-judge", without=["confinement"])["test"].ok
+    assert "never written" in harness.try_out("opens-the-judge")["test"].reason
+    assert harness.try_out("opens-the-judge", without=["confinement"])["test"].ok

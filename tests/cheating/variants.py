@@ -1,4 +1,4 @@
-"""The kernels of tests/cheating/kernels, what each of them is refused for, and a bench that tries them."""
+"""The kernels of tests/cheating/kernels, what each of them is refused for, and a process that tries them."""
 
 import json
 import os
@@ -54,14 +54,14 @@ CHEATS = (
     Cheat(name="one-wrong-element", step="benchmark", reason=r"timed output: C\[5,7\]", by_chance=True),
     Cheat(name="not-a-number", step="benchmark", reason=r"C\[\d+,\d+\] is nan"),
     Cheat(name="changes-its-inputs", step="test", reason="the launch wrote into B"),
-    Cheat(name="knows-the-test-by-its-argv", step="test", reason="still the poison"),  # bench.py is no test_scaled_mm.py
+    Cheat(name="knows-the-test-by-its-argv", step="test", reason="still the poison"),  # argv[0] is harness_fixture.py
     Cheat(name="knows-the-test-by-its-memory", step="benchmark", reason="still the poison"),
     Cheat(name="knows-the-test-by-counting", step="benchmark", reason=r"timed output: C\[.* is 0, expected"),
-    Cheat(name="clock-much-slower", step="benchmark", reason="by its own clock a visit took", by_chance=True),
-    Cheat(name="clock-of-the-interpreter", step="benchmark", reason="by its own clock a visit took", by_chance=True),
-    Cheat(name="says-its-own-times", step="benchmark", reason="by its own clock a visit took", by_chance=True),
+    Cheat(name="clock-much-slower", step="benchmark", reason="by its own clock a timed request took", by_chance=True),
+    Cheat(name="clock-of-the-interpreter", step="benchmark", reason="by its own clock a timed request took", by_chance=True),
+    Cheat(name="says-its-own-times", step="benchmark", reason="by its own clock a timed request took", by_chance=True),
     Cheat(name="deferred", step="benchmark", reason="by its own clock|poison|timed output|differs", or_earlier=True),
-    Cheat(name="never-rests", step="benchmark", reason="by its own clock a visit took", by_chance=True),
+    Cheat(name="never-rests", step="benchmark", reason="by its own clock a timed request took", by_chance=True),
     Cheat(name="forges-results", step="test", reason="said more than it was asked"),
     Cheat(name="forges-results-and-leaves", step="test", reason="said more than it was asked"),
     Cheat(name="forges-by-proc", step="test", reason="never written"),
@@ -113,13 +113,13 @@ class Outcome:
     visits: tuple[tuple[int, int], ...]
 
 
-class StepPerformer:
-    """A process of bench.py."""
+class HarnessProcess:
+    """A running harness_fixture.py, which puts variants through the test and the benchmark, one after another."""
 
     def __init__(self, library: Path, folder: Path) -> None:
         self._library, self._folder = library, folder
         self._process = subprocess.Popen(
-            [sys.executable, str(HERE / "bench.py")],
+            [sys.executable, str(HERE / "harness_fixture.py")],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

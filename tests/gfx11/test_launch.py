@@ -11,7 +11,7 @@ from expctl.gfx11.launch import interpret
 from expctl.gfx11.machine.counts import Class
 from expctl.gfx11.text.descriptor import Argument, parse_descriptor
 from expctl.gfx11.text.errors import BadLaunch, Runaway, Unsupported
-from kernel.harness.formats import Fp8
+from kernel.runtime.formats import Fp8
 
 
 @pytest.mark.parametrize("fp8", Fp8)

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.interpreter.launches import SMALL, Run, scaled_mm
 from expctl.gfx11.machine.faults import FaultKind
-from kernel.harness.formats import Fp8
+from kernel.runtime.formats import Fp8
 
 HIP = Path(__file__).parents[2] / "kernel/hip"
 WHOLE = (64, 64, 64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from expctl.gfx11.text.errors import Unsupported
-from kernel.harness.assembled import first_difference
+from kernel.harness.assembly_check import first_difference
 
 NAME = "scaled_mm_e5m2_2_2_2_2_2_2"
 ENTRIES = [NAME, NAME.replace("e5m2", "e4m3fn")]

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from kernel.harness.build import build
-from kernel.harness.library import Library
+from kernel.runtime.build import build
+from kernel.runtime.library import Library
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 import ziglang
 from elftools.elf.elffile import ELFFile
 
-from kernel.harness.build import SOURCE, ZIG_CPP
+from kernel.runtime.build import SOURCE, ZIG_CPP
 
 CODE_SECTIONS = (".text", ".rodata", ".data.rel.ro")
 

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from kernel.harness import build, emulated
+from kernel.harness import emulated
 from kernel.harness.emulated import Product
 from kernel.harness.emulated_products import products
-from kernel.harness.formats import Fp8
+from kernel.runtime import build
+from kernel.runtime.formats import Fp8
 
-SCRIPT = Path(build.__file__).with_name("emulate_scaled_mm.py")
+SCRIPT = Path(emulated.__file__).with_name("emulate_scaled_mm.py")
 CONFIG = (1, 2, 4, 2, 2, 2)
 
 

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from kernel import op
-from kernel.harness.formats import VALUES, Fp8, decode, encode, prepack
 from kernel.harness.reference import Inputs, Limits, judge, ulp_fp16
+from kernel.runtime.formats import VALUES, Fp8, decode, encode, prepack
 
 TORCH = {Fp8.E5M2: torch.float8_e5m2, Fp8.E4M3FN: torch.float8_e4m3fn}
 

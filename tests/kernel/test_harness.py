@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from kernel.harness.build import SOURCE, build
-from kernel.harness.library import WINNER, Library
+from kernel.runtime.build import SOURCE, build
+from kernel.runtime.library import WINNER, Library
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from kernel import op
-from kernel.harness.library import Library, UnknownConfig
 from kernel.naive import scaled_mm_naive
+from kernel.runtime.library import Library, UnknownConfig
 
 
 @pytest.fixture(autouse=True)

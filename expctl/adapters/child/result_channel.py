@@ -9,10 +9,16 @@ from expctl.domain.text import one_line
 
 NONCE_BYTES = 16
 NONCE = "nonce"
+CONTRACT = 1
+"""Version of docs/HARNESS.md that expctl understands. A script names its own in `contract`; without it, it keeps version 1."""
 
 
 class Unexpected(Exception):
     """A line is not allowed on the channel: no JSON object, another nonce, or an answer that was not asked for."""
+
+
+class UnknownContract(Unexpected):
+    """The script keeps a version of docs/HARNESS.md that expctl doesn't know. The text is the rest of a sentence about it."""
 
 
 class Channel:
@@ -27,7 +33,7 @@ class Channel:
         self._is_bound: bool | None = None
 
     def parse(self, line: str) -> dict[str, Any]:
-        """Parse one line and return its object without the nonce. Raises Unexpected."""
+        """Return the message of one line without its nonce. Raises Unexpected, and UnknownContract for another version."""
         try:
             said = json.loads(line)
         except (ValueError, RecursionError):
@@ -39,6 +45,12 @@ class Channel:
             self._is_bound = given is not None
         if given != (self.nonce if self._is_bound else None):
             raise Unexpected(f"a line that is not of this run: {shown(said)}")
+        version = said.pop("contract", CONTRACT)
+        if version != CONTRACT:
+            named = one_line(json.dumps(version), 20)
+            raise UnknownContract(
+                f"keeps version {named} of docs/HARNESS.md; this expctl knows version {CONTRACT}: update expctl"
+            )
         return said
 
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
 from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut, Unkillable, log_tail
-from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, shown
+from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, UnknownContract, shown
 from expctl.adapters.machine.interference_watch import Watch
 from expctl.adapters.steps.rounds import Rounds
 from expctl.adapters.steps.worker import StepFailed
@@ -102,6 +102,8 @@ class StepRunner:
                 return Failed(reason=f"the test did not end within {step.timeout_s:g} s ({cases} cases done)", died=True)
             except Gone as gone:
                 return Failed(reason=f"the test sent {gone}", died=True)
+            except UnknownContract as error:
+                return Failed(reason=f"the test {error}", fault=True)
             except Unexpected as unexpected:
                 return Failed(reason=f"the test said something that it was not asked: {unexpected}", died=True)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from expctl.adapters.child.contained_process import Child, Gone, TimedOut, log_tail
-from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, shown
+from expctl.adapters.child.result_channel import NONCE, Channel, Unexpected, UnknownContract, shown
 from expctl.domain.run.step_result import Failed
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Side
@@ -71,6 +71,8 @@ class Worker:
             raise Gone(self.child.fate())
         except TimedOut:
             self._fail("did not answer in time")
+        except UnknownContract as error:
+            self._fail(str(error))
         except Unexpected as unexpected:
             self._fail(f"said something that it was not asked: {unexpected}")
         except Gone as gone:

@@ -1,4 +1,4 @@
-"""What the kernel knows of a process that runs a build, and what no honest build does."""
+"""Looks in /proc for what no honest build does: taking other cores or priorities, starting processes, dying."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from kernel.harness.report import BuildFailed, Fault
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What a process was given when it was forked: cores, priority (nice), scheduler."""
+class Scheduling:
+    """Cores, priority (nice value) and scheduler (SCHED_* number) of one thread or process."""
 
     cores: frozenset[int]
     priority: int
     scheduler: int
 
     @staticmethod
-    def of(pid: int) -> Given:
-        """As it is now. Raises ProcessLookupError."""
+    def of(pid: int) -> Scheduling:
+        """Read them for `pid`. Raises ProcessLookupError."""
         priority = os.getpriority(os.PRIO_PROCESS, pid)
-        return Given(frozenset(os.sched_getaffinity(pid)), priority, os.sched_getscheduler(pid))
+        return Scheduling(frozenset(os.sched_getaffinity(pid)), priority, os.sched_getscheduler(pid))
 
 
-def misconduct(pid: int, given: Given) -> str:
-    """What `pid` did, as the rest of a sentence about it; empty when all is well.
+def violation(pid: int, given: Scheduling) -> str:
+    """Return what `pid` did wrong as the rest of a sentence about it, or "" when nothing.
 
-    Where somebody gives this very process other cores or another priority, it may have them too.
+    It may have the scheduling that it was given, or what this process has now: somebody may have changed both.
     """
     own = os.getpid()
-    allowed = (given, Given.of(own))
+    allowed = (given, Scheduling.of(own))
     for thread in (int(entry.name) for entry in Path(f"/proc/{pid}/task").iterdir()):
         try:
-            seen = Given.of(thread)
+            seen = Scheduling.of(thread)
         except ProcessLookupError:
             continue
         if seen not in allowed:
@@ -45,7 +45,7 @@ def misconduct(pid: int, given: Given) -> str:
 
 
 def death(status: int, do: str) -> BuildFailed | Fault:
-    """The build's fault, but for SIGKILL: that comes from outside, where memory ran out or a person wants an end."""
+    """Explain a wait status: Fault for SIGKILL, which comes from outside, else BuildFailed."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         how = f"died of {signal.Signals(number).name}"
@@ -59,7 +59,7 @@ def death(status: int, do: str) -> BuildFailed | Fault:
 
 
 def children(parent: int) -> list[int]:
-    """Of all threads of `parent`; empty where the kernel lists none (CONFIG_PROC_CHILDREN)."""
+    """Return the children of all threads of `parent`; empty where Linux lists none (CONFIG_PROC_CHILDREN)."""
     found = []
     for task in Path(f"/proc/{parent}/task").iterdir():
         with contextlib.suppress(OSError):
@@ -74,6 +74,6 @@ def _name(pid: int) -> str:
         return str(pid)
 
 
-def _words(given: Given) -> str:
+def _words(given: Scheduling) -> str:
     cores = ",".join(map(str, sorted(given.cores)))
     return f"on cores {cores} at priority {given.priority}, scheduler {given.scheduler}"

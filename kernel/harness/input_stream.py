@@ -1,8 +1,8 @@
-"""Inputs that are new for every timed launch, the same sequence for both sides of a round, from one seed.
+"""Draws new inputs for every timed launch from one seed, so that both sides of a round get the same sequence.
 
-A and bias are windows of pools of random numbers, at another place each time, so that a draw costs a copy and no more. So is B
-on a GPU. On a CPU every byte of B is drawn anew: windows overlap, and whoever looks for a piece that it has met before finds
-the upcast of it that it kept.
+A and bias are windows of pools of random numbers, at another place each time, so that a draw costs no more than a copy. On a
+GPU so is B. On a CPU every byte of B is drawn anew: windows overlap, and a build that recognised a piece of B could use its
+upcast from an earlier launch.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernel.harness import reference
-from kernel.harness.formats import PIECE_K, Bytes, Doubles, Fp8, Halves, decode
+from kernel.runtime.formats import PIECE_K, Bytes, Doubles, Fp8, Halves, decode
 
 MOST_SLACK = 1 << 20
-"""Values that a pool holds beyond one matrix. A window of a large matrix overlaps the one before, and fits it nowhere."""
+"""Values that a pool holds beyond one matrix: a window can begin at so many places. Large windows overlap."""
 MOST_DOUBLES = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """Where the operands of one launch begin in their pools: halves of A, pieces of B, halves of the bias. With a `b_seed`, B
-    is drawn from that.
+    """Where the operands of one launch begin in their pools, in halves (A, bias) and pieces of 16 bytes (B).
+
+    With a `b_seed`, B is drawn from that instead.
     """
 
     a_at: int
@@ -33,9 +34,10 @@ class Draw:
     b_seed: int | None = None
 
 
-class FreshInputs:
-    """Of n x n x n products. Windows begin at multiples of `step` values: on a GPU, pointers stay as aligned as they were.
-    `new_b`: no byte of a B was in an earlier one.
+class InputStream:
+    """Draws inputs of n x n x n products. Windows begin at multiples of `step` values, to keep the alignment of pointers.
+
+    With `new_b`, each B is drawn anew instead of being a window.
     """
 
     def __init__(self, seed: int, fp8: Fp8, n: int, *, step: int = 1, new_b: bool = False) -> None:
@@ -53,7 +55,7 @@ class FreshInputs:
         self._doubles: Doubles | None = self.a_pool.astype(np.float64) if self.a_pool.size <= MOST_DOUBLES else None
 
     def draw(self) -> Draw:
-        """The next launch."""
+        """Draw the inputs of the next launch."""
         places = self.slack // self._step
         pieces = self.slack // PIECE_K // self._step
         draw = self._draws.randrange
@@ -66,11 +68,11 @@ class FreshInputs:
         )
 
     def a(self, draw: Draw) -> Halves:
-        """(n, n), a view."""
+        """Return A (n, n) fp16, a view."""
         return self.a_pool[draw.a_at : draw.a_at + self.n * self.n].reshape(self.n, self.n)
 
     def packed(self, draw: Draw) -> Bytes:
-        """(ceil(n/16), n, 16), with zero codes after the last k; perhaps a view."""
+        """Return prepacked B (ceil(n/16), n, 16) of fp8 codes, zero after the last k; perhaps a view."""
         shape = (self.k_pieces, self.n, PIECE_K)
         if draw.b_seed is None:
             window = self.pieces[draw.b_at : draw.b_at + self.k_pieces * self.n].reshape(shape)
@@ -83,16 +85,16 @@ class FreshInputs:
         return window
 
     def bias(self, draw: Draw) -> Halves:
-        """(n,), a view."""
+        """Return the bias (n,) fp16, a view."""
         return self.bias_pool[draw.bias_at : draw.bias_at + self.n]
 
     def inputs(self, draw: Draw) -> reference.Inputs:
-        """As the reference takes them."""
+        """Return the inputs of `draw` for reference.expected and reference.judge."""
         codes = self.packed(draw).transpose(0, 2, 1).reshape(-1, self.n)[: self.n]
         return reference.Inputs(a=self.a(draw), codes=codes, bias=self.bias(draw), scale=draw.scale, fp8=self.fp8)
 
     def exact(self, draw: Draw, rows: slice | np.typing.NDArray[np.intp], columns: np.typing.NDArray[np.intp]) -> Doubles:
-        """(rows, columns) of the product in float64."""
+        """Return these rows and columns of the exact product in float64."""
         if self._doubles is None:
             a = self.a(draw)[rows].astype(np.float64)
         else:
@@ -102,6 +104,6 @@ class FreshInputs:
         return np.asarray(a @ b.T * draw.scale + self.bias(draw)[columns].astype(np.float64))
 
     def limit(self, draw: Draw, exact: Doubles, *, truncating: bool) -> Doubles:
-        """As `reference.scaled_limit`, with the largest values of the pools."""
+        """Return the error allowed for each element of `exact`, as reference.scaled_limit by the pools' largest values."""
         lost = reference.rounding_loss(self.largest_a, self.largest_b, self.n, draw.scale, truncating=truncating)
         return np.asarray(reference.ulp_fp16(exact) + lost)

@@ -1,19 +1,19 @@
-"""Where a cell launches one size on a CPU, again and again: its operands, side by side, at the same places each time."""
+"""Operand buffers of one size in the sandbox worker's memory (CPU), and the timed launch on them."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 
-from kernel.harness.library import Library
 from kernel.harness.memory import side_by_side
+from kernel.runtime.library import Library
 
 Armed = tuple[int, int, int, int, int, tuple[int, int]]
-"""Of all launches of one stage: config, b_dtype, m, n, k, row blocks."""
+"""Arguments that all launches on one set of buffers share: config, b_dtype, m, n, k, row blocks [first, end)."""
 
 
-class Stage:
-    """For A, B, C and bias of these `sizes` in bytes, which the warden writes and reads."""
+class OperandBuffers:
+    """Holds A, B, C and bias, of these `sizes` in bytes. The supervisor writes and reads them from its own process."""
 
     def __init__(self, sizes: Sequence[int]) -> None:
         self._block = side_by_side(sizes)
@@ -21,8 +21,8 @@ class Stage:
         self.armed: Armed | None = None
 
     def launch(self, build: Library, scale: float) -> int:
-        """Nanoseconds of one launch by the clock of this process, once it is armed."""
-        assert self.armed is not None  # noqa: S101  the cell has looked
+        """Launch once and return its nanoseconds (CLOCK_MONOTONIC_RAW of this process). `armed` must have been set."""
+        assert self.armed is not None  # noqa: S101  the sandbox worker has looked
         config, fp8, m, n, k, rows = self.armed
         a, b, c, bias = self.addresses
         launch, clock, raw = build.launch, time.clock_gettime_ns, time.CLOCK_MONOTONIC_RAW

@@ -1,4 +1,7 @@
-"""Builds a library of this checkout for a person who gives no --artifact. (expctl has its own builds, from protocol.yaml.)"""
+"""Builds a library of this checkout, for the torch operator and for scripts without --artifact.
+
+expctl builds by protocol.yaml instead.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from kernel.harness.library import Config, format_config
+from kernel.runtime.library import Config, format_config
 
 SOURCE = Path(__file__).resolve().parents[1] / "hip"
 
@@ -49,7 +52,7 @@ class BuildError(Exception):
 
 
 def command(target: str, library: Path, source: Path = SOURCE, march: str = "native") -> list[str]:
-    """argv of the build; raises BuildError if the compiler isn't there."""
+    """Return the argv of a build. Raises BuildError if the compiler is missing."""
     if target == "cpu":
         return [*ZIG_CPP, f"-march={march}", str(source / "host_cpu.cpp"), "-o", str(library)]
     tool = "nvcc" if target == "sm_90" else "hipcc"
@@ -66,7 +69,7 @@ def command(target: str, library: Path, source: Path = SOURCE, march: str = "nat
 
 
 def assembly(config: Config, folder: Path, source: Path = SOURCE) -> Path:
-    """gfx1151 machine code as text, by the wheel's clang: scaled_mm.s in `folder`. Raises BuildError with what clang said."""
+    """Compile to gfx1151 assembly, `folder`/scaled_mm.s, with the ziglang wheel's clang. Raises BuildError with its message."""
     text = folder / "scaled_mm.s"
     flags = ("-O3", "-gline-tables-only", f"-DSCALED_MM_CONFIG={format_config(config)}")
     argv = [*ZIG_GFX1151, *flags, "-S", str(source / "scaled_mm.hip"), "-o", str(text)]
@@ -77,7 +80,7 @@ def assembly(config: Config, folder: Path, source: Path = SOURCE) -> Path:
 
 
 def build(target: str, folder: Path, source: Path = SOURCE, march: str = "native") -> Path:
-    """Leaves scaled_mm.so in `folder`; raises BuildError with what the compiler said."""
+    """Build `folder`/scaled_mm.so for `target` and return its path. Raises BuildError with the compiler's message."""
     library = folder / "scaled_mm.so"
     ran = subprocess.run(command(target, library, source, march), capture_output=True, text=True, check=False)
     if ran.returncode != 0:

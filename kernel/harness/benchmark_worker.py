@@ -1,4 +1,4 @@
-"""The benchmark worker of docs/HARNESS.md: one request per line, one answer each, nothing in between."""
+"""Answers the requests of a benchmark (docs/HARNESS.md): one line in, one line out, and no work in between."""
 
 from __future__ import annotations
 
@@ -6,27 +6,30 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from kernel.harness import session
-from kernel.harness.formats import Fp8
-from kernel.harness.library import format_config
+from kernel.harness import script_session
 from kernel.harness.reference import Limits
 from kernel.harness.report import Fault, Report
-from kernel.harness.session import Custody
+from kernel.harness.script_session import ScriptSession
 from kernel.harness.timing import TimedSize
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import format_config
 
 MOST_ITERATIONS = 10_000
 
 
-class Worker:
+class BenchmarkWorker:
     """Serves one `begin`, any number of `time` and `check`, one `end`."""
 
-    def __init__(self, custody: Custody, config: int, fp8: Fp8, report: Report, limits: Limits) -> None:
-        self._custody, self._config, self._fp8 = custody, config, fp8
+    def __init__(self, session: ScriptSession, config: int, fp8: Fp8, report: Report, limits: Limits) -> None:
+        self._session, self._config, self._fp8 = session, config, fp8
         self._report, self._limits = report, limits
         self._sizes: dict[str, TimedSize] = {}
 
     def serve(self, lines: Iterable[str]) -> int:
-        """Until `end` or the end of input. Raises Fault for a request it doesn't understand, BuildFailed for a wrong output."""
+        """Answer until `end` or the end of input; return the exit status.
+
+        Raises Fault for a request that is not in docs/HARNESS.md, BuildFailed for a wrong output.
+        """
         for line in lines:
             if not line.strip():
                 continue
@@ -42,8 +45,8 @@ class Worker:
                     iterations = _integer(request, "iterations", 1)
                     if iterations > MOST_ITERATIONS:
                         raise Fault(f"{iterations} iterations asked for, at most {MOST_ITERATIONS} are timed at once")
-                    visit = self._sizes[size].time(iterations)
-                    self._report.sample(size, visit.ns, visit.outside_ns)
+                    timed = self._sizes[size].time(iterations)
+                    self._report.sample(size, timed.ns, timed.outside_ns)
                 case "check":
                     self._check()
                     self._report.checked()
@@ -57,29 +60,28 @@ class Worker:
         if self._sizes:
             raise Fault("a second `begin`; a worker draws its inputs once")
         try:
-            extents = {name: session.size_of(name) for name in names}
+            extents = {name: script_session.size_of(name) for name in names}
         except ValueError as error:
             raise Fault(f"a size is written n=768: {error}") from error
         for name, n in extents.items():
-            custody = self._custody
-            self._sizes[name] = TimedSize(custody.build, custody.warden, custody.meter, self._config, self._fp8, n, seed)
+            self._sizes[name] = TimedSize(self._session, self._config, self._fp8, n, seed)
         for size in self._sizes.values():
             size.warm_up()
-        build = self._custody.build
+        build = self._session.build
         facts: dict[str, str | int | float | bool] = {
             "target": build.target,
             "config": format_config(build.configs[self._config]),
             "b_dtype": self._fp8.label,
-            "cell": self._custody.warden.held,
+            "sandbox": self._session.supervisor.confinement,
             **build.device,
         }
         self._report.ready(facts)
-        self._custody.meter.start()
+        self._session.outside_clock.start()
 
     def _check(self) -> None:
         for size in self._sizes.values():
             size.check(self._limits)
-        self._custody.warden.judge_conduct()
+        self._session.supervisor.audit_process()
 
     def _end(self) -> int:
         self._check()

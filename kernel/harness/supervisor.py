@@ -1,7 +1,7 @@
-"""A cell from outside: it is started, asked, read, timed and watched here, by a process that never loads a build.
+"""Starts, asks, reads, times and watches the sandbox worker, from a process that never loads a build.
 
-What the cell says about itself is used only as far as it agrees with what is seen from here: its outputs by reading its memory,
-its time by our clock and by what the kernel charges it, its conduct by what the kernel knows of it.
+What the worker says about itself counts only where it agrees with what is seen here: its outputs (by reading its memory), its
+times (by this process's clock and the processor time it is charged) and its behaviour (by what the operating system knows).
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ import time
 import traceback
 from typing import Any, NoReturn
 
-from kernel.harness import conduct
-from kernel.harness.cell import ERRORS, Answer, Cell
+from kernel.harness import process_audit
 from kernel.harness.confine import hide, landlock_version
 from kernel.harness.report import BuildFailed, Fault
+from kernel.harness.sandbox_worker import ERRORS, Answer, SandboxWorker
 
 ANSWER_BYTES_MAX = 1 << 20
 PATIENCE_S = 1.0
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _CPUCLOCK_SCHED = 2
 _libc = ctypes.CDLL(None, use_errno=True)
-_prepared: list[Warden] = []
+_prepared: list[Supervisor] = []
 
 
 def prepare() -> None:
-    """Fork a cell now: the sooner, the less it can know. For a script's first lines, before it loads numpy or reads a word."""
-    _prepared.append(Warden())
+    """Fork a sandbox worker now. Call this in a script's first lines, before a secret is read or numpy loaded."""
+    _prepared.append(Supervisor())
 
 
-def prepared() -> Warden:
-    """The cell that was forked at the start, or a new one."""
-    return _prepared.pop() if _prepared else Warden()
+def prepared() -> Supervisor:
+    """Return the worker that `prepare` forked, or fork one."""
+    return _prepared.pop() if _prepared else Supervisor()
 
 
 class _Piece(ctypes.Structure):
@@ -44,8 +44,8 @@ class _Piece(ctypes.Structure):
     _fields_ = (("base", ctypes.c_void_p), ("length", ctypes.c_size_t))
 
 
-class Warden:
-    """Of one cell. Requests raise what the cell says the build refused (`cell.ERRORS`), and BuildFailed when it died or said
+class Supervisor:
+    """Supervises one sandbox worker. Requests raise the exception of `ERRORS` that it names, BuildFailed when it died or said
     something that it was not asked.
     """
 
@@ -53,66 +53,68 @@ class Warden:
         requests, self._requests = os.pipe()
         self._answers, answers = os.pipe()
         parent = os.getpid()
-        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # whom the cell leaves behind becomes ours, and is found
+        _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # processes that the worker leaves behind become children of this one
         self.pid = os.fork()
         if self.pid == 0:
             _serve(parent, requests, answers)
         os.close(requests)
         os.close(answers)
         self._clock = (~self.pid << 3) | _CPUCLOCK_SCHED
-        self._given = conduct.Given.of(parent)
-        self.held, self._asked = "", 0
+        self._given = process_audit.Scheduling.of(parent)
+        self.confinement, self._asked = "", 0
         self._death: BuildFailed | Fault | None = None
 
     @property
     def is_dead(self) -> bool:
-        """It died by itself, and that was seen."""
+        """Whether the worker was found dead."""
         return self._death is not None
 
     def confine(self, target: str) -> None:
-        """Before a build is loaded."""
+        """Confine the worker, before it loads a build. `confinement` says in words what holds."""
         if not landlock_version():
-            hide()  # what Landlock does for every process outside of the cell
-        self.held = str(self.ask("confine", target=target)["held"])
+            hide()  # what Landlock does for every process outside of the sandbox
+        self.confinement = str(self.ask("confine", target=target)["confinement"])
 
     def ask(self, do: str, **words: object) -> Answer:
-        """One request, one answer."""
+        """Send the request `do` with its `words` and return its answer."""
         self._asked += 1
         self._send(json.dumps([self._asked, do, words]).encode() + b"\n", do)
-        return self._understood(self._heard(do), do)
+        return self._parsed(self._read_line(do), do)
 
     def go(self, words: bytes = b"") -> tuple[Answer, int]:
-        """What was armed, with `words` (on a CPU: stage and scale); with the nanoseconds by our
-        clock from the order until the answer."""
+        """Launch what is armed, with `words` (on a CPU: number of the buffers, scale).
+
+        Returns the answer and the ns from order to answer by this process's CLOCK_MONOTONIC_RAW.
+        """
         clock, raw = time.clock_gettime_ns, time.CLOCK_MONOTONIC_RAW
         self._asked += 1
         order = b"g%d %s\n" % (self._asked, words)
         begin = clock(raw)
         self._send(order, "go")
-        line = self._heard("go")
+        line = self._read_line("go")
         wall_ns = clock(raw) - begin
-        return self._understood(line, "go"), wall_ns
+        return self._parsed(line, "go"), wall_ns
 
-    def charged_ns(self) -> int:
-        """Processor time of all the cell's threads so far, by the kernel's account."""
+    def cpu_time_ns(self) -> int:
+        """Return the processor time in ns that the operating system has charged all threads of the worker so far."""
         return time.clock_gettime_ns(self._clock)
 
     def write(self, address: int, source: int, size: int) -> None:
-        """Copy `size` bytes of ours at `source` into the cell's memory."""
+        """Copy `size` bytes from `source` here to `address` in the worker. Raises Fault."""
         self._copy(_libc.process_vm_writev, source, address, size)
 
     def read(self, target: int, address: int, size: int) -> None:
-        """Copy `size` bytes of the cell's memory to `target`."""
+        """Copy `size` bytes from `address` in the worker to `target` here. Raises Fault."""
         self._copy(_libc.process_vm_readv, target, address, size)
 
-    def judge_conduct(self) -> None:
-        """Raises BuildFailed for what the kernel knows of the cell: another core or priority, a process that it started."""
-        seen = conduct.misconduct(self.pid, self._given)
+    def audit_process(self) -> None:
+        """Raise BuildFailed if the worker took other cores or another priority, or started a process."""
+        seen = process_audit.violation(self.pid, self._given)
         if seen:
             raise BuildFailed(f"the process that runs the build {seen}")
 
     def end(self) -> None:
-        """The cell is gone."""
+        """End the worker with SIGKILL and close its pipes."""
         for descriptor in (self._requests, self._answers):
             os.close(descriptor)
         if not self.is_dead:
@@ -132,20 +134,20 @@ class Warden:
         try:
             os.write(self._requests, line)
         except BrokenPipeError:
-            self._died(do)
+            self._raise_death(do)
 
-    def _heard(self, do: str) -> bytes:
+    def _read_line(self, do: str) -> bytes:
         heard = b""
         while not heard.endswith(b"\n"):
             more = os.read(self._answers, 65536)
             heard += more
             if not more:
-                self._died(do)
+                self._raise_death(do)
             if b"\n" in heard[:-1] or len(heard) > ANSWER_BYTES_MAX:
                 raise BuildFailed(f"the process that runs the build said more than it was asked ({do})")
         return heard
 
-    def _understood(self, line: bytes, do: str) -> Answer:
+    def _parsed(self, line: bytes, do: str) -> Answer:
         try:
             number, answer = json.loads(line)
             error, text = answer.get("error"), answer.get("text")
@@ -157,34 +159,34 @@ class Warden:
             raise ERRORS[error](str(text))
         return dict(answer)
 
-    def _died(self, do: str) -> NoReturn:
-        """Its death may be a moment behind the end of its words; one that lives on without them doesn't."""
+    def _raise_death(self, do: str) -> NoReturn:
+        """Raise why the answers ended: how the worker died, which may come a moment later, or that it closed its pipe."""
         deadline_s = time.monotonic() + PATIENCE_S
         while not (ended := os.waitpid(self.pid, os.WNOHANG))[0] and time.monotonic() < deadline_s:
             time.sleep(0.001)
         if not ended[0]:
             raise BuildFailed(f"the process that runs the build closed its channel ({do})")
-        self._death = conduct.death(ended[1], do)
+        self._death = process_audit.death(ended[1], do)
         raise self._death
 
 
 def _serve(parent: int, requests: int, answers: int) -> NoReturn:
-    """The life of a cell."""
+    """Answer requests until they end. The forked child stays in this function."""
     try:
-        _shed(parent, requests, answers)
+        _drop_inherited(parent, requests, answers)
         gc.disable()
-        cell = Cell()
+        worker = SandboxWorker()
         with os.fdopen(requests, "rb") as lines:
             for line in lines:
-                os.write(answers, cell.answered(line))
+                os.write(answers, worker.answer_line(line))
     except BaseException:  # noqa: BLE001  a forked child must not go on in its parent's code
         traceback.print_exc()
         os._exit(1)
     os._exit(0)
 
 
-def _shed(parent: int, requests: int, answers: int) -> None:
-    """Keep nothing of the parent's but the log and the two pipes."""
+def _drop_inherited(parent: int, requests: int, answers: int) -> None:
+    """Give up what was inherited, but for the log and the two pipes: descriptors, standard input, EXPCTL_RESULT_FD."""
     _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:  # it died between fork and prctl
         os._exit(127)

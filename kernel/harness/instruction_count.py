@@ -1,4 +1,4 @@
-"""Exact instruction counts of one launch on the CPU, by valgrind's callgrind, where it can run the build."""
+"""Counts the instructions of one launch on the CPU exactly, with valgrind's callgrind where it can run the build."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kernel.harness.formats import Fp8
+from kernel.runtime.formats import Fp8
 
 _COLLECTED = re.compile(r"Collected\s*:\s*(\d+)")
 TIMEOUT_S = 120
@@ -36,7 +36,7 @@ class CannotCount(Exception):
 
 
 def instructions(library: Path, config: int, fp8: Fp8, n: int) -> int:
-    """Instructions of one launch of an n x n x n product: a process with two less one with one. Raises CannotCount.
+    """Count one launch of an n x n x n product: a process with two launches minus one with one. Raises CannotCount.
 
     (Collecting within scaled_mm_launch alone would be simpler, but valgrind 3.19 finds no symbols in what zig links.)
     """

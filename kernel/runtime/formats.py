@@ -1,4 +1,4 @@
-"""The two fp8 formats, exactly, as tables of all 256 codes; and the prepacked layout of B."""
+"""Decodes and encodes the two fp8 formats by tables of all 256 codes, and prepacks B."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ PIECE_K = 16
 
 
 class Fp8(IntEnum):
-    """The `b_dtype` of the kernel's interface."""
+    """An fp8 format; its number is the `b_dtype` of the C interface."""
 
     E4M3FN = 0
     E5M2 = 1
 
     @property
     def label(self) -> str:
-        """As the cases name it."""
+        """Name of the format in cases and symbols: "e4m3fn" or "e5m2"."""
         return self.name.lower()
 
 
@@ -47,12 +47,12 @@ VALUES: dict[Fp8, Doubles] = {Fp8.E5M2: _e5m2_values(), Fp8.E4M3FN: _e4m3fn_valu
 
 
 def decode(codes: Bytes, fp8: Fp8) -> Doubles:
-    """The values of codes of any shape."""
+    """Return the float64 values of `codes`, in the same shape."""
     return VALUES[fp8][codes]
 
 
 def encode(values: NDArray[Any], fp8: Fp8) -> Bytes:
-    """The code of the nearest finite value; of two as near, the smaller one."""
+    """Return the code of the nearest finite value; of two equally near, the smaller value."""
     finite = np.flatnonzero(np.isfinite(VALUES[fp8])).astype(np.uint8)
     order = finite[np.argsort(VALUES[fp8][finite], kind="stable")]
     grid = VALUES[fp8][order]
@@ -62,7 +62,7 @@ def encode(values: NDArray[Any], fp8: Fp8) -> Bytes:
 
 
 def prepack(codes: Bytes) -> Bytes:
-    """(K, N) codes to (ceil(K/16), N, 16): the sixteen k of a piece together, zero codes after the last k."""
+    """Reorder codes (K, N) to (ceil(K/16), N, 16): 16 consecutive k of a column lie together; zero codes follow the last k."""
     k, n = codes.shape
     padded = np.zeros((-(-k // PIECE_K) * PIECE_K, n), dtype=np.uint8)
     padded[:k] = codes

@@ -1,4 +1,4 @@
-"""What a cell does on a GPU: device memory, and batches of launches between events."""
+"""Requests that the sandbox worker answers for a GPU build: device memory, and batches of launches between events."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from kernel.harness.device import Runtime
-from kernel.harness.library import DeviceLibrary
+from kernel.runtime.library import DeviceLibrary
 
 Answer = dict[str, Any]
 
 
 class DeviceRequests:
-    """The requests that a cell answers besides, or differently, where the build is for a GPU."""
+    """Answers the requests that only a GPU build has, and those that a GPU build handles differently."""
 
     def __init__(self, build: DeviceLibrary, target: str) -> None:
         self._build, self._runtime = build, Runtime(target)
@@ -20,7 +20,7 @@ class DeviceRequests:
         self._armed: list[Any] = []
 
     def can(self) -> dict[str, Callable[..., Answer]]:
-        """By name."""
+        """Return the function that answers each request, by the request's name."""
         return {
             "alloc": self._alloc,
             "upload": self._upload,
@@ -47,7 +47,7 @@ class DeviceRequests:
         return {}
 
     def _download(self, pieces: Sequence[tuple[int, int, int]]) -> Answer:
-        """(host, device, size) each."""
+        """Copy pieces (host address, device address, bytes) to the host."""
         for host, device, size in pieces:
             self._runtime.to_host(host, device, size)
         return {}
@@ -64,7 +64,7 @@ class DeviceRequests:
         return {}
 
     def _arm(self, calls: Sequence[Sequence[Any]]) -> Answer:
-        """The next `go` are these launches, each between two events of its own."""
+        """Set the launches that the next `go` makes, and record the two events of each once, so that they exist."""
         self._armed = [(*call, (0, self._build.row_blocks(call[0], call[7]))) for call in calls]
         for number in range(2 * len(calls)):
             self._runtime.record(number)
@@ -72,7 +72,7 @@ class DeviceRequests:
         return {}
 
     def go(self, _: bytes) -> int:
-        """Returns 0: what each launch took is asked for when the device is idle (`durations`). Raises LaunchError."""
+        """Make the armed launches, wait for them and return 0; `durations` has their times. Raises LaunchError."""
         for number, call in enumerate(self._armed):
             self._runtime.record(2 * number)
             self._build.launch(*call)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from kernel.harness.meter import Account
+from kernel.harness.clock_check import ClockCheck
 from kernel.harness.report import BuildFailed
-from kernel.harness.rig import Timed
+from kernel.harness.timed_launch import TimedBatch
 
 ALLOWED_NS = 400_000
 TOLD_NS, ASKING_NS, LIE_NS = 1_000_000, 30_000, 700_000
 
 
 def settled(*hidden_ns: int) -> None:
-    account = Account(ALLOWED_NS)
+    clock_check = ClockCheck(ALLOWED_NS)
     for each in hidden_ns:
-        account.add([Timed((TOLD_NS,), 0)], TOLD_NS + each)
-    account.settle()
+        clock_check.add([TimedBatch((TOLD_NS,), 0)], TOLD_NS + each)
+    clock_check.check()
 
 
 def test_asking_is_no_lie() -> None:

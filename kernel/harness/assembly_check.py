@@ -1,4 +1,4 @@
-"""Is what the interpreter reads of a text what the assembler makes of it? See expctl/gfx11/text/round_trip.py."""
+"""Checks that the interpreter reads an assembly text as the assembler does, byte for byte (expctl/gfx11/text/round_trip.py)."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import tempfile
 from pathlib import Path
 
 from expctl.gfx11.text.round_trip import unparse
-from kernel.harness.build import BuildError
+from kernel.runtime.build import BuildError
 
 ENTRY = slice(16, 24)
-"""Of a kernel's descriptor: the distance to its code, which depends on what else is in the file."""
+"""Bytes of a kernel descriptor that hold the distance to its code. They depend on what else is in the file: not compared."""
 
 
 def first_difference(assembly: str, kernels: list[str]) -> str:
-    """Empty if the code and the descriptors are the same byte for byte. Raises BuildError without an assembler, and what
+    """Return the first difference in code or descriptors, "" if there is none. Raises BuildError without an assembler, and what
     expctl.gfx11.text.round_trip.unparse raises."""
     as_read = unparse(assembly, kernels)
     built, read = (
@@ -42,7 +42,7 @@ def _object(text: str, what: str) -> bytes:
 
 
 def _symbols(data: bytes, kernels: list[str]) -> dict[str, bytes]:
-    """Bytes of each kernel and its descriptor, by symbol."""
+    """Return the bytes of each kernel and its descriptor, by symbol."""
     from elftools.elf.elffile import ELFFile
     from elftools.elf.sections import SymbolTableSection
 

@@ -1,4 +1,4 @@
-"""The C interface of a build (kernel/hip/host.h), through ctypes."""
+"""Calls the C interface of a build (kernel/hip/host.h) through ctypes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # it needs numpy, which a cell has not
-    from kernel.harness.formats import Fp8
+if TYPE_CHECKING:  # it needs numpy, which the sandbox worker has not
+    from kernel.runtime.formats import Fp8
 
 Config = tuple[int, int, int, int, int, int]
 """(warps_m, warps_n, unroll_k, stages, repeat_m, repeat_n)"""
@@ -31,7 +31,7 @@ class UnknownConfig(Exception):
 
 
 def parse_config(text: str) -> Config:
-    """From "1,8,2,2,8,2"; raises ValueError."""
+    """Parse "1,8,2,2,8,2"; raises ValueError."""
     numbers = [int(word) for word in text.split(",")]
     if len(numbers) != 6:
         raise ValueError(f"a config is six numbers such as 1,8,2,2,8,2, found {text!r}")
@@ -39,12 +39,12 @@ def parse_config(text: str) -> Config:
 
 
 def format_config(config: Sequence[int]) -> str:
-    """As "1,8,2,2,8,2"."""
+    """Write a config as "1,8,2,2,8,2"."""
     return ",".join(map(str, config))
 
 
 class Library:
-    """Any build. Pointers are integers: host addresses for the CPU, device addresses for a GPU."""
+    """A loaded build. Pointers are integers: host addresses for the CPU, device addresses for a GPU. Raises LibraryError."""
 
     def __init__(self, path: Path, target: str) -> None:
         try:
@@ -76,18 +76,18 @@ class Library:
         return (numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
 
     def check(self, error: int) -> None:
-        """Raises LaunchError unless the code is 0."""
+        """Raise LaunchError unless `error` is 0."""
         if error:
             raise LaunchError(f"error {error}: {self._c.scaled_mm_error_text(error).decode()}")
 
     def index_of(self, config: Config) -> int:
-        """Raises UnknownConfig with the list of what there is."""
+        """Return the number of `config` in this build. Raises UnknownConfig with the list of its configs."""
         if config not in self.configs:
             raise UnknownConfig(self._unknown(format_config(config)))
         return self.configs.index(config)
 
     def config_for(self, m: int, n: int) -> int:
-        """HIP_FORCE_CONFIG if it is set, else the library's choice for the shape."""
+        """Return the config of HIP_FORCE_CONFIG, or the build's choice for an M x N output. Raises UnknownConfig."""
         index: int = self._c.scaled_mm_config_for(m, n)
         if index < 0:
             raise UnknownConfig(self._unknown("HIP_FORCE_CONFIG"))
@@ -97,7 +97,7 @@ class Library:
         return f"{what} is not a config of this build; it has {'  '.join(map(format_config, self.configs))}"
 
     def row_blocks(self, config: int, m: int) -> int:
-        """Tiles along M: the unit in which callers share out work."""
+        """Return the number of tiles along M: callers divide work among threads by ranges of them."""
         count: int = self._c.scaled_mm_row_blocks(config, m)
         return count
 
@@ -115,13 +115,17 @@ class Library:
         k: int,
         row_blocks: tuple[int, int] | None = None,
     ) -> None:
-        """Computes the rows of the given blocks, [first, end), or all. Synchronous on the CPU, asynchronous on a GPU."""
+        """Compute the rows of C in row blocks [first, end), or all. Returns when done on the CPU, at once on a GPU.
+
+        `a` is (M, K) fp16, `b` prepacked fp8 (ceil(K/16), N, 16), `bias` (N,) fp16 or None, `c` (M, N) fp16.
+        Raises LaunchError.
+        """
         first, end = row_blocks or (0, self.row_blocks(config, m))
         self.check(self._c.scaled_mm_launch(config, int(fp8), a, b, bias, c, scale, m, n, k, first, end))
 
 
 class DeviceLibrary(Library):
-    """A GPU build, with device 0 opened."""
+    """A GPU build with device 0 opened. Raises LibraryError without a usable device."""
 
     def __init__(self, path: Path, target: str) -> None:
         super().__init__(path, target)
@@ -139,7 +143,7 @@ class DeviceLibrary(Library):
         self._c.scaled_mm_device_describe.argtypes = [integer, ctypes.c_char_p, integer, ctypes.POINTER(integer)]
 
     def check(self, error: int) -> None:
-        """Raises LaunchError with what the device said."""
+        """Raise LaunchError with the device's message unless `error` is 0."""
         if error:
             text = self._c.scaled_mm_error_text(error).decode()
             raise LaunchError(f"error {error}: {text} ({self._c.scaled_mm_device_error().decode()})")
@@ -151,5 +155,5 @@ class DeviceLibrary(Library):
 
 
 def open_library(path: Path, target: str) -> Library:
-    """Raises LibraryError."""
+    """Load the build at `path` for `target`. Raises LibraryError."""
     return Library(path, target) if target == "cpu" else DeviceLibrary(path, target)

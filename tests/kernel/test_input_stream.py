@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from kernel.harness import reference
-from kernel.harness.formats import Fp8, decode
-from kernel.harness.fresh import Draw, FreshInputs
+from kernel.harness.input_stream import Draw, InputStream
+from kernel.runtime.formats import Fp8, decode
 
 N = 72
 
 
-def pieces(inputs: FreshInputs, draw: Draw) -> set[bytes]:
+def pieces(inputs: InputStream, draw: Draw) -> set[bytes]:
     return {piece.tobytes() for piece in inputs.packed(draw).reshape(-1, 16)}
 
 
 @pytest.mark.parametrize("fp8", list(Fp8))
 def test_two_new_bs_share_no_piece(fp8: Fp8) -> None:
-    inputs = FreshInputs(3, fp8, 64, new_b=True)
+    inputs = InputStream(3, fp8, 64, new_b=True)
     one, two = (pieces(inputs, inputs.draw()) for _ in range(2))
     assert len(one) == len(two) == 64 * 4
     assert not one & two
@@ -26,13 +26,13 @@ def test_two_new_bs_share_no_piece(fp8: Fp8) -> None:
 
 def test_windows_of_a_pool_do_share_pieces() -> None:
     """Why a CPU is not given them: the test above would see it."""
-    inputs = FreshInputs(3, Fp8.E5M2, 64)
+    inputs = InputStream(3, Fp8.E5M2, 64)
     assert pieces(inputs, inputs.draw()) & pieces(inputs, inputs.draw())
 
 
 @pytest.mark.parametrize("new_b", [False, True])
 def test_both_sides_are_given_the_same(new_b: bool) -> None:
-    sides = [FreshInputs(5, Fp8.E5M2, N, new_b=new_b) for _ in range(2)]
+    sides = [InputStream(5, Fp8.E5M2, N, new_b=new_b) for _ in range(2)]
     for _ in range(3):
         one, two = (side.inputs(side.draw()) for side in sides)
         assert one.scale == two.scale
@@ -43,7 +43,7 @@ def test_both_sides_are_given_the_same(new_b: bool) -> None:
 @pytest.mark.parametrize("new_b", [False, True])
 @pytest.mark.parametrize("fp8", list(Fp8))
 def test_the_exact_product_is_that_of_the_inputs(fp8: Fp8, new_b: bool) -> None:
-    inputs = FreshInputs(7, fp8, N, new_b=new_b)
+    inputs = InputStream(7, fp8, N, new_b=new_b)
     draw = inputs.draw()
     given = inputs.inputs(draw)
     assert given.bias is not None

@@ -1,4 +1,4 @@
-"""A seccomp filter: a process under it starts threads but no process, looks into no other, and hands no work to the kernel."""
+"""A seccomp filter for a process that may start threads, but no process, no tracing of others and no io_uring."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MACHINES = {
 
 
 def forbid_processes() -> bool:
-    """From now on for this process and its threads: a call that is forbidden ends it by SIGSYS. False where it can't be had."""
+    """Install the filter for this process and its threads: a forbidden call ends it by SIGSYS. False where Linux can't."""
     machine = _MACHINES.get(os.uname().machine)
     if machine is None:
         return False
@@ -34,7 +34,7 @@ def forbid_processes() -> bool:
 
 
 def _program(architecture: int, clone: int, forbidden: tuple[int, ...]) -> bytes:
-    """struct sock_filter each: code, jump if true, jump if false, operand. Jumps count instructions after the next one."""
+    """Return the filter as struct sock_filter: code, jump if true, jump if false, operand. Jumps count from the next one."""
 
     def instruction(code: int, operand: int, then: int = 0, otherwise: int = 0) -> bytes:
         return struct.pack("HBBI", code, then, otherwise, operand)

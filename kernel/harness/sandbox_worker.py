@@ -1,7 +1,7 @@
-"""Inside the one process that loads a build. It does what it is asked, line by line, and is told nothing worth stealing.
+"""The process that loads a build: it answers requests line by line and holds no secret that a build could read.
 
-What it answers is no proof: the build shares its memory. The warden (warden.py) reads the outputs and the clocks itself.
-No numpy here: a cell is forked before its parent loads any.
+Its answers are no proof, because the build shares its memory. The supervisor (supervisor.py) reads outputs and clocks itself.
+No numpy here: the worker is forked before its parent loads numpy.
 """
 
 from __future__ import annotations
@@ -13,27 +13,27 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from kernel.harness.buffers import OperandBuffers
 from kernel.harness.confine import confine
-from kernel.harness.forking import forbid_processes
-from kernel.harness.library import DeviceLibrary, LaunchError, Library, LibraryError, UnknownConfig, open_library
 from kernel.harness.memory import Block, guarded, side_by_side
-from kernel.harness.stage import Stage
+from kernel.harness.syscall_filter import forbid_processes
+from kernel.runtime.library import DeviceLibrary, LaunchError, Library, LibraryError, UnknownConfig, open_library
 
 ERRORS: dict[str, type[Exception]] = {"library": LibraryError, "launch": LaunchError, "config": UnknownConfig}
-"""What an answer's `error` names."""
+"""Exception of each name that an answer's `error` may have."""
 DEVICES = "/dev"
 Answer = dict[str, Any]
 Call = tuple[int, int, int, int, int | None, int, float, int, int, int]
-"""Arguments of a launch, all but the row blocks: config, b_dtype, a, b, bias, c, scale, m, n, k."""
+"""Arguments of a launch without its row blocks: config, b_dtype, a, b, bias, c, scale, m, n, k."""
 
 
-class Cell:
+class SandboxWorker:
     """Answers requests about one build. Addresses are those of this process, or of the device."""
 
     def __init__(self) -> None:
         self._build: Library
         self._blocks: list[Block] = []
-        self._stages: list[Stage] = []
+        self._buffers: list[OperandBuffers] = []
         self.go: Callable[[bytes], int] = self._go
         self._can: dict[str, Callable[..., Answer]] = {
             "confine": self._confine,
@@ -42,14 +42,14 @@ class Cell:
             "row_blocks": lambda config, m: {"count": self._build.row_blocks(config, m)},
             "place": self._place,
             "launch": self._launch,
-            "set_up": self._set_up,
-            "arm_stage": self._arm_stage,
+            "allocate_buffers": self._allocate_buffers,
+            "arm_buffers": self._arm_buffers,
             "go": lambda words: {"ns": self.go(words.encode())},
             "forget": self._forget,
         }
 
-    def answered(self, line: bytes) -> bytes:
-        """One line for another. `gNUMBER WORDS` is `go`, and short work: a visit is charged with it."""
+    def answer_line(self, line: bytes) -> bytes:
+        """Answer one request line with one line. `gNUMBER WORDS` means `go`; it is kept short because its time is measured."""
         if line.startswith(b"g"):
             number, _, words = line[1:].partition(b" ")
             try:
@@ -60,22 +60,22 @@ class Cell:
         return json.dumps([number, self.answer(do, words)]).encode() + b"\n"
 
     def answer(self, do: str, words: dict[str, Any]) -> Answer:
-        """What one request is answered with; `error` and `text` when the build refused."""
+        """Return the answer to one request; it has `error` and `text` when the build refused."""
         try:
             return self._can[do](**words)
         except tuple(ERRORS.values()) as error:
             return _refusal(error)
 
     def _confine(self, target: str) -> Answer:
-        """A GPU's runtime may start what it likes; the conduct of its process is looked at all the same."""
+        """Confine this process. Only a CPU build is kept from starting processes: a GPU's runtime may need to."""
         held = confine() if target == "cpu" else confine((DEVICES,), names_threads=True)
-        return {"held": held + ", forks nothing" if target == "cpu" and forbid_processes() else held}
+        return {"confinement": held + ", forks nothing" if target == "cpu" and forbid_processes() else held}
 
     def _open(self, path: str, target: str) -> Answer:
         build = self._build = open_library(Path(path), target)
         device: Answer = {}
         if isinstance(build, DeviceLibrary):
-            from kernel.harness.device_cell import DeviceRequests
+            from kernel.harness.device_requests import DeviceRequests
 
             requests = DeviceRequests(build, target)
             self._can |= requests.can()
@@ -93,11 +93,11 @@ class Cell:
 
     def _forget(self) -> Answer:
         self._blocks.clear()
-        self._stages.clear()
+        self._buffers.clear()
         return {}
 
     def _launch(self, call: Call, blocks: Sequence[tuple[int, int]] | None, threads: int) -> Answer:
-        """All rows, or ranges of row blocks one after another, by as many threads as are asked for."""
+        """Launch all rows, or each range of row blocks [first, end), with `threads` threads. Raises LaunchError."""
         waiting: list[tuple[int, int] | None] = list(reversed(blocks)) if blocks else [None]
         failed: list[LaunchError] = []
 
@@ -120,21 +120,21 @@ class Cell:
             raise failed[0]
         return {}
 
-    def _set_up(self, sizes: Sequence[int]) -> Answer:
-        stage = Stage(sizes)
-        self._stages.append(stage)
-        return {"stage": len(self._stages) - 1, "addresses": stage.addresses}
+    def _allocate_buffers(self, sizes: Sequence[int]) -> Answer:
+        buffers = OperandBuffers(sizes)
+        self._buffers.append(buffers)
+        return {"buffers": len(self._buffers) - 1, "addresses": buffers.addresses}
 
-    def _arm_stage(self, stage: int, call: Sequence[int]) -> Answer:
-        """Each `go` at this stage is this launch from now on: config, b_dtype, m, n, k."""
+    def _arm_buffers(self, buffers: int, call: Sequence[int]) -> Answer:
+        """Set the launch that `go` makes on these buffers: config, b_dtype, m, n, k."""
         config, fp8, m, n, k = call
-        self._stages[stage].armed = config, fp8, m, n, k, (0, self._build.row_blocks(config, m))
+        self._buffers[buffers].armed = config, fp8, m, n, k, (0, self._build.row_blocks(config, m))
         return {}
 
     def _go(self, words: bytes) -> int:
-        """Stage and scale. 0 where nothing is armed: no build need be there yet."""
-        stage, scale = words.split()
-        chosen = self._stages[int(stage)]
+        """Launch on the buffers with a number, at a scale; return its ns, or 0 where nothing is armed."""
+        buffers, scale = words.split()
+        chosen = self._buffers[int(buffers)]
         return chosen.launch(self._build, float(scale)) if chosen.armed is not None else 0
 
 

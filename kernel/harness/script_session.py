@@ -1,0 +1,99 @@
+"""Common arguments of the scripts, the build that they were given, and the one place that turns errors into exit statuses."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernel.harness import supervisor
+from kernel.harness.build_proxy import BuildProxy, InProcessHost
+from kernel.harness.clock_check import OutsideClock
+from kernel.harness.report import BuildFailed, Fault, Report
+from kernel.runtime.build import BuildError, build
+from kernel.runtime.formats import Fp8
+from kernel.runtime.library import MACHINES, Config, LaunchError, LibraryError, UnknownConfig, parse_config
+
+FORMATS: dict[str, tuple[Fp8, ...]] = {"e5m2": (Fp8.E5M2,), "e4m3": (Fp8.E4M3FN,), "both": (Fp8.E5M2, Fp8.E4M3FN)}
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptSession:
+    """What a script works with: the build in its sandbox, the supervisor of that process, and the outside clock."""
+
+    build: BuildProxy
+    supervisor: supervisor.Supervisor
+    outside_clock: OutsideClock
+
+
+def parser(description: str | None) -> argparse.ArgumentParser:
+    """Return a parser with `--target` and `--artifact`, which the test, benchmark and profile scripts share."""
+    arguments = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--target", choices=sorted(MACHINES), default="cpu")
+    arguments.add_argument("--artifact", type=Path, help="the build to use; without it, this checkout is built")
+    return arguments
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Parse "768,384" or "n=768,n=384"; raises ValueError."""
+    return tuple(size_of(word) for word in text.split(","))
+
+
+def size_of(name: str) -> int:
+    """Parse "n=768" or "768" as 768; raises ValueError."""
+    n = int(name.strip().removeprefix("n="))
+    if n < 1:
+        raise ValueError(f"a size is at least 1, found {name!r}")
+    return n
+
+
+def bound_report() -> Report:
+    """Return a Report that repeats the nonce from the first line of standard input. A person's input is not read."""
+    report = Report()
+    if not report.for_person:
+        with contextlib.suppress(ValueError, AttributeError):
+            report.bind(json.loads(sys.stdin.readline()).get("nonce"))
+    return report
+
+
+def config(text: str) -> Config:
+    """Parse "1,8,2,2,8,2"; raises ValueError."""
+    return parse_config(text)
+
+
+def run(report: Report, target: str, artifact: Path | None, work: Callable[[ScriptSession], int]) -> int:
+    """Run `work` on the build in a sandbox; return the exit status. A build that can't be loaded is the caller's fault."""
+
+    def supervised(path: Path) -> int:
+        worker = supervisor.prepared()
+        try:
+            worker.confine(target)
+            outside_clock = OutsideClock(worker, target)
+            return work(ScriptSession(BuildProxy(worker, path, target), worker, outside_clock))
+        finally:
+            worker.end()
+
+    return _with_artifact(report, target, artifact, supervised)
+
+
+def run_in_process(report: Report, target: str, artifact: Path | None, work: Callable[[BuildProxy], int]) -> int:
+    """Run `work` on the build loaded in this process, where a profiler finds it; return the exit status."""
+    return _with_artifact(report, target, artifact, lambda path: work(BuildProxy(InProcessHost(), path, target)))
+
+
+def _with_artifact(report: Report, target: str, artifact: Path | None, work: Callable[[Path], int]) -> int:
+    try:
+        if artifact is not None:
+            return work(artifact)
+        with tempfile.TemporaryDirectory(prefix="scaled_mm.") as folder:
+            report.say(f"building this checkout for {target}")
+            return work(build(target, Path(folder)))
+    except (BuildFailed, LaunchError) as error:
+        return report.blame(str(error))
+    except (Fault, LibraryError, BuildError, UnknownConfig) as error:
+        return report.fault(str(error))

@@ -1,0 +1,153 @@
+"""Makes timed launches: writes new inputs and poisons C before each, and reads outputs after it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernel.harness.build_proxy import BuildProxy
+from kernel.harness.input_stream import Draw, InputStream
+from kernel.harness.operands import bytes_of
+from kernel.harness.reference import POISON
+from kernel.harness.report import BuildFailed
+from kernel.harness.supervisor import Supervisor
+from kernel.runtime.formats import Bytes, Halves
+
+MOST_OUTPUT_BYTES = 4 << 30
+STEP_ON_DEVICE = 128
+"""Windows of A begin at multiples of this many values: 256 bytes, to which GPU memory is aligned."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedBatch:
+    """One batch of launches: ns of each by the build's own clock, and ns of all by the supervisor's."""
+
+    ns: tuple[int, ...]
+    wall_ns: int
+
+
+class TimedLauncher(ABC):
+    """Runs batches; `rows` and `whole` then read the outputs of the last one by their number in it."""
+
+    def __init__(self, build: BuildProxy, supervisor: Supervisor, config: int, stream: InputStream) -> None:
+        self._build, self._supervisor, self._config, self._stream = build, supervisor, config, stream
+        self.batch_size = 1
+
+    @abstractmethod
+    def run(self, draws: Sequence[Draw]) -> TimedBatch:
+        """Launch once for each of at most `batch_size` draws. Raises BuildFailed."""
+
+    @abstractmethod
+    def rows(self, number: int, rows: np.typing.NDArray[np.intp]) -> Halves:
+        """Return these rows of output `number`, (len(rows), n)."""
+
+    @abstractmethod
+    def whole(self, number: int) -> Halves:
+        """Return a copy of output `number`, (n, n)."""
+
+    @abstractmethod
+    def release(self) -> None:
+        """Free the device memory."""
+
+
+class CpuTimedLauncher(TimedLauncher):
+    """Launches on the CPU one at a time, with the operands at the same addresses each time."""
+
+    def __init__(self, build: BuildProxy, supervisor: Supervisor, config: int, stream: InputStream) -> None:
+        super().__init__(build, supervisor, config, stream)
+        n = stream.n
+        answer = supervisor.ask("allocate_buffers", sizes=[2 * n * n, stream.k_pieces * n * 16, 2 * n * n, 2 * n])
+        self._buffers = answer["buffers"]
+        self._a, self._b, self._c, self._bias = answer["addresses"]
+        supervisor.ask("arm_buffers", buffers=self._buffers, call=(config, int(stream.fp8), n, n, n))
+        self._output = np.empty((n, n), np.float16)
+        self._poison = np.full((n, n), POISON, np.uint16)
+
+    def run(self, draws: Sequence[Draw]) -> TimedBatch:  # noqa: D102 - see TimedLauncher
+        (draw,) = draws
+        stream = self._stream
+        self._write(self._c, bytes_of(self._poison))
+        self._write(self._bias, bytes_of(stream.bias(draw)))
+        self._write(self._b, bytes_of(stream.packed(draw)))
+        self._write(self._a, bytes_of(stream.a(draw)))
+        answer, wall_ns = self._supervisor.go(b"%d %r" % (self._buffers, draw.scale))
+        self._supervisor.read(self._output.ctypes.data, self._c, self._output.nbytes)
+        return TimedBatch(_durations([answer.get("ns")], 1), wall_ns)
+
+    def _write(self, address: int, values: Bytes) -> None:
+        self._supervisor.write(address, values.ctypes.data, values.nbytes)
+
+    def rows(self, number: int, rows: np.typing.NDArray[np.intp]) -> Halves:  # noqa: ARG002, D102 - see TimedLauncher
+        return self._output if len(rows) == len(self._output) else self._output[rows]
+
+    def whole(self, number: int) -> Halves:  # noqa: ARG002, D102 - see TimedLauncher
+        return self._output.copy()
+
+    def release(self) -> None:  # noqa: D102 - see TimedLauncher
+        return
+
+
+class DeviceTimedLauncher(TimedLauncher):
+    """Launches on a GPU in batches: each gets other pointers into the input pools on the device, and a C of its own."""
+
+    def __init__(self, build: BuildProxy, supervisor: Supervisor, config: int, stream: InputStream) -> None:
+        super().__init__(build, supervisor, config, stream)
+        self._row_bytes, self._c_bytes = 2 * stream.n, 2 * stream.n * stream.n
+        self.batch_size = max(1, min(64, MOST_OUTPUT_BYTES // self._c_bytes))
+        pools = [bytes_of(pool) for pool in (stream.a_pool, stream.pieces, stream.bias_pool)]
+        (self._staging,) = build.place([max(*(pool.nbytes for pool in pools), self._c_bytes)], guards=False)
+        addresses = supervisor.ask("alloc", sizes=[*(pool.nbytes for pool in pools), self.batch_size * self._c_bytes])[
+            "addresses"
+        ]
+        self._a, self._b, self._bias, self._c = addresses
+        for address, pool in zip(addresses, pools, strict=False):
+            supervisor.write(self._staging.address, pool.ctypes.data, pool.nbytes)
+            supervisor.ask("upload", device=address, host=self._staging.address, size=pool.nbytes)
+
+    def run(self, draws: Sequence[Draw]) -> TimedBatch:  # noqa: D102 - see TimedLauncher
+        n, fp8 = self._stream.n, int(self._stream.fp8)
+        calls = [
+            (
+                *(self._config, fp8, self._a + 2 * draw.a_at, self._b + 16 * draw.b_at, self._bias + 2 * draw.bias_at, c),
+                *(draw.scale, n, n, n),
+            )
+            for draw, c in zip(draws, range(self._c, self._c + len(draws) * self._c_bytes, self._c_bytes), strict=True)
+        ]
+        self._supervisor.ask("fill", device=self._c, half_word=POISON, count=len(draws) * self._c_bytes // 2)
+        self._supervisor.ask("arm", calls=calls)
+        _, wall_ns = self._supervisor.go()
+        return TimedBatch(_durations(self._supervisor.ask("durations").get("ns"), len(draws)), wall_ns)
+
+    def rows(self, number: int, rows: np.typing.NDArray[np.intp]) -> Halves:  # noqa: D102 - see TimedLauncher
+        found = np.empty((len(rows), self._stream.n), np.float16)
+        from_c = self._c + number * self._c_bytes
+        pieces = [
+            (self._staging.address + i * self._row_bytes, from_c + int(row) * self._row_bytes, self._row_bytes)
+            for i, row in enumerate(rows)
+        ]
+        self._supervisor.ask("download", pieces=pieces)
+        self._supervisor.read(found.ctypes.data, self._staging.address, found.nbytes)
+        return found
+
+    def whole(self, number: int) -> Halves:  # noqa: D102 - see TimedLauncher
+        found = np.empty((self._stream.n, self._stream.n), np.float16)
+        piece = (self._staging.address, self._c + number * self._c_bytes, self._c_bytes)
+        self._supervisor.ask("download", pieces=[piece])
+        self._supervisor.read(found.ctypes.data, self._staging.address, found.nbytes)
+        return found
+
+    def release(self) -> None:  # noqa: D102 - see TimedLauncher
+        self._supervisor.ask("free")
+
+
+def _durations(said: object, count: int) -> tuple[int, ...]:
+    if (
+        not isinstance(said, list)
+        or len(said) != count
+        or not all(isinstance(ns, int) and not isinstance(ns, bool) and 0 < ns < 1 << 53 for ns in said)
+    ):
+        raise BuildFailed(f"the process that runs the build says {str(said)[:80]} where {count} times in ns were asked")
+    return tuple(said)
