@@ -92,6 +92,7 @@ class GitReader:
     def __init__(self, place: Place) -> None:
         self.place = place
         self._ahead: dict[str, bytes] = {}
+        self._listings: dict[tuple[str, ...], bytes] = {}
 
     def found_head(self) -> str:
         """As `head`, when the repository was located."""
@@ -188,8 +189,14 @@ class GitReader:
         """A hash of everything that judges: the tree entries of `paths` in `commit`."""
         import hashlib
 
-        listing = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
-        return hashlib.sha256(listing.strip()).hexdigest()
+        return hashlib.sha256(self.listing(commit, paths).strip()).hexdigest()
+
+    def listing(self, commit: str, paths: Sequence[str]) -> bytes:
+        """Every file of `paths` in `commit` (its id), as `git ls-tree -r -z` lists them; asked of git once."""
+        key = (commit, *paths)
+        if key not in self._listings:
+            self._listings[key] = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
+        return self._listings[key]
 
     def names_commit(self, name: str) -> bool:
         """Does a full ref name lead to a commit that is there?"""

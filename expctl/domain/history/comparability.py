@@ -45,8 +45,11 @@ class Change:
     after: str
 
     def __str__(self) -> str:
-        before, after = (text[:HASH_LETTERS] if self.what in HASHES else text for text in (self.before, self.after))
-        return f"{self.what} {before} -> {after}"
+        return f"{self.what} {self.short(self.before)} -> {self.short(self.after)}"
+
+    def short(self, text: str) -> str:
+        """Return `before` or `after` as it is shown: a hash by its first letters."""
+        return text[:HASH_LETTERS] if self.what in HASHES else text
 
 
 def comparability_of(
