@@ -29,7 +29,9 @@ def rejected(tmp_path_factory: pytest.TempPathFactory) -> Foreign:
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["name"] for case in CASES])
-def test_an_edit_begins_an_epoch_and_opens_rules_as_the_table_says(case: dict[str, str], rejected: Foreign, tmp_path: Path) -> None:
+def test_an_edit_begins_an_epoch_and_opens_rules_as_the_table_says(
+    case: dict[str, str], rejected: Foreign, tmp_path: Path
+) -> None:
     repository = rejected.copy(tmp_path / "edited")
     text = (repository.root / case["file"]).read_text()
     assert case["find"] in text, "this edit changes nothing"

@@ -266,7 +266,9 @@ def test_a_yardstick_changes_with_all_that_shapes_a_figure(other: Protocol) -> N
         replace(PROTOCOL, gate=Gate(wait_s=5)),
         replace(PROTOCOL, goal="another goal", references=("a book",), name="another name"),
         replace(PROTOCOL, keep=KeepRule(worthwhile_percent=1.0), patch=PatchLimits(files=3)),
-        replace(PROTOCOL, targets={"cpu": replace(PROTOCOL.targets["cpu"], test=None, limits=ResourceLimits(most={"vgpr": 1}))}),
+        replace(
+            PROTOCOL, targets={"cpu": replace(PROTOCOL.targets["cpu"], test=None, limits=ResourceLimits(most={"vgpr": 1}))}
+        ),
         with_benchmark(rounds=46, timeout_s=9, peak_tflops=1.0),
     ],
 )

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from expctl.domain.experiment.figures import effect_text, throughput_text, time_text
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import (
-    Artifact,
     BenchmarkIdentity,
     ChangedCondition,
     Estimate,
