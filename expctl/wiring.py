@@ -85,7 +85,7 @@ def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" =
     """The do-not-repeat rules, and what their conditions are held against; where it `tries` no probe, as earlier tries said."""
     from expctl.adapters.rules.lookup import RuleLookup
 
-    return RuleLookup(git, index(git), tool=_version, probe=partial(_probe, place, tries), assumed=assumed)
+    return RuleLookup(git, index(git), tool=_version, probe=partial(_probe, place, tries), machine=machine, assumed=assumed)
 
 
 def _probe(place: Place, tries: bool, probe: "Probe") -> "ProbeAnswer":

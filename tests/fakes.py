@@ -23,8 +23,10 @@ from expctl.domain.errors import Busy, Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.proposal_files import Draft, Queued
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket, content_of
-from expctl.domain.experiment.record import Artifact, Fact, Finding, Record
+from expctl.domain.experiment.record import Artifact, BenchmarkIdentity, ChangedCondition, Fact, Finding, Record
 from expctl.domain.experiment.unreadable import Unreadable
+from expctl.domain.history.benchmark_identity import benchmark_identity_of
+from expctl.domain.history.comparability import Comparability, comparability_of
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.ledger.record_summary import RecordSummary, summary_of
 from expctl.domain.ledger.status_totals import StatusTotals
@@ -291,6 +293,17 @@ class FakeLibrary:
     def identity(self, commit: str, paths: Sequence[str]) -> str:
         return self.workspace.protocol_identity(commit, paths)
 
+    def benchmark_identity(self, commit: str, protocol: Protocol, target: str) -> BenchmarkIdentity:
+        files = self.identity(commit, protocol.harness)
+        return benchmark_identity_of(protocol, target, harness=files, code=f"code of {files}")
+
+    def comparability(self, commit: str, protocol: Protocol, target: str, environment: Mapping[str, str]) -> Comparability:
+        return comparability_of(
+            protocol=self.identity(commit, ("protocol.yaml", *protocol.harness)),
+            yardstick=self.benchmark_identity(commit, protocol, target),
+            environment=environment,
+        )
+
     def queued(self, commit: str, experiment: str) -> Queued:
         assert commit in self.workspace.commits
         if experiment in self.unreadable:
@@ -376,7 +389,7 @@ class FakeCircumstances:
 
     versions: dict[str, str] = field(default_factory=dict)
     judges: frozenset[str] = frozenset({"cpu"})
-    now_epoch: str = ""
+    other_epochs: dict[str, tuple[ChangedCondition, ...]] = field(default_factory=dict)
     keys: dict[str, frozenset[str]] = field(default_factory=dict)
     shapes: dict[str, str] = field(default_factory=dict)
     passing: dict[Probe, str] = field(default_factory=dict)
@@ -390,8 +403,8 @@ class FakeCircumstances:
     def version(self, tool: str) -> str:
         return self.versions.get(tool, "")
 
-    def epoch(self) -> str:
-        return self.now_epoch
+    def epoch_changes(self, experiment: str) -> tuple[ChangedCondition, ...]:
+        return self.other_epochs.get(experiment, ())
 
     def item_keys(self, path: str) -> frozenset[str]:
         return self.keys.get(path, frozenset())
@@ -917,8 +930,6 @@ class Stage:
         first = self.workspace.add("", files, "first")
         self.workspace.refs["refs/heads/main"] = first
         self.library = FakeLibrary(self.workspace, PROTOCOL)
-        judges = ("protocol.yaml", *PROTOCOL.harness)
-        self.circumstances.now_epoch = self.workspace.protocol_identity(first, judges)
         self.toolchains = FakeToolchains(self.workspace, gate=self.gate)
         self.steps.gate = self.gate
 

@@ -22,7 +22,6 @@ from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.queue_ticket import Ticket, content_of
 from expctl.domain.experiment.record import Fact, Record
-from expctl.domain.history.benchmark_identity import benchmark_identity_of
 
 KERNEL = Path(__file__).parents[2] / "tests" / "e2e" / "foreign_repository"
 GPU = """\
@@ -97,10 +96,10 @@ def generate(folder: Path, *, experiments: int, queued: int, findings: int, seed
     load(folder, kernel_files())
     reader = GitReader(locate(folder))
     first = reader.head()
-    protocol = GitLibrary(reader).protocol(first)
-    identity = reader.protocol_identity(first, ("protocol.yaml", *protocol.harness))
-    harness = reader.protocol_identity(first, protocol.harness)
-    yardsticks = {name: benchmark_identity_of(protocol, name, harness=harness) for name in protocol.decides}
+    library = GitLibrary(reader)
+    protocol = library.protocol(first)
+    identity = library.identity(first, ("protocol.yaml", *protocol.harness))
+    yardsticks = {name: library.benchmark_identity(first, protocol, name) for name in protocol.decides}
     made = list(records(experiments, seed, yardsticks=yardsticks, protocol=identity))
     draw = random.Random(seed + 1)  # noqa: S311  as above
     kept = next((each.id for each in reversed(made) if each.verdict is Verdict.KEEP), "P1")

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
-from expctl.domain.history.benchmark_identity import benchmark_identity_of
-from expctl.domain.history.comparability import comparability_of
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.values import dataclass
 from expctl.flow.repository.pending import read_queue
@@ -116,13 +114,9 @@ def epochs_now(
     library: Library, protocol: Protocol, head: str, epochs: Epochs, machine: Mapping[str, str]
 ) -> tuple[EpochNow, ...]:
     """The epoch of every target that decides and was measured before."""
-    measured = [name for name in protocol.decides if name in epochs.last]
-    identity = library.identity(head, ("protocol.yaml", *protocol.harness)) if measured else ""
-    harness = library.identity(head, protocol.harness) if measured else ""
     found = []
-    for name in measured:
-        stick = benchmark_identity_of(protocol, name, harness=harness)
-        ground = comparability_of(protocol=identity, yardstick=stick, environment=machine)
+    for name in [each for each in protocol.decides if each in epochs.last]:
+        ground = library.comparability(head, protocol, name, machine)
         epoch, last = epochs.current(name, ground), epochs.last[name]
         if epoch is not None:
             found.append(EpochNow(target=name, number=epoch.number, since=epoch.first.id, date=epoch.first.date[:10]))

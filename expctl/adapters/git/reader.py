@@ -91,6 +91,7 @@ class GitReader:
     def __init__(self, place: Place) -> None:
         self.place = place
         self._ahead: dict[str, bytes] = {}
+        self._listings: dict[tuple[str, ...], bytes] = {}
 
     def found_head(self) -> str:
         """Return the commit that HEAD named when the repository was located. Raises Refused if there was none."""
@@ -189,8 +190,14 @@ class GitReader:
         """Return the SHA-256 over the tree entries at and below `paths` in `commit`: the files that judge a candidate."""
         import hashlib
 
-        listing = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
-        return hashlib.sha256(listing.strip()).hexdigest()
+        return hashlib.sha256(self.listing(commit, paths).strip()).hexdigest()
+
+    def listing(self, commit: str, paths: Sequence[str]) -> bytes:
+        """Every file of `paths` in `commit` (its id), as `git ls-tree -r -z` lists them; asked of git once."""
+        key = (commit, *paths)
+        if key not in self._listings:
+            self._listings[key] = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout
+        return self._listings[key]
 
     def names_commit(self, name: str) -> bool:
         """Does a full ref name resolve to a commit that this repository has?"""

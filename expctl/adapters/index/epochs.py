@@ -32,6 +32,12 @@ def epochs_known(index: sqlite3.Connection) -> Epochs:
     return Epochs(all=tuple([each for _, each in found]), last={each.target: each for last, each in found if last})
 
 
+def epoch_of(index: sqlite3.Connection, name: str) -> Epoch | None:
+    """The epoch in which an experiment was measured; None where nobody knows."""
+    key = index.execute("select target, epoch from live where name = ?", (name,)).fetchone()
+    return next((each for each in epochs_known(index).all if (each.target, each.number) == key), None)
+
+
 def earliest(index: sqlite3.Connection, names: Iterable[str]) -> str:
     """The first date on which one of these was measured; after all dates when none was."""
     found = (index.execute(EARLIEST, (name,)).fetchone()[0] for name in names)

@@ -25,8 +25,10 @@ from expctl.domain.values import replace
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
     from expctl.domain.experiment.proposal_files import Queued
-    from expctl.domain.experiment.record import Record
+    from expctl.domain.experiment.record import BenchmarkIdentity, Record
     from expctl.domain.experiment.unreadable import Unreadable
+    from expctl.domain.history.comparability import Comparability
+    from expctl.domain.history.epochs import Epoch
     from expctl.domain.ledger.record_summary import RecordSummary
     from expctl.domain.ledger.status_totals import StatusTotals
     from expctl.domain.queue.dependency_answer import Profile
@@ -35,6 +37,7 @@ PROTOCOL = "protocol.yaml"
 PROBE_FILE = re.compile(r"[\w./-]+\.(hip|cu|cpp|h)", re.ASCII)
 FINDINGS = f"{EXPERIMENTS}/findings.yaml"
 RECORD = "record.json"
+HARNESS_CODE = "code of the harness"
 PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
 
 
@@ -75,6 +78,38 @@ class GitLibrary:
     def identity(self, commit: str, paths: Sequence[str]) -> str:
         """Return the SHA-256 over the tree entries of `paths` (files or folders) in `commit`."""
         return self._git.protocol_identity(commit, paths)
+
+    def benchmark_identity(self, commit: str, protocol: Protocol, target: str) -> BenchmarkIdentity:
+        """What judges a run of `target` on `commit`, whose protocol is given."""
+        from expctl.domain.history.benchmark_identity import benchmark_identity_of
+
+        files, listing = self.identity(commit, protocol.harness), self._git.listing(commit, protocol.harness)
+        code = self._kept.read({HARNESS_CODE: listing}, str, lambda _, found: self._harness_code(found))[HARNESS_CODE]
+        return benchmark_identity_of(protocol, target, harness=files, code=code)
+
+    def comparability(self, commit: str, protocol: Protocol, target: str, environment: Mapping[str, str]) -> Comparability:
+        """What a measurement of `target` on `commit` would be comparable to; `environment` are facts of machine and tools."""
+        from expctl.domain.history.comparability import comparability_of
+
+        return comparability_of(
+            protocol=self.identity(commit, (PROTOCOL, *protocol.harness)),
+            yardstick=self.benchmark_identity(commit, protocol, target),
+            environment=environment,
+        )
+
+    def epoch_of(self, commit: str, experiment: str) -> Epoch | None:
+        """The epoch in which an experiment was measured, by the records of `commit`; None where nobody knows."""
+        from expctl.adapters.index.epochs import epoch_of
+
+        return self._index.ask(commit, lambda index: epoch_of(index, experiment))
+
+    def _harness_code(self, listing: bytes) -> str:
+        from expctl.domain.history.harness_code import HarnessFile, harness_code
+
+        entries = (line.split("\t", 1) for line in listing.decode(errors="surrogateescape").split("\0") if line)
+        files = [(path, *head.split()) for head, path in entries]
+        blobs = self._git.read_blobs(name for _, _, kind, name in files if kind == "blob")
+        return harness_code(HarnessFile(path, mode, blobs.get(name, name.encode())) for path, mode, _, name in files)
 
     def queued(self, commit: str, experiment: str) -> Queued:
         """Read one proposal with its patch. Raises Refused if it isn't committed or not well formed."""

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from expctl.domain.experiment.record import ChangedCondition
+from expctl.domain.history.comparability import Comparability
 from expctl.domain.patch.code_lines import added_lines, code_lines
 from expctl.domain.patch.identity import item_keys, shape_hash
 from expctl.domain.patch.source_items import items_of
@@ -15,6 +17,7 @@ from expctl.domain.rules.conditions import ARCHITECTURE, EPOCH
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
+    from expctl.adapters.records.repository_contents import GitLibrary
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.rules.current_facts import ProbeAnswer
@@ -31,7 +34,8 @@ class RepositoryFacts:
         reader: GitReader,
         commit: str,
         *,
-        protocol: Callable[[str], Protocol],
+        library: GitLibrary,
+        machine: Callable[[], Mapping[str, str]],
         tool: AskTool,
         probe: TryProbe,
         judges: frozenset[str] | None = None,
@@ -39,7 +43,8 @@ class RepositoryFacts:
     ) -> None:
         self._git = reader
         self._commit = commit
-        self._protocol_of = protocol
+        self._library = library
+        self._machine = machine
         self._tool = tool
         self._probe = probe
         self._judges = judges
@@ -48,6 +53,7 @@ class RepositoryFacts:
         self._versions: dict[str, str] = {}
         self._keys: dict[str, frozenset[str]] = {}
         self._answers: dict[Probe, ProbeAnswer] = {}
+        self._comparable: dict[str, Comparability] = {}
 
     def architectures(self) -> frozenset[str]:
         """Return the architectures of the chosen targets; of all targets of the protocol if none were chosen."""
@@ -65,9 +71,17 @@ class RepositoryFacts:
             self._versions[tool] = self._assumed.get(tool) or self._tool(tool)
         return self._versions[tool]
 
-    def epoch(self) -> str:
-        """Return the identity of protocol and harness, the files that judge a candidate."""
-        return self._assumed.get(EPOCH) or self._epoch
+    def epoch_changes(self, experiment: str) -> tuple[ChangedCondition, ...]:
+        """What differs between the epoch in which `experiment` was measured and a measurement of its target here and now."""
+        epoch = self._library.epoch_of(self._commit, experiment)
+        if epoch is None:
+            return ()
+        if EPOCH in self._assumed:
+            return (ChangedCondition(condition=EPOCH, was=epoch.name, now=self._assumed[EPOCH]),)
+        return tuple(
+            ChangedCondition(condition=EPOCH, was=f"{each.what} {each.short(each.before)}", now=each.short(each.after))
+            for each in epoch.changes_to(self._comparability(epoch.target))
+        )
 
     def item_keys(self, path: str) -> frozenset[str]:
         """Return the keys of the items of a file of the commit; none if there is no such file."""
@@ -112,11 +126,15 @@ class RepositoryFacts:
 
     @cached_property
     def _protocol(self) -> Protocol:
-        return self._protocol_of(self._commit)
+        return self._library.protocol(self._commit)
 
-    @cached_property
-    def _epoch(self) -> str:
-        return self._git.protocol_identity(self._commit, ("protocol.yaml", *self._protocol.harness))
+    def _comparability(self, target: str) -> Comparability:
+        """Of a target that the protocol has no more nothing is known."""
+        if target not in self._comparable:
+            known = target in self._protocol.targets
+            found = self._library.comparability(self._commit, self._protocol, target, self._machine()) if known else None
+            self._comparable[target] = found or Comparability()
+        return self._comparable[target]
 
     def _text(self, path: str) -> str:
         if path not in self._texts:

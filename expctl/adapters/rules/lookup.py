@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from expctl.domain.errors import Refused
@@ -35,15 +35,26 @@ FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 
 
 class RuleLookup:
-    """Looks up rules in commits of one repository. `assumed` replaces some current facts (current_facts.py)."""
+    """Looks up rules in commits of one repository.
+
+    `machine` tells facts of this machine, as a record has them; `assumed` replaces some current facts (current_facts.py).
+    """
 
     def __init__(
-        self, reader: GitReader, index: RecordIndex, *, tool: AskTool, probe: TryProbe, assumed: Mapping[str, str] | None = None
+        self,
+        reader: GitReader,
+        index: RecordIndex,
+        *,
+        tool: AskTool,
+        probe: TryProbe,
+        machine: Callable[[], Mapping[str, str]] = dict,
+        assumed: Mapping[str, str] | None = None,
     ) -> None:
         self._git = reader
         self._index = index
         self._tool = tool
         self._probe = probe
+        self._machine = machine
         self._assumed = assumed
         self._last: tuple[str, bytes, tuple[FileTexts, ...]] | None = None
 
@@ -99,11 +110,11 @@ class RuleLookup:
         """Return the current facts of a commit and of this machine; `architectures` are those of the chosen targets."""
         from expctl.adapters.rules.current_facts import RepositoryFacts
 
-        protocol = self._library().protocol
         return RepositoryFacts(
             self._git,
             commit,
-            protocol=protocol,
+            library=self._library(),
+            machine=self._machine,
             tool=self._tool,
             probe=self._probe,
             judges=architectures,

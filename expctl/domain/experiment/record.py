@@ -101,7 +101,8 @@ class Rule:
 
     `change`, `settings`, `region` and `shapes` are those of change_identity.py; `code` is the machine code at home; `judged`
     is the target on which it failed (the record's own where none is named). `lapsed` are changes that were verified once and
-    for all; everything else is looked at anew whenever somebody asks.
+    for all; everything else is looked at anew whenever somebody asks. `worthwhile_percent` is what protocol.yaml called a
+    worthwhile gain then: the rule of a smaller effect ends with its epoch.
     """
 
     text: str
@@ -117,6 +118,7 @@ class Rule:
     probe: Probe | None = None
     lapsed: tuple[ChangedCondition, ...] = ()
     reopened_by: str = ""
+    worthwhile_percent: float = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,12 +144,15 @@ class History:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkIdentity:
     """What judged: `harness` is a hash of the harness' files, `kpi` and `build` say what is timed and how it is built, as
-    text that is equal when they are (see domain/history/benchmark_identity.py). Records from before it have none.
+    text that is equal when they are (domain/history/benchmark_identity.py). `harness_code` is a hash of the harness' code
+    without comments, white space and docstrings (domain/history/harness_code.py); older records have none, the oldest have no
+    identity at all.
     """
 
     harness: str
     kpi: str
     build: str
+    harness_code: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

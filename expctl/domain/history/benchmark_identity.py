@@ -7,16 +7,19 @@ from expctl.domain.experiment.record import BenchmarkIdentity
 from expctl.domain.protocol.model import Protocol, Style, Target
 
 
-def benchmark_identity_of(protocol: Protocol, target: str, *, harness: str) -> BenchmarkIdentity:
-    """The yardstick of `target`; `harness` is the hash of the harness' files (`Workspace.protocol_identity` of them)."""
-    return BenchmarkIdentity(harness=harness, kpi=kpi_text(protocol, target), build=_build_text(protocol.targets[target]))
+def benchmark_identity_of(protocol: Protocol, target: str, *, harness: str, code: str = "") -> BenchmarkIdentity:
+    """Return what judges a run of `target`. `harness` is the hash of the harness' files, `code` that of their code alone."""
+    return BenchmarkIdentity(
+        harness=harness, kpi=kpi_text(protocol, target), build=_build_text(protocol.targets[target]), harness_code=code
+    )
 
 
 def kpi_text(protocol: Protocol, target: str) -> str:
     """All that shapes a figure: `n=512 (0.6), n=384 (0.4); fine, 100 quads of 1, respawn 1, wall_time; command 1f2e3d4c`.
 
     Limits, gate, wait times and words that no step reads are not in it: an edit of those leaves figures comparable. The
-    environment of the steps and the benchmark's command stand in the hash at the end. Empty for a guard.
+    environment of the steps (values that are set, names that are let through) and the benchmark's command stand in the hash
+    at the end. Empty for a guard.
     """
     benchmark, kind = protocol.targets[target].benchmark, protocol.targets[target].number_kind
     if benchmark is None:
@@ -24,6 +27,7 @@ def kpi_text(protocol: Protocol, target: str) -> str:
     sizes = ", ".join(f"{size.name} ({size.weight:g})" for size in benchmark.sizes)
     fine = f"{benchmark.quads} quads of " if benchmark.style is Style.FINE else "iterations: "
     parts = [list(benchmark.argv), sorted(protocol.environment.set.items()), [size.flop for size in benchmark.sizes]]
+    parts += [sorted(protocol.environment.pass_through)] if protocol.environment.pass_through else []
     command = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:8]
     return f"{sizes}; {benchmark.style}, {fine}{benchmark.iterations}, respawn {benchmark.respawn}, {kind}; command {command}"
 

@@ -13,10 +13,11 @@ if TYPE_CHECKING:
 
 HASH_LETTERS = 8
 
-# What `protocol` stands for as a whole, and a yardstick says one by one.
-JUDGES = ("harness", "KPI", "build", "sizes")
+HARNESS, CODE = "harness", "harness code"
+# What `protocol` stands for as a whole, and a record's `yardstick` says one by one.
+JUDGES = (HARNESS, CODE, "KPI", "build", "sizes")
 PROTOCOL = "protocol.yaml or harness"
-HASHES = ("harness", PROTOCOL)
+HASHES = (HARNESS, CODE, PROTOCOL)
 # Facts of the machine in `environment`; every other fact there is the version of a tool of the build.
 MACHINE_FACTS = frozenset(
     ("cpu", "vector", "cores", "memory_gib", "os", "architecture", "python", "gpu", "machine", "driver", "clock_policy")
@@ -26,8 +27,9 @@ NO_COMPILER = frozenset(("elftools",))  # it hashes builds and shapes none
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparability:
-    """`protocol` is the identity of protocol.yaml with the harness. `parts` are named texts: of the harness, the KPI, the
-    build, the compiler, the machine, its kernel, driver and clock policy. What is not known is left out of both.
+    """`protocol` is the hash of protocol.yaml and the harness as files. `parts` are named texts: of the harness as files and
+    as code, the KPI, the build, the compiler, the machine, its kernel, driver and clock policy. What is not known is left out
+    of both.
     """
 
     protocol: str = ""
@@ -43,8 +45,11 @@ class Change:
     after: str
 
     def __str__(self) -> str:
-        before, after = (text[:HASH_LETTERS] if self.what in HASHES else text for text in (self.before, self.after))
-        return f"{self.what} {before} -> {after}"
+        return f"{self.what} {self.short(self.before)} -> {self.short(self.after)}"
+
+    def short(self, text: str) -> str:
+        """Return `before` or `after` as it is shown: a hash by its first letters."""
+        return text[:HASH_LETTERS] if self.what in HASHES else text
 
 
 def comparability_of(
@@ -54,7 +59,8 @@ def comparability_of(
     tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
     cores = f", {environment['cores']} cores" if "cores" in environment else ""
     parts = {
-        "harness": yardstick.harness if yardstick else "",
+        HARNESS: yardstick.harness if yardstick else "",
+        CODE: yardstick.harness_code if yardstick else "",
         "KPI": yardstick.kpi if yardstick else "",
         "build": yardstick.build if yardstick else "",
         "sizes": ", ".join(sizes) or _sizes_of(yardstick.kpi if yardstick else ""),
@@ -79,15 +85,18 @@ def grounds_of(record: Record) -> tuple[tuple[str, str, Comparability], ...]:
 def changes(before: Comparability, after: Comparability, *, protocols: frozenset[str] = frozenset()) -> tuple[Change, ...]:
     """What differs, among what both know. `protocols` are further identities that `before` is known under.
 
-    An equal identity of protocol and harness settles all that these decide; a different one says nothing where both know
-    the parts, and must count as a difference where one doesn't.
+    An equal hash of protocol.yaml and harness settles all that these decide; a different one says nothing where both know
+    the parts, and must count as a difference where one doesn't. The harness' files decide only where one of them doesn't know
+    its code: a comment is no difference between two that do.
     """
     same = bool(after.protocol) and after.protocol in (protocols | {before.protocol})
-    told = all(name in ground.parts for ground in (before, after) for name in ("harness", "KPI", "build"))
+    told = all(name in ground.parts for ground in (before, after) for name in (HARNESS, "KPI", "build"))
+    coded = CODE in before.parts and CODE in after.parts
+    settled = {*(JUDGES if same else ()), *(("sizes",) if told else ()), *((HARNESS,) if coded else ())}
     found = [
         Change(what=name, before=text, after=after.parts[name])
         for name, text in before.parts.items()
-        if after.parts.get(name, text) != text and not (same and name in JUDGES) and not (name == "sizes" and told)
+        if after.parts.get(name, text) != text and name not in settled
     ]
     if not same and not told and before.protocol and after.protocol:
         found.insert(0, Change(what=PROTOCOL, before=before.protocol, after=after.protocol))

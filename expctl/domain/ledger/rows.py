@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.experiment.record import OBJECTIVE, ChangedCondition, Estimate, Origin, Record, Replication, Rule
 from expctl.domain.queue.ordering import Entry, State
-from expctl.domain.rules.conditions import conditions_of
+from expctl.domain.rules.conditions import EPOCH, conditions_of
 from expctl.domain.rules.match_levels import WaivedRepeat, levels_of
 from expctl.domain.values import dataclass
 
@@ -158,7 +158,7 @@ def _weak(record: Record) -> str:
 
 
 def _conditions(rule: Rule) -> tuple[tuple[str, str], ...]:
-    named = dict(rule.conditions)
+    named = {name: value for name, value in rule.conditions.items() if name != EPOCH}  # of older records: a hash
     named |= {"touched": ", ".join(sorted(rule.region))} if rule.region else {}
     named |= {"probe": f"fails until it {rule.probe.until} for {rule.probe.arch}"} if rule.probe else {}
     return tuple(sorted(named.items()))

@@ -9,12 +9,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from expctl.domain.experiment.record import ChangedCondition, Record
-from expctl.domain.rules.match_levels import Level, judged_of
+from expctl.domain.rules.match_levels import Level
 from expctl.domain.rules.open_conditions import ARCHITECTURE as ARCHITECTURE
 from expctl.domain.rules.open_conditions import EPOCH as EPOCH
-from expctl.domain.rules.open_conditions import EPOCH_DIGITS as EPOCH_DIGITS
 from expctl.domain.rules.open_conditions import PROBE, REGION, SCHEMA, RuleConditions
-from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
     from expctl.domain.rules.current_facts import Circumstances
@@ -41,7 +39,7 @@ def conditions_of(record: Record, level: Level | None = None) -> RuleConditions:
         lapsed=tuple((each.condition, each.was, each.now, each.evidence) for each in rule.lapsed),
         architecture=_architecture(record),
         versions=() if probe else tuple((name, rule.conditions[name]) for name in COMPILERS if rule.conditions.get(name)),
-        epoch=_epoch(record),
+        epoch=record.id if small_effect(record) else "",
         base=record.base[:7],
         region=tuple((path, tuple(keys)) for path, keys in rule.region.items()) if by_region else (),
         shapes=tuple(rule.shapes.items()) if by_shape else (),
@@ -54,7 +52,8 @@ def verified(record: Record) -> tuple[tuple[str, str], ...]:
     rule = record.rule
     if rule is None:
         return ()
-    listed = [(name, value) for name, value in ((ARCHITECTURE, _architecture(record)), (EPOCH, _epoch(record))) if value]
+    epoch = f"of {record.id} on {record.target}" if small_effect(record) else ""
+    listed = [(name, value) for name, value in ((ARCHITECTURE, _architecture(record)), (EPOCH, epoch)) if value]
     listed += [] if rule.probe else [(name, rule.conditions[name]) for name in COMPILERS if name in rule.conditions]
     listed += [(REGION, ", ".join(sorted(rule.region)))] if rule.region else []
     listed += [(SCHEMA, ", ".join(sorted(rule.shapes)))] if rule.shapes else []
@@ -68,8 +67,11 @@ def _architecture(record: Record) -> str:
     return conditions.get(ARCHITECTURE) or conditions.get(TARGET, "")
 
 
-def _epoch(record: Record) -> str:
-    """Of everything that was tested or timed. A build that failed did so whatever the harness."""
-    conditions = record.rule.conditions if record.rule is not None else {}
-    built = judged_of(record) in record.artifacts.get(Side.CANDIDATE, {})
-    return conditions.get(EPOCH) or (record.protocol[:EPOCH_DIGITS] if built else "")
+def small_effect(record: Record) -> bool:
+    """Could the measured effect of a rejected change be another one on another machine or harness?
+
+    It could unless the objective or one of the sizes is a clear loss: the upper end of its 95 % interval, plus what
+    protocol.yaml calls a worthwhile gain, lies below zero. What was not timed (a build or test that failed) has no effect.
+    """
+    margin = record.rule.worthwhile_percent if record.rule is not None else 0.0
+    return bool(record.estimates) and all(each.high_percent + margin >= 0 for each in record.estimates)

@@ -61,6 +61,7 @@ def rule_of(
     code: str,
     judged: str,
     conditions: Mapping[str, str],
+    worthwhile_percent: float,
 ) -> Rule:
     """The rule that a REJECT leaves."""
     from expctl.domain.experiment.record import Rule
@@ -77,6 +78,7 @@ def rule_of(
         region=identity.region,
         shapes=identity.shapes,
         probe=proposal.probe,
+        worthwhile_percent=worthwhile_percent,
     )
 
 

@@ -21,7 +21,6 @@ ARCHITECTURE, EPOCH, REGION, SCHEMA, PROBE = (
     "config schema",
     "probe",
 )
-EPOCH_DIGITS = 12
 
 Named = tuple[tuple[str, str], ...]
 
@@ -29,8 +28,9 @@ Named = tuple[tuple[str, str], ...]
 class RuleConditions(NamedTuple):
     """The values of the verified conditions as they were on `base`; empty where the rule doesn't depend on one.
 
-    `lapsed` are (condition, was, now, evidence) of what changed once and for all, `versions` those of compilers, `region` the
-    items of each file that the change touched, `shapes` the files of its settings, `probe` its source, architecture and end.
+    `lapsed` are (condition, was, now, evidence) of what changed once and for all, `versions` those of compilers, `epoch` the
+    experiment by whose measurement it stands and falls, `region` the items of each file that the change touched, `shapes` the
+    files of its settings, `probe` its source, architecture and end.
     """
 
     lapsed: tuple[tuple[str, str, str, str], ...] = ()
@@ -52,8 +52,7 @@ class RuleConditions(NamedTuple):
             found = now.version(name)
             if found and found != was:
                 yield ChangedCondition(condition=name, was=was, now=found)
-        if self.epoch and not now.epoch().startswith(self.epoch):
-            yield ChangedCondition(condition=EPOCH, was=self.epoch, now=now.epoch()[:EPOCH_DIGITS])
+        yield from now.epoch_changes(self.epoch) if self.epoch else ()
         yield from self._region(now)
         for path, shape in self.shapes:
             if shape != now.shape(path):

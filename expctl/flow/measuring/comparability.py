@@ -1,24 +1,14 @@
-"""The ground on which a measurement of one commit would stand here and now."""
+"""What a measurement of one commit would be comparable to, here and now."""
 
-from expctl.domain.experiment.record import BenchmarkIdentity
-from expctl.domain.history.benchmark_identity import benchmark_identity_of
-from expctl.domain.history.comparability import Comparability, comparability_of
+from expctl.domain.history.comparability import Comparability
 from expctl.domain.protocol.model import Protocol, Target
 from expctl.ports.context import Context, Tools
 
 
 def comparability_here(context: Context, equipment: Tools, protocol: Protocol, base: str, target: str) -> Comparability:
     """Protocol and harness as they stand in `base`, tools and machine as they are now."""
-    return comparability_of(
-        protocol=context.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness)),
-        yardstick=yardstick(context, protocol, base, target),
-        environment=environment(context, equipment, target, protocol.targets[target]),
-    )
-
-
-def yardstick(context: Context, protocol: Protocol, base: str, target: str) -> BenchmarkIdentity:
-    """What judges a run of `target` on `base`."""
-    return benchmark_identity_of(protocol, target, harness=context.workspace.protocol_identity(base, protocol.harness))
+    facts = environment(context, equipment, target, protocol.targets[target])
+    return context.library.comparability(base, protocol, target, facts)
 
 
 def environment(context: Context, equipment: Tools, name: str, target: Target) -> dict[str, str]:

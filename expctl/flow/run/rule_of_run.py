@@ -2,26 +2,21 @@
 
 from expctl.domain.experiment.record import Rule, Waiver
 from expctl.domain.protocol.architectures import architecture_of
-from expctl.domain.rules.conditions import ARCHITECTURE, COMPILERS, EPOCH, EPOCH_DIGITS
+from expctl.domain.rules.conditions import ARCHITECTURE, COMPILERS
 from expctl.domain.rules.matching import rule_of
 from expctl.domain.run.events import Built
 from expctl.domain.run.failing_target import judged_target
 from expctl.domain.run.state_machine import Run
-from expctl.domain.verdict.samples import Side
 from expctl.flow.repository import preflight
 from expctl.flow.rules.repeat_check import check_code
 from expctl.flow.run.open_run import OpenRun
 
 
 def recorded_rule(opened: OpenRun, run: Run, reason: str, *, code: str) -> Rule:
-    """What a REJECT forbids from now on; `code` is the machine code at home.
-
-    A candidate that did not build would not in any epoch of the harness, so its rule names none.
-    """
+    """Return what a REJECT forbids from now on; `code` is the machine code at home."""
     context, base, judged = opened.context, opened.begun.base, judged_target(run)
     target = opened.protocol.targets[judged]
     versions = dict(getattr(opened.equipment.toolchains.availability(judged, target), "versions", {}))
-    epoch = context.workspace.protocol_identity(base, ("protocol.yaml", *opened.protocol.harness))
     return rule_of(
         opened.queued.proposal,
         reason,
@@ -32,8 +27,8 @@ def recorded_rule(opened: OpenRun, run: Run, reason: str, *, code: str) -> Rule:
             ARCHITECTURE: architecture_of(judged, target),
             "baseline": base[:12],
             **{name: versions[name] for name in COMPILERS if name in versions},
-            **({EPOCH: epoch[:EPOCH_DIGITS]} if run.artifact(Side.CANDIDATE, judged) else {}),
         },
+        worthwhile_percent=opened.protocol.keep.worthwhile_percent,
     )
 
 

@@ -20,7 +20,7 @@ from expctl.domain.verdict.interference import taint_notes
 from expctl.domain.verdict.judge import estimates_of
 from expctl.domain.verdict.samples import Side
 from expctl.domain.verdict.sequential_test import Decision
-from expctl.flow.measuring.comparability import environment, tool_versions, yardstick
+from expctl.flow.measuring.comparability import environment, tool_versions
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message, record_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
@@ -101,7 +101,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
             environment=environment(opened.context, opened.equipment, opened.begun.target, opened.target),
             procedure=decision.procedure,
             samples_sha256=samples_sha256,
-            yardstick=yardstick(opened.context, opened.protocol, opened.begun.base, opened.begun.target),
+            yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
         )
         return replace(opened.earlier, replications=(*opened.earlier.replications, replication))
     artifacts = _artifacts(run)
@@ -141,7 +141,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         waivers=waivers_of(opened, run),
         procedure=decision.procedure,
         samples_sha256=samples_sha256,
-        yardstick=yardstick(opened.context, opened.protocol, opened.begun.base, opened.begun.target),
+        yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
     )
 
 

@@ -1,8 +1,10 @@
 """The index of rules on a real repository: it finds what reading every record would find, and may be deleted at any time."""
 
 import json
+import re
 import sqlite3
 import subprocess
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from expctl.adapters.codec.record_codec import record_bytes
-from expctl.adapters.git.reader import locate
+from expctl.adapters.git.reader import Place, locate
 from expctl.adapters.git.workspace import GitWorkspace
 from expctl.adapters.index.record_index import RecordIndex
+from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.adapters.rules.lookup import RuleLookup
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Probe, Verdict
@@ -42,6 +45,19 @@ KNOWN = {
     "pattern": Candidate(identity=ChangeIdentity(added=("volatile int x;",)), codes={}),
 }
 UNKNOWN = Candidate(identity=ChangeIdentity(patch_id="p2", added=("int x;",), settings={"k": "4"}), codes={"cpu": "c0"})
+
+
+class ReadingWorkspace(GitWorkspace):
+    """Notes which blobs are read."""
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self.read: list[str] = []
+
+    def read_blobs(self, blobs: Iterable[str]) -> dict[str, bytes]:
+        names = list(blobs)
+        self.read += names
+        return super().read_blobs(names)
 
 
 def book(repository: Repository) -> RuleLookup:
@@ -172,8 +188,82 @@ def test_circumstances_are_those_of_the_commit_and_of_what_is_assumed(repository
     assert (now.item_keys("gone"), now.shape("gone"), now.architectures()) == (frozenset(), "", frozenset({"cpu"}))
     assert (now.version("cc"), now.version("cc"), asked) == ("1.0", "1.0", ["cc"])
     assert now.probe(Probe(source="x")).passes
-    assumed = circumstances(cc="2.0", architecture="sm_90", epoch="e")
-    assert (assumed.version("cc"), assumed.architectures(), assumed.epoch()) == ("2.0", frozenset({"sm_90"}), "e")
+    assumed = circumstances(cc="2.0", architecture="sm_90")
+    assert (assumed.version("cc"), assumed.architectures()) == ("2.0", frozenset({"sm_90"}))
+
+
+PROTOCOL = """version: 1
+name: p
+scope: [src]
+harness: [bench]
+decides: [cpu]
+targets:
+  cpu:
+    build: {toolchain: command, argv: [make]}
+    test: {argv: [bench/test.py], timeout_s: 1}
+    benchmark: {argv: [bench/run.py], timeout_s: 1, sizes: [{name: n=8, weight: 1}]}
+"""
+HARNESS = b"import sys\nprint(7919)\n"
+
+
+def measured_here(repository: Repository) -> str:
+    """A repository in which P1 was measured on its head, under its own protocol and harness, on a CPU of type A."""
+    repository.write("protocol.yaml", PROTOCOL)
+    repository.write("bench/run.py", HARNESS)
+    base = repository.commit("a harness")
+    library = GitLibrary(GitWorkspace(locate(repository.root)))
+    judged_by = library.benchmark_identity(base, library.protocol(base), "cpu")
+    protocol = library.identity(base, ("protocol.yaml", "bench"))
+    return conclude(repository, replace(PLAIN, base=base, protocol=protocol, yardstick=judged_by, environment={"cpu": "A"}))
+
+
+def changes_of(repository: Repository, experiment: str = "P1", cpu: str = "A", **assumed: str) -> list[str]:
+    workspace = GitWorkspace(locate(repository.root))
+    made = RuleLookup(
+        workspace,
+        RecordIndex(workspace, workspace.state / "records.sqlite"),
+        tool=lambda _: "",
+        probe=lambda _: ProbeAnswer(passes=False, said="no"),
+        machine=lambda: {"cpu": cpu},
+        assumed=assumed,
+    )
+    changed = made.circumstances(repository.head()).epoch_changes(experiment)
+    assert {each.condition for each in changed} <= {"epoch"}
+    return [f"{each.was} -> {each.now}" for each in changed]
+
+
+def test_a_measurement_stands_until_its_epoch_ends(repository: Repository) -> None:
+    measured_here(repository)
+    assert changes_of(repository) == []
+    assert changes_of(repository, "P9") == [], "of what nobody measured nothing has changed"
+    assert changes_of(repository, cpu="B") == ["machine A -> B"]
+    assert changes_of(repository, epoch="another") == ["cpu 1 -> another"]
+    repository.write("protocol.yaml", "# a comment\n" + PROTOCOL)
+    repository.write("bench/run.py", b'"""Times."""\n' + HARNESS)
+    repository.commit("comments")
+    assert changes_of(repository) == []
+    repository.write("bench/run.py", HARNESS.replace(b"7919", b"7907"))
+    repository.commit("other inputs")
+    (changed,) = changes_of(repository)
+    assert re.fullmatch(r"harness code [0-9a-f]{8} -> [0-9a-f]{8}", changed)
+    repository.write("bench/run.py", HARNESS)
+    repository.write("protocol.yaml", PROTOCOL.replace("cpu", "gpu"))
+    repository.commit("another target")
+    assert changes_of(repository) == [], "nothing is known of a target that is gone"
+
+
+def test_the_code_of_a_harness_is_read_once(repository: Repository) -> None:
+    head = measured_here(repository)
+
+    def files_read() -> list[str]:
+        workspace = ReadingWorkspace(locate(repository.root))
+        library = GitLibrary(workspace, RecordIndex(workspace, workspace.state / "records.sqlite"))
+        library.stock(head)
+        before = len(workspace.read)
+        assert library.benchmark_identity(head, library.protocol(head), "cpu").harness_code
+        return [name for name in workspace.read[before:] if not name.startswith(head)]
+
+    assert [len(files_read()) for _ in range(3)] == [1, 0, 0]
 
 
 def test_json_of_a_record_is_not_trusted(repository: Repository) -> None:

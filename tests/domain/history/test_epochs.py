@@ -17,7 +17,19 @@ from expctl.domain.ledger.epoch_lines import borders_between, pending
 from expctl.domain.ledger.model import place_of
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.simplify_budget import simplify_used_percent
-from expctl.domain.protocol.model import Benchmark, Build, Environment, Gate, Protocol, Size, Target, Toolchain
+from expctl.domain.protocol.model import (
+    Benchmark,
+    Build,
+    Environment,
+    Gate,
+    KeepRule,
+    PatchLimits,
+    Protocol,
+    ResourceLimits,
+    Size,
+    Target,
+    Toolchain,
+)
 from expctl.domain.protocol.step import Step
 
 MACHINE = {"cpu": "a CPU", "cores": "2", "os": "Linux 6.18", "python": "3.11.7", "elftools": "0.33"}
@@ -115,6 +127,37 @@ def test_equal_protocols_are_one_epoch_however_a_later_version_words_the_yardsti
     assert numbers(record("P1"), record("P2", stick=replace(STICK, kpi="n=512, in other words"))) == [1, 1]
 
 
+CODED = replace(STICK, harness_code="c1")
+
+
+@pytest.mark.parametrize(
+    ("later", "number"),
+    [
+        (replace(CODED, harness="h2"), 1),
+        (replace(CODED, harness="h2", harness_code="c2"), 2),
+        (replace(CODED, harness_code="c2"), 2),
+        (replace(STICK, harness="h2"), 2),
+        (STICK, 1),
+    ],
+    ids=["a comment", "code", "code, whatever the files", "an older record of other files", "an older record of these files"],
+)
+def test_the_code_of_the_harness_decides_where_both_know_it_and_the_files_elsewhere(
+    later: BenchmarkIdentity, number: int
+) -> None:
+    assert numbers(record("P1", stick=CODED), record("P2", stick=later, protocol="p2")) == [1, number]
+
+
+def test_an_epoch_of_older_records_learns_the_code_of_its_harness_from_a_later_one() -> None:
+    records = [
+        record("P1", stick=None),
+        record("P2", stick=CODED),
+        record("P3", stick=replace(CODED, harness="h2"), protocol="p2"),
+        record("P4", stick=replace(CODED, harness_code="c2"), protocol="p3"),
+    ]
+    assert numbers(*records) == [1, 1, 1, 2]
+    assert [str(change) for change in epochs_of(records).all[1].begins] == ["harness code c1 -> c2"]
+
+
 def test_targets_count_by_themselves_and_imported_records_have_no_epoch() -> None:
     records = [record("P1"), record("P2", target="gpu"), replace(record("P3"), base="", origin=Origin.IMPORTED)]
     assert numbers(*records) == [1, 1, 0]
@@ -208,6 +251,7 @@ def with_benchmark(**changes: object) -> Protocol:
         with_benchmark(sizes=BENCHMARK.sizes[:1]),
         with_benchmark(sizes=(replace(BENCHMARK.sizes[0], weight=0.5), replace(BENCHMARK.sizes[1], weight=0.5))),
         replace(PROTOCOL, environment=Environment(set={"OMP_NUM_THREADS": "2"})),
+        replace(PROTOCOL, environment=Environment(pass_through=("OMP_NUM_THREADS",))),
         replace(
             PROTOCOL, targets={"cpu": replace(PROTOCOL.targets["cpu"], build=Build(toolchain=Toolchain.ZIG_CPU, source="k.c"))}
         ),
@@ -221,7 +265,11 @@ def test_a_yardstick_changes_with_all_that_shapes_a_figure(other: Protocol) -> N
     "other",
     [
         replace(PROTOCOL, gate=Gate(wait_s=5)),
-        replace(PROTOCOL, goal="another goal", references=("a book",)),
+        replace(PROTOCOL, goal="another goal", references=("a book",), name="another name"),
+        replace(PROTOCOL, keep=KeepRule(worthwhile_percent=1.0), patch=PatchLimits(files=3)),
+        replace(
+            PROTOCOL, targets={"cpu": replace(PROTOCOL.targets["cpu"], test=None, limits=ResourceLimits(most={"vgpr": 1}))}
+        ),
         with_benchmark(rounds=46, timeout_s=9, peak_tflops=1.0),
     ],
 )

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from expctl.domain.experiment.figures import effect_text, throughput_text, time_text
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import (
-    Artifact,
     BenchmarkIdentity,
     ChangedCondition,
     Estimate,
@@ -247,12 +246,10 @@ def test_what_may_run_again_is_not_among_what_must_be_refused() -> None:
 
 
 def test_a_rule_that_ends_with_its_epoch_is_said_to_open_where_the_next_run_begins_one() -> None:
-    built = {"candidate": {"cpu": Artifact(sha256="", code="1")}}
     stick = BenchmarkIdentity(harness="h", kpi="n7 (1)", build="make")
-    ends = replace(
-        measured("P1", Verdict.REJECT), protocol="e" * 64, artifacts=built, yardstick=stick, rule=Rule(text="t", patch_id="abc")
-    )
-    stays = replace(measured("P2", Verdict.REJECT), yardstick=stick, rule=Rule(text="t", patch_id="def"))
+    ends = replace(measured("P1", Verdict.REJECT), yardstick=stick, rule=Rule(text="t", patch_id="abc"))
+    untimed = measured("P2", Verdict.REJECT, times=None)
+    stays = replace(untimed, yardstick=stick, rule=Rule(text="t", patch_id="def"))
     text = facts(ends, stays)
     assert "The next run on cpu begins a new epoch" in text
     assert "; P1 opens with the next epoch, see above. 'expctl run' refuses a repeat of P2, also" in text

@@ -37,7 +37,7 @@ REJECTED = Record(
     reasons=("slower",),
     environment={"machine": "m"},
     artifacts={"baseline": codes(cpu="c0", home="h0"), "candidate": codes(cpu="c1", home="h1")},
-    rule=rule_of(PROPOSAL, "slower", IDENTITY, code="h1", judged="cpu", conditions={"cc": "1"}),
+    rule=rule_of(PROPOSAL, "slower", IDENTITY, code="h1", judged="cpu", conditions={"cc": "1"}, worthwhile_percent=0.5),
 )
 
 

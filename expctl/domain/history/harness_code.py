@@ -1,0 +1,110 @@
+"""The identity of a harness by its code: comments, white space, line breaks and docstrings don't count."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import warnings
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from expctl.domain.history.plain_code import c_words, shell_words
+from expctl.domain.patch.source_items import C_SUFFIXES
+
+PYTHON_SUFFIXES = (".py", ".pyi")
+SHELL_SUFFIXES = (".sh", ".bash")
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+# Fields of nodes that say how something is written, not what it does.
+SPELLING = frozenset(("kind", "type_comment", "type_ignores"))
+SEPARATOR = "\x1f"
+MODE_OF_FILE = "100644"
+EXECUTABLE = "100755"
+
+
+class HarnessFile(NamedTuple):
+    """One entry of a commit: its path, git's mode (`100644`, `120000` of a link), and its contents as they were committed."""
+
+    path: str
+    mode: str
+    contents: bytes
+
+
+def harness_code(files: Iterable[HarnessFile]) -> str:
+    """Return a SHA-256 of the code of `files`, in whatever order they come. Paths count, the executable bit does not."""
+    every = sorted((each.path, _mode(each), code_identity(each)) for each in files)
+    return hashlib.sha256(repr(every).encode()).hexdigest()
+
+
+def code_identity(file: HarnessFile) -> str:
+    """Return the hash of one file's code; of its bytes where the file is a link, in another language, or doesn't parse."""
+    words = _words(file) if _mode(file) == MODE_OF_FILE else None
+    text = file.contents if words is None else SEPARATOR.join(words).encode(errors="surrogatepass")
+    return f"{'bytes' if words is None else 'code'} {hashlib.sha256(text).hexdigest()}"
+
+
+def python_words(source: bytes) -> list[str] | None:
+    """Return the syntax tree of `source` as words, without docstrings; None where it doesn't parse.
+
+    Names of nodes and fields are written out with what they hold. A field that is None or empty is left out, because newer
+    versions of Python add such fields (`type_params`) and `ast.dump` leaves them out in some versions only.
+    """
+    try:
+        with warnings.catch_warnings(action="ignore"):  # about an escape such as "\d", once for each reading
+            return list(_tree_words(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _mode(file: HarnessFile) -> str:
+    return MODE_OF_FILE if file.mode == EXECUTABLE else file.mode
+
+
+def _words(file: HarnessFile) -> list[str] | None:
+    if file.path.endswith(PYTHON_SUFFIXES):
+        return python_words(file.contents)
+    try:
+        text = file.contents.decode()
+    except UnicodeDecodeError:
+        return None
+    if file.path.endswith(C_SUFFIXES):
+        return c_words(text)
+    return shell_words(text) if file.path.endswith(SHELL_SUFFIXES) else None
+
+
+def _tree_words(tree: ast.AST) -> Iterator[str]:
+    """Yield the words of a tree by a stack of what is left, for a long chain of operators is as deep as it is long."""
+    left: list[object] = [tree]
+    while left:
+        item = left.pop()
+        if isinstance(item, ast.AST):
+            yield f"({type(item).__name__}"
+            left.append(_END)
+            for name, value in reversed(list(ast.iter_fields(item))):
+                if value is not None and value != [] and name not in SPELLING:
+                    left += (_without_docstring(item, name, value), _Name(name))
+        elif isinstance(item, list):
+            yield "["
+            left.append(_END)
+            left += reversed(item)
+        elif isinstance(item, _Name):
+            yield item
+        else:  # a value, or None in a list; hexadecimal, because Python writes no decimal of 5,000 digits
+            yield hex(item) if type(item) is int else repr(item)
+
+
+class _Name(str):
+    """The name of a field, or the end of a node or list: no value of the source."""
+
+    __slots__ = ()
+
+
+_END = _Name(")")
+
+
+def _without_docstring(node: ast.AST, name: str, value: object) -> object:
+    if name != "body" or not isinstance(node, DOCUMENTED) or not isinstance(value, list):
+        return value
+    match value[0]:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return value[1:]
+    return value
