@@ -3,9 +3,10 @@
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 from expctl.launcher.launch import Launch
 from expctl.launcher.running import Running, Unkillable
@@ -17,8 +18,7 @@ class Timeout(Exception):
     """It did not end in time; it has been ended."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class Said(Struct, frozen=True, kw_only=True):
     """How a tool ended (negative: the signal) and what it wrote, at most 16 MiB of each."""
 
     status: int

@@ -1,8 +1,9 @@
 """What to start, and what it may touch."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 MARK = "EXPCTL_RUN"
 """In the environment of every child, and of what it starts: by it the next run finds survivors."""
@@ -11,8 +12,7 @@ DISK_BYTES_MAX = 4 << 30
 LOG_BYTES_MAX = 64 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChildLimits:
+class ChildLimits(Struct, frozen=True, kw_only=True):
     """What a child may write: folders that are its own, watched and not to outgrow the cap, and what is `shared` with others.
     Of its own, `scratch` is emptied when it does outgrow it.
 
@@ -25,8 +25,7 @@ class ChildLimits:
     counters: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
+class Launch(Struct, frozen=True, kw_only=True):
     """What to start: argv (no shell), where, with which environment, pinned to which core, logging where. `input` is a file
     for its standard input; without one that is a pipe of ours. Without walls it is the user's own command and writes where
     the user can. `disk_bytes` is what it may add to its scratch.

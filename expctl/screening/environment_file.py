@@ -1,12 +1,13 @@
 """A JSON object that says where results were measured: versions, commits, switches. Flat or nested."""
 
+import codecs
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.files import user_file
-from expctl.files.strict_json import no_constant, once
+from expctl.files.unique_keys import decode_json, once
 
 BYTES_MAX = 1_000_000
 
@@ -15,9 +16,9 @@ def environment_of(path: Path) -> dict[str, str]:
     """Its values as text by key, nested keys joined with dots, lists as JSON. Raises Refused when it is no such file."""
     raw = user_file.contents(path, "the environment", bytes_max=BYTES_MAX)
     try:
-        value = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=once, parse_constant=no_constant)
+        value = decode_json(raw.removeprefix(codecs.BOM_UTF8))
         flat = once(list(_leaves(value))) if isinstance(value, dict) else None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise _refusal(str(error), path) from error
     if flat is None:
         raise _refusal("a list" if isinstance(value, list) else f"only {json.dumps(value)[:60]}", path)

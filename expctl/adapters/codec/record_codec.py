@@ -6,19 +6,18 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from expctl.adapters.codec.decode import Problems, decode, encode
-from expctl.adapters.codec.fast_json import Invalid, reader_of
+import msgspec
+
+from expctl.adapters.codec.decode import encode
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import Fact, Record
-from expctl.files.strict_json import no_constant, once
+from expctl.files.unique_keys import decode_json
 
 if TYPE_CHECKING:
     from expctl.domain.verdict.samples import Sample
 
 T = TypeVar("T")
-
-DECODER = json.JSONDecoder(object_pairs_hook=once, parse_constant=no_constant)
 
 
 def record_bytes(record: Record) -> bytes:
@@ -26,9 +25,9 @@ def record_bytes(record: Record) -> bytes:
     return _indented(encode(record))
 
 
-def record_of(text: bytes, *, where: str, left_out: frozenset[type[Any]] = frozenset()) -> Record:
-    """Read a record. Lists of the classes `left_out` are checked and come out empty. Raises Refused when it is not one."""
-    return typed_json(text, Record, where=where, left_out=left_out)
+def record_of(text: bytes, *, where: str) -> Record:
+    """Read a record. Raises Refused when it is not one."""
+    return typed_json(text, Record, where=where)
 
 
 def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:
@@ -44,7 +43,8 @@ def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0
 
 def samples_bytes(samples: Iterable[Sample]) -> bytes:
     """One line per launch and size, times as integer nanoseconds."""
-    return "".join(json.dumps(encode(sample), separators=(",", ":")) + "\n" for sample in samples).encode()
+    lines = (json.dumps(encode(each), separators=(",", ":"), ensure_ascii=False, allow_nan=False) for each in samples)
+    return _encoded("".join(line + "\n" for line in lines))
 
 
 def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
@@ -73,36 +73,31 @@ def ticket_bytes(ticket: Ticket) -> bytes:
     return _indented(encode(ticket))
 
 
-def typed_json(text: bytes, wanted: type[T], *, where: str, left_out: frozenset[type[Any]] = frozenset()) -> T:
-    """Decode JSON strictly into `wanted`, as `record_of` does. Raises Refused with every problem."""
-    problems = Problems()
+def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
+    """Decode JSON that expctl wrote strictly into `wanted`. Raises Refused naming the first problem, with its path from `$`.
+
+    No value is coerced but a whole number to a float. Classes that are read here forbid unknown fields.
+    """
     try:
-        plain = DECODER.decode(text.decode())
-        value = _decoded(plain, wanted, problems, left_out)
-    except (ValueError, RecursionError) as error:
-        raise _damaged(where, [f"not JSON: {error}"]) from error
-    if problems.found:
-        raise _damaged(where, problems.found)
-    return value  # type: ignore[no-any-return]
+        return msgspec.convert(decode_json(text), wanted)
+    except (ValueError, msgspec.ValidationError) as error:
+        raise _damaged(where, str(error)) from error
 
 
-def _decoded(plain: Any, wanted: Any, problems: Problems, left_out: frozenset[type[Any]]) -> Any:
-    try:
-        return reader_of(wanted, left_out)(plain)
-    except Invalid:
-        return decode(plain, wanted, problems)
-
-
-def _damaged(where: str, problems: list[str]) -> Refused:
+def _damaged(where: str, problem: str) -> Refused:
     file = where.split(",")[0]
     return Refused(
         f"{where} is damaged",
-        found="\n".join(problems[:10]),
+        found=problem,
         where=where,
         hint=f"git log -- {file} shows its history; git checkout COMMIT -- {file} brings one back, to be committed",
     )
 
 
 def _indented(plain: Any) -> bytes:
-    text = json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    return text.encode(errors="backslashreplace")
+    return _encoded(json.dumps(plain, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def _encoded(text: str) -> bytes:
+    """Return `text` as UTF-8. A half of a surrogate pair, which names of files can hold and JSON can't, becomes `?`."""
+    return text.encode(errors="replace")

@@ -5,14 +5,14 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from expctl.adapters.git.command import Answer, run_git
 from expctl.adapters.git.patch_header import with_headers
 from expctl.domain.errors import Refused
-from expctl.domain.values import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """Where a repository lives: its work tree, the git directory of this work tree, and expctl's own state. `foreign`: somebody
     else owns it, and git looks into it because the user's configuration says so.
 

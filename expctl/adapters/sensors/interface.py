@@ -5,8 +5,9 @@ A sensor that can't see on this machine says so in `absent`; it never counts as 
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import NumberKind, Target
@@ -15,8 +16,7 @@ EACH_TIME = 0.0
 ONLY_AROUND = float("inf")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
+class Launch(Struct, frozen=True, kw_only=True):
     """What is being watched: whose it is, whether it is the timed part, the core that it is pinned to."""
 
     side: str

@@ -8,8 +8,9 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from expctl.adapters.child.contained_process import MARK
 from expctl.domain.text import one_line
@@ -20,8 +21,7 @@ BYTES_MOST = 4096  # of a command line: the name and the script stand at its beg
 KTHREADD = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
+class Process(Struct, frozen=True, kw_only=True):
     """What /proc/PID/stat says; `name` is the kernel's, at most 15 letters, and never argv."""
 
     name: str

@@ -41,16 +41,14 @@ def decode(
 
 def _recorded(path: Path) -> dict[str, object]:
     """The parameters in `path`: one JSON object. Raises Refused."""
-    import json
-
     from expctl.domain.errors import Refused
-    from expctl.files.strict_json import no_constant, once
+    from expctl.files.unique_keys import decode_json
     from expctl.files.user_file import contents
 
     text = contents(path, "the record", bytes_max=1_000_000)
     try:
-        found = json.loads(text, object_pairs_hook=once, parse_constant=no_constant)
-    except (ValueError, RecursionError) as error:
+        found = decode_json(text)
+    except ValueError as error:
         raise Refused("the record is not JSON", expected="one object", found=str(error), where=str(path)) from error
     if not isinstance(found, dict):
         raise Refused(
