@@ -1,13 +1,12 @@
 """A JSON object that says where results were measured: versions, commits, switches. Flat or nested."""
 
-import codecs
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.files import user_file
-from expctl.files.unique_keys import decode_json, once
+from expctl.files.parse_json import once, parse_json
 
 BYTES_MAX = 1_000_000
 
@@ -16,7 +15,7 @@ def environment_of(path: Path) -> dict[str, str]:
     """Its values as text by key, nested keys joined with dots, lists as JSON. Raises Refused when it is no such file."""
     raw = user_file.contents(path, "the environment", bytes_max=BYTES_MAX)
     try:
-        value = decode_json(raw.removeprefix(codecs.BOM_UTF8))
+        value = parse_json(raw.decode("utf-8-sig"))
         flat = once(list(_leaves(value))) if isinstance(value, dict) else None
     except ValueError as error:
         raise _refusal(str(error), path) from error

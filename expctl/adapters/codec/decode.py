@@ -69,6 +69,7 @@ def decode(raw: object, wanted: Any, problems: Problems, path: str = "") -> Any:
 
 def encode(value: object) -> Any:
     """Return `value` as plain data. Fields that hold their default are left out, so old files stay short."""
+    kind: Any = type(value)
     if _has_fields(kind):
         return {
             field.name: encode(content)

@@ -42,12 +42,12 @@ def decode(
 def _recorded(path: Path) -> dict[str, object]:
     """The parameters in `path`: one JSON object. Raises Refused."""
     from expctl.domain.errors import Refused
-    from expctl.files.unique_keys import decode_json
+    from expctl.files.parse_json import parse_json
     from expctl.files.user_file import contents
 
     text = contents(path, "the record", bytes_max=1_000_000)
     try:
-        found = decode_json(text)
+        found = parse_json(text.decode())
     except ValueError as error:
         raise Refused("the record is not JSON", expected="one object", found=str(error), where=str(path)) from error
     if not isinstance(found, dict):

@@ -56,7 +56,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def write(repository: Repository, record: Record, **changes: object) -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     made = replace(record, **changes)
     repository.write(f"experiments/{made.id}/record.json", record_bytes(made))

@@ -4,10 +4,10 @@ import json
 import sqlite3
 import subprocess
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.git.reader import locate
