@@ -81,13 +81,13 @@ def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
     try:
         plain = _plain(text)
         return msgspec.convert(plain, wanted)
-    except ValueError as error:
-        raise _damaged(where, [f"not JSON: {error}"]) from error
     except msgspec.ValidationError as error:  # the first problem: `decode` finds them all
         problems = Problems()
         with suppress(OverflowError):
             decode(plain, wanted, problems)
         raise _damaged(where, problems.found or [str(error)]) from error
+    except ValueError as error:
+        raise _damaged(where, [f"not JSON: {error}"]) from error
 
 
 def _damaged(where: str, problems: list[str]) -> Refused:
