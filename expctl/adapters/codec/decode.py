@@ -91,20 +91,28 @@ def _has_fields(wanted: Any) -> bool:
 
 @functools.cache
 def _fields(wanted: Any) -> tuple[Field, ...]:
-    """Return the fields of a struct or dataclass in their order."""
-    found: tuple[Any, ...]
-    none: object
+    """Return the fields of a struct or dataclass in their order. Resolves no annotation: a type checker alone knows some names."""
     if issubclass(wanted, Struct):
-        found, none = msgspec.structs.fields(wanted), msgspec.NODEFAULT
-    else:
-        import dataclasses
+        names, defaults = wanted.__struct_fields__, wanted.__struct_defaults__
+        defaults = (msgspec.NODEFAULT,) * (len(names) - len(defaults)) + defaults
+        return tuple(
+            Field(name, default is msgspec.NODEFAULT, getattr(default, "factory", None) or _constant(default))
+            for name, default in zip(names, defaults, strict=True)
+        )
+    from dataclasses import MISSING, fields
 
-        found, none = dataclasses.fields(wanted), dataclasses.MISSING
-    return tuple(Field(each.name, each.default is each.default_factory is none, _default(each, none)) for each in found)
+    return tuple(
+        Field(
+            each.name,
+            each.default is each.default_factory is MISSING,
+            _constant(each.default) if each.default_factory is MISSING else each.default_factory,
+        )
+        for each in fields(wanted)
+    )
 
 
-def _default(field: Any, none: object) -> Any:
-    return (lambda: field.default) if field.default_factory is none else field.default_factory
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value
 
 
 @functools.cache

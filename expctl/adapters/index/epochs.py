@@ -52,7 +52,7 @@ def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
     index.executemany(NUMBERED, ((number, name, number) for number, name in named))
     index.execute("delete from epochs")
     rows = [
-        (number, epochs.last[each.target] is each, msgspec.json.encode(each, order="deterministic"))
+        (number, epochs.last[each.target] is each, msgspec.json.encode(each, order="deterministic").decode())
         for number, each in enumerate(epochs.all)
     ]
     index.executemany("insert into epochs values (?, ?, ?)", rows)
