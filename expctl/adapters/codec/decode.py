@@ -91,7 +91,7 @@ def _has_fields(wanted: Any) -> bool:
 
 @functools.cache
 def _fields(wanted: Any) -> tuple[Field, ...]:
-    """Return the fields of a struct or dataclass in their order. Resolves no annotation: a type checker alone knows some names."""
+    """Return the fields of a struct or dataclass in their order. No annotation is resolved: some can't be."""
     if issubclass(wanted, Struct):
         names, defaults = wanted.__struct_fields__, wanted.__struct_defaults__
         defaults = (msgspec.NODEFAULT,) * (len(names) - len(defaults)) + defaults
