@@ -1,12 +1,15 @@
 """Fakes of the ports, from this one file. They keep what they were told, so that a test can look."""
 
+import dataclasses
 import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import (
     profile_bytes,
@@ -454,7 +457,7 @@ class FakeRulebook:
 
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> FakeCircumstances:
         assert commit in self.library.workspace.commits
-        return self.now if architectures is None else replace(self.now, judges=architectures)
+        return self.now if architectures is None else dataclasses.replace(self.now, judges=architectures)
 
 
 @dataclass

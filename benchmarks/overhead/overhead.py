@@ -18,9 +18,10 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from expctl import wiring
 from expctl.domain.protocol.model import Protocol

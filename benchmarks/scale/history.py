@@ -3,8 +3,10 @@
 import hashlib
 import random
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Verdict
 from expctl.domain.experiment.record import (

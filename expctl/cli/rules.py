@@ -56,7 +56,7 @@ def rules(
 
 
 def _try_probe(experiment: str, arch: str, as_json: bool) -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines

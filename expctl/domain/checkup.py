@@ -1,7 +1,8 @@
 """What `expctl doctor` finds: parts that are sound, and parts that are not, each with the command that mends it."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from msgspec import Struct
 
 
 class Health(StrEnum):
@@ -12,8 +13,7 @@ class Health(StrEnum):
     WRONG = "wrong"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """One thing seen of one part. `mend` is what to type; only what is wrong has one."""
 
     part: str

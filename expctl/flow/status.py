@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
 from expctl.domain.queue.ordering import Entry, State
-from expctl.domain.values import dataclass
 from expctl.flow.repository.pending import read_queue
 
 if TYPE_CHECKING:
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from expctl.ports.repository import Library
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Running:
+class Running(Struct, frozen=True, kw_only=True):
     """The experiment under way, by whom, at which step; `alive` is False when its runner died and `run` would resume it."""
 
     experiment: str
@@ -28,8 +28,7 @@ class Running:
     alive: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class Waiting(Struct, frozen=True, kw_only=True):
     """One queued experiment, in the order in which it runs; `why` it doesn't run now, where there is a reason."""
 
     id: str
@@ -40,8 +39,7 @@ class Waiting:
     priority: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdicts:
+class Verdicts(Struct, frozen=True, kw_only=True):
     """One line of the last verdicts."""
 
     id: str
@@ -51,8 +49,7 @@ class Verdicts:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochNow:
+class EpochNow(Struct, frozen=True, kw_only=True):
     """The epoch that a run on `target` would join: its number, the experiment that opened it, and when.
 
     `begins` says what is different from the last one where the next run would open a new one; `since` is empty then. The
@@ -66,8 +63,7 @@ class EpochNow:
     begins: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Status:
+class Status(Struct, frozen=True, kw_only=True):
     """Everything that `expctl status` prints."""
 
     name: str

@@ -4,8 +4,9 @@ import functools
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from expctl.launcher import landlock
 from expctl.launcher.control_group import home_of_groups
@@ -15,8 +16,7 @@ SWITCH = "EXPCTL_UNCONFINED"
 SIGNALS_SINCE, TRUNCATE_SINCE = 6, 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Capabilities:
+class Capabilities(Struct, frozen=True, kw_only=True):
     """What children are confined with. `landlock` is its version, 0 for none; `groups`: control groups can be killed."""
 
     landlock: int

@@ -3,9 +3,10 @@
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
+
+from msgspec import Struct
 
 from expctl.launcher.launch import Launch
 from expctl.launcher.running import Running, Unkillable
@@ -17,8 +18,7 @@ class Timeout(Exception):
     """The tool did not end in time and has been killed, or could not be killed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Output:
+class Output(Struct, frozen=True, kw_only=True):
     """The exit status of a tool (negative: the signal) and its standard output and error, at most 16 MiB of each."""
 
     status: int

@@ -1,8 +1,9 @@
 """Describe a child process: what to start, and what it may write."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 MARK = "EXPCTL_RUN"
 """Environment variable of every child and its descendants, by whose value the next run finds survivors."""
@@ -11,8 +12,7 @@ DISK_BYTES_MAX = 4 << 30
 LOG_BYTES_MAX = 64 << 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChildLimits:
+class ChildLimits(Struct, frozen=True, kw_only=True):
     """The paths that a child may write: `scratch` and `tree` are its own, limited to Launch.disk_bytes; `shared` is unlimited.
 
     `scratch` is emptied if the child exceeds the limit. `counters`: it reads a GPU's counters, and keeps the capabilities for
@@ -25,8 +25,7 @@ class ChildLimits:
     counters: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
+class Launch(Struct, frozen=True, kw_only=True):
     """A command to start: argv (no shell), folder, environment, log for its output, core to pin it to.
 
     `input` is a file for its standard input, else that is a pipe. Without `limits` it is the user's own command and may write

@@ -6,14 +6,14 @@ import os
 import signal
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 POLL_S = 0.002
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identity:
+class Identity(Struct, frozen=True, kw_only=True):
     """The identity of a process. `start_ticks` is its start in clock ticks since boot, `boot` the boot's id."""
 
     pid: int

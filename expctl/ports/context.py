@@ -1,7 +1,8 @@
 """Everything that a flow needs of the outside, in one place. Tests build one from fakes."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import Fact, Record
@@ -13,8 +14,7 @@ from expctl.ports.repository import Journal, Library, Locks, Workspace
 from expctl.ports.rules import Rulebook
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tools:
+class Tools(Struct, frozen=True, kw_only=True):
     """What depends on the protocol of the baseline: toolchains, steps, profiles and gate of one run."""
 
     toolchains: Toolchains
@@ -23,8 +23,7 @@ class Tools:
     gate: Gate
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Context:
+class Context(Struct, frozen=True, kw_only=True):
     """The ports, and three functions that turn values into bytes. `gaps` are what children can do here although they should
     not, in sentences.
     """

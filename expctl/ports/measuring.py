@@ -7,8 +7,9 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING
 from typing import Protocol as Port
 
+from msgspec import Struct
+
 from expctl.domain.run.step_result import Available, Failed, TestReport, Unavailable
-from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,8 +62,7 @@ class Gate(Port):
     def measuring(self, target: Target) -> AbstractContextManager[float]: ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Uncalibrated:
+class Uncalibrated(Struct, frozen=True, kw_only=True):
     """There is no calibration to use; `reason` says why when there is a file."""
 
     reason: str = ""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.files import user_file
-from expctl.files.strict_json import refuse_constant, unique_keys
+from expctl.files.parse_json import once, parse_json
 
 BYTES_MAX = 1_000_000
 
@@ -18,9 +18,9 @@ def environment_of(path: Path) -> dict[str, str]:
     """
     raw = user_file.contents(path, "the environment", bytes_max=BYTES_MAX)
     try:
-        value = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=unique_keys, parse_constant=refuse_constant)
-        flat = unique_keys(list(_leaves(value))) if isinstance(value, dict) else None
-    except (ValueError, RecursionError) as error:
+        value = parse_json(raw.decode("utf-8-sig"))
+        flat = once(list(_leaves(value))) if isinstance(value, dict) else None
+    except ValueError as error:
         raise _refusal(str(error), path) from error
     if flat is None:
         raise _refusal("a list" if isinstance(value, list) else f"only {json.dumps(value)[:60]}", path)

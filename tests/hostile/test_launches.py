@@ -7,10 +7,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.child.arguments import child_environment
 from expctl.adapters.child.contained_process import MARK, RESULT_FD, Child, ChildLimits, Launch, TimedOut, log_tail

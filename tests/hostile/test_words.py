@@ -2,11 +2,11 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.codec import strict_yaml
 from expctl.cli.output import print_json

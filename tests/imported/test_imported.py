@@ -1,11 +1,11 @@
 """Hand-kept ledgers of many shapes: what is understood, what becomes of it, what the audit finds."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import ID_PATTERN, Kind, Verdict
 from expctl.domain.experiment.record import Origin, Record

@@ -1,6 +1,6 @@
 """Records and proposals on a terminal: whole outputs."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from expctl.domain.experiment import record as facts
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict

@@ -10,9 +10,10 @@ import selectors
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import IO
+
+from msgspec.structs import replace
 
 from expctl.adapters.child.redaction import redact_file, redacted
 from expctl.domain.text import plain_text

@@ -1,25 +1,34 @@
-"""Strict decoding of plain data into frozen dataclasses, and back.
+"""Strict decoding of plain data into msgspec structs and dataclasses, and back.
 
 Nothing is coerced: a wrong type, an unknown key or a missing one is a problem, and all problems of a file are collected
 before any is reported. Leaves that come from YAML arrive as `Scalar`, with the text as it was typed, so the wanted
 type decides what it means: `no` is a string where a string is wanted and no integer anywhere.
 """
 
+import functools
 import re
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from typing import Any
 
-from expctl.domain.values import dataclass, fields_of, is_dataclass
+import msgspec
+from msgspec import Struct
 
 INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)", re.ASCII)
 DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
-class Scalar:
+class Field(typing.NamedTuple):
+    """A field of a struct or dataclass. Unless it is `required`, `default` returns what it holds where it is left out."""
+
+    name: str
+    required: bool
+    default: Callable[[], Any]
+
+
+class Scalar(Struct, frozen=True):
     """A YAML leaf as typed, with its line. `plain` is False when it was quoted."""
 
     text: str
@@ -53,18 +62,19 @@ def decode(raw: object, wanted: Any, problems: Problems, path: str = "") -> Any:
         if not isinstance(raw, Mapping):
             return problems.add(path, "a mapping", raw)
         return {str(key): decode(value, arguments[1], problems, _join(path, str(key))) for key, value in raw.items()}
-    if is_dataclass(wanted):
-        return _decode_dataclass(raw, typing.cast(type[Any], wanted), problems, path)
+    if _has_fields(wanted):
+        return _decode_fields(raw, wanted, problems, path)
     return _decode_leaf(raw, wanted, problems, path)
 
 
 def encode(value: object) -> Any:
     """Return `value` as plain data. Fields that hold their default are left out, so old files stay short."""
-    if is_dataclass(type(value)):
+    kind: Any = type(value)
+    if _has_fields(kind):
         return {
             field.name: encode(content)
-            for field in fields_of(type(value))
-            if (content := getattr(value, field.name)) != field.standing() or field.needed
+            for field in _fields(kind)
+            if (content := getattr(value, field.name)) != field.default() or field.required
         }
     if isinstance(value, StrEnum):
         return value.value
@@ -75,20 +85,46 @@ def encode(value: object) -> Any:
     return value
 
 
-_HINTS: dict[Any, dict[str, Any]] = {}
+def _has_fields(wanted: Any) -> bool:
+    return isinstance(wanted, type) and (issubclass(wanted, Struct) or hasattr(wanted, "__dataclass_fields__"))
 
 
+@functools.cache
+def _fields(wanted: Any) -> tuple[Field, ...]:
+    """Return the fields of a struct or dataclass in their order. No annotation is resolved: some can't be."""
+    if issubclass(wanted, Struct):
+        names, defaults = wanted.__struct_fields__, wanted.__struct_defaults__
+        defaults = (msgspec.NODEFAULT,) * (len(names) - len(defaults)) + defaults
+        return tuple(
+            Field(name, default is msgspec.NODEFAULT, getattr(default, "factory", None) or _constant(default))
+            for name, default in zip(names, defaults, strict=True)
+        )
+    from dataclasses import MISSING, fields
+
+    return tuple(
+        Field(
+            each.name,
+            each.default is each.default_factory is MISSING,
+            _constant(each.default) if each.default_factory is MISSING else each.default_factory,
+        )
+        for each in fields(wanted)
+    )
+
+
+def _constant(value: Any) -> Callable[[], Any]:
+    return lambda: value
+
+
+@functools.cache
 def _hints(wanted: Any) -> dict[str, Any]:
-    """Resolved annotations, once per class."""
-    if wanted not in _HINTS:
-        _HINTS[wanted] = typing.get_type_hints(wanted)
-    return _HINTS[wanted]
+    """Return the resolved annotations of a class."""
+    return typing.get_type_hints(wanted)
 
 
-def _decode_dataclass(raw: object, wanted: type[Any], problems: Problems, path: str) -> Any:
+def _decode_fields(raw: object, wanted: Any, problems: Problems, path: str) -> Any:
     if not isinstance(raw, Mapping):
         return problems.add(path, "a mapping", raw)
-    fields = {field.name: field for field in fields_of(wanted)}
+    fields = {field.name: field for field in _fields(wanted)}
     for key in raw:
         if key not in fields:
             problems.found.append(f"{_join(path, str(key))}: unknown key; known here: {', '.join(fields)}")
@@ -97,7 +133,7 @@ def _decode_dataclass(raw: object, wanted: type[Any], problems: Problems, path: 
     for name, field in fields.items():
         if name in raw:
             values[name] = decode(raw[name], _hints(wanted)[name], problems, _join(path, name))
-        elif field.needed:
+        elif field.required:
             problems.found.append(f"{_join(path, name)}: missing")
     return wanted(**values) if len(problems.found) == before else None
 

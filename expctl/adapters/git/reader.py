@@ -5,14 +5,14 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from expctl.adapters.git.command import Answer, run_git
 from expctl.adapters.git.patch_header import with_headers
 from expctl.domain.errors import Refused
-from expctl.domain.values import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Place(Struct, frozen=True, kw_only=True):
     """The folders of a repository: root of its work tree, the git directory of this work tree, expctl's own state.
 
     `foreign`: another user owns it and safe.directory allows it. `head` is the commit of HEAD when the repository was located,

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import functools
 import json
+import re
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 if TYPE_CHECKING:
     from expctl.domain.history.comparability import Comparability
+
+HALVES = re.compile("[\ud800-\udfff]")  # of letters: JSON can say them, SQLite can't store them, no view shows them
 
 
 def grounds_of(index: sqlite3.Connection) -> dict[int, Comparability]:
@@ -21,7 +26,7 @@ def ground_of_text(text: str) -> Comparability:
     """The ground that a text of `ground_text` stands for."""
     from expctl.domain.history.comparability import Comparability
 
-    protocol, parts = json.loads(text)
+    protocol, parts = msgspec.json.decode(text)
     return Comparability(protocol=protocol, parts=dict(parts))
 
 
@@ -33,14 +38,10 @@ def ground_text(ground: Comparability) -> str:
 @functools.lru_cache(maxsize=4096)  # most records say the same things
 def listed(text: str) -> Any:
     """The tuple that a column holds as JSON."""
-    return _tuples(json.loads(text)) if text else ()
+    return msgspec.json.decode(text, type=tuple[str | tuple[Any, ...], ...]) if text else ()
 
 
 @functools.lru_cache(maxsize=4096)
 def list_text(items: tuple[Any, ...]) -> str:
     """What `listed` reads; empty of an empty tuple."""
-    return json.dumps(items) if items else ""
-
-
-def _tuples(plain: Any) -> Any:
-    return tuple(map(_tuples, plain)) if isinstance(plain, list) else plain
+    return HALVES.sub("", json.dumps(items, ensure_ascii=False)) if items else ""

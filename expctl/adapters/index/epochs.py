@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-from expctl.adapters.index.columns import ground_of_text, ground_text, grounds_of
-from expctl.domain.history.comparability import Change, Comparability
+import msgspec
+
+from expctl.adapters.index.columns import grounds_of
+from expctl.domain.history.comparability import Comparability
 from expctl.domain.history.epochs import Epoch, Epochs, Measuring, epochs_from
 
 EARLIEST = "select min(date) from measurings indexed by measured where live and name = ?"
@@ -28,7 +28,7 @@ NUMBERED = "update records indexed by folders set epoch = ? where name = ? and l
 def epochs_known(index: sqlite3.Connection) -> Epochs:
     """All epochs, and the last of each target. Of which epoch a record is, its row says."""
     rows = index.execute("select last, text from epochs order by number").fetchall()
-    found = [(last, _epoch(*json.loads(text))) for last, text in rows]
+    found = [(last, msgspec.json.decode(text, type=Epoch)) for last, text in rows]
     return Epochs(all=tuple([each for _, each in found]), last={each.target: each for last, each in found if last})
 
 
@@ -57,7 +57,10 @@ def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
     named = ((epochs.of[each.id].number, each.id) for each in later if not each.again)
     index.executemany(NUMBERED, ((number, name, number) for number, name in named))
     index.execute("delete from epochs")
-    rows = [(number, epochs.last[each.target] is each, _text(each)) for number, each in enumerate(epochs.all)]
+    rows = [
+        (number, epochs.last[each.target] is each, msgspec.json.encode(each, order="deterministic").decode())
+        for number, each in enumerate(epochs.all)
+    ]
     index.executemany("insert into epochs values (?, ?, ?)", rows)
 
 
@@ -77,30 +80,3 @@ def _mark_turns(
 
 def _measurings(rows: Iterable[tuple[str, str, str, str, int, int]], grounds: Mapping[int, Comparability]) -> list[Measuring]:
     return [Measuring(name, on, date, base, grounds[ground], again == 1) for name, on, date, base, ground, again in rows]
-
-
-def _text(epoch: Epoch) -> str:
-    """What `_epoch` takes, as JSON."""
-    first = epoch.first
-    return json.dumps(
-        (
-            (epoch.target, epoch.number),
-            (first.id, first.date, first.base, ground_text(first.ground), first.again),
-            ground_text(epoch.ground),
-            sorted(epoch.protocols),
-            [(each.what, each.before, each.after) for each in epoch.begins],
-        )
-    )
-
-
-def _epoch(key: Any, first: Any, ground: str, protocols: Any, begins: Any) -> Epoch:
-    target, number = key
-    opened_by, date, base, first_ground, again = first
-    return Epoch(
-        target=target,
-        number=number,
-        first=Measuring(opened_by, target, date, base, ground_of_text(first_ground), again),
-        ground=ground_of_text(ground),
-        protocols=frozenset(protocols),
-        begins=tuple(Change(what=what, before=old, after=new) for what, old, new in begins),
-    )

@@ -9,6 +9,8 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from expctl.adapters.index.columns import listed
 from expctl.adapters.index.schema import part_of
 from expctl.adapters.index.status_queries import stock
@@ -19,7 +21,6 @@ from expctl.domain.ledger.epoch_lines import Border, Place, borders_between
 from expctl.domain.ledger.remarks import Debt, passes_of, remarks
 from expctl.domain.ledger.rows import DrawnPiece, Line, Piece, PieceLines, Widths
 from expctl.domain.ledger.totals import BanState, Count, LedgerTotals
-from expctl.domain.values import replace
 
 if TYPE_CHECKING:
     from expctl.adapters.index.record_index import RecordIndex

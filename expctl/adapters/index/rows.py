@@ -1,11 +1,10 @@
 """Digests as rows of the index: plain columns, for ten thousand are read for one command. Lists stand in one column as JSON."""
 
-import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from expctl.adapters.index.columns import ground_of_text, ground_text, grounds_of, list_text, listed
+from expctl.adapters.index.columns import HALVES, ground_of_text, ground_text, grounds_of, list_text, listed
 from expctl.domain.experiment.proposal import Kind, Verdict, id_order
 from expctl.domain.history.comparability import Comparability
 from expctl.domain.history.epochs import Measuring
@@ -23,7 +22,6 @@ COLUMNS = (
 )
 LINES = ("drawn_row", "drawn_forecast", "drawn_rule")
 GROUND = COLUMNS.index("ground")
-HALVES = re.compile("[\ud800-\udfff]")  # of letters: JSON can say them, SQLite can't store them, no view shows them
 KINDS = {kind.value: kind for kind in Kind}
 VERDICTS = {verdict.value: verdict for verdict in Verdict}
 

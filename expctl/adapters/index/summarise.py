@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from expctl.adapters.codec.record_codec import record_of
 from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index.columns import ground_text, list_text
 from expctl.adapters.index.rows import Row, row_of
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.record import Fact, Record
+from expctl.domain.experiment.record import Record
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.rows import Lines
 from expctl.domain.rules.conditions import conditions_of
 from expctl.domain.rules.matching import keys_of
-from expctl.domain.values import dataclass
 from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
-
-NOT_KEPT = frozenset((Fact,))  # most of a record, and nothing of it is in the index
 
 Draw = Callable[[Record], Lines]
 Folder = tuple[str, str]
@@ -53,8 +52,7 @@ class Reduced(NamedTuple):
     proposed: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reduction:
+class Reduction(Struct, frozen=True, kw_only=True):
     """Reads with `reader`; `draw` makes the lines of a record, None where none are kept."""
 
     reader: GitReader
@@ -74,7 +72,7 @@ class Reduction:
         if text is None:
             return Reduced(folder, None, (), None, (), (), "", ruled=False, proposed=proposed)
         name, where = folder[0], f"{EXPERIMENTS}/{folder[0]}"
-        record = record_of(text, where=f"{where}/record.json", left_out=NOT_KEPT)
+        record = record_of(text, where=f"{where}/record.json")
         if record.id != name:
             raise Refused(f"{where}/record.json names {record.id}", where=where, hint="restore it from git")
         rule = record.rule

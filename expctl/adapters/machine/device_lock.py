@@ -12,8 +12,9 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from expctl.adapters.machine.lock_holder import HolderFacts, describe_holder, is_lock_file, mark_holder, read_holder
 from expctl.domain.errors import Busy, Refused
@@ -26,8 +27,7 @@ POLL_S = 0.1
 TRIES = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LockHolder:
+class LockHolder(Struct, frozen=True, kw_only=True):
     """A process that holds the lock; `facts` are what it wrote into the lock file, if it holds the lock exclusively."""
 
     pid: int

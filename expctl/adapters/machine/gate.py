@@ -3,7 +3,8 @@
 import contextlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from expctl.adapters.machine.device_lock import MachineLock
 from expctl.adapters.machine.interference_watch import LaunchWatch
@@ -17,8 +18,7 @@ from expctl.domain.protocol.model import Gate, Target
 POLL_S = 0.1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Seen(Struct, frozen=True, kw_only=True):
     """The state of one sensor: what it observed (`says`), why it can't observe (`absent`), or why it isn't asked (`unused`)."""
 
     sensor: str

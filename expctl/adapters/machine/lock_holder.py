@@ -9,8 +9,9 @@ import sys
 import time
 from pathlib import Path
 
+from msgspec import Struct
+
 from expctl.domain.text import one_line
-from expctl.domain.values import dataclass
 
 BYTES_MOST = 4096
 WORD_MOST = 100
@@ -18,8 +19,7 @@ PID_MOST = 1 << 22  # the kernel's PID_MAX_LIMIT
 TICKS_MOST = 1 << 63
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HolderFacts:
+class HolderFacts(Struct, frozen=True, kw_only=True):
     """The process that holds a lock: which experiment and step it runs, and since when (UTC)."""
 
     pid: int

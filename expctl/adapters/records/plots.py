@@ -1,8 +1,9 @@
 """Compute plot data of committed records and of runs under way, from samples and the protocol of their baseline."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import samples_of
 from expctl.adapters.journal import FileJournal

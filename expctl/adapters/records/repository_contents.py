@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from expctl.adapters.codec.record_codec import profile_of, record_of, typed_json
 from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index import queries
@@ -20,7 +22,6 @@ from expctl.domain.experiment.record import Finding
 from expctl.domain.patch.unified_diff import no_diff
 from expctl.domain.protocol.inconsistencies import inconsistencies
 from expctl.domain.protocol.model import Protocol
-from expctl.domain.values import replace
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader

@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from expctl.adapters.codec.fast_json import Invalid, reader_of
+import msgspec
 
 if TYPE_CHECKING:
     from expctl.adapters.index.record_index import RecordIndex
@@ -43,9 +43,9 @@ class YamlCache:
             plain = self._known.get((where, text))
             if plain is not None:
                 try:
-                    found[where] = reader_of(wanted)(json.loads(plain))
+                    found[where] = msgspec.json.decode(plain, type=wanted)
                     continue
-                except (ValueError, Invalid):
+                except msgspec.DecodeError:
                     pass  # damaged
             made = read(where, text)
             if made is not None:

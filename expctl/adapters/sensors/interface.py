@@ -5,8 +5,9 @@ A sensor that doesn't work on this machine says so in `absent`; its silence neve
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Protocol
+
+from msgspec import Struct
 
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import NumberKind, Target
@@ -15,8 +16,7 @@ EACH_TIME = 0.0
 ONLY_AROUND = float("inf")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Launch:
+class Launch(Struct, frozen=True, kw_only=True):
     """The launch that is watched: its side, whether it is the timed part, the core to which it is pinned (None: any)."""
 
     side: str

@@ -8,8 +8,9 @@ import contextlib
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from expctl.adapters.child.contained_process import MARK
 from expctl.domain.text import one_line
@@ -20,8 +21,7 @@ BYTES_MOST = 4096  # read of a command line: name and script are at its beginnin
 KTHREADD = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
+class Process(Struct, frozen=True, kw_only=True):
     """A process as in /proc/PID/stat; `name` is the kernel's, at most 15 characters. `start_ticks` count since boot."""
 
     name: str

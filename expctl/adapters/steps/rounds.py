@@ -5,8 +5,9 @@ import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from expctl.adapters.child.contained_process import Child
 from expctl.adapters.machine.interference_watch import Unwatched, Watch

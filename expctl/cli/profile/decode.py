@@ -41,16 +41,14 @@ def decode(
 
 def _recorded(path: Path) -> dict[str, object]:
     """Return the parameters in the JSON object at `path`. Raises Refused for anything else."""
-    import json
-
     from expctl.domain.errors import Refused
-    from expctl.files.strict_json import refuse_constant, unique_keys
+    from expctl.files.parse_json import parse_json
     from expctl.files.user_file import contents
 
     text = contents(path, "the record", bytes_max=1_000_000)
     try:
-        found = json.loads(text, object_pairs_hook=unique_keys, parse_constant=refuse_constant)
-    except (ValueError, RecursionError) as error:
+        found = parse_json(text.decode())
+    except ValueError as error:
         raise Refused("the record is not JSON", expected="one object", found=str(error), where=str(path)) from error
     if not isinstance(found, dict):
         raise Refused(

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from expctl.domain.brief.protocol import protocol_section
 from expctl.domain.brief.rules import RulesNow, open_questions, rule_section
 from expctl.domain.brief.sentences import baseline_section, finding_section, next_section, noise_section, prediction_section
@@ -13,7 +15,6 @@ from expctl.domain.brief.word_limit import Section, within
 from expctl.domain.experiment.predictions import Accuracy, accuracy_of
 from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.ledger.record_summary import RecordSummary, SeenNoise, given_baselines
-from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.noise import Calibrated
@@ -26,8 +27,7 @@ WORDS_MAX = 4000
 OF_TITLE = 60  # words that a view may put before the sections
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class Known(Struct, frozen=True, kw_only=True):
     """All that the brief is made of. `calibrated` and `seen` are by target, and so is `begins`: what will open a new epoch
     with the next run there. `digests` are in the order of the branch, `proposals` (those without a verdict) in that of the
     queue; `queued` counts them all.
@@ -47,8 +47,7 @@ class Known:
     rules: RulesNow
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Brief:
+class Brief(Struct, frozen=True, kw_only=True):
     """Sections in the order in which they are read, and the figures behind them; `open_again` are rules that don't hold now."""
 
     name: str

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from expctl.domain.brief.word_limit import ITEMS_MAX, Section
 from expctl.domain.experiment.proposal import Verdict, id_order
 from expctl.domain.ledger.remarks import waived
 from expctl.domain.ledger.sentences import TEXT_MAX
 from expctl.domain.text import one_line
-from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
@@ -27,8 +28,7 @@ WHO_REFUSES = "'by you': no patch was kept, so that expctl can't refuse it; whoe
 LOOKED = "A rule holds when nothing that it hangs on has changed, as of this commit and machine; `expctl rules` says more."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RulesNow:
+class RulesNow(Struct, frozen=True, kw_only=True):
     """The rules as they are on one machine and commit: for each that is open again what has changed, `untried` those that
     nobody has tried the probe of, so that they count as held.
     """

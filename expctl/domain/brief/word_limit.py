@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from expctl.domain.values import dataclass, replace
+from msgspec import Struct
+from msgspec.structs import replace
 
 OF_NOTICE = 14  # words of the line that says what was left out
 OF_BULLET = 1
 ITEMS_MAX = 150  # more never fit into a text that people read, so that nobody need write them
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class Section(Struct, frozen=True, kw_only=True):
     """`items` are sentences, the most useful first; `intro` is never cut. `share` is the part of the free words that the
     items may have before others have theirs. `left_out` counts what was taken away, `more` says where all of it is.
     """

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import ID_PATTERN
 from expctl.domain.text import one_line
-from expctl.domain.values import replace
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding

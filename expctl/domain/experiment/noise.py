@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping
 
-from expctl.domain.values import dataclass
+from msgspec import Struct
 
 ROUNDS = 24  # of a calibration: sigma to about 15 %, an autocorrelation to about 0.2
 ROUNDS_LEAST = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noise:
+class Noise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of one size, or of the objective: sd of one round's effect, and the median spread within a side (the objective has none).
 
     In percent, which here are log units * 100.
@@ -19,8 +18,7 @@ class Noise:
     spread_percent: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibrated:
+class Calibrated(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The part of a calibration that a verdict may rest on. `noise` is by size, with `objective` among them."""
 
     date: str

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 from typing import Protocol as Port
 
+from msgspec import Struct
+
 from expctl.domain.experiment.proposal import Kind, Prediction, Verdict
 from expctl.domain.experiment.record import OBJECTIVE
-from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
@@ -31,8 +32,7 @@ class Scored(Port):
     def surplus_percent(self) -> float | None: ...  # noqa: D102
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forecast:
+class Forecast(Struct, frozen=True, kw_only=True):
     """One prediction against its outcome. `gain_percent` is the measured effect on the objective, None where it was not timed.
 
     `counts`: the outcome says something of the idea. An INVALID does not, nor does a target that the patch left alone; an
@@ -73,8 +73,7 @@ class Forecast:
         return sum(self.predicted.gain_percent) / 2 - self.gain_percent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Accuracy:
+class Accuracy(Struct, frozen=True, kw_only=True):
     """Hits of verdicts and of gain ranges, and the KEEPs among those predicted to be one, each with how many there were.
 
     `optimism_percent` is by how much the middle of a predicted range exceeded what was measured, the median of them.

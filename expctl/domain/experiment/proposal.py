@@ -4,8 +4,9 @@ import functools
 import re
 from enum import StrEnum
 
+from msgspec import Struct
+
 from expctl.domain.errors import Misused
-from expctl.domain.values import dataclass
 
 # Names of folders and files, and the next one is a number more: nine digits are plenty.
 ID_PATTERN = re.compile(r"P\d{1,9}[a-z]?(-[A-Z]\d{0,9}[a-z]?)?", re.ASCII)
@@ -39,8 +40,7 @@ class Verdict(StrEnum):
     INVALID = "INVALID"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prediction:
+class Prediction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the proposer expects, so that the outcome can be held against it.
 
     `gain_percent` is (low, high) of the weighted KPI; negative is slower.
@@ -58,8 +58,7 @@ class Until(StrEnum):
     INTERPRETS = "interprets"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class Probe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A snippet that fails for as long as the reason of a failure holds: `source` is HIP, or a file of the repository with it.
 
     The rule that carries it is open again once it compiles for `arch`, or once the interpreter takes all of its machine code.
@@ -70,8 +69,7 @@ class Probe:
     until: Until = Until.COMPILES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposal:
+class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """experiment.yaml, typed. `depends_on` names experiments that must have ended in KEEP.
 
     What a REJECT of it shall forbid besides the patch itself: `forbids` are regular expressions over added lines, comments

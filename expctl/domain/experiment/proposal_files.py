@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from expctl.domain.values import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.queue_ticket import Ticket
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Queued:
+class Queued(Struct, frozen=True, kw_only=True):
     """An experiment on disk: its typed proposal, its patch, the hash of both, and the ticket that binds the id to that hash.
 
     Without a ticket somebody committed it by hand.
@@ -24,8 +23,7 @@ class Queued:
     ticket: Ticket | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class Draft(Struct, frozen=True, kw_only=True):
     """What a proposer made: experiment.yaml, typed and as it was written, and the patch. Nothing of it is committed yet."""
 
     proposal: Proposal

@@ -2,11 +2,10 @@
 
 import hashlib
 
-from expctl.domain.values import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ticket:
+class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One queued proposal. `content` is `content_of` its two files when they were queued on the commit `base`.
 
     `by` is the proposer that made it, empty for a person. A larger `priority` runs earlier. `withdrawn` and `blocked` say why
@@ -24,8 +23,7 @@ class Ticket:
     blocked_on: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueuedTicket:
+class QueuedTicket(Struct, frozen=True, kw_only=True):
     """A proposal as it lies in a commit: its ticket (None: somebody committed it by hand, or it is `damaged`), and `content_of`
     what is there. `unfit` says why its change is none.
     """

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from msgspec import Struct, field
+
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
 from expctl.domain.protocol.model import NumberKind
-from expctl.domain.values import dataclass, field
 
 OBJECTIVE = "objective"  # the size of the weighted mean over all sizes
 SCHEMA = 3  # 2: with the procedure of the verdict; 3: rules know a change at four levels
@@ -19,8 +20,7 @@ class Origin(StrEnum):
     IMPORTED = "imported"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One figure with its kind, for example VGPRs of a kernel or instructions of a run."""
 
     name: str
@@ -29,8 +29,7 @@ class Fact:
     kind: NumberKind = NumberKind.STATIC
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Artifact:
+class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a build made. `sha256` is of the file; `code` of its code sections alone (debug sections don't count)."""
 
     sha256: str
@@ -38,8 +37,7 @@ class Artifact:
     facts: tuple[Fact, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimate:
+class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The effect at one size, or of the weighted objective (`size` = "objective"), in percent of throughput.
 
     `low` and `high` are the two-sided 95 % interval; the medians are of single iterations, 0 for the objective.
@@ -56,8 +54,7 @@ class Estimate:
     flop: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Procedure:
+class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How samples became the verdict: version of the critical values, looks taken, rounds of each session.
 
     `rescued_by` is the size that passed in place of the objective; `simplify_used_percent` what earlier simplifications of
@@ -76,8 +73,7 @@ class Procedure:
     words: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Test:
+class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What the test step found."""
 
     ok: bool
@@ -85,8 +81,7 @@ class Test:
     summary: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedCondition:
+class ChangedCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A condition of a rule that no longer holds: what it was when the experiment failed, what it is now, and who says so."""
 
     condition: str
@@ -95,8 +90,7 @@ class ChangedCondition:
     evidence: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A do-not-repeat rule: by what a repeat is known, and the conditions under which it failed (domain/rules/conditions.py).
 
     `change`, `settings`, `region` and `shapes` are those of change_identity.py; `code` is the machine code at home; `judged`
@@ -121,8 +115,7 @@ class Rule:
     worthwhile_percent: float = 0.5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Waiver:
+class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A rule that matched and let the experiment pass: for a `reason` that its author wrote, or one that expctl verified."""
 
     rule: str
@@ -131,8 +124,7 @@ class Waiver:
     written: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class History(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The words of an imported row, kept beside the record: ours, with the figures as given."""
 
     change: str
@@ -141,8 +133,7 @@ class History:
     corrections: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BenchmarkIdentity:
+class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What judged: `harness` is a hash of the harness' files, `kpi` and `build` say what is timed and how it is built, as
     text that is equal when they are (domain/history/benchmark_identity.py). `harness_code` is a hash of the harness' code
     without comments, white space and docstrings (domain/history/harness_code.py); older records have none, the oldest have no
@@ -155,8 +146,7 @@ class BenchmarkIdentity:
     harness_code: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything that a reviewer needs six months later. `explanation` is what the profiles say made the difference."""
 
     schema: int = 1
@@ -201,8 +191,7 @@ class Record:
         return self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and not self.estimates
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replication:
+class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The same two commits measured again, as evidence. It never moves the branch."""
 
     target: str
@@ -225,8 +214,7 @@ class EvidenceKind(StrEnum):
     STATIC = "static"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Something learned that outlives the experiment that showed it.
 
     `since` is a date, or the experiment of those days. `evidence` are experiments, commits or addresses. What superseded
@@ -247,8 +235,7 @@ class Finding:
         return not (self.superseded_by or self.contradicted_by)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FindingsFile:
+class FindingsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """experiments/findings.yaml, typed. The order is the editor's: what matters most comes first."""
 
     findings: tuple[Finding, ...] = ()

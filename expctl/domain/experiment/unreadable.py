@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
-from expctl.domain.values import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True, kw_only=True):
     """The proposal `id`: `problems` in its files, of which `where` is the first that has some."""
 
     id: str

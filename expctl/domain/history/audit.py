@@ -1,6 +1,6 @@
 """What an audit found: contests between commits of one epoch, and what they say of the stack."""
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate
@@ -9,8 +9,7 @@ from expctl.domain.history.kept_changes import Promise
 NAMED_MAX = 12
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitComparison:
+class CommitComparison(Struct, frozen=True, kw_only=True):
     """`after` measured against `before` by the verdict engine. Without a verdict `note` says why nothing was measured."""
 
     before: str
@@ -38,8 +37,7 @@ class CommitComparison:
         return next((each for each in self.estimates if each.size == OBJECTIVE), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class LeftOut(Struct, frozen=True, kw_only=True):
     """HEAD against HEAD without one layer: what that layer still gives."""
 
     name: str
@@ -48,8 +46,7 @@ class LeftOut:
     contest: CommitComparison
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class Probe(Struct, frozen=True, kw_only=True):
     """One step of a bisection: did what came after the first `layers` keep its promise?"""
 
     layers: int
@@ -58,8 +55,7 @@ class Probe:
     contest: CommitComparison
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bisection:
+class Bisection(Struct, frozen=True, kw_only=True):
     """`culprit` is the layer at which a gain was lost, empty where none was. `own` is that layer alone, against the state
     before it. `stopped` says why a search ended without an answer: a state that can't be measured is neither good nor bad.
     """
@@ -78,8 +74,7 @@ class Bisection:
         return self.probes[0] if self.probes and not self.probes[0].contest.fault else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit:
+class Audit(Struct, frozen=True, kw_only=True):
     """HEAD against the first baseline of the epoch, and what was asked for beyond it. Whether it `falls_short` of the promise
     is for the bisection to say, where there is one: it asks the verdict engine. Without it, intervals are held together.
     """

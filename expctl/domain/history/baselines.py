@@ -3,18 +3,19 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from expctl.domain.experiment.proposal import Kind, Verdict, id_order
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Origin, Record
 from expctl.domain.protocol.model import NumberKind
-from expctl.domain.values import dataclass, replace
 
 SPEEDS = (NumberKind.WALL_TIME, NumberKind.DEVICE_TIME)
 
 Position = tuple[str, tuple[int, str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class Figure(Struct, frozen=True, kw_only=True):
     """The median time of one iteration at one size."""
 
     size: str
@@ -22,8 +23,7 @@ class Figure:
     flop: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline:
+class Baseline(Struct, frozen=True, kw_only=True):
     """The newest code that was timed on `target`.
 
     `since` is the experiment that made it (empty: the code expctl started from), `shown_by` the one whose samples these
@@ -40,8 +40,7 @@ class Baseline:
     later: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedBaseline:
+class ImportedBaseline(Struct, frozen=True, kw_only=True):
     """The last imported KEEP of a target that expctl has not timed yet: words, no samples."""
 
     target: str
@@ -63,8 +62,7 @@ class Landing(NamedTuple):
         return (self.date, id_order(self.id))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Timing:
+class _Timing(Struct, frozen=True, kw_only=True):
     """One set of estimates: of a record, or of its replication on this or another target."""
 
     record: Record

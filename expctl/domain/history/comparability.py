@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
 from expctl.domain.experiment.record import OBJECTIVE
-from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import BenchmarkIdentity, Record, Replication
@@ -25,8 +26,7 @@ MACHINE_FACTS = frozenset(
 NO_COMPILER = frozenset(("elftools",))  # it hashes builds and shapes none
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comparability:
+class Comparability(Struct, frozen=True, kw_only=True):
     """`protocol` is the hash of protocol.yaml and the harness as files. `parts` are named texts: of the harness as files and
     as code, the KPI, the build, the compiler, the machine, its kernel, driver and clock policy. What is not known is left out
     of both.
@@ -36,8 +36,7 @@ class Comparability:
     parts: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class Change(Struct, frozen=True, kw_only=True):
     """One thing in which two grounds differ."""
 
     what: str

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct, field
+
 from expctl.domain.experiment.proposal import id_order
 from expctl.domain.history.comparability import Change, Comparability, changes, grounds_of
-from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
@@ -32,8 +33,7 @@ class Measuring(NamedTuple):
     again: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Epoch:
+class Epoch(Struct, frozen=True, kw_only=True):
     """The `number`-th epoch of `target`, from 1. `first` is the measurement that opened it, on the commit `first.base`;
     `ground` all that is known of it by now, `protocols` the identities under which it was measured; `begins` says what
     changed since the epoch before it.
@@ -60,8 +60,7 @@ class Epoch:
         return changes(self.ground, ground, protocols=self.protocols)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Epochs:
+class Epochs(Struct, frozen=True, kw_only=True):
     """Every epoch, in the order in which they began, and the epoch of each experiment's own measurement by its id."""
 
     all: tuple[Epoch, ...] = ()

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Mode
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Record, Replication
@@ -13,8 +15,7 @@ from expctl.domain.verdict.samples import Sample, Side
 from expctl.domain.verdict.statistics import percent
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promise:
+class Promise(Struct, frozen=True, kw_only=True):
     """An effect as it was confirmed, and the half-width of its 95 % interval, in log units."""
 
     effect: float = 0.0
@@ -31,8 +32,7 @@ class Promise:
         return f"{percent(self.effect):+.2f} % (+- {percent(self.half_width):.2f})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptChange:
+class KeptChange(Struct, frozen=True, kw_only=True):
     """One commit that changed the scope. `id` is the experiment that was kept as this commit, empty for a commit by hand;
     `promises` are by size, with the objective, of the target that is audited. None of another target promises anything.
     """

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from expctl.domain.experiment.record import BenchmarkIdentity
 from expctl.domain.history.benchmark_identity import benchmark_identity_of
 from expctl.domain.history.comparability import Change, Comparability, comparability_of
 from expctl.domain.history.epochs import Epoch, Epochs
-from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.protocol.model import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Border:
+class Border(Struct, frozen=True, kw_only=True):
     """Between the row of `before` and the rows of its target above it, no figure may be compared."""
 
     before: str

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket
 from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import RecordSummary, summary_of
 from expctl.domain.queue.pending import Queue
-from expctl.domain.values import dataclass, replace
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
@@ -19,8 +21,7 @@ if TYPE_CHECKING:
     from expctl.domain.queue.ordering import Entry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerInputs:
+class LedgerInputs(Struct, frozen=True, kw_only=True):
     """What a commit holds. Among `records` are those that show a baseline, and those that no view has drawn before."""
 
     protocol: Protocol

@@ -9,6 +9,9 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from expctl.domain.experiment.findings import numbered
 from expctl.domain.experiment.predictions import Accuracy, Forecast, forecast_of
 from expctl.domain.experiment.proposal import Proposal, id_order
@@ -21,7 +24,6 @@ from expctl.domain.ledger.remarks import Debt, Remark
 from expctl.domain.ledger.rows import Line, Piece, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
 from expctl.domain.ledger.totals import LedgerTotals, sums_of
 from expctl.domain.queue.ordering import Entry, line_up
-from expctl.domain.values import dataclass, replace
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding, Record
@@ -29,8 +31,7 @@ if TYPE_CHECKING:
     from expctl.domain.rules.match_levels import WaivedRepeat
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ledger:
+class Ledger(Struct, frozen=True, kw_only=True):
     """What the ledger says. All text in it is as it was written: views escape it, but for a `Line`, which the view of the
     ledger has drawn before. `unused` are ids between others that nothing is called. Where there are `pieces`, they hold the
     lines of the long tables, and `rows` to `rules` are empty.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from expctl.domain.experiment.figures import throughput_text, time_text
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import State
-from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
@@ -23,8 +24,7 @@ NAMED_MAX = 12
 COMING = (State.READY, State.WAITING)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class Counts(Struct, frozen=True, kw_only=True):
     """How many experiments there are, by origin and by verdict (only verdicts that occur)."""
 
     measured: int

@@ -6,6 +6,8 @@ Named tuples and not dataclasses: they are made by the ten thousand for one comm
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from expctl.domain.experiment.predictions import forecast_of
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict, id_order
 from expctl.domain.experiment.record import OBJECTIVE, Origin, Record
@@ -14,7 +16,6 @@ from expctl.domain.history.epochs import Epochs, Measuring, measurings
 from expctl.domain.ledger.rows import UNMEASURED, Lines, rule_row
 from expctl.domain.ledger.sentences import TEXT_MAX, forecast_sentence, rule_sentence
 from expctl.domain.text import one_line
-from expctl.domain.values import dataclass
 
 
 class PredictionSummary(NamedTuple):
@@ -81,8 +82,7 @@ class RecordSummary(NamedTuple):
         return (self.date, id_order(self.id))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeenNoise:
+class SeenNoise(Struct, frozen=True, kw_only=True):
     """What the experiments of one epoch showed without a calibration: the median sd of one round's objective."""
 
     target: str

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.rules.match_levels import WaivedRepeat
-from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.ledger.record_summary import RecordSummary
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remark:
+class Remark(Struct, frozen=True, kw_only=True):
     """A sentence about one or more rows, said once: a note, or what is known today of imported rows and was not then."""
 
     text: str
     ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Debt:
+class Debt(Struct, frozen=True, kw_only=True):
     """A KEEP decided elsewhere that changed the code of the home target."""
 
     id: str

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.experiment.record import OBJECTIVE, ChangedCondition, Estimate, Origin, Record, Replication, Rule
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.rules.conditions import EPOCH, conditions_of
 from expctl.domain.rules.match_levels import WaivedRepeat, levels_of
-from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Mode, Prediction, Verdict
@@ -67,8 +68,7 @@ class DrawnPiece(NamedTuple):
     texts: tuple[bytes, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Row(Struct, frozen=True, kw_only=True):
     """One experiment. A measured one has an `effect` when it was timed, with that at each of several `sizes`, in `measured`
     when and on which baseline, and the `epoch` of its target; an imported one has what was `given`, and epoch 0.
     `noted` is an imported analysis of which a note says what became of its code.
@@ -93,8 +93,7 @@ class Row:
     again: tuple[Replication, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleRow:
+class RuleRow(Struct, frozen=True, kw_only=True):
     """What must not be repeated, the conditions (name, value) under which it failed, and where the evidence is.
 
     `known_by` are the levels at which expctl knows a repeat and refuses it by itself (none: only readers can). `lapses` are the
@@ -114,8 +113,7 @@ class RuleRow:
     weak: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueueItem:
+class QueueItem(Struct, frozen=True, kw_only=True):
     """A proposal without a verdict, where it stands and why. `depends_on` pairs a condition with what is known of it."""
 
     id: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from expctl.domain.values import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from expctl.domain.history.baselines import ImportedBaseline, Landing
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 LAST = 5  # verdicts that are shown
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatusTotals:
+class StatusTotals(Struct, frozen=True, kw_only=True):
     """`standing` is by target the id of the experiment that shows its baseline, `landings` what moved the branch in its
     order, `newest` the ids that were measured last (the last one last), `debts` ids with their flags. `epochs` lacks `of`.
     """

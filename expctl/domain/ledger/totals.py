@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from expctl.domain.experiment.predictions import Accuracy, accuracy_of
 from expctl.domain.experiment.proposal import Verdict, id_order
 from expctl.domain.history.baselines import ImportedBaseline, Landing
@@ -12,7 +14,6 @@ from expctl.domain.history.epochs import Epochs, epochs_from
 from expctl.domain.ledger.record_summary import RecordSummary, given_baselines, in_order, landings, standing
 from expctl.domain.ledger.remarks import Debt, Remark, corrections, debts, notes, undecided, waived
 from expctl.domain.rules.match_levels import WaivedRepeat
-from expctl.domain.values import dataclass
 
 
 class Count(NamedTuple):
@@ -37,8 +38,7 @@ class BanState(NamedTuple):
     in_epoch: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerTotals:
+class LedgerTotals(Struct, frozen=True, kw_only=True):
     """Lists are in the order of ids, `landings` in that of the branch. `standing` is by target the record that shows its
     baseline, and `epochs.of` tells the epoch of these at least. `numbers` are those of all ids, each once.
     """

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from expctl.domain.values import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Foreign:
+class Foreign(Struct, frozen=True, kw_only=True):
     """Something that blocks or disturbs measuring, as one sensor of the gate saw it.
 
     `what` is a taint, so it holds no figure and no pid; figures stand in `detail`. `who` is the name of a process and its

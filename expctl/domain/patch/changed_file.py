@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from expctl.domain.values import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangedFile:
+class ChangedFile(Struct, frozen=True, kw_only=True):
     """One entry of the difference between two trees. `mode` is git's new mode, 000000 for a deletion."""
 
     path: str

@@ -12,10 +12,11 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
 from expctl.domain.patch.code_lines import added_lines
 from expctl.domain.patch.constants import plain_values, settings_of, shape_of
 from expctl.domain.patch.source_items import C_SUFFIXES, Item, items_of
-from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
     from expctl.domain.patch.unified_diff import FileTexts
@@ -24,8 +25,7 @@ DIGITS = 40
 PAIRS_MAX = 1_000_000  # of items to be held against each other; beyond it, one block is what changed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChangeIdentity:
+class ChangeIdentity(Struct, frozen=True, kw_only=True):
     """A patch on one baseline. Empty where a level says nothing: a patch that changes comments alone has no `change`.
 
     `region` names for each file the items before that the patch touches; `shapes` are the files that hold its settings, with

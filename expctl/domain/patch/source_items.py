@@ -8,8 +8,9 @@ cuts wrongly, it cuts the same way in both versions.
 import hashlib
 import re
 
+from msgspec import Struct, field
+
 from expctl.domain.patch.local_names import renamed
-from expctl.domain.values import dataclass, field
 
 C_SUFFIXES = (".h", ".hpp", ".hip", ".c", ".cc", ".cpp", ".cu", ".cuh", ".cl", ".inc")
 HASH_COMMENTS = (".py", ".sh", ".yaml", ".yml", ".toml", ".cmake", ".mk")
@@ -27,8 +28,7 @@ HEADER_MAX = 400
 OPENS, CLOSES = "([", ")]"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(Struct, frozen=True, kw_only=True):
     """`tokens` as they stand; `scope` are the headers of the braces and the #if branches around them."""
 
     scope: tuple[str, ...]
@@ -55,8 +55,7 @@ def _indent(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-@dataclass(slots=True)
-class _Cutter:
+class _Cutter(Struct):
     """One pass over one text."""
 
     items: list[Item] = field(default_factory=list)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from itertools import accumulate
 
-from expctl.domain.values import dataclass
+from msgspec import Struct
 
 HEADER = re.compile(rb"^(?:diff --git |--- )", re.MULTILINE)
 HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
@@ -13,8 +13,7 @@ STRIPPED = ("a/", "b/", "./", "/")  # git takes the first part off, whatever it 
 UNFIT = ("", ".", "..")  # parts of a path that git takes in no patch
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hunk:
+class Hunk(Struct, frozen=True, kw_only=True):
     """Lines before and after, context included; `start` is the first line before, from 1 (0 in an empty file), `added` are the
     places in `after` of the lines that are new, from 0. `missing` counts the lines that its head promises in vain.
     """
@@ -26,8 +25,7 @@ class Hunk:
     missing: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileDiff:
+class FileDiff(Struct, frozen=True, kw_only=True):
     """The hunks of one file. `old` is empty for a new file, `new` for a deleted one."""
 
     old: str
@@ -40,8 +38,7 @@ class FileDiff:
         return self.new or self.old
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileTexts:
+class FileTexts(Struct, frozen=True, kw_only=True):
     """One file before and after a patch; `added` are the lines of `after` that are new, from 0. `whole` is False when only the
     lines of the hunks are known.
     """

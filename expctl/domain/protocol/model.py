@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from enum import StrEnum
 
+from msgspec import Struct, field
+
 from expctl.domain.protocol.boundaries import LOOKS
 from expctl.domain.protocol.proposer import Proposer
 from expctl.domain.protocol.step import Step
-from expctl.domain.values import dataclass, field
 
 
 class Toolchain(StrEnum):
@@ -42,8 +43,7 @@ class Calibrate(StrEnum):
     ADVISED = "advised"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Build:
+class Build(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How to make the artifact. `argv` belongs to `command`; `source` and `flags` to the other toolchains."""
 
     toolchain: Toolchain
@@ -55,8 +55,7 @@ class Build:
     timeout_s: float = 600.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Requires:
+class Requires(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What must be on the machine before the target can be used here."""
 
     executables: tuple[str, ...] = ()
@@ -64,8 +63,7 @@ class Requires:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Size:
+class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One problem size of the KPI. `flop` is the work of one iteration; 0 when throughput means nothing.
 
     A `rescuer` may keep a patch by its own gain while the objective stays about where it was.
@@ -77,8 +75,7 @@ class Size:
     rescuer: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Benchmark:
+class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How the KPI is measured. `quads` and `iterations` belong to style `fine`: iterations per visit of a quad.
 
     `rounds` is the most that a search may take: the last of the planned looks, or an earlier one. `respawn` is how many
@@ -99,8 +96,7 @@ class Benchmark:
     calibrate: Calibrate = Calibrate.ADVISED
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceLimits:
+class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """By name of a fact of the build (vgpr, lds, scratch, vgpr_spills, occupancy, ...).
 
     `most` is the largest value, or the baseline's where that is larger already; `may_fall` is how far a fact may lie below
@@ -111,8 +107,7 @@ class ResourceLimits:
     may_fall: Mapping[str, float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Where code is built, and perhaps run. A target without a benchmark is a guard: it must build, keep its `limits`, and
     pass its test if it has one.
 
@@ -130,8 +125,7 @@ class Target:
     number_kind: NumberKind = NumberKind.WALL_TIME
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What must hold before and while measuring (docs/GATE.md): nothing foreign for `quiet_s`; `wait_s` at most.
 
     Foreign is a process that matches a pattern, or holds a GPU (but for `idle_holders`, patterns of names), a GPU that is
@@ -149,8 +143,7 @@ class Gate:
     slow_clock_percent: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeepRule:
+class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits of the verdict, in percent of time (see docs/METHODOLOGY.md)."""
 
     guard_percent: float = 0.5
@@ -160,8 +153,7 @@ class KeepRule:
     costly_percent: float = 0.2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
+class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The environment of every step: names let through, and values set. Nothing else reaches a child. `writable` are
     absolute paths that a step may change besides its scratch (a compiler's cache, a profiler's lock).
     """
@@ -171,16 +163,14 @@ class Environment:
     writable: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatchLimits:
+class PatchLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Caps on what one experiment may change."""
 
     files: int = 20
     bytes: int = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Protocol:
+class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole of protocol.yaml. It is always read from the baseline commit."""
 
     version: int

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from expctl.domain.values import replace
+from msgspec.structs import replace
 
 if TYPE_CHECKING:
     from expctl.domain.protocol.step import Step

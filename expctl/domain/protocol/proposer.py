@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from expctl.domain.values import dataclass, field
+from msgspec import Struct, field
 
 COMBINATIONS_MAX = 10_000
 
@@ -15,8 +15,7 @@ class Sampler(StrEnum):
     OPTUNA = "optuna"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Screen:
+class Screen(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a sweep compares combinations before it proposes one: by `rounds` of the deciding target's benchmark, or by the
     least `fact` of a build or profile of `target`. It never decides.
     """
@@ -26,8 +25,7 @@ class Screen:
     target: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep:
+class Sweep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Values for named constants of one file of the scope: every combination of `constants`, or the listed `tuples`."""
 
     file: str
@@ -38,8 +36,7 @@ class Sweep:
     trials: int = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Proposer:
+class Proposer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A command that is given the brief and leaves experiments/ID/ in a scratch folder (docs/QUEUE.md), or a sweep."""
 
     argv: tuple[str, ...] = ()
@@ -47,8 +44,7 @@ class Proposer:
     sweep: Sweep | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
+class Refusal(Struct, frozen=True, kw_only=True):
     """Why a proposal was not taken, in the words of the refusal. The proposer is told on its next call."""
 
     id: str

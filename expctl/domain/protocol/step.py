@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from expctl.domain.values import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One script of the harness (docs/HARNESS.md). `careful` are further words where a patch removes a barrier or a wait.
 
     `counters` belong to a profile step that starts rocprofv3 or ncu; `timeout_s` is for each of its passes.

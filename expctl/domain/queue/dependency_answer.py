@@ -15,10 +15,11 @@ import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
+from msgspec import Struct
+
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Fact, Record
 from expctl.domain.queue.depends_on import AllOf, Comparison, Condition, Operator
-from expctl.domain.values import dataclass
 from expctl.domain.verdict.side import Side
 
 KNOWN = "verdict, target, effect.SIZE, effect.SIZE.low, effect.SIZE.high, build.NAME, profile.NAME"
@@ -38,31 +39,27 @@ class Truth(StrEnum):
     NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """Does a condition hold? `why` names what it found, or what it waits for."""
 
     truth: Truth
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Concluded:
+class Concluded(Struct, frozen=True):
     """An experiment with a verdict that stays, and its profile."""
 
     record: Record
     profile: Profile
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(Struct, frozen=True):
     """No such verdict yet."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Hopeless:
+class Hopeless(Struct, frozen=True):
     """There will never be one."""
 
     why: str

@@ -14,8 +14,9 @@ not known is never true.
 import re
 from enum import StrEnum
 
+from msgspec import Struct
+
 from expctl.domain.experiment.proposal import ID_PATTERN, Verdict
-from expctl.domain.values import dataclass
 
 NESTING_MAX = 20
 LENGTH_MAX = 500
@@ -45,8 +46,7 @@ class Unparsable(ValueError):
     """This is not a condition. The text says what was expected, what was found, and where."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Struct, frozen=True):
     """One figure or word of one experiment's result against a value; `names` is what stands after the id."""
 
     experiment: str
@@ -60,15 +60,13 @@ class Comparison:
         return f"{left} {self.operator} {value}"
 
 
-@dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(Struct, frozen=True):
     """Every part must hold."""
 
     parts: tuple["Condition", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Struct, frozen=True):
     """One part must hold."""
 
     parts: tuple["Condition", ...]

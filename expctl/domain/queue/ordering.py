@@ -6,11 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from expctl.domain.experiment.proposal import Proposal, Verdict, id_order
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket
 from expctl.domain.queue.dependency_answer import Answer, Concluded, Hopeless, Pending, Profile, Result, Truth, answer
 from expctl.domain.queue.depends_on import Comparison, comparisons, parse
-from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
@@ -36,8 +37,7 @@ class State(StrEnum):
 RANK = {state: number for number, state in enumerate(State)} | {State.WAITING: 0}  # what waits runs among what is ready
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Struct, frozen=True, kw_only=True):
     """One proposal in the queue. `answers` pairs each condition of `depends_on` with what is known of it."""
 
     proposal: Proposal

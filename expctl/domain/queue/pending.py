@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import Struct, field
+
 from expctl.domain.queue.ordering import line_up
-from expctl.domain.values import dataclass, field
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from expctl.domain.queue.ordering import Entry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Queue:
+class Queue(Struct, frozen=True, kw_only=True):
     """What waits in a commit. `proposals` have no verdict about the idea, `filings` are theirs; `records` are those of them
     that ended INVALID, and those that a condition asks for, `profiles` likewise. What of it can't be read is `malformed`.
     """

@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from typing import Protocol as Port
 
-from expctl.domain.values import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Probe
     from expctl.domain.experiment.record import ChangedCondition
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProbeAnswer:
+class ProbeAnswer(Struct, frozen=True, kw_only=True):
     """Did the snippet pass? `said` is the compiler with its first error, or why nobody could try (then it did not). `tried` is
     False where somebody could have, and nobody has.
     """

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from expctl.domain.values import dataclass
+from msgspec import Struct
+
 from expctl.domain.verdict.side import Side
 
 if TYPE_CHECKING:
@@ -24,8 +25,7 @@ class Level(StrEnum):
     PATTERN = "forbidden pattern"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaivedRepeat:
+class WaivedRepeat(Struct, frozen=True, kw_only=True):
     """An experiment that a rule let through, for what reason, and how it ended."""
 
     id: str

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from expctl.domain.patch.constants import plain_values
 from expctl.domain.patch.identity import ChangeIdentity, settings_hash
 from expctl.domain.patch.patterns import forbidden, void_reason
@@ -15,7 +17,6 @@ from expctl.domain.rules.match_levels import Level as Level
 from expctl.domain.rules.match_levels import changed_codes as changed_codes
 from expctl.domain.rules.match_levels import differing_codes as differing_codes
 from expctl.domain.rules.match_levels import judged_of
-from expctl.domain.values import dataclass
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
@@ -31,8 +32,7 @@ LIKENESS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Candidate(Struct, frozen=True, kw_only=True):
     """What is known of a proposed change. `codes` is the machine code of the targets on which it differs from the baseline's,
     `built` all targets that were built on both sides (both empty before), `machine` the one on which that was.
     """
@@ -43,8 +43,7 @@ class Candidate:
     machine: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(Struct, frozen=True, kw_only=True):
     """A rejected experiment whose rule forbids a candidate, and how it was known; by which of its `patterns`, if by those."""
 
     record: Record

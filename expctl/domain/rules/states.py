@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from expctl.domain.experiment.proposal import id_order
 from expctl.domain.rules.conditions import VERIFIED, changed_conditions, verified
@@ -25,8 +26,7 @@ class State(StrEnum):
     WAIVED = "waived"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleState:
+class RuleState(Struct, frozen=True, kw_only=True):
     """One rule. `known_by` are the levels at which expctl knows a repeat (none: only readers do); `verified` what it looks up
     to say whether the rule still holds, `told` the conditions that only a reader can judge. `void` are patterns that refuse
     nobody, each with why.

@@ -1,33 +1,29 @@
 """What can be done next in a run."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from expctl.domain.verdict.samples import Session, Side
 from expctl.domain.verdict.sequential_test import Decision
 
 
-@dataclass(frozen=True, slots=True)
-class Pin:
+class Pin(Struct, frozen=True):
     """Make the candidate commit."""
 
 
-@dataclass(frozen=True, slots=True)
-class Build:
+class Build(Struct, frozen=True):
     """Build one side for one target."""
 
     side: Side
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class Test:
+class Test(Struct, frozen=True):
     """Test the candidate's build for one target."""
 
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(Struct, frozen=True):
     """Measure one round of a session. A new session is a new bench: other check-outs, the machine's lock taken anew.
 
     `left` rounds, this one included, are missing to the next look.
@@ -38,23 +34,20 @@ class Measure:
     left: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(Struct, frozen=True):
     """Profile one side's build for one target."""
 
     side: Side
     target: str
 
 
-@dataclass(frozen=True, slots=True)
-class Settle:
+class Settle(Struct, frozen=True):
     """Write record and ledger, commit, move the branch."""
 
     decision: Decision
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
+class Nothing(Struct, frozen=True):
     """The run is settled."""
 
 

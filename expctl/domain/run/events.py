@@ -1,14 +1,13 @@
 """What has happened in a run: the lines of its journal."""
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.record import Artifact, Fact, Waiver
 from expctl.domain.verdict.samples import Sample, Side
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Begun:
+class Begun(Struct, frozen=True, kw_only=True):
     """The run was opened: on this baseline, for this target, with these guards, for this content of the proposal.
 
     `simplify_used_percent` is what the simplifications of the epoch had cost by then, `calibrated` the noise that was known,
@@ -29,8 +28,7 @@ class Begun:
     waivers: tuple[Waiver, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pinned:
+class Pinned(Struct, frozen=True, kw_only=True):
     """The candidate is a commit and refs/expctl/<id> points at it."""
 
     candidate: str
@@ -38,8 +36,7 @@ class Pinned:
     patch_id: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class Built(Struct, frozen=True, kw_only=True):
     """A build ended in an artifact."""
 
     side: Side
@@ -48,8 +45,7 @@ class Built:
     duration_s: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BuildFailed:
+class BuildFailed(Struct, frozen=True, kw_only=True):
     """A build ended without one. `reason` is the compiler's first error."""
 
     side: Side
@@ -57,8 +53,7 @@ class BuildFailed:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tested:
+class Tested(Struct, frozen=True, kw_only=True):
     """The test step of one target ended (of the deciding one where none is named). `fault`: the harness failed, not the
     candidate.
     """
@@ -71,24 +66,21 @@ class Tested:
     target: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class Measured(Struct, frozen=True, kw_only=True):
     """One whole round."""
 
     round: int
     samples: tuple[Sample, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureFailed:
+class MeasureFailed(Struct, frozen=True, kw_only=True):
     """The benchmark step failed. `blames_candidate`: its timed outputs were wrong; else the harness or the machine."""
 
     reason: str
     blames_candidate: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Profiled:
+class Profiled(Struct, frozen=True, kw_only=True):
     """What the profile step of one target found for one side, or why it found nothing. It never decides.
 
     `remark` is about a part that failed; `why`, with the candidate, what made the difference, where the profiles say.
@@ -103,23 +95,20 @@ class Profiled:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Invalidated:
+class Invalidated(Struct, frozen=True, kw_only=True):
     """The machine or the repository changed under the run."""
 
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Publishing:
+class Publishing(Struct, frozen=True, kw_only=True):
     """Intent: the branch is about to move from `head` to `commit`, both of which exist."""
 
     head: str
     commit: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Published:
+class Published(Struct, frozen=True, kw_only=True):
     """The branch has moved."""
 
     commit: str

@@ -5,8 +5,10 @@ and a third run finds nothing to do. The order of the steps is the order of the 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Artifact
@@ -34,8 +36,7 @@ from expctl.domain.verdict.sequential_test import Decision, MeasureMore
 E_ = TypeVar("E_", bound=object)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Struct, frozen=True, kw_only=True):
     """The events so far, in order, and what was fixed before the first of them."""
 
     kind: Kind

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from expctl.domain.values import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Available:
+class Available(Struct, frozen=True, kw_only=True):
     """The target can be built (and run, when it has steps) here. `versions` goes into the record."""
 
     versions: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unavailable:
+class Unavailable(Struct, frozen=True, kw_only=True):
     """Why it cannot, and what to install."""
 
     reason: str
     hint: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failed:
+class Failed(Struct, frozen=True, kw_only=True):
     """A step that did not do its work. `fault`: the harness or machine, not the build under test; `died`: it ended unsaid.
 
     `killed`: by SIGKILL, which no build earns by itself.
@@ -35,8 +32,7 @@ class Failed:
     killed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TestReport:
+class TestReport(Struct, frozen=True, kw_only=True):
     """A test that passed."""
 
     cases: int

@@ -1,14 +1,14 @@
 """Which targets take part in which steps of a run: fixed by protocol and machine before the first event."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from expctl.domain.protocol.model import Protocol, ResourceLimits
 from expctl.domain.run.events import Begun
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetRoles:
+class TargetRoles(Struct, frozen=True, kw_only=True):
     """Names of targets, the deciding one first. A guard with a test step must pass it; one with limits must keep them."""
 
     tests: tuple[str, ...]

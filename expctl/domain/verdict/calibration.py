@@ -6,10 +6,11 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
+
 from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.protocol.model import Benchmark, Style
-from expctl.domain.values import dataclass
 from expctl.domain.verdict.interference import lost_rounds
 from expctl.domain.verdict.samples import RoundEffect, Sample, round_effects, side_spreads
 from expctl.domain.verdict.statistics import autocorrelation, t999, t_interval
@@ -23,8 +24,7 @@ Z_SHOWN = 2.576
 Z_POWER = 1.645
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SizeNoise:
+class SizeNoise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One size, or the objective, of a build against itself; percent are log units * 100.
 
     `sd_percent` is of one round's effect, `mean_percent` with its two-sided 95 % interval is what should be zero,
@@ -40,8 +40,7 @@ class SizeNoise:
     spread_percent: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
+class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The noise of one machine under one benchmark of one target, over `rounds` untainted rounds.
 
     `base` is the commit that stood on both sides, `round_s` the median time of a round.

@@ -1,7 +1,8 @@
 """Deciding a concluded experiment again, from its samples and the protocol of its baseline."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from expctl.domain.experiment.proposal import Kind
 from expctl.domain.experiment.record import Procedure, Record, Replication
@@ -17,8 +18,7 @@ class UnplayableError(ValueError):
     """These samples can't be decided again by this expctl."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replay:
+class Replay(Struct, frozen=True, kw_only=True):
     """What the samples say today: the parts of the record that they decide, by key; `rule` is the version of the bounds."""
 
     rule: str

@@ -5,7 +5,8 @@ Formulas: docs/METHODOLOGY.md, "The verdict". mean and sd are over the rounds, n
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from expctl.domain.experiment.record import OBJECTIVE as OBJECTIVE
 from expctl.domain.protocol.boundaries import FUTILITY, KEEP, REGRESSION, RESCUE, at
@@ -14,8 +15,7 @@ from expctl.domain.verdict.samples import RoundEffect
 from expctl.domain.verdict.statistics import Interval, lower_bound, percent, t95, t_interval, upper_bound
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class Evidence(Struct, frozen=True, kw_only=True):
     """The rounds of one look, or of one confirmation; `n` counts effects, each of `merged` neighbouring rounds."""
 
     plan: Plan

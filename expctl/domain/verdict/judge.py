@@ -1,7 +1,8 @@
 """From the samples of a run to its verdict and its estimates: what a run does while measuring and a replay does again."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Verdict

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import groupby
+
+from msgspec import Struct
 
 from expctl.domain.verdict.samples import RoundEffect
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pairs:
+class Pairs(Struct, frozen=True, kw_only=True):
     """`effects` has one entry per pair that is done, `rounds[i]` the rounds that entry i is the mean of."""
 
     effects: tuple[RoundEffect, ...]

@@ -1,7 +1,8 @@
 """What is fixed before the first sample: sizes with weights, the most rounds, limits, mode."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Mode
@@ -12,8 +13,7 @@ from expctl.domain.protocol.model import Benchmark, KeepRule
 WORDS = 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True):
     """Limits are log units. `rounds` is the most that a search may take; `rescuers` are sizes that may save a patch alone.
 
     `simplify_used` is what the simplifications kept in this epoch have cost already, `calibrated` what is known of the noise.

@@ -5,7 +5,8 @@ Effects are in percent of throughput; positive means that the candidate is faste
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from expctl.domain.experiment.record import Estimate
 from expctl.domain.protocol.boundaries import FUTILITY, KEEP, at, looks_until
@@ -15,8 +16,7 @@ from expctl.domain.verdict.sequential_test import CONFIRM_MERGES, confirm_rounds
 from expctl.domain.verdict.statistics import percent, t95, t_interval
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caption:
+class Caption(Struct, frozen=True, kw_only=True):
     """Whose picture it is, and how it ended (or where it stands). Untrusted text."""
 
     id: str
@@ -26,8 +26,7 @@ class Caption:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Look(Struct, frozen=True, kw_only=True):
     """At `rounds` rounds of the search: a mean above `keep` asks for a confirmation, one below `futile` rejects."""
 
     rounds: int
@@ -35,8 +34,7 @@ class Look:
     futile: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Picture:
+class Picture(Struct, frozen=True, kw_only=True):
     """One experiment to be drawn: its rounds by session, and the mean of the rounds up to each.
 
     `confirm_above` is what the mean of the confirmation must exceed, None before it is whole; `estimate` is the record's, of

@@ -5,8 +5,9 @@ import statistics
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
+from msgspec import Struct
+
 from expctl.domain.protocol.model import Style
-from expctl.domain.values import dataclass
 from expctl.domain.verdict.side import Side as Side
 
 
@@ -17,8 +18,7 @@ class Session(StrEnum):
     CONFIRM = "confirm"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The times of one build at one size in one launch: a line of samples.jsonl.
 
     `ns` are integer nanoseconds of single iterations in order. In style `fine` they are grouped: each quad visits
@@ -44,8 +44,7 @@ class Sample:
     hidden_ns: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoundEffect:
+class RoundEffect(Struct, frozen=True, kw_only=True):
     """What one round says: `effect[size]` = ln(t_baseline / t_candidate); positive means the candidate is faster."""
 
     round: int

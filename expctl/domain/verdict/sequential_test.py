@@ -6,7 +6,8 @@ and does what it answers; between looks, and after a decision, more rounds chang
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.experiment.record import Procedure
@@ -23,16 +24,14 @@ from expctl.domain.verdict.statistics import Interval
 CONFIRM_MERGES = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeasureMore:
+class MeasureMore(Struct, frozen=True, kw_only=True):
     """Nothing may be decided before `rounds_left` more rounds of `session`: then comes the next look."""
 
     rounds_left: int
     session: Session = Session.SEARCH
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class Decision(Struct, frozen=True, kw_only=True):
     """The verdict with its reasons, and the intervals of the objective and of each size.
 
     `rounds` are the indices of the rounds that the intervals rest on. Without samples there are neither.
@@ -45,8 +44,7 @@ class Decision:
     procedure: Procedure | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Promising:
+class _Promising(Struct, frozen=True, kw_only=True):
     """A look that asks for a confirmation; `rescuer` names the size that did it, empty for the objective."""
 
     rescuer: str

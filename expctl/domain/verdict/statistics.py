@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from expctl.domain.values import dataclass
+from msgspec import Struct
 
 # Student's t, 97.5 % quantile (two-sided 95 % interval) for 1 to 40 degrees of freedom: the usual printed
 # table to four digits. tests/domain/verdict/test_statistics.py integrates the density and agrees to 1e-4.
@@ -32,8 +32,7 @@ T_9995 = (
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Interval:
+class Interval(Struct, frozen=True, kw_only=True):
     """Mean of `n` effects with its two-sided 95 % t interval and the standard deviation of one effect (log units).
 
     Each effect is the mean of `merged` neighbouring rounds.

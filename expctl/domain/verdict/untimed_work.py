@@ -7,8 +7,10 @@ candidate whose visits have more is charged with the difference before its gain 
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import groupby
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.verdict.evidence import OBJECTIVE, describe
@@ -33,8 +35,7 @@ def all_charged(decision: Decision, samples: Sequence[Sample], plan: Plan) -> De
     return decision
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Effect:
+class _Effect(Struct, frozen=True, kw_only=True):
     """What is left of an effect when all that was seen is charged, and how much that takes from it."""
 
     seen: Interval

@@ -1,8 +1,10 @@
 """A contest: one commit against another in the very rounds of a run, judged by the verdict engine. Nothing is committed."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from expctl.domain.errors import Interrupted
 from expctl.domain.experiment.proposal import Kind, Mode

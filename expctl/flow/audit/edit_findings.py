@@ -1,7 +1,9 @@
 """Findings: added and marked, each in a commit of its own that holds findings.yaml and the ledger and nothing else."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
+
+from msgspec.structs import replace
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.findings import COMMIT, FINDING_ID, TEXT_MAX, alike, by_id, leads_back, next_id, unknown_evidence

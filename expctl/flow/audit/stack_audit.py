@@ -2,7 +2,9 @@
 it holds the locks of a run, measures, and commits nothing.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import OBJECTIVE, EvidenceKind

@@ -1,8 +1,9 @@
 """One round on a machine that is held and watched: measured and timed."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from expctl.domain.protocol.model import Benchmark
 from expctl.domain.run.step_result import Failed

@@ -1,7 +1,9 @@
 """The queue's own commits: priorities, withdrawals, and what no longer applies. They change tickets and the ledger only."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from msgspec.structs import replace
 
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.ledger.model import Ledger, ledger_from_sums
 from expctl.domain.ledger.record_summary import in_order, standing
-from expctl.domain.values import replace
 from expctl.flow.repository.pending import read_queue
 
 if TYPE_CHECKING:

@@ -1,9 +1,10 @@
 """Performing the steps of a run: pin, build, test, measure, profile. Each returns the event that it became."""
 
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
+
+from msgspec.structs import replace
 
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.run.actions import Build, Measure, Pin, Profile, Test

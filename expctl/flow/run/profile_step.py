@@ -3,8 +3,9 @@
 Whatever goes wrong here is a note and never a verdict.
 """
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from expctl.domain.protocol.profiler_passes import passes_of, profiler_of
 from expctl.domain.protocol.step import Step

@@ -6,7 +6,8 @@ so there is no moment at which a kernel stands without its record.
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import SCHEMA, Artifact, Estimate, Origin, Record, Replication

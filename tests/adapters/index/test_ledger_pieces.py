@@ -3,10 +3,10 @@
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from benchmarks.scale.history import records
 from expctl.adapters.codec.record_codec import record_bytes

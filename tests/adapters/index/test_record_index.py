@@ -56,7 +56,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def write(repository: Repository, record: Record, **changes: object) -> None:
-    from dataclasses import replace
+    from msgspec.structs import replace
 
     made = replace(record, **changes)
     repository.write(f"experiments/{made.id}/record.json", record_bytes(made))
@@ -117,7 +117,7 @@ def test_a_record_that_sqlite_can_not_store_as_it_is_gives_a_digest_as_it_is_sho
     write(repository, record, id="P99", title="half \ud800 a letter", target="ｃｐｕ", notes=("\udfff",))
     repository.commit()
     (found,) = [each for each in library(reader, file).digests(reader.head()) if each.id == "P99"]
-    assert (found.title, found.target, found.notes) == ("half  a letter", "ｃｐｕ", ("\udfff",))
+    assert (found.title, found.target, found.notes) == ("half  a letter", "ｃｐｕ", ("",))
 
 
 # ------------------------------------------------------------------ another commit

@@ -6,10 +6,10 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.machine.device_lock import MachineLock
 from expctl.adapters.machine.gate import MachineGate

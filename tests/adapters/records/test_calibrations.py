@@ -2,10 +2,10 @@
 
 import json
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.machine.facts import machine_facts, noise_fingerprint
 from expctl.adapters.records.calibrations import FileCalibrations, state_folder

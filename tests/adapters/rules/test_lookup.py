@@ -6,10 +6,10 @@ import sqlite3
 import subprocess
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.git.reader import Place, locate

@@ -4,10 +4,10 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.child.arguments import child_environment, fill
 from expctl.adapters.steps.runner import StepRunner

@@ -1,7 +1,8 @@
 """The brief of small and of many records: whole output, and what is cut first."""
 
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from expctl.domain.brief.compose import WORDS_MAX, Known, brief_of
 from expctl.domain.brief.rules import rules_now

@@ -1,9 +1,8 @@
 """The cap on a brief's words."""
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.brief.compose import Brief
 from expctl.domain.brief.word_limit import Section, within

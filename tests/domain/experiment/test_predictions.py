@@ -1,8 +1,7 @@
 """Predictions against outcomes: what is a hit, what is not counted."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from expctl.domain.experiment.predictions import accuracy_of, accuracy_text, forecast_of, forecasts, outcome_text
 from expctl.domain.experiment.proposal import Kind, Prediction, Verdict

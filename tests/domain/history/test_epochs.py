@@ -2,11 +2,11 @@
 
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import BenchmarkIdentity, Estimate, Origin, Procedure, Record, Replication

@@ -1,9 +1,9 @@
 """Promises of the stack: how they add up, and when what is measured falls short of them."""
 
 import math
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Estimate, Origin, Record, Replication

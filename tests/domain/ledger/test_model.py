@@ -1,10 +1,10 @@
 import random
 from collections.abc import Iterable
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.experiment.figures import effect_text, throughput_text, time_text
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict

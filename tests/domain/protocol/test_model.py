@@ -1,10 +1,9 @@
 """What a protocol must not say, sentence by sentence."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.protocol.inconsistencies import inconsistencies
 from expctl.domain.protocol.model import Benchmark, Build, Gate, KeepRule, Protocol, Size, Target, Toolchain, inside

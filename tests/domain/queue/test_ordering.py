@@ -1,10 +1,10 @@
 """The queue: order, conditions, circles, and what can't run."""
 
 import random
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket, content_of

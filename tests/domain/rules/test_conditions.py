@@ -1,8 +1,9 @@
 """Conditions of rules: each opens the rules that depend on it, and no other."""
 
-from dataclasses import replace
+import dataclasses
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Probe, Until, Verdict
 from expctl.domain.experiment.record import Artifact, ChangedCondition, Estimate, Origin, Record, Rule
@@ -72,14 +73,14 @@ def test_nothing_is_open_while_nothing_changed() -> None:
 @pytest.mark.parametrize(
     ("now", "expected"),
     [
-        (replace(NOW, versions={"ziglang": "0.17.0", "nvcc": "13.0"}), {"P1": ["ziglang"]}),
-        (replace(NOW, versions={"ziglang": "0.16.0", "nvcc": "13.1"}), {"P2": ["nvcc"]}),
-        (replace(NOW, versions={}), {}),
-        (replace(NOW, passing={PROBE: "clang 22"}), {"P3": ["probe"]}),
-        (replace(NOW, keys={"a.h": frozenset({"1"})}), {"P5": ["baseline code in the touched region"]}),
-        (replace(NOW, shapes={"a.h": "t"}), {"P6": ["config schema"]}),
-        (replace(NOW, judges=frozenset({"cpu", "gfx1151"})), {"P2": ["architecture"]}),
-        (replace(NOW, other_epochs=dict.fromkeys(("P1", "P2", "P5", "P6"), (OTHER,))), {"P1": ["epoch"]}),
+        (dataclasses.replace(NOW, versions={"ziglang": "0.17.0", "nvcc": "13.0"}), {"P1": ["ziglang"]}),
+        (dataclasses.replace(NOW, versions={"ziglang": "0.16.0", "nvcc": "13.1"}), {"P2": ["nvcc"]}),
+        (dataclasses.replace(NOW, versions={}), {}),
+        (dataclasses.replace(NOW, passing={PROBE: "clang 22"}), {"P3": ["probe"]}),
+        (dataclasses.replace(NOW, keys={"a.h": frozenset({"1"})}), {"P5": ["baseline code in the touched region"]}),
+        (dataclasses.replace(NOW, shapes={"a.h": "t"}), {"P6": ["config schema"]}),
+        (dataclasses.replace(NOW, judges=frozenset({"cpu", "gfx1151"})), {"P2": ["architecture"]}),
+        (dataclasses.replace(NOW, other_epochs=dict.fromkeys(("P1", "P2", "P5", "P6"), (OTHER,))), {"P1": ["epoch"]}),
     ],
     ids=["compiler", "another compiler", "no compiler here", "probe", "region", "schema", "architecture", "epoch"],
 )
@@ -88,10 +89,10 @@ def test_a_change_opens_exactly_the_rules_that_depend_on_it(now: FakeCircumstanc
 
 
 def test_a_lapse_says_what_it_was_and_what_it_is() -> None:
-    assert changed_conditions(CPU, replace(NOW, versions={"ziglang": "0.17.0"})) == (
+    assert changed_conditions(CPU, dataclasses.replace(NOW, versions={"ziglang": "0.17.0"})) == (
         ChangedCondition(condition="ziglang", was="0.16.0", now="0.17.0"),
     )
-    (lapse,) = changed_conditions(HELD, replace(NOW, passing={PROBE: "clang 22"}))
+    (lapse,) = changed_conditions(HELD, dataclasses.replace(NOW, passing={PROBE: "clang 22"}))
     assert (lapse.was, lapse.now, lapse.evidence) == ("failed for gfx1151", "it compiles", "clang 22")
 
 
@@ -125,13 +126,13 @@ def test_what_is_worthwhile_is_what_the_protocol_said_when_the_rule_was_made() -
 def test_a_build_or_test_that_failed_would_fail_in_any_epoch() -> None:
     unbuilt = replace(CPU, artifacts={}, estimates=(), rule=Rule(text="t", conditions={"target": "cpu", "epoch": "e" * 12}))
     untimed = replace(CPU, estimates=())
-    now = replace(NOW, other_epochs={"P1": (OTHER,)})
+    now = dataclasses.replace(NOW, other_epochs={"P1": (OTHER,)})
     assert changed_conditions(unbuilt, now) == changed_conditions(untimed, now) == ()
     assert changed_conditions(CPU, now) == (OTHER,)
 
 
 def test_what_matters_depends_on_the_level() -> None:
-    moved = replace(NOW, keys={}, shapes={})
+    moved = dataclasses.replace(NOW, keys={}, shapes={})
     assert [each.condition for each in changed_conditions(CONFIG, moved, Level.PATCH)] == [
         "baseline code in the touched region"
     ]
@@ -145,7 +146,7 @@ def test_a_recorded_lapse_holds_for_ever() -> None:
 
 
 def test_a_probe_is_tried_only_for_a_rule_that_has_one() -> None:
-    now = replace(NOW, probed=[])
+    now = dataclasses.replace(NOW, probed=[])
     for record in (CPU, CARD, WORDS, REGION):
         changed_conditions(record, now)
     assert now.probed == []

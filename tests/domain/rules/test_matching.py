@@ -1,9 +1,9 @@
 """Do-not-repeat rules: what a REJECT leaves, and at which level a repeat is known."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import Artifact, Origin, Record, Rule

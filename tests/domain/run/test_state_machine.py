@@ -1,11 +1,11 @@
 """The order of a run: for every prefix of its events, what comes next."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import Artifact, Fact

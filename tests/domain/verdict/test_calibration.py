@@ -2,10 +2,10 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.domain.experiment.noise import ROUNDS
 from expctl.domain.protocol.model import Benchmark, Size, Style

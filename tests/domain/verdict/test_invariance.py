@@ -1,12 +1,12 @@
 """What must not matter to a verdict, from the samples on: the names of the sides, the speed of the machine, what came later."""
 
 import math
-from dataclasses import replace
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.protocol.boundaries import LOOKS

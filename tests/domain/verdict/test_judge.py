@@ -1,11 +1,11 @@
 """A machine that scatters beyond its calibration ends a run; without a calibration, or on one side alone, it doesn't."""
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict

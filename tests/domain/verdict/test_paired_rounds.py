@@ -1,9 +1,9 @@
 """Rounds of one pair of workers count once."""
 
-from dataclasses import replace
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style

@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.protocol.model import Style
 from expctl.domain.verdict.samples import MalformedRound, Sample, Side, median_ns, round_effects

@@ -3,12 +3,12 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.protocol.boundaries import FUTILITY, KEEP, LOOKS, REGRESSION, VERSION, at

@@ -3,11 +3,11 @@
 import math
 import random
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size, Style

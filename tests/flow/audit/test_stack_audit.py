@@ -1,8 +1,7 @@
 """Audits in a world of fakes: what a stack gives, what is left without a layer, where a gain was lost, and what is kept."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.records.findings_file import FindingsEditor

@@ -1,8 +1,9 @@
 """Asking proposers: what is taken, what is told back, and how a sweep picks."""
 
-from dataclasses import replace
+import dataclasses
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.proposers.sweep_search import search_of
 from expctl.adapters.records.proposal_file import proposal_bytes, proposal_of
@@ -120,7 +121,7 @@ def test_another_branch_under_it_ends_the_queue() -> None:
 def test_a_proposal_waits_for_whoever_holds_the_repository() -> None:
     stage, proposer_tools = employing(draft("P1", "slow 900000"))
     pauses: list[float] = []
-    proposer_tools = replace(proposer_tools, pause=pauses.append)
+    proposer_tools = dataclasses.replace(proposer_tools, pause=pauses.append)
     fake(proposer_tools).meanwhile = lambda: setattr(stage.locks, "busy_times", 2)
     assert isinstance(ask_proposer(stage.context(), proposer_tools), Proposed)
     assert len(pauses) == 2
@@ -132,7 +133,7 @@ def test_a_proposal_that_waits_can_be_stopped() -> None:
     fake(proposer_tools).meanwhile = lambda: setattr(stage.locks, "busy_times", 99)
     stage.stops_after = 0
     with pytest.raises(Busy):
-        ask_proposer(stage.context(), replace(proposer_tools, pause=lambda _: None))
+        ask_proposer(stage.context(), dataclasses.replace(proposer_tools, pause=lambda _: None))
 
 
 def test_another_run_is_busy_and_no_fault() -> None:

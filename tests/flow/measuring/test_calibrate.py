@@ -1,8 +1,7 @@
 """Calibrating in a world of fakes: what is kept, what is refused, and what a run makes of it."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import samples_of, with_parts
 from expctl.domain.errors import Busy, Interrupted, Refused

@@ -1,9 +1,9 @@
 """One experiment through a world of fakes: every verdict, every crash, every refusal."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import record_bytes, samples_of
 from expctl.domain.errors import Busy, Interrupted, Refused

@@ -1,11 +1,11 @@
 import random
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import (

@@ -1,0 +1,24 @@
+"""JSON without what JSON does not have, or says twice. The libraries take NaN, or keep the last of two equal keys."""
+
+import json
+from typing import Any
+
+
+def parse_json(text: str) -> Any:
+    """Return the document `text` as plain data. Raises ValueError with the place when it is not JSON, or repeats a key."""
+    try:
+        return json.loads(text, object_pairs_hook=once, parse_constant=_refuse)
+    except RecursionError as error:
+        raise ValueError(str(error)) from error
+
+
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return `pairs` as a mapping. Raises ValueError when a key appears twice."""
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
+        raise ValueError("a key appears twice")
+    return mapping
+
+
+def _refuse(word: str) -> None:
+    raise ValueError(f"{word} is not a number")
