@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from expctl.adapters.codec.record_codec import record_of
@@ -10,9 +10,8 @@ from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index.columns import ground_text, list_text
 from expctl.adapters.index.rows import Row, row_of
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.record import Fact, Record
+from expctl.domain.experiment.record import Fact
 from expctl.domain.ledger.record_summary import summary_of
-from expctl.domain.ledger.rows import Lines
 from expctl.domain.rules.conditions import conditions_of
 from expctl.domain.rules.matching import keys_of
 from expctl.domain.values import dataclass
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 NOT_KEPT = frozenset((Fact,))  # most of a record, and nothing of it is in the index
 
-Draw = Callable[[Record], Lines]
 Folder = tuple[str, str]
 """An experiment, and the tree of its folder."""
 
@@ -45,7 +43,6 @@ class Reduced(NamedTuple):
     folder: Folder
     row: Row | None
     measurings: tuple[Measured, ...]
-    lines: Lines | None
     words: tuple[str, ...]
     patterns: tuple[str, ...]
     hold: str
@@ -55,10 +52,9 @@ class Reduced(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reduction:
-    """Reads with `reader`; `draw` makes the lines of a record, None where none are kept."""
+    """Reads with `reader`."""
 
     reader: GitReader
-    draw: Draw | None
 
     def of(self, folders: Sequence[Folder]) -> list[Reduced]:
         """All of them, in their order. Raises Refused on a record that is damaged."""
@@ -72,7 +68,7 @@ class Reduction:
 
     def _one(self, folder: Folder, text: bytes | None, *, proposed: bool) -> Reduced:
         if text is None:
-            return Reduced(folder, None, (), None, (), (), "", ruled=False, proposed=proposed)
+            return Reduced(folder, None, (), (), (), "", ruled=False, proposed=proposed)
         name, where = folder[0], f"{EXPERIMENTS}/{folder[0]}"
         record = record_of(text, where=f"{where}/record.json", left_out=NOT_KEPT)
         if record.id != name:
@@ -84,7 +80,6 @@ class Reduction:
             folder,
             row_of(digest),
             tuple(Measured(each.target, each.date, each.base, ground_text(each.ground)) for each in digest.measurings),
-            self.draw(record) if self.draw else None,
             tuple(keys_of(rule, codes)) if rule is not None else (),
             rule.forbids if rule is not None else (),
             list_text(conditions_of(record)) if rule is not None else "",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket
 from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import RecordSummary, summary_of
+from expctl.domain.ledger.totals import sums_of
 from expctl.domain.queue.pending import Queue
 from expctl.domain.values import dataclass, replace
 
@@ -21,13 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerInputs:
-    """What a commit holds. Among `records` are those that show a baseline, and those that no view has drawn before."""
+    """What a commit holds. Among `records` are those that show a baseline; `template` is the text of the owner's own template
+    for the ledger, empty where there is none.
+    """
 
     protocol: Protocol
     digests: Mapping[str, RecordSummary]
     records: Mapping[str, Record]
     findings: tuple[Finding, ...]
     waiting: Queue
+    template: str = ""
 
     def queue(self) -> tuple[Entry, ...]:
         """What waits, in the order in which it runs."""
@@ -35,8 +39,14 @@ class LedgerInputs:
 
     def ledger(self) -> Ledger:
         """What the ledger says."""
-        digests = tuple(self.digests.values())
-        return ledger_from(self.protocol, digests, self.records, findings=self.findings, queue=self.queue())
+        return ledger_from(
+            self.protocol,
+            sums_of(tuple(self.digests.values())),
+            self.records,
+            findings=self.findings,
+            queue=self.queue(),
+            template=self.template,
+        )
 
     def with_records(self, records: Iterable[Record]) -> LedgerInputs:
         """After these were concluded, or imported."""

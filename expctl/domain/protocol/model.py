@@ -180,6 +180,13 @@ class PatchLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerLayout:
+    """How ledger.md is laid out: the path of a Jinja2 template in the repository; empty for the one of expctl."""
+
+    template: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
     """The whole of protocol.yaml. It is always read from the baseline commit."""
 
@@ -196,6 +203,7 @@ class Protocol:
     patch: PatchLimits = PatchLimits()
     references: tuple[str, ...] = ()
     proposer: Proposer | None = None
+    ledger: LedgerLayout = LedgerLayout()
 
 
 def inside(path: str, folders: tuple[str, ...]) -> bool:
