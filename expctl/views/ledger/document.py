@@ -163,5 +163,5 @@ def tally_text(verdicts: Sequence[tuple[Any, int]]) -> str:
 _FUNCTIONS = (
     *(names_text, wrap_text, now_text, peak_text, gained_text, speed_text, baseline_text, first_sentence_text, rest_text),
     *(standing_text, depends_text, tally_text, about, accuracy_text, prediction_text, code_text, one_line),
-    *(rows.cell, rows.line, rows.head, rows.link, rows.measured_row, rows.imported_row, rows.rule_row, rows.step_row),
+    *(rows.cell, rows.line, rows.head, rows.link, rows.measured_rows, rows.imported_rows, rows.rule_rows, rows.step_rows),
 )

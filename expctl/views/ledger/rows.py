@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from expctl.domain.text import plain_text
 from expctl.views.escape import Markdown, markdown_text
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ def cell(text: object, limit: int = CELL_MAX) -> Markdown:
     """Escape `text` and cut it to `limit` letters of Markdown; a dash where there is none. Markdown stays as it is."""
     if isinstance(text, Markdown):
         return text or Markdown("-")
-    plain = " ".join(str(text).split())
+    plain = plain_text(str(text))
     escaped, kept = markdown_text(plain), limit
     while len(escaped) > limit:
         kept -= 1 if kept == limit else (len(escaped) - limit + 1) // 2  # a backslash is a letter too
@@ -42,6 +44,26 @@ def head(*names: object) -> Markdown:
 def link(experiment: str) -> Markdown:
     """A link to the folder of an experiment, whose id is safe in an address."""
     return Markdown(f"[{experiment}](experiments/{experiment})")
+
+
+def measured_rows(found: Sequence[Row]) -> Markdown:
+    """Draw measured experiments, a line each."""
+    return Markdown("\n".join(map(measured_row, found)))
+
+
+def imported_rows(found: Sequence[Row]) -> Markdown:
+    """Draw imported experiments, a line each."""
+    return Markdown("\n".join(map(imported_row, found)))
+
+
+def rule_rows(found: Sequence[BanState]) -> Markdown:
+    """Draw rules, a line each."""
+    return Markdown("\n".join(map(rule_row, found)))
+
+
+def step_rows(found: Sequence[Step]) -> Markdown:
+    """Draw the kept changes of a path, a line each."""
+    return Markdown("\n".join(map(step_row, found)))
 
 
 def measured_row(row: Row) -> Markdown:
