@@ -316,8 +316,8 @@ def test_a_rule_that_ends_with_its_epoch_is_said_to_open_where_the_next_run_begi
 
 
 def test_a_rule_says_when_its_evidence_is_weak() -> None:
-    for corrections, why in (((), "+0.15 %"), (("inside the noise",), "weak: +0.15 %")):
-        history = History(change="c", result="+0.15 %", why="w", corrections=corrections)
+    for wrong, why in (((), "+0.15 %"), (("inside the noise",), "weak: +0.15 %")):
+        history = History(change="c", result="+0.15 %", why="w", corrections=wrong)
         row = rule_row(replace(imported("P1", Verdict.REJECT), history=history, rule=Rule(text="t")))
         assert row is not None
         assert row.why == why
