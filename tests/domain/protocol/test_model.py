@@ -7,7 +7,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.domain.protocol.inconsistencies import inconsistencies
-from expctl.domain.protocol.model import Benchmark, Build, Gate, KeepRule, LedgerLayout, Protocol, Size, Target, Toolchain, inside
+from expctl.domain.protocol.model import (
+    Benchmark,
+    Build,
+    Gate,
+    KeepRule,
+    LedgerLayout,
+    Protocol,
+    Size,
+    Target,
+    Toolchain,
+    inside,
+)
 from expctl.domain.protocol.step import Step
 
 STEP = Step(argv=("run",), timeout_s=1)
