@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from expctl.adapters.index.columns import ground_of_text, ground_text, grounds_of, list_text, listed
+from expctl.adapters.index.schema import COLUMNS
 from expctl.domain.experiment.proposal import Kind, Verdict, id_order
 from expctl.domain.history.comparability import Comparability
 from expctl.domain.history.epochs import Measuring
@@ -13,14 +14,6 @@ from expctl.domain.ledger.record_summary import PredictionSummary, RecordSummary
 
 Row = tuple[Any, ...]
 
-COLUMNS = (
-    *("name", "number", "title", "kind", "target", "verdict", "imported", "date", "lands", "timed_once", "sd_percent"),
-    *("reason", "given", "cost_percent", "timed_on", "debts", "notes", "corrections", "passes"),
-    *("counts", "verdict_holds", "gain_holds", "hoped", "surplus_percent", "told"),
-    *("known", "lapsed", "waits", "in_epoch", "opened", "forbids", "ban", "tried", "failed", "opens"),
-    *("effect_percent", "low_percent", "high_percent", "figures", "why", "gains"),
-    *("base", "ground", "again"),
-)
 GROUND = COLUMNS.index("ground")
 HALVES = re.compile("[\ud800-\udfff]")  # of letters: JSON can say them, SQLite can't store them, no view shows them
 KINDS = {kind.value: kind for kind in Kind}

@@ -6,8 +6,14 @@ the columns of their conditions are among them, for SQLite looks the row up othe
 
 import sqlite3
 
-from expctl.adapters.index.rows import COLUMNS
-
+COLUMNS = (
+    *("name", "number", "title", "kind", "target", "verdict", "imported", "date", "lands", "timed_once", "sd_percent"),
+    *("reason", "given", "cost_percent", "timed_on", "debts", "notes", "corrections", "passes"),
+    *("counts", "verdict_holds", "gain_holds", "hoped", "surplus_percent", "told"),
+    *("known", "lapsed", "waits", "in_epoch", "opened", "forbids", "ban", "tried", "failed", "opens"),
+    *("effect_percent", "low_percent", "high_percent", "figures", "why", "gains"),
+    *("base", "ground", "again"),
+)
 ALL = ", ".join(COLUMNS)
 
 TABLES = f"""

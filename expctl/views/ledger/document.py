@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FOLDER, TEMPLATE = "expctl.views.ledger", "ledger.md.j2"
 NAMED_MAX, WRAP_AT, TEXT_MAX = 12, 110, 1300
-HEAD_MAX = 320  # letters of a finding's first sentence
+HEAD_MAX = 400  # letters of a finding's first sentence
 SENTENCE_END = re.compile(r"(?<=[\w)%])\. (?=[A-Z(])")
 # A word that may begin a line: nothing that Markdown takes for a list, a heading or a table.
 BEGINS = re.compile(r"[A-Za-z(]")
