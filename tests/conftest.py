@@ -1,6 +1,7 @@
 """Long forms of tests, a core for each worker of xdist, and hypothesis on a machine that also measures."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -37,3 +38,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def long(pytestconfig: pytest.Config) -> bool:
     """Whether the long forms were asked for."""
     return bool(pytestconfig.getoption("--long"))
+
+
+@pytest.fixture(scope="session")
+def zig_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The compiler cache of a session. Cold at first; a shared library without libc fills it in a second or two."""
+    return tmp_path_factory.mktemp("zig")

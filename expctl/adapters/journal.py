@@ -55,7 +55,7 @@ class FileJournal:
         try:
             _write(path, text.encode(), is_first=not lines)
         except OSError as error:
-            if error.errno not in FULL or not self._reserve.give_up():
+            if error.errno not in FULL or not self._reserve.release():
                 raise
             self._lines(experiment)  # heals
             _write(path, text.encode(), is_first=not lines)

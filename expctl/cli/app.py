@@ -1,6 +1,6 @@
-"""The command line: one verb per file, which is read when that verb is meant.
+"""The command line: one verb per file, which is only imported when that verb is used.
 
-A few verbs that are typed all day take longer to find their options than to answer: without an option they start at once.
+For verbs that are typed all day, importing typer takes longer than the answer: without options they start without it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from expctl.domain.errors import ExitStatus
 if TYPE_CHECKING:
     import typer
 
-# Verb -> file and name in it, in the order in which help lists them.
+# Verb -> module and name in it, in the order of --help.
 VERBS = {
     "run": "run:run",
     "calibrate": "calibrate:calibrate",
@@ -36,7 +36,7 @@ VERBS = {
     "compare": "compare:compare",
     "inspect": "inspect:inspect",
     "occupancy": "occupancy:occupancy",
-    "profile": "profile:app",
+    "profile": "profile.group:app",
     "finding": "finding:finding",
     "gate": "gate:gate",
     "doctor": "doctor:doctor",
@@ -46,7 +46,7 @@ VERBS = {
 
 
 def application(words: Sequence[str] = ()) -> typer.Typer:
-    """The verb that `words` begin with, or all verbs."""
+    """Return the typer application with only the verb that `words` begin with, or with all verbs."""
     from importlib import import_module
 
     import typer
@@ -60,11 +60,11 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(lambda: None)  # so that a lone verb is typed by its name too
+    app.callback()(lambda: None)  # without a callback, typer drops the name of a single verb
     for verb in words[:1] if words and words[0] in VERBS else VERBS:
         file, _, name = VERBS[verb].partition(":")
         module = import_module(f"expctl.cli.{file}")
-        vars(module)["typer"] = typer  # those of `plain` name it in annotations and don't import it
+        vars(module)["typer"] = typer  # some modules use typer in annotations without importing it
         found = getattr(module, name)
         if isinstance(found, typer.Typer):
             app.add_typer(found, name=verb)
@@ -73,8 +73,8 @@ def application(words: Sequence[str] = ()) -> typer.Typer:
     return app
 
 
-def plain(words: Sequence[str]) -> Callable[[], object] | None:
-    """The verb that is meant by words without an option (but `ledger --check`); None where typer has to look."""
+def command_without_typer(words: Sequence[str]) -> Callable[[], object] | None:
+    """Return the command for words that need no option parsing; None where typer has to parse them."""
     match words:
         case ["status"]:
             from expctl.cli.status import status
@@ -96,10 +96,10 @@ def plain(words: Sequence[str]) -> Callable[[], object] | None:
 
 
 def main() -> None:
-    """Entry point: runs the command and exits with its status."""
+    """Run the command line and exit with its status."""
     _prepare_output()
     words = sys.argv[1:]
-    quick = plain(words)
+    quick = command_without_typer(words)
     if quick is not None:
         sys.exit(guard(quick))
     import click
@@ -116,7 +116,7 @@ def main() -> None:
             status_of_usage = ExitStatus.USAGE
         except (click.Abort, click.exceptions.Exit) as end:
             status_of_usage = ExitStatus(getattr(end, "exit_code", ExitStatus.INTERRUPTED))
-        except SystemExit as end:  # so typer tells of a reader that left
+        except SystemExit as end:  # typer's reaction to a closed standard output
             raise BrokenPipeError from end
 
     ended = guard(command)
@@ -124,7 +124,7 @@ def main() -> None:
 
 
 def _prepare_output() -> None:
-    """What the output's encoding lacks is written as its escape, and an output that was closed is none."""
+    """Make standard output escape characters that its encoding lacks; use /dev/null if it is closed."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     elif sys.stdout is None:

@@ -1,4 +1,4 @@
-"""`expctl audit`: is the head commit as fast as the records say?"""
+"""The command `expctl audit`: check whether the head commit is as fast as the records say."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`expctl brief`: what an agent or a newcomer must know, in at most 4,000 words."""
+"""The command `expctl brief`: print what an agent or a newcomer must know, in at most 4,000 words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def brief(
     words: Annotated[int, typer.Option(min=1500, max=WORDS_MAX, help="The most words; the least useful go first.")] = WORDS_MAX,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Protocol, baselines, noise floor, findings, rules, open questions, queue, predictions. Takes no lock."""
+    """Print protocol, baselines, noise floor, findings, rules, open questions, queue, predictions. Takes no lock."""
     import gc
     import sys
 
@@ -23,7 +23,7 @@ def brief(
     from expctl.flow.brief import brief_here
     from expctl.views.brief import brief_text
 
-    gc.disable()  # nothing is garbage before the end, and looking for it costs a tenth of the time
+    gc.disable()  # a short process frees nothing; collecting costs a tenth of its time
     place = wiring.here()
     git = wiring.reader(place)
     library, head = wiring.library(git), git.found_head()

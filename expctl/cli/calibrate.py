@@ -1,4 +1,4 @@
-"""`expctl calibrate`: how noisy is this machine, and what can it detect?"""
+"""The command `expctl calibrate`: measure this machine's noise, and what effect it can detect."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`expctl compare`: screen two result files for regressions."""
+"""The command `expctl compare`: screen two result files for regressions."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""The one error boundary: three kinds of end, each with its words and its exit status."""
+"""Turn every exception of a command into a message on standard error and an exit status."""
 
 import sys
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from expctl.domain.errors import ExitStatus, Interrupted, Refused
 
 
 def guard(command: Callable[[], object]) -> int:
-    """Run `command` and return the exit status. Refusals are explained, bugs leave a traceback."""
+    """Run `command` and return its exit status. A Refused is explained, a bug is printed with its traceback."""
     try:
         command()
     except Refused as refusal:

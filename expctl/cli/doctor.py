@@ -1,4 +1,4 @@
-"""`expctl doctor`: what is wrong, and the command that mends it."""
+"""The command `expctl doctor`: report what is wrong, and the command that repairs it."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""The first module of the command: nothing is imported before Ctrl-C has words."""
+"""Entry point of the command; it handles Ctrl-C before anything else is imported."""
 
 import signal
 import sys
@@ -6,7 +6,7 @@ from types import FrameType
 
 
 def main() -> None:
-    """Load the command line and run it. However often and whenever Ctrl-C comes, it ends by itself, with its own status."""
+    """Load the command line and run it. Ctrl-C at any time, also repeated, ends it with status 130."""
     signal.signal(signal.SIGINT, _interrupt)
     try:
         try:
@@ -14,14 +14,14 @@ def main() -> None:
 
             run()
         finally:
-            # How it ends is settled. The interpreter leaves what is ignored ignored, to its very end.
+            # The exit status is decided: ignore further interrupts until the interpreter has ended.
             signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except KeyboardInterrupt:  # from outside of the error boundary: while that loads, or after it
+    except KeyboardInterrupt:  # raised outside of `guard`, before or after the command
         print("\nInterrupted", file=sys.stderr)
         sys.exit(130)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the signature of a handler
-    """One interrupt is enough: a second one would meet the words for the first, or what ends what was begun."""
+    """Handle SIGINT: raise KeyboardInterrupt once, and ignore further ones, which would disturb the clean-up."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     raise KeyboardInterrupt

@@ -1,4 +1,4 @@
-"""`expctl finding`: what was learned and outlives the experiment that showed it."""
+"""The command `expctl finding`: record insights that outlive the experiment that showed them."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,7 +26,7 @@ def add(
     since: Annotated[str, typer.Option(help="Since when this is known; default: today.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Commit a finding with its evidence. Said again, it changes nothing."""
+    """Commit a finding with its evidence. Adding it again changes nothing."""
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.record import EvidenceKind
     from expctl.domain.text import one_line
@@ -46,7 +46,7 @@ def add(
 
 @finding.command()
 def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy, as_json: AsJson = False) -> None:
-    """Say what replaces a finding. It stays in the ledger, below those that stand."""
+    """Record which finding replaces another. The old one stays in the ledger, below those that stand."""
     from expctl.flow.audit.edit_findings import supersede as mark
 
     context, editor = _open()
@@ -55,7 +55,7 @@ def supersede(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy,
 
 @finding.command()
 def contradict(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy, as_json: AsJson = False) -> None:
-    """Say what contradicts a finding: until somebody settles it, `expctl brief` lists it among the open questions."""
+    """Record what contradicts a finding: until somebody settles it, `expctl brief` lists it among the open questions."""
     from expctl.flow.audit.edit_findings import contradict as mark
 
     context, editor = _open()
@@ -64,7 +64,7 @@ def contradict(which: Annotated[str, typer.Argument(metavar="ID")], by: PairedBy
 
 @finding.command(name="list")
 def list_(as_json: AsJson = False) -> None:
-    """Every finding, those that no longer stand with what replaced or contradicts them. Takes no lock."""
+    """List every finding, those that no longer stand with what replaced or contradicts them. Takes no lock."""
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.views.ledger.findings import finding_lines

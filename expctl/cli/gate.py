@@ -1,4 +1,4 @@
-"""`expctl gate`: what would block a measurement now."""
+"""The command `expctl gate`: show what would block a measurement now."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +14,7 @@ def gate(
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """What would block a measurement now, since when, and who. Takes no lock. Exit status 0 when quiet, 75 when not."""
+    """Show what would block a measurement now, since when, and who. Takes no lock. Exit status 0 when quiet, 75 when not."""
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import ExitStatus
@@ -52,7 +52,7 @@ def _known(protocol: "Protocol", target: str) -> str:
 
 
 def _first(protocol: "Protocol") -> str:
-    """What a run would measure here, as far as executables and devices tell."""
+    """Return the first deciding target whose executables and devices exist here, else the last one."""
     import os
     import shutil
 

@@ -1,4 +1,4 @@
-"""`expctl import`: take in a ledger that was kept by hand, and audit it."""
+"""The command `expctl import`: import a ledger that was kept by hand, and audit it."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -62,7 +62,7 @@ def import_ledger(
             print_json(plan)
         else:
             print_lines([*_plan_lines(plan), "nothing was changed (--dry-run)"])
-        sys.stdout.flush()  # before what is said on standard error
+        sys.stdout.flush()  # standard error follows
         check_dry(plan, options)
         return
     done = take_in(wiring.context(place, ConsoleProgress(sys.stderr)), document, options)
@@ -78,7 +78,7 @@ def import_ledger(
 
 
 def _plan_lines(plan: "Plan") -> list[str]:
-    from expctl.imported.terminal import audit_lines, record_lines, split_lines, tally, unread_lines
+    from expctl.imported.terminal import audit_lines, record_lines, split_lines, summary_line, unread_lines
 
     reading = plan.reading
     return [
@@ -86,17 +86,17 @@ def _plan_lines(plan: "Plan") -> list[str]:
         *(f"  read     {words}" for words in reading.columns),
         *record_lines(plan.records, plan.naming),
         *split_lines(plan.naming),
-        f"  {tally(plan.records)}",
+        f"  {summary_line(plan.records)}",
         *unread_lines("not understood:", reading.unread),
         *unread_lines("not concluded, so not imported:", reading.waiting),
-        *unread_lines("no ledger:", reading.passed_over),
+        *unread_lines("no ledger:", reading.skipped_tables),
         *unread_lines("do-not-repeat lines without a row:", plan.unruled),
         *audit_lines(plan.remarks, plan.roofline),
     ]
 
 
 def _check_numbers(peak: float, noise: float | None) -> None:
-    """Raises Misused for what no audit can reckon with."""
+    """Raise Misused for a peak or noise with which no audit is possible."""
     import math
 
     from expctl.domain.errors import Misused
@@ -112,7 +112,7 @@ def _check_numbers(peak: float, noise: float | None) -> None:
 
 
 def _sizes(words: list[str]) -> dict[str, int]:
-    """`n=8192:1099511627776` as size and FLOP. Raises Misused."""
+    """Return FLOP by size from words such as `n=8192:1099511627776`. Raises Misused for other words."""
     from expctl.domain.errors import Misused
 
     sizes = {}

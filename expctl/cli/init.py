@@ -1,4 +1,4 @@
-"""`expctl init`: a protocol.yaml for somebody else's kernel repository."""
+"""The command `expctl init`: write a protocol.yaml for somebody else's kernel repository."""
 
 from typing import Annotated
 

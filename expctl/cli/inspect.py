@@ -1,4 +1,4 @@
-"""`expctl inspect`: what a kernel needs and consists of, without running it."""
+"""The command `expctl inspect`: show what a kernel needs and consists of, without running it."""
 
 import re
 from pathlib import Path
@@ -37,7 +37,7 @@ def inspect(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Registers, LDS, spills, occupancy, instructions and code hash of each kernel in a file. Needs no GPU and no repository.
+    """Show registers, LDS, spills, occupancy, instructions and code hash of a file's kernels. Needs no GPU or repository.
 
     FILE is a HIP source (.hip, .cu, .cpp), clang's assembly (.s) or a code object (.hsaco, .co, .o, an offload bundle). Sources
     are compiled by hipcc where ROCm is installed, else by the clang of the ziglang wheel. docs/INSPECT.md explains the figures.
@@ -107,7 +107,7 @@ def inspect(
 
 
 def _check_used(asked: list[str], *reports: "FileReport") -> None:
-    """Raises Misused if options for a source were given and none of the files is one."""
+    """Raise Misused if options for a source were given and none of the files is a source."""
     from expctl.domain.errors import Misused
     from expctl.domain.text import plain_text
     from expctl.inspection.model.report import Form
@@ -123,7 +123,7 @@ def _check_used(asked: list[str], *reports: "FileReport") -> None:
 
 
 def _flat(report: "FileReport") -> dict[str, Any]:
-    """The report as JSON; the figures of a file's only kernel stand at the top as well."""
+    """Return the report for JSON; the figures of a file's only kernel are also at the top level."""
     from expctl.adapters.codec.decode import encode
 
     facts: dict[str, Any] = encode(report)

@@ -1,4 +1,4 @@
-"""`expctl ledger`: render ledger.md from the records, or check that it is their rendering."""
+"""The command `expctl ledger`: render ledger.md from the records, or check that it is their rendering."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def ledger(
     from expctl.flow.repository.ledger_inputs import read_ledger
     from expctl.views.ledger.document import render
 
-    gc.disable()  # as in brief.py
+    gc.disable()  # a short process frees nothing; collecting only costs time
     place = wiring.here()
     git = wiring.reader(place)
     library, head = wiring.library(git), git.found_head()
@@ -34,7 +34,7 @@ def ledger(
     on_disk = file.read_bytes() if file.is_file() and not file.is_symlink() else None
     same = on_disk == text
     if on_disk is not None and not same and (check or b"\r\n" in on_disk):
-        same = git.blob_on_disk("ledger.md") == git.blob_of(text)  # git may keep other line ends on disk
+        same = git.blob_on_disk("ledger.md") == git.blob_of(text)  # git may check out other line ends
     if check:
         if not same:
             raise Refused(
@@ -57,7 +57,7 @@ def ledger(
 
 
 def _first_difference(one: bytes, other: bytes) -> int:
-    """Line number at which two texts part."""
+    """Return the number of the first line in which two texts differ."""
     pairs = zip(one.splitlines(), other.splitlines(), strict=False)
     return next(
         (number for number, (a, b) in enumerate(pairs, start=1) if a != b), min(one.count(b"\n"), other.count(b"\n")) + 1

@@ -1,4 +1,4 @@
-"""`expctl new`: queue a proposal."""
+"""The command `expctl new`: queue a proposal."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,7 @@ def new(
     ] = False,
     patch: Annotated[Path | None, typer.Option(help="A unified diff to propose.")] = None,
     title: Annotated[str, typer.Option(help="What changes, in a few words.")] = "",
-    hypothesis: Annotated[str, typer.Option(help="Explanation it should help.")] = "",
+    hypothesis: Annotated[str, typer.Option(help="Why it should help.")] = "",
     kind: Annotated[str, typer.Option(help="perf, simplify, config, infra or analysis.")] = "perf",
     mode: Annotated[str, typer.Option(help="gain, gain-costly (pays for complex code) or simplify (may cost a little).")] = "",
     expect: Annotated[str, typer.Option(help="The verdict you predict: KEEP, REJECT, ...")] = "KEEP",
@@ -77,7 +77,7 @@ def new(
     )
     try:
         proposal = proposal_of(text, f"experiments/{experiment}")
-    except Refused as refusal:  # of a file that nobody wrote yet: the words on the command line are wrong
+    except Refused as refusal:  # the file is made of the command line, so that is wrong
         raise Misused(
             f"{experiment} can't be proposed in these words",
             expected="options that experiment.yaml can hold",

@@ -1,4 +1,4 @@
-"""`expctl occupancy`: how many waves fit, for given resources."""
+"""The command `expctl occupancy`: compute how many waves fit, for given resources."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ def occupancy(
     cu_mode: Annotated[bool, typer.Option("--cu-mode", help="LLVM's figure for code compiled with -mcumode.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Waves per SIMD as LLVM counts them, whole workgroups that fit, what limits them and how far the next step is.
+    """Compute waves per SIMD as LLVM counts them, whole workgroups that fit, what limits them and how far the next step is.
 
     Example, a kernel of 256 VGPRs and 17408 bytes: expctl occupancy --vgpr 256 --lds 17408 --workgroup 128
     """

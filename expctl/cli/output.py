@@ -1,4 +1,4 @@
-"""Standard output: facts as JSON or lines, the same for every command."""
+"""Write facts as JSON, or lines, to standard output."""
 
 import os
 import sys
@@ -9,7 +9,7 @@ from expctl.domain.text import is_unseen
 
 
 def print_json(value: object) -> None:
-    """One document on standard output. What can't be seen is escaped: a terminal may be reading."""
+    """Print `value` as a JSON document. Invisible characters are escaped, since a terminal may show them."""
     import json
 
     from expctl.adapters.codec.decode import encode
@@ -22,17 +22,17 @@ def print_json(value: object) -> None:
 
 
 def print_lines(lines: Sequence[str]) -> None:
-    """Plain lines on standard output."""
+    """Print `lines` to standard output."""
     _write("\n".join(lines))
 
 
 def _write(text: str) -> None:
-    """All of it. Raises BrokenPipeError where nobody reads, Refused where it doesn't fit."""
+    """Write and flush `text`. Raises BrokenPipeError when the reader has left, Refused when it can't be written."""
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else the rest is tried again on the way out
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes again on exit
         raise Refused("cannot write standard output", found=str(error.strerror), hint="make room, or redirect it") from error

@@ -1,4 +1,4 @@
-"""`expctl queue`: what waits, in the order in which it runs, and why each waits; or another priority for one."""
+"""The command `expctl queue`: list proposals in the order in which they run, and why each waits; or set a priority."""
 
 from typing import TYPE_CHECKING, Annotated
 

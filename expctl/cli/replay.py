@@ -1,4 +1,4 @@
-"""`expctl replay`: the verdict again, from the committed samples, compared with the record byte by byte."""
+"""The command `expctl replay`: compute the verdict again from the committed samples, and compare it with the record."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -1,4 +1,4 @@
-"""`expctl rules`: what must not be repeated, what is open again, and whether a patch would be refused."""
+"""The command `expctl rules`: list what must not be repeated and what is open again, and check a patch."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Do-not-repeat rules: active, open again, waived; would a patch be refused?", invoke_without_command=True
 )
-vars(rules_check)["typer"] = typer  # see app.py
+vars(rules_check)["typer"] = typer  # rules_check uses typer in annotations without importing it
 app.command()(rules_check.check)
 
 
@@ -27,7 +27,7 @@ def rules(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Rules that are active, open again (with the condition that changed) and waived."""
+    """List the rules that are active, open again (with the condition that changed) and waived."""
     if ctx.invoked_subcommand is not None:
         return
     from expctl import wiring

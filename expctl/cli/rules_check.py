@@ -1,4 +1,4 @@
-"""`expctl rules check`: would a patch be refused?"""
+"""The command `expctl rules check`: find out whether a patch would be refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def check(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Would this patch be refused? 0: no, 1: yes, with the evidence. Machine code is compared once it is built, by `run`."""
+    """Check whether this patch would be refused: 0 no, 1 yes, with evidence. `run` also compares machine code, once built."""
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
@@ -74,7 +74,7 @@ def check(
 
 
 def assumed(words: list[str]) -> dict[str, str]:
-    """What is to be supposed, by name. Raises Misused for a word that is no NAME=VALUE, or a name that no condition has."""
+    """Return the conditions to suppose, by name. Raises Misused for a word that is no NAME=VALUE, and an unknown name."""
     if not words:
         return {}
     from expctl.domain.errors import Misused

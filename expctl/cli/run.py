@@ -1,4 +1,4 @@
-"""`expctl run`: run or resume experiments."""
+"""The command `expctl run`: run or resume experiments."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,7 +32,7 @@ def run(
 
     from expctl import wiring
     from expctl.adapters.machine.signals import Interruption
-    from expctl.cli.run_report import facts, teller
+    from expctl.cli.run_report import facts, step_printer
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.proposal import check_id
     from expctl.flow.autopilot.run_all import Budget
@@ -59,14 +59,14 @@ def run(
             hint="expctl run --all --max-hours 8",
         )
     place = wiring.here()
-    say = teller(as_json, _notifier(place, notify))
+    on_step = step_printer(as_json, _notifier(place, notify))
     progress = ConsoleProgress(sys.stderr if as_json else sys.stdout)
     done: list[object] = []
     with Interruption() as interruption:
         context = wiring.context(place, progress, stop_requested=interruption.requested)
-        steps = _queue(context, place, target, budget) if everything else _listed(context, wanted, target, again=again)
+        steps = _queue(context, place, target, budget) if everything else _run_listed(context, wanted, target, again=again)
         for step in steps:
-            say(step)
+            on_step(step)
             done.append(step if isinstance(step, Outcome) else facts(step))
     if as_json:
         from expctl.cli.output import print_json
@@ -74,8 +74,8 @@ def run(
         print_json(done)
 
 
-def _listed(context: "Context", wanted: list[str], target: str, *, again: bool) -> "Iterator[Step]":
-    """Raises Refused when one of several ids is not there, before the first runs."""
+def _run_listed(context: "Context", wanted: list[str], target: str, *, again: bool) -> "Iterator[Step]":
+    """Run the experiments `wanted` in order. Raises Refused before the first one runs if any but the first doesn't exist."""
     from expctl.flow.run.experiment import run_experiment
 
     head = context.workspace.head()
@@ -97,7 +97,7 @@ def _queue(context: "Context", place: "Place", target: str, budget: "Budget") ->
 
 
 def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":
-    """Raises Misused when `command` can't be split into words."""
+    """Return what calls the user's `command` with facts; None for "". Raises Misused if it can't be split into words."""
     import shlex
 
     from expctl import wiring

@@ -1,4 +1,4 @@
-"""What `run` says of each step of a queue: lines for a person, facts for --json and --notify."""
+"""Report each step of `expctl run`: lines for a person, facts for --json and --notify."""
 
 import sys
 from collections.abc import Callable
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from expctl.domain.errors import Refused
 
 
-def tell(step: Step) -> None:
-    """Print it: verdicts and what the queue does on standard output, refusals on standard error."""
+def print_step(step: Step) -> None:
+    """Print a step: verdicts and changes of the queue on standard output, refusals on standard error."""
     from expctl.cli.console_errors import explain
     from expctl.cli.output import print_lines
 
@@ -37,7 +37,7 @@ def tell(step: Step) -> None:
 
 
 def facts(step: Step) -> dict[str, object]:
-    """What a program is told: `event` says which of them it is."""
+    """Return a step as data for --json and --notify; `event` names its kind."""
     match step:
         case Outcome(record=record):
             return {
@@ -57,7 +57,7 @@ def facts(step: Step) -> dict[str, object]:
                     for each in record.estimates
                 ],
                 "measured": step.measured,
-                "again": _again(step),
+                "again": _replication(step),
                 "branch": step.branch,
                 "head_before": step.head_before,
                 "head_after": step.head_after,
@@ -75,17 +75,17 @@ def facts(step: Step) -> dict[str, object]:
             return {"event": "ended", "why": step.why}
 
 
-def teller(as_json: bool, notify: "Callable[[object], str] | None") -> Callable[[Step], None]:
-    """What to do with each step as it comes: print it, and tell the user's command. That may fail, which is a note."""
+def step_printer(as_json: bool, notify: "Callable[[object], str] | None") -> Callable[[Step], None]:
+    """Return a function that prints a step and passes its facts to `notify`, whose failure is only noted."""
 
-    def say(step: Step) -> None:
+    def on_step(step: Step) -> None:
         if not as_json:
-            tell(step)
+            print_step(step)
         wrong = notify(facts(step)) if notify is not None else ""
         if wrong:
             print(f"  {'note':<10} --notify: {_plain(wrong)}", file=sys.stderr)
 
-    return say
+    return on_step
 
 
 def _outcome_lines(outcome: Outcome) -> list[str]:
@@ -95,15 +95,15 @@ def _outcome_lines(outcome: Outcome) -> list[str]:
     lines = verdict_lines(record)
     if not outcome.measured:
         lines.insert(0, f"{record.id}  concluded on {record.date or 'an unknown day'}; --again replicates it")
-    elif record.replications:  # what was measured just now is the last of them; the verdict stays that of the first time
+    elif record.replications:  # a replication leaves the first verdict standing
         lines = [*replication_lines(record)[-1:], f"  {'stands':<10} the verdict of {record.date[:10]}", *lines]
     if outcome.measured and outcome.head_before != outcome.head_after:
         lines.append(f"  {outcome.branch:<10} {outcome.head_before[:7]} -> {outcome.head_after[:7]}, ledger.md updated")
     return [*lines, *(_rebased_lines(outcome.rebased) if outcome.rebased else [])]
 
 
-def _again(outcome: Outcome) -> dict[str, object] | None:
-    """What was measured just now, where that was a replication: everything else is the verdict that stands."""
+def _replication(outcome: Outcome) -> dict[str, object] | None:
+    """Return the replication that was just measured; None for a first measurement."""
     if not outcome.measured or not outcome.record.replications:
         return None
     last = outcome.record.replications[-1]

@@ -1,4 +1,4 @@
-"""`expctl show`: one experiment, whole."""
+"""The command `expctl show`: show one experiment completely."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -22,10 +22,10 @@ TERMINAL = "-"
 
 
 class ShowCommand(TyperCommand):
-    """`show`, where `--plot` may stand alone: then it means the terminal."""
+    """The command `show`, in which `--plot` may stand without a value and then means the terminal."""
 
     def parse_args(self, ctx: "click.Context", args: list[str]) -> list[str]:
-        """Give a lone `--plot` its value; Typer has no option with an optional one."""
+        """Add the value `-` to a `--plot` without one, because typer has no options with optional values."""
         given = []
         for word, following in zip(args, [*args, ""][1:], strict=True):
             given.append(word)
@@ -42,7 +42,7 @@ def show(
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Hypothesis, prediction against outcome, numbers, reasons, resource and profile change of one experiment."""
+    """Show hypothesis, prediction and outcome, numbers, reasons, resource and profile change of one experiment."""
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused, Refused
@@ -72,7 +72,7 @@ def show(
         elif as_json:
             print_json(record)
         else:
-            print_lines(record_lines(record, library.protocol(head).references, _placed(library.digests(head), record)))
+            print_lines(record_lines(record, library.protocol(head).references, _place_lines(library.digests(head), record)))
         return
     for malformed in library.malformed(head, [experiment]):
         raise malformed.refusal()
@@ -92,8 +92,8 @@ def show(
         print_lines(proposal_lines(proposals[experiment], library.protocol(head).references))
 
 
-def _placed(digests: "Sequence[RecordSummary]", record: "Record") -> list[str]:
-    """Where a record stands among all: its epoch, and how often predictions have held so far."""
+def _place_lines(digests: "Sequence[RecordSummary]", record: "Record") -> list[str]:
+    """Return lines on a record's epoch, and on how often predictions have been right so far."""
     from expctl.domain.experiment.predictions import accuracy_of, accuracy_text
     from expctl.domain.history.epochs import epochs_from
     from expctl.views.report import epoch_lines, labelled
@@ -104,7 +104,7 @@ def _placed(digests: "Sequence[RecordSummary]", record: "Record") -> list[str]:
 
 
 def _check_plot(plot: str) -> None:
-    """Raises Misused when `plot` names a file that can't be drawn."""
+    """Raise Misused when `plot` names a file that is neither .png nor .svg."""
     from expctl.domain.errors import Misused
 
     if plot not in ("", TERMINAL) and _suffix(plot) not in SUFFIXES:

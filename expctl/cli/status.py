@@ -1,4 +1,4 @@
-"""`expctl status`: what stands, runs, waits and blocks."""
+"""The command `expctl status`: show what stands, runs, waits and blocks."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False) -> None:
-    """Baseline per target, running experiment and step, queue, last verdicts, who blocks the gate. Takes no lock."""
+    """Show baseline per target, running experiment and step, queue, last verdicts, who blocks the gate. Takes no lock."""
     import gc
 
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.flow.status import read_status
 
-    gc.disable()  # as in brief.py
+    gc.disable()  # a short process frees nothing; collecting only costs time
     place = wiring.here()
     git = wiring.reader(place)
     library, head = wiring.library(git), git.found_head()

@@ -1,4 +1,4 @@
-"""`expctl withdraw`: a proposal is not wanted any more. Its id stays taken."""
+"""The command `expctl withdraw`: take a proposal out of the queue. Its id stays taken."""
 
 from typing import Annotated
 

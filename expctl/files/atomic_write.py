@@ -1,15 +1,15 @@
-"""Writing files so that a crash leaves the old contents or the new, never half; and removing them so that a refusal is seen."""
+"""Write files so that a crash leaves the old or the new contents, never a part of them; and remove folders completely."""
 
 import os
 from pathlib import Path
 
 from expctl.launcher.removal import remove_tree
 
-__all__ = ["flush", "flush_folder", "forget_half_written", "remove_tree", "replace"]
+__all__ = ["flush", "flush_folder", "remove_temporary_files", "remove_tree", "replace"]
 
 
 def replace(path: Path, contents: bytes) -> None:
-    """Write a temporary file, flush it, rename it over `path`, flush the folder."""
+    """Write `contents` to `path` atomically and durably: temporary file, fsync, rename, fsync of the folder. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
@@ -25,19 +25,19 @@ def replace(path: Path, contents: bytes) -> None:
 
 
 def flush(file: Path) -> None:
-    """Make the contents of a file durable."""
+    """Make the contents of `file` durable with fsync."""
     with open(file, "rb") as opened:
         os.fsync(opened.fileno())
 
 
-def forget_half_written(folder: Path) -> None:
-    """Remove the temporary files of `replace` in a folder in which nobody writes now."""
+def remove_temporary_files(folder: Path) -> None:
+    """Remove temporary files that `replace` left in `folder` after a crash; nobody may be writing there."""
     for temporary in folder.glob(".*.new"):
         temporary.unlink(missing_ok=True)
 
 
 def flush_folder(folder: Path) -> None:
-    """Make names in `folder` durable."""
+    """Make the names in `folder` durable with fsync."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

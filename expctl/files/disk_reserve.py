@@ -1,4 +1,4 @@
-"""A reserve of disk space, given up when the disk is full, so that what was just measured can still be written."""
+"""A reserve of disk space that is released when the disk is full, so that results just measured can still be written."""
 
 import contextlib
 import errno
@@ -10,13 +10,13 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Reserve:
-    """One file of `BYTES` in expctl's state folder."""
+    """A file of 1 MiB in expctl's state folder, which is deleted to free space when the disk is full."""
 
     def __init__(self, state: Path) -> None:
         self._file = state / "reserve"
 
     def refill(self) -> None:
-        """Take the space. A disk that has none left leaves things as they are: the run will say so soon enough."""
+        """Allocate the file if it is missing or incomplete. Ignores OSError: a full disk shows at the next write."""
         with contextlib.suppress(OSError):
             if self._file.exists() and self._file.stat().st_size == BYTES:
                 return
@@ -29,11 +29,11 @@ class Reserve:
             finally:
                 os.close(descriptor)
 
-    def give_up(self) -> bool:
-        """Free the space. False when there was none."""
+    def release(self) -> bool:
+        """Remove the file to free its space. Returns False when there was none."""
         try:
-            had = self._file.stat().st_size > 0
+            existed = self._file.stat().st_size > 0
             self._file.unlink()
         except OSError:
             return False
-        return had
+        return existed

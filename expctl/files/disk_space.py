@@ -1,22 +1,14 @@
-"""Is the disk full? Then what a step or git says of it is no news of the experiment."""
+"""Detect a full disk, so that an error it causes isn't blamed on the experiment."""
 
 import errno
 import os
 from pathlib import Path
 
-ROOM_LEAST_BYTES = 1 << 20
-SIGNS = {"No space left on device": errno.ENOSPC, "Disk quota exceeded": errno.EDQUOT, "Read-only file system": errno.EROFS}
+SPACE_LEAST_BYTES = 1 << 20
 
 
-def check_room(folder: Path) -> None:
-    """Raises OSError (ENOSPC) when the file system of `folder` has no room, or no inode, left."""
+def check_space(folder: Path) -> None:
+    """Raise OSError (ENOSPC) when the file system of `folder` has less than 1 MiB, or no inode, left."""
     facts = os.statvfs(next(each for each in (folder, *folder.parents) if each.exists()))
-    if facts.f_bavail * facts.f_frsize < ROOM_LEAST_BYTES or (facts.f_files and not facts.f_favail):
+    if facts.f_bavail * facts.f_frsize < SPACE_LEAST_BYTES or (facts.f_files and not facts.f_favail):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
-
-
-def raise_shortage(said: str, folder: Path) -> None:
-    """Raises the OSError that a tool's own words tell of; nothing when they tell of none."""
-    for sign, number in SIGNS.items():
-        if sign in said:
-            raise OSError(number, sign, str(folder))

@@ -1,18 +1,18 @@
-"""JSON without what JSON does not have, or says twice: hooks for `json.loads`."""
+"""Hooks for `json.loads` that refuse what is no standard JSON: repeated keys, NaN and infinities."""
 
 from typing import Any
 
 Pairs = list[tuple[str, Any]]
 
 
-def once(pairs: Pairs) -> dict[str, Any]:
-    """An object whose keys are all different; raises ValueError."""
+def unique_keys(pairs: Pairs) -> dict[str, Any]:
+    """Return an object's pairs as a dict. Raises ValueError if a key appears twice."""
     mapping = dict(pairs)
     if len(mapping) < len(pairs):
         raise ValueError("a key appears twice")
     return mapping
 
 
-def no_constant(word: str) -> None:
-    """Refuses NaN and the infinities; raises ValueError."""
+def refuse_constant(word: str) -> None:
+    """Raise ValueError for `word`, one of NaN, Infinity and -Infinity."""
     raise ValueError(f"{word} is not a number")

@@ -1,4 +1,4 @@
-"""A file that the user names on the command line, from anywhere."""
+"""Read files that the user names on the command line."""
 
 import stat
 from pathlib import Path
@@ -10,7 +10,7 @@ KERNEL_BYTES_MAX = 1 << 28
 
 
 def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
-    """The bytes of `path`, a file or a pipe. Raises Refused when it can't be read or is larger than `bytes_max`."""
+    """Return the bytes of `path`, a file or a pipe. Raises Refused when it can't be read or is larger than `bytes_max`."""
     try:
         with open(path, "rb") as file:
             found = file.read(bytes_max + 1)
@@ -54,7 +54,7 @@ def kernel_bytes(path: Path) -> bytes:
                 where=name,
                 hint="write what it gives to a file, and inspect that",
             )
-        with path.open("rb") as file:  # the size that a file says it has is not always what it gives (/proc)
+        with path.open("rb") as file:  # st_size may be smaller than the contents (/proc)
             data = file.read(KERNEL_BYTES_MAX + 1)
     except FileNotFoundError as error:
         raise Refused(

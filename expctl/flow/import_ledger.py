@@ -11,13 +11,13 @@ from expctl.flow.repository.commit_messages import import_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.imported.audit import Remark, audit
-from expctl.imported.document import Document, Reading, Unread
-from expctl.imported.ids import Naming, entries_of, name_entries
+from expctl.imported.document import Document, ParsedLedger, Unread
+from expctl.imported.ids import IdAssignment, assign_ids, entries_of
 from expctl.imported.noise import Noise
 from expctl.imported.records import number_kind_of, records_of, stated_target
 from expctl.imported.roofline import Roofline, roofline_of
 from expctl.imported.rows import read_document
-from expctl.imported.rules import forbidden
+from expctl.imported.rules import rules_by_row
 from expctl.ports.context import Context
 from expctl.ports.repository import Library
 
@@ -42,8 +42,8 @@ class Plan:
 
     file: str
     target: str
-    reading: Reading
-    naming: Naming
+    reading: ParsedLedger
+    naming: IdAssignment
     records: tuple[Record, ...]
     remarks: tuple[Remark, ...]
     unruled: tuple[Unread, ...]
@@ -73,8 +73,8 @@ def plan_import(library: Library, head: str, document: Document, options: Option
         )
     )
     remarks = audit(document, reading.rows, roofline, noise)
-    rules, unruled = forbidden(document, reading.rows)
-    naming = name_entries(tuple(entries_of(reading.rows)), document.name, records, taken, renumber=options.renumber)
+    rules, unruled = rules_by_row(document, reading.rows)
+    naming = assign_ids(tuple(entries_of(reading.rows)), document.name, records, taken, renumber=options.renumber)
     made = records_of(
         naming.named, remarks, rules, file=document.name, target=target, number_kind=number_kind_of(protocol, target)
     )
@@ -136,7 +136,7 @@ def check(plan: Plan, options: Options) -> None:
         raise Refused(
             f"{plan.file} holds no ledger that can be read",
             expected="a table with a column of verdicts (keep, reject, discard, ...) and one of ids or changes",
-            found=_listed(reading.passed_over) or "no table",
+            found=_listed(reading.skipped_tables) or "no table",
             where=plan.file,
             hint="expctl import FILE --dry-run shows what was understood",
         )
@@ -155,13 +155,13 @@ def check(plan: Plan, options: Options) -> None:
             where=plan.file,
             hint="mend these rows, or --partial imports the others",
         )
-    if plan.naming.clashes:
-        clashes = [f"line {clash.entry.row.line}: {clash.why}" for clash in plan.naming.clashes]
-        more = [f"and {len(clashes) - SHOWN_MAX} more"] if len(clashes) > SHOWN_MAX else []
+    if plan.naming.conflicts:
+        conflicts = [f"line {clash.entry.row.line}: {clash.why}" for clash in plan.naming.conflicts]
+        more = [f"and {len(conflicts) - SHOWN_MAX} more"] if len(conflicts) > SHOWN_MAX else []
         raise Refused(
-            f"{len(clashes)} ids can't be had",
+            f"{len(conflicts)} ids can't be had",
             expected="ids that were never used: an id is bound to its content",
-            found="\n".join([*clashes[:SHOWN_MAX], *more]),
+            found="\n".join([*conflicts[:SHOWN_MAX], *more]),
             where=plan.file,
             hint="--renumber gives these rows the next free numbers, and each record says which row it was",
         )

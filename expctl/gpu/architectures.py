@@ -1,4 +1,4 @@
-"""What a compute unit of each GPU holds: registers, shared memory, wave and barrier slots.
+"""Hardware limits of each GPU's compute unit: registers, shared memory, wave and barrier slots.
 
 Sources: LLVM's AMDGPU usage guide and subtarget features (register file, granules, wave and barrier slots), the RDNA 2 to 4 and
 CDNA 2 to 4 ISA guides (LDS, and its allocation in blocks of 1 KiB from RDNA 2 on, 512 B before, 1280 B on gfx950), NVIDIA's
@@ -13,7 +13,7 @@ KIB = 1024
 
 
 class ModeName(StrEnum):
-    """What the waves of one workgroup share: a work-group processor, a compute unit (half of one on RDNA), an SM."""
+    """Hardware unit that the waves of a workgroup share: a work-group processor, a compute unit (half a WGP) or an SM."""
 
     WGP = "WGP"
     CU = "CU"
@@ -22,19 +22,22 @@ class ModeName(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
-    """`lds_bytes` is the pool that resident workgroups share, `group_slots` the most of them (barriers, or blocks of an SM)."""
+    """Limits of one hardware unit; its workgroups share `lds_bytes` and `group_slots` (barriers, or blocks of an SM)."""
 
     name: ModeName
     simds: int
     lds_bytes: int
     group_slots: int
     single_wave_is_free: bool
-    """Whether a workgroup of one wave takes no slot (AMD: it has no use for a barrier)."""
+    """Whether a workgroup of one wave takes no slot: on AMD it needs no barrier."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """One GPU. Vector registers are counted per lane of one SIMD; a wave of `wave` lanes gets blocks of `vgpr_granule`."""
+    """Limits of one GPU; vector registers are counted per lane.
+
+    A SIMD has `vgpr_total` vector registers, and a wave gets a multiple of `vgpr_granule`.
+    """
 
     name: str
     wave: int
@@ -42,21 +45,21 @@ class Architecture:
     vgpr_total: int
     vgpr_granule: int
     vgpr_most: int
-    """What one wave may have."""
+    """Most vector registers of one wave."""
     sgpr_total: int | None
-    """Per SIMD; None where every wave has its own fixed set."""
+    """Scalar registers of a SIMD; None where every wave has its own fixed set."""
     lds_granule: int
     lds_reserved: int
-    """Taken by the system for each workgroup."""
+    """Bytes of LDS that the system takes for each workgroup."""
     lds_most: int
-    """What one workgroup may have."""
+    """Most bytes of LDS of one workgroup."""
     workgroup_most: int
     modes: tuple[Mode, ...]
-    """The compiler's default first."""
+    """Units that a workgroup can be launched on; the compiler's default comes first."""
 
     @property
     def waves64(self) -> "Architecture":
-        """An RDNA GPU with waves of 64 lanes: half the registers per lane."""
+        """Return this RDNA GPU for kernels with waves of 64 lanes, which leave half the registers per lane."""
         return Architecture(
             name=self.name,
             wave=64,

@@ -1,4 +1,4 @@
-"""What a kernel asks of a GPU, and how much more or less of it would change a figure."""
+"""Resources that a kernel uses, and how much more or less of each would change its occupancy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from expctl.gpu.architectures import Architecture
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What one kernel asks for. `vgpr` counts accumulation registers too; `workgroup` is in work-items."""
+    """Resources of one kernel: registers per wave (`vgpr` with accumulation registers), LDS and work-items per workgroup."""
 
     vgpr: int
     sgpr: int
@@ -18,9 +18,9 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headroom:
-    """How far the next steps are. `more` keeps the figure; `fewer` is the least cut that raises it, `to` what it becomes.
+    """Distance to the next change of a figure: `more` can be added without loss, `fewer` must be saved for a gain.
 
-    None where no amount does it: nothing within the machine's limits lowers the figure, or cutting this alone never raises it.
+    `fewer_gives` is the figure after that saving. None where no amount within the limits changes the figure.
     """
 
     vgpr_more: int | None
@@ -32,7 +32,7 @@ class Headroom:
 
 
 def headroom(gpu: Architecture, usage: Usage, figure: Callable[[Usage], int]) -> Headroom:
-    """How far `usage` is from the next steps of `figure`, which never rises when more is used."""
+    """Return how far `usage` is from the next change of `figure`, which must never rise with more registers or LDS."""
 
     def with_vgpr(vgpr: int) -> int:
         return figure(Usage(vgpr=vgpr, sgpr=usage.sgpr, lds_bytes=usage.lds_bytes, workgroup=usage.workgroup))
@@ -52,7 +52,7 @@ def headroom(gpu: Architecture, usage: Usage, figure: Callable[[Usage], int]) ->
 
 
 def _more(figure: Callable[[int], int], now: int, most: int) -> int | None:
-    """The most that can be added to `now` without loss; None when even `most` loses nothing. `figure` never rises."""
+    """Return the most that can be added to `now` without lowering `figure`; None when even `most` lowers nothing."""
     low, high = now, most + 1
     if now >= most or figure(most) == figure(now):
         return None
@@ -63,7 +63,7 @@ def _more(figure: Callable[[int], int], now: int, most: int) -> int | None:
 
 
 def _fewer(figure: Callable[[int], int], now: int) -> int | None:
-    """The least that must be taken from `now` for a gain; None when nothing is gained at 0."""
+    """Return the least that must be taken from `now` to raise `figure`; None when even 0 raises nothing."""
     low, high = 0, now
     if figure(0) == figure(now):
         return None

@@ -1,8 +1,8 @@
-"""How many waves of a kernel can live on a GPU at once, and which resource holds back the next one.
+"""Compute how many waves of a kernel fit on a GPU at once, and which resource limits them.
 
-Two figures, which differ on purpose. *LLVM's* is waves per SIMD as the AMDGPU backend prints it (`; Occupancy:`): it spreads
-the waves of workgroups over the SIMDs, rounding up, and takes LDS as written. *Resident* counts whole workgroups that fit into
-a compute unit, with LDS rounded up to its blocks: what the machine can hold. Both are bounds, not measurements.
+There are two figures. LLVM's is waves per SIMD as the AMDGPU backend prints it (`; Occupancy:`): it spreads the waves of
+workgroups over the SIMDs, rounding up, and takes LDS without rounding. The resident figure counts whole workgroups that fit
+into a compute unit, with LDS rounded up to its granule. Both are upper bounds, not measurements.
 """
 
 from dataclasses import dataclass
@@ -10,27 +10,27 @@ from enum import StrEnum
 from fractions import Fraction
 
 from expctl.domain.errors import Refused
-from expctl.gpu.allocation import blocks, register_waves, rounded_up, sgpr_waves, takes_slot, waves_of
+from expctl.gpu.allocation import ceil_div, needs_slot, register_waves, round_up, sgpr_waves, workgroup_waves
 from expctl.gpu.architectures import ARCHITECTURES, Architecture, Mode, ModeName
 from expctl.gpu.headroom import Headroom, Usage, headroom
 
 
 class Limiter(StrEnum):
-    """What allows no further wave or workgroup."""
+    """Resources that can limit how many waves of a kernel fit on a GPU."""
 
     VGPR = "vgpr"
     SGPR = "sgpr"
     LDS = "lds"
     WORKGROUP_SIZE = "workgroup size"
-    """The wave slots that are left hold no whole workgroup."""
+    """The wave slots that are left are too few for a whole workgroup."""
     GROUP_SLOTS = "barrier slots"
     WAVE_SLOTS = "wave slots"
-    """All are taken: full."""
+    """All wave slots are taken: full occupancy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resident:
-    """Whole workgroups on one unit. `percent` is of its wave slots; zero workgroups: it can't be launched."""
+    """Whole workgroups that fit on one unit; `percent` is of its wave slots. With 0 workgroups the kernel can't be launched."""
 
     mode: ModeName
     workgroups: int
@@ -38,15 +38,18 @@ class Resident:
     percent: float
     limiter: str
     headroom: Headroom
-    """In workgroups."""
+    """How much more or less of each resource would change the number of resident workgroups."""
     obstacle: str
-    """Why not even one workgroup can be launched; else empty."""
+    """Why not even one workgroup can be launched; "" if one can."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Occupancy:
-    """`waves_per_simd` is LLVM's figure (for sm_90 resident warps per scheduler, rounded up); `naive_percent` is the estimate
-    without granules and whole workgroups per unit, which is wrong, and shown because people quote it."""
+    """Occupancy of one kernel on one GPU.
+
+    `waves_per_simd` is LLVM's figure (for sm_90: resident warps per scheduler, rounded up). `naive_percent` is the common but
+    wrong estimate that ignores granules and whole workgroups; it is shown for comparison.
+    """
 
     arch: str
     wave: int
@@ -54,14 +57,14 @@ class Occupancy:
     most_waves_per_simd: int
     limiter: str
     headroom: Headroom
-    """In waves per SIMD."""
+    """How much more or less of each resource would change `waves_per_simd`."""
     vgpr_allocated: int
     resident: tuple[Resident, ...]
     naive_percent: float
 
 
 def architecture(name: str, wave: int | None = None) -> Architecture:
-    """The GPU `name`, with waves of 32 or 64 lanes. Raises Refused."""
+    """Return the GPU `name` for waves of 32 or 64 lanes (default: its own). Raises Refused for an unknown GPU or wave size."""
     found = ARCHITECTURES.get(name)
     if found is None:
         raise Refused(
@@ -80,7 +83,10 @@ def architecture(name: str, wave: int | None = None) -> Architecture:
 
 
 def occupancy(gpu: Architecture, usage: Usage, mode: ModeName | None = None) -> Occupancy:
-    """Both figures; LLVM's in `mode`, the compiler's default unless given. Raises Refused for what no kernel can ask for."""
+    """Return the occupancy of a kernel; LLVM's figure is for `mode`, by default the compiler's.
+
+    Raises Refused for more registers, LDS or work-items than the GPU can give to a kernel.
+    """
     _check(gpu, usage)
     chosen = next((each for each in gpu.modes if each.name is mode), gpu.modes[0])
     limits = _llvm_limits(gpu, chosen, usage)
@@ -91,14 +97,14 @@ def occupancy(gpu: Architecture, usage: Usage, mode: ModeName | None = None) -> 
         most_waves_per_simd=gpu.waves_per_simd,
         limiter=_limiter(limits),
         headroom=headroom(gpu, usage, lambda changed: llvm_waves(gpu, chosen, changed)),
-        vgpr_allocated=blocks(usage.vgpr, gpu.vgpr_granule),
+        vgpr_allocated=round_up(usage.vgpr, gpu.vgpr_granule),
         resident=tuple(_resident(gpu, each, usage) for each in gpu.modes),
         naive_percent=_naive_percent(gpu, usage),
     )
 
 
 def llvm_waves(gpu: Architecture, mode: Mode, usage: Usage) -> int:
-    """Waves per SIMD, at least 1.
+    """Return LLVM's waves per SIMD, at least 1.
 
     Registers: floor(total / used, rounded up to the granule). LDS and workgroup size: n workgroups share a unit, the least of
     floor(pool / LDS), the barrier slots and floor(wave slots / waves of a workgroup); n workgroups are ceil(n w / SIMDs) waves.
@@ -108,27 +114,27 @@ def llvm_waves(gpu: Architecture, mode: Mode, usage: Usage) -> int:
 
 
 def _llvm_limits(gpu: Architecture, mode: Mode, usage: Usage) -> dict[Limiter, int]:
-    """Waves per SIMD that each resource allows."""
-    most, w = gpu.waves_per_simd, waves_of(gpu, usage)
-    if gpu.lds_reserved:  # not LLVM's: warps of the blocks that are resident
-        limits = {name: rounded_up(groups * w, mode.simds) for name, groups in _resident_limits(gpu, mode, usage).items()}
+    """Return the waves per SIMD that each resource allows by LLVM's formulas."""
+    most, w = gpu.waves_per_simd, workgroup_waves(gpu, usage)
+    if gpu.lds_reserved:  # NVIDIA has no figure of LLVM's: warps of the resident blocks
+        limits = {name: ceil_div(groups * w, mode.simds) for name, groups in _resident_limits(gpu, mode, usage).items()}
         return {name: min(waves, most) for name, waves in limits.items()} | {Limiter.WAVE_SLOTS: most}
 
     def spread(groups: int) -> int:
-        return min(max(rounded_up(groups * w, mode.simds), 1), most)
+        return min(max(ceil_div(groups * w, mode.simds), 1), most)
 
     return {
         Limiter.VGPR: min(max(register_waves(gpu, usage.vgpr), 1), most),
         Limiter.SGPR: sgpr_waves(gpu, usage.sgpr),
         Limiter.LDS: spread(mode.lds_bytes // usage.lds_bytes) if usage.lds_bytes else most,
-        Limiter.GROUP_SLOTS: spread(mode.group_slots) if takes_slot(mode, w) else most,
+        Limiter.GROUP_SLOTS: spread(mode.group_slots) if needs_slot(mode, w) else most,
         Limiter.WORKGROUP_SIZE: spread(most * mode.simds // w),
         Limiter.WAVE_SLOTS: most,
     }
 
 
 def _resident(gpu: Architecture, mode: Mode, usage: Usage) -> Resident:
-    w, slots = waves_of(gpu, usage), gpu.waves_per_simd * mode.simds
+    w, slots = workgroup_waves(gpu, usage), gpu.waves_per_simd * mode.simds
     limits = _resident_limits(gpu, mode, usage)
     groups = min(limits.values())
     return Resident(
@@ -143,29 +149,29 @@ def _resident(gpu: Architecture, mode: Mode, usage: Usage) -> Resident:
 
 
 def _obstacle(gpu: Architecture, mode: Mode, usage: Usage) -> str:
-    """Registers alone do it: what `_check` lets pass fits into one unit's LDS and wave slots."""
+    """Say that registers prevent a launch: what `_check` accepts fits into one unit's LDS and wave slots."""
     most = register_waves(gpu, usage.vgpr) * mode.simds
-    needed = f"its {waves_of(gpu, usage)} waves need {blocks(usage.vgpr, gpu.vgpr_granule)} VGPRs each"
+    needed = f"its {workgroup_waves(gpu, usage)} waves need {round_up(usage.vgpr, gpu.vgpr_granule)} VGPRs each"
     return f"{needed}, and one {mode.name} has registers for {most} such waves"
 
 
 def _resident_limits(gpu: Architecture, mode: Mode, usage: Usage) -> dict[Limiter, int]:
-    """Workgroups per unit that each resource allows: everything is floored, LDS is rounded up to its blocks."""
-    w, most = waves_of(gpu, usage), gpu.waves_per_simd
+    """Return the workgroups per unit that each resource allows: quotients are rounded down, LDS up to its granule."""
+    w, most = workgroup_waves(gpu, usage), gpu.waves_per_simd
     registers = min(register_waves(gpu, usage.vgpr), most)
-    lds = blocks(usage.lds_bytes + gpu.lds_reserved, gpu.lds_granule)
+    lds = round_up(usage.lds_bytes + gpu.lds_reserved, gpu.lds_granule)
     unlimited = most * mode.simds
     return {
         Limiter.VGPR: registers * mode.simds // w,
         Limiter.SGPR: sgpr_waves(gpu, usage.sgpr) * mode.simds // w,
         Limiter.LDS: mode.lds_bytes // lds if lds else unlimited,
-        Limiter.GROUP_SLOTS: mode.group_slots if takes_slot(mode, w) else unlimited,
+        Limiter.GROUP_SLOTS: mode.group_slots if needs_slot(mode, w) else unlimited,
         Limiter.WORKGROUP_SIZE: unlimited // w,
     }
 
 
 def _limiter(limits: dict[Limiter, int]) -> str:
-    """The resources that allow the least; `wave slots` alone when the machine is full."""
+    """Return the resources that allow the least, comma-separated; only `wave slots` when the unit is full."""
     least = min(limits.values())
     if limits.get(Limiter.WAVE_SLOTS) == least:
         return Limiter.WAVE_SLOTS.value
@@ -173,8 +179,8 @@ def _limiter(limits: dict[Limiter, int]) -> str:
 
 
 def _naive_percent(gpu: Architecture, usage: Usage) -> float:
-    """Registers and LDS each divided into what one compute unit has, without granules; the lesser of the two."""
-    unit, w = gpu.modes[-1], waves_of(gpu, usage)
+    """Return the occupancy in percent without granules: the lesser of one unit's registers and LDS over what a kernel uses."""
+    unit, w = gpu.modes[-1], workgroup_waves(gpu, usage)
     slots = gpu.waves_per_simd * unit.simds
     by_registers = gpu.vgpr_total // usage.vgpr * unit.simds if usage.vgpr else slots
     by_lds = unit.lds_bytes // usage.lds_bytes * w if usage.lds_bytes else slots

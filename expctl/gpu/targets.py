@@ -1,4 +1,4 @@
-"""The GPUs there are, by the names that compilers give their architectures: those of LLVM 21 from gfx9 on, and of CUDA 13."""
+"""All GPUs by their architectures' names in compilers: those of LLVM 21 from gfx9 on, and of CUDA 13."""
 
 import re
 
@@ -13,6 +13,6 @@ _FEATURES = re.compile(r"(sm_\d+)[af]")
 
 
 def is_target(name: str) -> bool:
-    """Whether `name` is such a GPU: gfx1151, sm_90, or sm_90a with the features of that one chip."""
+    """Return whether `name` is a known GPU architecture, e.g. gfx1151, sm_90, or sm_90a with chip-specific features."""
     found = _FEATURES.fullmatch(name)
     return (found[1] if found else name) in _NAMES

@@ -1,4 +1,4 @@
-"""What can be seen to be wrong in a hand-kept ledger without measuring anything. Each remark names the evidence."""
+"""Audit a hand-kept ledger for errors that show without measuring. Each remark names its evidence."""
 
 import itertools
 import re
@@ -15,7 +15,7 @@ from expctl.imported.roofline import Roofline, agrees
 
 
 class Flaw(StrEnum):
-    """What is wrong."""
+    """Kinds of errors that the audit finds."""
 
     IMPOSSIBLE = "impossible figure"
     UNIT_SLIP = "unit slip"
@@ -28,7 +28,7 @@ class Flaw(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remark:
-    """`rows` are the names of the rows that it concerns; empty for text outside the table."""
+    """One error found in line `line`; `rows` are the names of the rows that it concerns, () for text outside tables."""
 
     flaw: Flaw
     line: int
@@ -41,15 +41,15 @@ SNAPSHOT = re.compile(r"\b(?:current|latest|snapshot|baseline|status)\b", re.IGN
 WORD = re.compile(r"[a-z0-9_]{2,}")
 SAME_SHARE = 0.5
 SLIP = 1000
-# A time without a size may be of a smaller problem than any of the protocol's: below this it is not accused.
+# A time without a size may be of a smaller problem than the protocol's: it is reported from this factor of the peak on.
 SIZELESS = 10
 
 
 def audit(document: Document, rows: Sequence[Row], roofline: Roofline, fallback_noise: Noise) -> tuple[Remark, ...]:
-    """Every remark, in the order of lines. `fallback_noise` is used where the ledger states none."""
+    """Return all remarks in the order of lines; `fallback_noise` is used where the ledger states no noise."""
     unit = throughput_unit([line.text for line in document.lines()] + [row.results() for row in rows])
     figures = {row.line: figures_of(row, unit) for row in rows}
-    # What can't be is accused, and nothing is held against it.
+    # An impossible figure is reported as such, and not used in comparisons.
     possible = {line: tuple(each for each in found if not _too_fast(each, roofline)) for line, found in figures.items()}
     noise = stated_noise(document, rows, possible, unit) or fallback_noise
     found = [
@@ -81,7 +81,7 @@ def _too_fast(figure: Figure, roofline: Roofline) -> bool:
 
 
 def _is_sized(figure: Figure) -> bool:
-    """A throughput is held against the peak whatever the size."""
+    """Return whether the figure can be compared with the peak: a throughput always, a time with its size."""
     return figure.quantity is Quantity.THROUGHPUT or bool(figure.size)
 
 
@@ -108,7 +108,7 @@ def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: 
 
 
 def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
-    """A time and the throughput that follows it directly, at one size, must be one figure."""
+    """Report a time and the directly following throughput, at one size, that differ by more than 5 %."""
     for time, throughput in itertools.pairwise(figures):
         kinds = (time.quantity, throughput.quantity) == (Quantity.TIME, Quantity.THROUGHPUT)
         work = roofline.work(time.size) if time.size == throughput.size else 0
@@ -124,7 +124,7 @@ def _contradictions(figures: Sequence[Figure], roofline: Roofline, line: int, ro
 
 
 def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]) -> Iterator[Remark]:
-    """A kept row that is slower than the one kept before it, at the same size in the same quantity."""
+    """Report kept rows that are slower than the row kept before, at the same size and in the same quantity."""
     standing: dict[tuple[Quantity, str], tuple[str, Figure]] = {}
     for row in rows:
         if not any(ruling.verdict is Verdict.KEEP and ruling.kind not in (Kind.ANALYSIS, Kind.INFRA) for ruling in row.rulings):
@@ -134,12 +134,15 @@ def _kept_regressions(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, .
         }
         for key, figure in first.items():
             name, before = standing.get(key, (row.label, figure))
-            yield from _held_against(row, figure, name, before)
+            yield from _compare_kept(row, figure, name, before)
             standing[key] = (row.label, figure)
 
 
-def _held_against(row: Row, figure: Figure, name: str, before: Figure) -> Iterator[Remark]:
-    """What no kernel makes a thousand times slower is no regression; without a size the two may be of different things."""
+def _compare_kept(row: Row, figure: Figure, name: str, before: Figure) -> Iterator[Remark]:
+    """Report a figure that is worse than that of the row kept before, or a factor of about 1000 as a unit slip.
+
+    Without a size, such a factor is ignored: the two figures may be of different things.
+    """
     at = f" at {figure.size}" if figure.size else ""
     if before.value and figure.value and max(figure.value / before.value, before.value / figure.value) > SLIP / 2:
         if figure.size:
@@ -157,7 +160,7 @@ def _held_against(row: Row, figure: Figure, name: str, before: Figure) -> Iterat
 
 
 def _reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
-    """Two rows of one id, and headings that give an id of the table to something else."""
+    """Report two rows with one id, and headings that use a row's id for something else."""
     first: dict[str, Row] = {}
     for row in rows:
         earlier = first.setdefault(row.name, row)
@@ -165,8 +168,8 @@ def _reused_ids(document: Document, rows: Sequence[Row]) -> Iterator[Remark]:
             text = f"{row.name} is also the row of line {earlier.line}: {one_line(earlier.change, 60)}"
             yield Remark(flaw=Flaw.REUSED_ID, line=row.line, rows=(row.label,), text=text)
     for section in document.sections:
-        name, title = _named(section)
-        if name in first and title and not _same(title, first[name]):
+        name, title = _id_and_title(section)
+        if name in first and title and not _is_about(title, first[name]):
             text = (
                 f"the heading '{one_line(section.title, 80)}' gives {name} to something else than the row of line "
                 f"{first[name].line}: {one_line(first[name].change, 60)}"
@@ -179,7 +182,7 @@ def _stale_sections(
 ) -> Iterator[Remark]:
     concluded = {row.name: row for row in rows if row.name}
     for section in document.sections:
-        name, _ = _named(section)
+        name, _ = _id_and_title(section)
         if name in concluded and PLANNED.search(section.under):
             text = (
                 f"'{one_line(section.title, 60)}' stands under '{one_line(section.under, 60)}', but {name} is concluded "
@@ -193,7 +196,7 @@ def _stale_sections(
 def _stale_figures(
     section: Section, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str
 ) -> Iterator[Remark]:
-    """A snapshot whose figure is that of a row kept earlier, and not of the last one kept at that size."""
+    """Report figures of a snapshot that belong to an earlier kept row instead of the last one kept at that size."""
     kept = [row for row in rows if any(ruling.verdict is Verdict.KEEP for ruling in row.rulings)]
     for line in section.lines:
         for figure in figures_in(line.text, unit):
@@ -215,13 +218,13 @@ def _stale_figures(
                 yield Remark(flaw=Flaw.STALE, line=line.number, rows=(older.label, last.label), text=text)
 
 
-def _named(section: Section) -> tuple[str, str]:
-    """`P11` and `Stage2 software pipeline` of `P11: Stage2 software pipeline`."""
+def _id_and_title(section: Section) -> tuple[str, str]:
+    """Split a heading, e.g. `P11: Stage2 pipeline` into `P11` and `Stage2 pipeline`; two times "" without an id."""
     found = re.match(r"([A-Za-z]{1,6}-?\d+[a-z]?(?:-[A-Z]\d*[a-z]?)?)\s*[:.)–—-]\s*(.*)", section.title)
     return (found[1], found[2]) if found else ("", "")
 
 
-def _same(title: str, row: Row) -> bool:
-    """Whether a heading speaks of the row: half of its words are in the row."""
+def _is_about(title: str, row: Row) -> bool:
+    """Return whether a heading is about the row: at least half of its words occur in the row."""
     words = set(WORD.findall(title.lower()))
     return len(words & set(WORD.findall(f"{row.change} {row.result} {row.why}".lower()))) >= SAME_SHARE * len(words)

@@ -1,4 +1,4 @@
-"""Which column of a hand-kept table is what, by its head, and by its cells where the head says nothing."""
+"""Find the role of each column in a hand-kept table, by its head, and by its cells where the head is ambiguous."""
 
 import re
 import unicodedata
@@ -11,7 +11,7 @@ from expctl.imported.verdicts import speaks_of_verdicts
 
 
 class Role(StrEnum):
-    """What a column holds."""
+    """Roles that a column of a hand-kept table can have."""
 
     NAME = "id"
     VERDICT = "verdict"
@@ -26,7 +26,7 @@ def _heads(text: str) -> tuple[str, ...]:
     return tuple(" ".join(head.split()) for head in text.split(","))
 
 
-# The best head first. `outcome` and `result` may hold verdicts or figures: cells decide.
+# Best head first. `outcome` and `result` occur twice: the cells decide whether they are verdicts or figures.
 HEADS = {
     Role.NAME: _heads(
         """id, exp, exp id, experiment id, no, nr, number, run, run id, attempt, iter, iteration, index, step, trial, version,
@@ -58,7 +58,7 @@ NAME_LIKE = re.compile(r"[A-Za-z]{0,6}[-#.]?\d[\w.\-/]*|[0-9a-f]{7,40}", re.ASCI
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Indices by role; None where the table has no such column. `figures` are the others."""
+    """Column indices by role, None where the table has no such column; `figures` are all other columns."""
 
     name: int | None
     verdict: int
@@ -69,7 +69,7 @@ class Columns:
     figures: tuple[int, ...]
 
     def words(self, heads: Sequence[str]) -> str:
-        """`id = ID, verdict = Keep?, ...`, for who wants to check."""
+        """Return the roles with the heads for the user to check, e.g. `id = ID, verdict = Keep?, ...`."""
         pairs: list[tuple[Role, int | None]] = [
             (Role.NAME, self.name),
             (Role.VERDICT, self.verdict),
@@ -84,7 +84,7 @@ class Columns:
 
 
 def columns_of(table: Table) -> Columns | None:
-    """The columns, or None for a table that is no ledger: without verdicts, or with nothing that was tried."""
+    """Return the columns; None for a table that is no ledger, because verdicts, or both ids and changes, are missing."""
     plain = [_plain(head) for head in table.heads]
     verdict = _verdict_column(table, plain)
     if verdict is None:
@@ -99,7 +99,9 @@ def columns_of(table: Table) -> Columns | None:
 
     date = take(Role.DATE)
     name = take(Role.NAME)
-    if name is not None and not plain[name].endswith("id") and not _name_like(table, name):  # `experiment` may hold the change
+    if (
+        name is not None and not plain[name].endswith("id") and not _name_like(table, name)
+    ):  # `experiment` may contain the change
         free.insert(0, name)
         name = None
     change = take(Role.CHANGE)
@@ -116,17 +118,17 @@ def columns_of(table: Table) -> Columns | None:
 
 
 def why_no_ledger(table: Table) -> str:
-    """What `columns_of` missed. A column that means to hold verdicts, in words that aren't known, is named."""
+    """Return why `columns_of` found no ledger; it names a verdict column in which too few verdicts are recognised."""
     for index, head in enumerate(table.heads):
         cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
-        told = sum(map(speaks_of_verdicts, cells))
-        if _plain(head) in HEADS[Role.VERDICT] and 0 < told < SHARE * len(cells):
-            return f"{told} of {len(cells)} cells below {head!r} are verdicts that can be told, too few for a ledger"
+        recognised = sum(map(speaks_of_verdicts, cells))
+        if _plain(head) in HEADS[Role.VERDICT] and 0 < recognised < SHARE * len(cells):
+            return f"{recognised} of {len(cells)} cells below {head!r} are verdicts that can be told, too few for a ledger"
     return "no column of verdicts beside one of ids or changes: not a ledger"
 
 
 def _verdict_column(table: Table, plain: Sequence[str]) -> int | None:
-    """By the share of its cells that rule something; a head that says verdict counts for more."""
+    """Return the column with the largest share of cells that are verdicts; a suitable head lowers the needed share."""
     words = HEADS[Role.VERDICT]
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):

@@ -1,4 +1,4 @@
-"""A ledger that somebody kept by hand, as it stands in its file: tables, and the text around them, with line numbers."""
+"""Data of a ledger that somebody kept by hand: its tables and the text around them, with line numbers."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from expctl.domain.experiment.proposal import Kind, Verdict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One line of text. `number` counts from 1."""
+    """One line of text; `number` counts from 1."""
 
     number: int
     text: str
@@ -16,7 +16,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableRow:
-    """The cells of one line, as many as the table has heads."""
+    """The cells of one line, one for each column."""
 
     line: int
     cells: tuple[str, ...]
@@ -24,7 +24,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table under the heading `section`."""
+    """A table below the heading `section`; `line` is that of its heads."""
 
     line: int
     section: str
@@ -34,7 +34,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A heading, and the lines up to the next one; tables are not among them. `under` is the heading above it, or empty."""
+    """A heading, and the lines up to the next one without tables; `under` is the heading above it, or ""."""
 
     line: int
     title: str
@@ -44,7 +44,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
-    """`name` is the file's name without its folder; the first heading is the title."""
+    """A hand-kept ledger; `name` is the file's name without its folder, `title` the first heading."""
 
     name: str
     title: str
@@ -52,7 +52,7 @@ class Document:
     sections: tuple[Section, ...]
 
     def lines(self) -> Iterator[Line]:
-        """Everything outside tables, in order."""
+        """Yield all headings and lines outside tables, in order."""
         for section in self.sections:
             yield Line(number=section.line, text=section.title)
             yield from section.lines
@@ -60,7 +60,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
-    """What the words of a verdict mean. `kind` is None where they don't say."""
+    """A verdict with the words that state it; `kind` is None where they name no kind of experiment."""
 
     verdict: Verdict
     kind: Kind | None
@@ -69,7 +69,7 @@ class Ruling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One experiment of the table. `name` is its id as given, `figures` are (head, cell) of columns that nobody explains."""
+    """One experiment of a table; `name` is its id as written, `figures` are (head, cell) of columns without a role."""
 
     line: int
     name: str
@@ -82,11 +82,11 @@ class Row:
 
     @property
     def label(self) -> str:
-        """What to call the row: its id, or where it stands."""
+        """Return the row's id, or its line where it has none."""
         return self.name or f"the row of line {self.line}"
 
     def repeats(self, other: "Row") -> bool:
-        """Is it the same row again, somewhere else in the file?"""
+        """Return whether `other` has this row's id, verdicts, change and results: a copy elsewhere in the file."""
         return (self.name, self.rulings, self.change, self.results()) == (
             other.name,
             other.rulings,
@@ -95,14 +95,14 @@ class Row:
         )
 
     def results(self) -> str:
-        """The result and every other column, as given."""
+        """Return the result and all columns without a role as one text."""
         others = "; ".join(f"{head}: {cell}" for head, cell in self.figures)
         return "; ".join(part for part in (self.result, others) if part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """What was not understood, and why."""
+    """A line of the ledger that was not understood, and why."""
 
     line: int
     text: str
@@ -110,11 +110,11 @@ class Unread:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """What was understood of a document. `columns` says how each table was read, `waiting` are rows without a verdict yet."""
+class ParsedLedger:
+    """Experiments found in a document; `columns` says how each table was read, `waiting` are rows without a verdict yet."""
 
     rows: tuple[Row, ...]
     columns: tuple[str, ...]
     waiting: tuple[Unread, ...]
     unread: tuple[Unread, ...]
-    passed_over: tuple[Unread, ...]
+    skipped_tables: tuple[Unread, ...]

@@ -1,4 +1,4 @@
-"""Figures in the words of a hand-kept ledger: times, throughputs, percentages, each with the size that it belongs to."""
+"""Find figures in the text of a hand-kept ledger: times, throughputs, percentages, each with the problem size it belongs to."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from expctl.imported.document import Row
 
-# A comma is between thousands. `1,5` is one and a half to one author and two numbers to another, so it is no figure.
+# Commas separate thousands. `1,5` may be one number or two, depending on the author, so it is no figure.
 DIGITS = r"(?:\d{1,3}(?:,\d{3})+(?!\d|,\d)|\d+(?!,?\d))(?:\.\d+)?"
 NUMBER = rf"(?<![\w.])(?<!\d,)(?P<sign>[+\-−–]\s?)?(?P<number>{DIGITS}(?:[eE][-+]?\d+)?)(?P<kilo>k)?"
 UNIT = (
@@ -24,7 +24,7 @@ FLOPS = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "": 1.0}
 
 
 class Quantity(StrEnum):
-    """What a figure measures."""
+    """Quantities that a figure can measure."""
 
     TIME = "time"
     THROUGHPUT = "throughput"
@@ -33,7 +33,7 @@ class Quantity(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """`value` in ns, FLOP/s or percent, signed; `text` as it stands; `size` like `n=8192`, or empty."""
+    """A figure; `value` is in ns, FLOP/s or percent, `text` is as written, `size` like `n=8192`, or ""."""
 
     quantity: Quantity
     value: float
@@ -42,9 +42,9 @@ class Figure:
 
 
 def figures_in(text: str, unit: str = "") -> tuple[Figure, ...]:
-    """The figures of `text`. `unit` is that of numbers like `42.86k`, which people write once they have said the unit.
+    """Return the figures in `text`. `unit` (`G` or `T` FLOP/s) applies to numbers without one, like `42.86k`.
 
-    A figure belongs to the size that was last mentioned before it, else to the only one in the text.
+    A figure belongs to the last size mentioned before it, else to the only one in the text.
     """
     plain = re.sub(r"[`*~≈]", "", text)
     sizes = [(found.start(), _size(found)) for found in SIZE.finditer(plain)]
@@ -65,7 +65,7 @@ def figures_in(text: str, unit: str = "") -> tuple[Figure, ...]:
 
 
 def figures_of(row: Row, unit: str = "") -> tuple[Figure, ...]:
-    """Those of the result and of the other columns, but for what was only expected or was before. A head may name the unit."""
+    """Return the figures of a row's result and other columns, without expected and previous ones; a head may give the unit."""
     found = list(figures_in(row.result, unit))
     for head, cell in row.figures:
         if FORESEEN.search(head):
@@ -73,15 +73,15 @@ def figures_of(row: Row, unit: str = "") -> tuple[Figure, ...]:
         named = HEAD_UNIT.search(head.replace("_", " "))
         bare = re.fullmatch(rf"[`*~≈\s]*([+-]?{DIGITS})[`*\s]*", cell)
         size = SIZE.search(head)
-        value = f"{bare[1]} {_spelt(named[1])}" if named and bare else cell
+        value = f"{bare[1]} {_unit_text(named[1])}" if named and bare else cell
         found += figures_in(f"{size[0]} {value}" if size else value, unit)
     return tuple(found)
 
 
 def throughput_unit(texts: Sequence[str]) -> str:
-    """`G` or `T` when a document speaks of one of GFLOPS and TFLOPS only; else empty."""
-    said = {found[1] for text in texts for found in re.finditer(r"\b([GT])FLOP", text)}
-    return said.pop() if len(said) == 1 else ""
+    """Return `G` or `T` if the texts mention only one of GFLOPS and TFLOPS; else ""."""
+    units = {found[1] for text in texts for found in re.finditer(r"\b([GT])FLOP", text)}
+    return units.pop() if len(units) == 1 else ""
 
 
 def _figure(match: re.Match[str], unit: str, size: str, text: str) -> Figure | None:
@@ -90,7 +90,7 @@ def _figure(match: re.Match[str], unit: str, size: str, text: str) -> Figure | N
     named = groups.get("unit") or ""
     shown = match[0].strip()
     if named in ("%", "percent"):
-        between = text[: match.start()].rstrip()[-1:].isdigit()  # `2-3 %` is a range, not minus three
+        between = text[: match.start()].rstrip()[-1:].isdigit()  # the `-3` of `2-3 %` is no negative number
         negative = bool(groups["sign"]) and groups["sign"].strip() in "-−–" and not between
         return Figure(quantity=Quantity.PERCENT, value=-value if negative else value, text=shown, size=size)
     if "FLOP" in named or not named:
@@ -104,7 +104,7 @@ def _short(unit: str) -> str:
     return longer.get(unit, "s" if unit in ("sec", "seconds") else unit)
 
 
-def _spelt(unit: str) -> str:
+def _unit_text(unit: str) -> str:
     upper = unit.upper()
     return f"{upper[0]}FLOPS" if "FLOP" in upper else unit.lower()
 

@@ -1,9 +1,9 @@
-"""Words that take a verdict back, as people write them beside it: `KEEP?`, `maybe keep`, `never reject`, `kept back`."""
+"""Detect words that take a verdict back: `KEEP?`, `maybe keep`, `never reject`, `kept back`."""
 
 import re
 
 RULED = "\0"
-"""What stands for the words of a verdict in a text that is searched for hedges."""
+"""Placeholder for the words of a verdict in a text that is searched for hedges."""
 
 CLAUSE = re.compile(
     r"[,;:.()\[\]/+|→]|->|=>|\s[-–—]+\s|\b(?:and|but|then|because|since|as|und|aber|dann|weil|da)\b", re.IGNORECASE
@@ -14,7 +14,7 @@ ANYWHERE = re.compile(
     |vielleicht|eventuell|evtl|wahrscheinlich|vermutlich|möglicherweise|vorläufig|ausstehend|geplant)\b""",
     re.IGNORECASE | re.VERBOSE,
 )
-# In the same clause: beyond a comma or a bracket they speak of something else.
+# These words count only in the verdict's clause: beyond a comma or a bracket they refer to something else.
 BEFORE = re.compile(
     rf"""(?:\b(?:not|never|no|neither|nor|cannot|can|could|would|should|shall|might|may|must|will|wants?|wanted|to|if|unless
     |until|whether|almost|nearly|hardly|barely|likely|unlikely
@@ -26,5 +26,5 @@ AFTER = re.compile(rf"{RULED}\s+(?:back|out|off|aside|away|later|if|unless|until
 
 
 def is_hedged(text: str) -> bool:
-    """Whether what `text` rules, RULED in place of its words, holds only perhaps, not yet, or the other way round."""
+    """Return whether the verdict in `text` (its words replaced by RULED) is uncertain, pending, or negated."""
     return bool(ANYWHERE.search(text)) or any(BEFORE.search(clause) or AFTER.search(clause) for clause in CLAUSE.split(text))

@@ -1,4 +1,4 @@
-"""Ids of hand-kept rows and of the records that they become. An id is bound to its content: it is never used twice."""
+"""Assign ids to rows of a hand-kept ledger and the records made of them. An id belongs to one content and is never reused."""
 
 import hashlib
 import json
@@ -17,12 +17,12 @@ RANGES = (
     re.compile(rf"{FIRST}\s*(?:[–—…&+]|\.{{2,3}}|\s-\s|\s(?:to|through|until|and|bis|und)\s)\s*{LAST}", re.ASCII),
     re.compile(rf"{FIRST}-{LAST.replace('*)', '+)', 1)}", re.ASCII),
 )
-FILE, ROW = "imported from", "row"  # keys of the environment of an imported record
+FILE, ROW = "imported from", "row"  # keys in the environment of an imported record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One record to be: a row, one of its names, one of its verdicts. `key` names it within its file."""
+    """A record to be made of one row, one of its names and one of its verdicts; `key` identifies it within its file."""
 
     row: Row
     name: str
@@ -33,8 +33,8 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Named:
-    """An entry with the id of its record. `note` says why it isn't the one in the file; empty when it is."""
+class NamedEntry:
+    """An entry with its record's id; `note` says why that isn't the id in the file, "" when it is."""
 
     id: str
     entry: Entry
@@ -42,42 +42,42 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Clash:
-    """An id that can't be had, and why."""
+class IdConflict:
+    """An entry whose id can't be used, and why."""
 
     entry: Entry
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Naming:
-    """Which entries become which records, which are records already (by id), and which can't be named."""
+class IdAssignment:
+    """Entries that become records (`named`), are records already (`known`), or can't get an id (`conflicts`)."""
 
-    named: tuple[Named, ...]
-    known: tuple[Named, ...]
-    clashes: tuple[Clash, ...]
+    named: tuple[NamedEntry, ...]
+    known: tuple[NamedEntry, ...]
+    conflicts: tuple[IdConflict, ...]
 
 
 def entries_of(rows: Iterable[Row]) -> Iterator[Entry]:
-    """One per name and verdict: `P0/P1` is two, and so is `REJECT config / KEEP infra`."""
+    """Yield an entry for each name and verdict of each row: `P0/P1` gives two, and so does `REJECT config / KEEP infra`."""
     for row in rows:
         for name in names_in(row.name) or ("",):
             for part, ruling in enumerate(row.rulings):
-                said = [name, ruling.words, row.change, row.results(), row.why, row.date]
-                content = hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
+                fields = [name, ruling.words, row.change, row.results(), row.why, row.date]
+                content = hashlib.sha256(json.dumps(fields, ensure_ascii=False).encode()).hexdigest()
                 key = (name or content[:12]) + (f" ({part + 1})" if part else "")
                 yield Entry(row=row, name=name, key=key, ruling=ruling, part=part, content=content)
 
 
 def is_range(text: str) -> bool:
-    """`P3–P5`, `P3 to P5`, `P3 & P5`: ids that nobody wrote down one by one. `exp-1`, `P3-5` and `P6-A` are names."""
+    """Return whether `text` is a range of ids, like `P3–P5`, `P3 to P5` or `P3 & P5`; `exp-1`, `P3-5` and `P6-A` are names."""
     return any(
         found["head"].lower() in ("", found["first"].lower()) for found in (each.fullmatch(text) for each in RANGES) if found
     )
 
 
 def names_in(text: str) -> tuple[str, ...]:
-    """`P11-B2a/B2b` is P11-B2a and P11-B2b, `X-1/2` is X-1 and X-2. A name that doesn't divide so stays whole."""
+    """Split a cell into names: `P11-B2a/B2b` is P11-B2a and P11-B2b, `X-1/2` is X-1 and X-2; else return it whole."""
     first, *others = (part.strip() for part in re.split(r"[/,]", text))
     names = [first]
     for other in others:
@@ -93,35 +93,36 @@ def names_in(text: str) -> tuple[str, ...]:
     return tuple(name for name in names if name)
 
 
-def name_entries(
+def assign_ids(
     entries: Sequence[Entry], file: str, records: Iterable[Record], taken: Iterable[str], *, renumber: bool
-) -> Naming:
-    """Ids as given where they are ids and free; else the next free numbers, when the row has no such id, or `renumber`.
+) -> IdAssignment:
+    """Assign each entry its id as written if that is valid and free; else the next free number.
 
-    `taken` are the ids of proposals and records. A row whose record somebody wrote by hand is known, in other words.
+    A free number is only used for a row without valid id, or with `renumber`. `taken` are the ids of proposals and records. A
+    row whose record somebody wrote by hand counts as known.
     """
     by_id = {record.id: record for record in records}
     contents, keys = _imported(by_id.values(), file)
     used = set(taken)
     numbers = [id_order(name)[0] for name in (*used, *(entry.name for entry in entries if ID_PATTERN.fullmatch(entry.name)))]
     free = max(numbers, default=0) + 1
-    named, known, clashes = [], [], []
+    named, known, conflicts = [], [], []
     lines: dict[str, int] = {}
     for entry in entries:
         if entry.content in contents:
-            known.append(Named(id=contents[entry.content], entry=entry, note=""))
+            known.append(NamedEntry(id=contents[entry.content], entry=entry, note=""))
             continue
-        wanted = _wanted(entry)
+        wanted = _stated_id(entry)
         why = ""
-        if _in_other_words(entry, by_id.get(wanted)):
-            known.append(Named(id=wanted, entry=entry, note="in other words"))
+        if _is_record_by_hand(entry, by_id.get(wanted)):
+            known.append(NamedEntry(id=wanted, entry=entry, note="in other words"))
             continue
         if entry.key in keys:
             why = f"{keys[entry.key]} was imported from this row, which was rewritten since"
         elif wanted in used:
             why = f"{wanted} is the row of line {lines[wanted]} already" if wanted in lines else f"{wanted} is taken"
         if why and not renumber:
-            clashes.append(Clash(entry=entry, why=why))
+            conflicts.append(IdConflict(entry=entry, why=why))
             continue
         note = ""
         if why or not wanted:
@@ -130,12 +131,12 @@ def name_entries(
             note += f"; {why}." if why else "."
         used.add(wanted)
         lines[wanted] = entry.row.line
-        named.append(Named(id=wanted, entry=entry, note=note))
-    return Naming(named=tuple(named), known=tuple(known), clashes=tuple(clashes))
+        named.append(NamedEntry(id=wanted, entry=entry, note=note))
+    return IdAssignment(named=tuple(named), known=tuple(known), conflicts=tuple(conflicts))
 
 
 def _imported(records: Iterable[Record], file: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Ids of imported records by content, and by row for those of `file`."""
+    """Return ids of imported records by content, and ids of those imported from `file` by row key."""
     imported = [record for record in records if record.origin is Origin.IMPORTED]
     return (
         {record.content: record.id for record in imported if record.content},
@@ -143,16 +144,16 @@ def _imported(records: Iterable[Record], file: str) -> tuple[Mapping[str, str], 
     )
 
 
-def _wanted(entry: Entry) -> str:
-    """The id as given, with a letter for a second verdict of one row; empty when it is no experiment id."""
+def _stated_id(entry: Entry) -> str:
+    """Return the id as written, with a letter for a row's further verdicts; "" when it is no experiment id."""
     name = entry.name + ("" if not entry.part else "bcdefgh"[entry.part - 1])
     return name if entry.name and ID_PATTERN.fullmatch(name) else ""
 
 
-def _in_other_words(entry: Entry, record: Record | None) -> bool:
-    """Whether `record` was written by hand from this row: the same id and verdict, and every number of the row's result."""
+def _is_record_by_hand(entry: Entry, record: Record | None) -> bool:
+    """Return whether somebody wrote `record` by hand from this row: equal verdict, and all numbers of the row's result."""
     if record is None or record.origin is not Origin.IMPORTED or record.content or record.history is None:
         return False
     history = record.history
-    said = set(NUMBER.findall(" ".join((record.title, history.change, history.result, history.why, *history.corrections))))
-    return record.verdict is entry.ruling.verdict and set(NUMBER.findall(entry.row.result)) <= said
+    numbers = set(NUMBER.findall(" ".join((record.title, history.change, history.result, history.why, *history.corrections))))
+    return record.verdict is entry.ruling.verdict and set(NUMBER.findall(entry.row.result)) <= numbers

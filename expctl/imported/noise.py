@@ -1,4 +1,4 @@
-"""The noise that a hand-kept ledger states, and the verdicts that lie inside it."""
+"""Find the noise that a hand-kept ledger states, and verdicts whose differences lie within it."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,15 +15,16 @@ CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """Differences up to `percent` say nothing. `source` says who says so."""
+    """Largest difference in percent that means nothing; `source` says where it is stated."""
 
     percent: float
     source: str
 
 
 def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str) -> Noise | None:
-    """The largest difference that the ledger itself calls noise: in a sentence, in the words of a row, or in a row that says so
-    of its own figures.
+    """Return the largest difference that the ledger calls noise; None if it mentions none.
+
+    It looks at sentences outside tables, at noise that a row states, and at rows that call their own figures noise.
     """
     stated: list[Noise] = []
     for line in document.lines():
@@ -35,7 +36,7 @@ def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, 
                     if each.quantity is Quantity.PERCENT
                 ]
     for row, changes in _changes(rows, figures):
-        given = _given(row)
+        given = _stated_in_row(row)
         stated += [Noise(percent=abs(each.value), source=f"{row.label} gives the noise as {each.text}") for each in given]
         if not given and _is_called_noise(row):
             stated += [Noise(percent=abs(value), source=f"{row.label} calls {words} noise") for value, words in changes]
@@ -43,16 +44,16 @@ def stated_noise(document: Document, rows: Sequence[Row], figures: Mapping[int, 
 
 
 def noise_remarks(rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], noise: Noise) -> Iterator[tuple[Row, str]]:
-    """Rows whose differences all lie within the noise, with what to say of each."""
+    """Yield each row whose differences all lie within the noise, with a remark."""
     for row, changes in _changes(rows, figures):
         if changes and all(abs(value) <= noise.percent for value, _ in changes):
             shown = ", ".join(words for _, words in changes)
-            said = "; the row says so itself" if _is_called_noise(row) and not _given(row) else ""
-            yield row, f"decided by {shown}, inside the noise of {noise.percent:.2g} % ({noise.source}){said}"
+            remark = "; the row says so itself" if _is_called_noise(row) and not _stated_in_row(row) else ""
+            yield row, f"decided by {shown}, inside the noise of {noise.percent:.2g} % ({noise.source}){remark}"
 
 
-def _given(row: Row) -> tuple[Figure, ...]:
-    """The noise that the words of a row give a figure: `noise is 0.5 %`."""
+def _stated_in_row(row: Row) -> tuple[Figure, ...]:
+    """Return the percentages that a row states as noise, e.g. `noise is 0.5 %`."""
     clauses = (clause for words in (row.result, row.why) for clause in CLAUSE.split(words))
     return tuple(
         each
@@ -64,19 +65,19 @@ def _given(row: Row) -> tuple[Figure, ...]:
 
 
 def _is_called_noise(row: Row) -> bool:
-    said = f"{row.result} {row.why}"
-    return NOISE.search(said) is not None and not NOT_NOISE.search(said)
+    text = f"{row.result} {row.why}"
+    return NOISE.search(text) is not None and not NOT_NOISE.search(text)
 
 
 def _changes(
     rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]
 ) -> Iterator[tuple[Row, tuple[tuple[float, str], ...]]]:
-    """Each row with its differences in percent: those that it gives, else those of its figures against the last kept ones."""
+    """Yield each row with its differences in percent: those it states, else those against the last kept figures."""
     standing: dict[tuple[Quantity, str], tuple[Row, Figure]] = {}
     for row in rows:
-        noise = {each.text for each in _given(row)}
+        noise = {each.text for each in _stated_in_row(row)}
         given = [each for each in figures[row.line] if each.quantity is Quantity.PERCENT and each.text not in noise]
-        # Absolute figures in reversed order, so that the first of a size is the one that counts.
+        # In reversed order, so that the first absolute figure of a size is used.
         absolute = {
             (each.quantity, each.size): each for each in reversed(figures[row.line]) if each.quantity is not Quantity.PERCENT
         }

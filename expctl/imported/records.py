@@ -1,4 +1,4 @@
-"""Rows of a hand-kept ledger as records of origin imported. The words stay the author's; nothing is added but the audit."""
+"""Turn rows of a hand-kept ledger into records of origin imported: the author's words, plus the audit's remarks."""
 
 import re
 from collections.abc import Container, Mapping, Sequence
@@ -9,26 +9,26 @@ from expctl.domain.protocol.model import NumberKind, Protocol
 from expctl.domain.text import one_line
 from expctl.imported.audit import Flaw, Remark
 from expctl.imported.document import Document
-from expctl.imported.ids import FILE, ROW, Named
+from expctl.imported.ids import FILE, ROW, NamedEntry
 
 ARCHITECTURE = re.compile(r"\b(?:gfx\d+[0-9a-f]{2}|sm_\d+a?)\b", re.ASCII)
 TITLE_MAX = 100
 
 
 def stated_target(document: Document) -> str:
-    """The only architecture that the title names; empty when it names none or several."""
+    """Return the architecture that the title names; "" when it names none or several."""
     named = set(ARCHITECTURE.findall(document.title))
     return named.pop() if len(named) == 1 else ""
 
 
 def number_kind_of(protocol: Protocol, target: str) -> NumberKind:
-    """What the target's clock is by the protocol. A hand-kept ledger seldom says it."""
+    """Return what `target` measures by the protocol, wall time for an unknown target; hand-kept ledgers seldom say."""
     found = protocol.targets.get(target)
     return found.number_kind if found else NumberKind.WALL_TIME
 
 
 def records_of(
-    named: Sequence[Named],
+    named: Sequence[NamedEntry],
     remarks: Sequence[Remark],
     rules: Mapping[int, str],
     *,
@@ -36,16 +36,16 @@ def records_of(
     target: str,
     number_kind: NumberKind,
 ) -> tuple[Record, ...]:
-    """One record per entry, in the order of the file."""
-    beside: dict[int, list[Named]] = {}
+    """Return one imported record per entry, in the order of the file."""
+    beside: dict[int, list[NamedEntry]] = {}
     for each in named:
         beside.setdefault(each.entry.row.line, []).append(each)
-    said = _corrections(remarks, {each.entry.row.line for each in named})
+    texts = _corrections(remarks, {each.entry.row.line for each in named})
     return tuple(
         _record(
             each,
             notes=_notes(each, beside[each.entry.row.line]),
-            corrections=said.get((each.entry.row.line, ""), []) + said.get((0, each.entry.row.label), []),
+            corrections=texts.get((each.entry.row.line, ""), []) + texts.get((0, each.entry.row.label), []),
             rule=_rule(each, rules, target),
             file=file,
             target=target,
@@ -56,17 +56,20 @@ def records_of(
 
 
 def _corrections(remarks: Sequence[Remark], lines: Container[int]) -> Mapping[tuple[int, str], list[str]]:
-    """What is said of a row, by its line; what is said elsewhere, or of an id, by the label. An id may stand in two rows."""
-    said: dict[tuple[int, str], list[str]] = {}
+    """Group the audit's texts by (line, "") for remarks on a row, and by (0, label) for remarks elsewhere.
+
+    Remarks on reused ids go by label, because two rows have the id.
+    """
+    texts: dict[tuple[int, str], list[str]] = {}
     for remark in remarks:
         of_the_row = remark.line in lines and remark.flaw is not Flaw.REUSED_ID
         for key in [(remark.line, "")] if of_the_row and remark.rows else [(0, label) for label in remark.rows]:
-            said.setdefault(key, []).append(remark.text)
-    return said
+            texts.setdefault(key, []).append(remark.text)
+    return texts
 
 
 def _record(
-    named: Named,
+    named: NamedEntry,
     *,
     notes: Sequence[str],
     corrections: Sequence[str],
@@ -97,17 +100,17 @@ def _record(
     )
 
 
-def _notes(named: Named, beside: Sequence[Named]) -> list[str]:
-    """Why the id is another one, and which records come from the same row."""
+def _notes(named: NamedEntry, beside: Sequence[NamedEntry]) -> list[str]:
+    """Return notes for an imported record: on a changed id, and on other records made of the same row."""
     entry = named.entry
     notes = [named.note] if named.note else []
     others = [each for each in beside if each is not named]
     if len(entry.row.rulings) > 1:
-        said = " / ".join(ruling.words for ruling in entry.row.rulings)
+        words = " / ".join(ruling.words for ruling in entry.row.rulings)
         parts = [each.id for each in others if each.entry.name == entry.name]
         also = f"; the other is {', '.join(parts)}" if parts else ""
         notes.append(
-            f"The hand-kept row {entry.name or entry.row.line} ruled '{said}'. One verdict is one record: this is "
+            f"The hand-kept row {entry.name or entry.row.line} ruled '{words}'. One verdict is one record: this is "
             f"'{entry.ruling.words}'{also}."
         )
     shared = [each.id for each in others if each.entry.name != entry.name]
@@ -116,8 +119,8 @@ def _notes(named: Named, beside: Sequence[Named]) -> list[str]:
     return notes
 
 
-def _rule(named: Named, rules: Mapping[int, str], target: str) -> Rule | None:
-    """The do-not-repeat line of the row; for a REJECT without one, what was tried."""
+def _rule(named: NamedEntry, rules: Mapping[int, str], target: str) -> Rule | None:
+    """Return the do-not-repeat rule of the row; for a REJECT without one, what was tried. None for other verdicts."""
     row = named.entry.row
     last = named.entry.ruling.verdict is Verdict.REJECT or all(ruling.verdict is not Verdict.REJECT for ruling in row.rulings)
     text = rules.get(row.line, "") if last else ""

@@ -1,4 +1,4 @@
-"""What no kernel can do: the peak of the machine, and the work of one iteration at each size."""
+"""Limits of any kernel for the audit: the machine's peak, and the work of one iteration at each size."""
 
 import math
 import re
@@ -13,14 +13,14 @@ CUBE = re.compile(r"n=(\d+)", re.ASCII)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Roofline:
-    """`peak_flops` in FLOP/s, 0 where it isn't known; `flop` by size, `n=8192`. `source` says whose figures these are."""
+    """The peak in FLOP/s (0 if unknown), and FLOP of one iteration by size (`n=8192`); `source` says where they come from."""
 
     peak_flops: float = 0.0
     flop: Mapping[str, int] = field(default_factory=dict)
     source: str = ""
 
     def work(self, size: str) -> int:
-        """FLOP of one iteration at `size`. Where all known sizes are square products (2 n^3), so are others; else 0."""
+        """Return the FLOP of one iteration at `size`, 0 if unknown; 2 n^3 if all known sizes are such products."""
         if size in self.flop:
             return self.flop[size]
         cube = CUBE.fullmatch(size)
@@ -32,9 +32,9 @@ class Roofline:
         return 0
 
     def times_peak(self, figure: Figure) -> float:
-        """How many times the peak `figure` claims; 0 where that can't be said.
+        """Return how many times the peak the figure claims; 0 where that can't be computed.
 
-        A time without a size is held against the least work of all sizes, so that it is never accused wrongly.
+        A time without a size is compared with the least work of all sizes, so that it is never reported wrongly.
         """
         if not self.peak_flops:
             return 0.0
@@ -47,7 +47,7 @@ class Roofline:
 
 
 def roofline_of(protocol: Protocol, target: str) -> Roofline:
-    """The roofline of `target` by the protocol; empty where it has no benchmark or no peak."""
+    """Return the roofline of `target` by the protocol; empty without benchmark or peak."""
     found = protocol.targets.get(target)
     benchmark = found.benchmark if found else None
     if benchmark is None:
@@ -58,5 +58,5 @@ def roofline_of(protocol: Protocol, target: str) -> Roofline:
 
 
 def agrees(throughput: float, time_ns: float, work: int) -> bool:
-    """Whether a time and a throughput say the same, to five percent."""
+    """Return whether a throughput (FLOP/s) and a time agree for `work` FLOP, within 5 %."""
     return bool(work) and math.isclose(work / (time_ns * 1e-9), throughput, rel_tol=0.05)

@@ -1,45 +1,45 @@
-"""From a document to rows: every line of a ledger becomes a row, or is named with the reason why not."""
+"""Turn the tables of a document into rows: every line becomes a row, or is listed with the reason why not."""
 
 import re
 
 from expctl.domain.text import one_line, plain_text
 from expctl.imported.columns import Columns, columns_of, why_no_ledger
-from expctl.imported.document import Document, Reading, Row, Table, TableRow, Unread
+from expctl.imported.document import Document, ParsedLedger, Row, Table, TableRow, Unread
 from expctl.imported.ids import is_range
-from expctl.imported.verdicts import Waiting, rulings
+from expctl.imported.verdicts import Pending, rulings
 
 CELL_MAX = 4000
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCII)
 
 
-def read_document(document: Document) -> Reading:
-    """The rows of every table that is a ledger. Nothing is left out in silence."""
+def read_document(document: Document) -> ParsedLedger:
+    """Return the rows of all tables that are ledgers, and everything that was not understood."""
     rows: list[Row] = []
     columns: list[str] = []
     waiting: list[Unread] = []
     unread: list[Unread] = []
-    passed_over: list[Unread] = []
+    skipped_tables: list[Unread] = []
     for table in document.tables:
         found = columns_of(table)
         if found is None:
             why = why_no_ledger(table)
-            passed_over.append(Unread(line=table.line, text=one_line(" | ".join(table.heads), 80), why=why))
+            skipped_tables.append(Unread(line=table.line, text=one_line(" | ".join(table.heads), 80), why=why))
             continue
         columns.append(f"line {table.line}: {plain_text(found.words(table.heads))}")
         for line in table.rows:
             made = _row(table, found, line)
             if isinstance(made, Row):
                 rows.append(made)
-            elif made.why == Waiting.NO_VERDICT_YET:
+            elif made.why == Pending.NO_VERDICT_YET:
                 waiting.append(made)
             elif any(line.cells):
                 unread.append(made)
-    return Reading(
+    return ParsedLedger(
         rows=tuple(rows),
         columns=tuple(columns),
         waiting=tuple(waiting),
         unread=tuple(unread),
-        passed_over=tuple(passed_over),
+        skipped_tables=tuple(skipped_tables),
     )
 
 
@@ -47,18 +47,18 @@ def _row(table: Table, columns: Columns, line: TableRow) -> Row | Unread:
     def cell(index: int | None) -> str:
         return plain_text(line.cells[index]) if index is not None else ""
 
-    said = cell(columns.verdict)
-    found = rulings(said)
+    verdict = cell(columns.verdict)
+    found = rulings(verdict)
     shown = one_line(" | ".join(line.cells), 120)
     if found is None:
-        return Unread(line=line.line, text=shown, why=f"{said!r} is no verdict that can be told")
-    if isinstance(found, Waiting):
+        return Unread(line=line.line, text=shown, why=f"{verdict!r} is no verdict that can be told")
+    if isinstance(found, Pending):
         return Unread(line=line.line, text=shown, why=found.value)
     if max(map(len, line.cells)) > CELL_MAX:
         return Unread(line=line.line, text=shown, why=f"a cell of more than {CELL_MAX} characters")
     if not cell(columns.change) and not cell(columns.name):
         return Unread(line=line.line, text=shown, why="neither an id nor a change")
-    name = _bare(cell(columns.name))
+    name = _without_markup(cell(columns.name))
     if is_range(name):
         return Unread(line=line.line, text=shown, why=f"{name!r} is a range of ids: one experiment is one row, or `P3, P4`")
     date = DATE.fullmatch(cell(columns.date))
@@ -77,7 +77,7 @@ def _row(table: Table, columns: Columns, line: TableRow) -> Row | Unread:
     )
 
 
-def _bare(name: str) -> str:
-    """An id without what Markdown puts around it."""
+def _without_markup(name: str) -> str:
+    """Return an id without Markdown markup; "" for a dash."""
     bare = name.strip("`*# ")
     return "" if bare in ("-", "–", "—") else bare

@@ -1,4 +1,4 @@
-"""The do-not-repeat list of a hand-kept ledger, each line with the row that it forbids to repeat."""
+"""Read the do-not-repeat list of a hand-kept ledger, and find the row that each of its lines is about."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,8 +17,8 @@ COMMON = {
 }  # fmt: skip
 
 
-def forbidden(document: Document, rows: Sequence[Row]) -> tuple[dict[int, str], tuple[Unread, ...]]:
-    """The text of a rule by the line of its row, and the lines that name no row that can be told."""
+def rules_by_row(document: Document, rows: Sequence[Row]) -> tuple[dict[int, str], tuple[Unread, ...]]:
+    """Return the rule texts by the line of their row, and list lines for which no single row is found."""
     rules: dict[int, str] = {}
     unread: list[Unread] = []
     for line in _bullets(document):
@@ -41,7 +41,7 @@ def _bullets(document: Document) -> Iterator[Line]:
 
 
 def _row_of(text: str, rows: Sequence[Row]) -> Row | None:
-    """By id, else by a piece of code that only one row has, else by words that one row shares most."""
+    """Return the row that a list line is about: by id, by code that only one row has, or by most common words."""
     named = [row for row in rows if row.name and re.search(rf"(?<![\w-]){re.escape(row.name)}(?![\w-])", text)]
     if named:
         return named[0] if len(named) == 1 else None
@@ -50,7 +50,7 @@ def _row_of(text: str, rows: Sequence[Row]) -> Row | None:
             having = [row for row in rows if match(code, CODE.findall(row.change))]
             if len(having) == 1:
                 return having[0]
-    scores = sorted(((_shared(text, row), row.line) for row in rows), reverse=True)
+    scores = sorted(((_overlap(text, row), row.line) for row in rows), reverse=True)
     best = [line for score, line in scores if score == scores[0][0]]
     return next(row for row in rows if row.line == best[0]) if len(best) == 1 and scores[0][0] >= 2 else None
 
@@ -63,8 +63,8 @@ def _within(code: str, others: Sequence[str]) -> bool:
     return any(len(other) > 3 and (other in code or code in other) for other in others)
 
 
-def _shared(text: str, row: Row) -> float:
-    """Words in common; a rejected row counts a little more than a kept one."""
+def _overlap(text: str, row: Row) -> float:
+    """Return the number of words that a list line and a row share, plus 0.5 for a rejected row."""
     words = {_stem(word) for word in WORD.findall(text.lower())} - COMMON
     tried = {_stem(word) for word in WORD.findall(row.change.lower())}
     return len(words & tried) + (

@@ -1,4 +1,4 @@
-"""Markdown tables and delimited text, read as they are: nothing is guessed here but where a table begins and ends."""
+"""Parse Markdown tables and delimited text without interpretation, except where a table begins and ends."""
 
 import csv
 import io
@@ -16,9 +16,9 @@ COMMENT = "#"
 
 
 def read_document(contents: bytes, name: str) -> Document:
-    """The tables of `contents`. `.tsv` and `.csv` are delimited, `.md` is Markdown; else what the text looks like.
+    """Return the tables in `contents`: delimited for `.tsv` and `.csv`, Markdown for `.md`, else by what it looks like.
 
-    Raises Refused when it isn't text.
+    Raises Refused for what isn't UTF-8 text, unclosed quotes, and an unclosed comment.
     """
     try:
         text = contents.decode("utf-8-sig")
@@ -53,7 +53,7 @@ def _delimiter(text: str, suffix: str) -> str:
 
 
 def _delimited(text: str, name: str, delimiter: str) -> Document:
-    # A quote in a TSV is a quote; a CSV quotes cells.
+    # Quotes are ordinary characters in TSV, and enclose cells in CSV.
     lines_of = io.StringIO(text, newline="")
     tabs = delimiter == "\t"
     reader = csv.reader(lines_of, delimiter=delimiter, quoting=csv.QUOTE_NONE if tabs else csv.QUOTE_MINIMAL, strict=True)
@@ -83,21 +83,21 @@ def _markdown(text: str, name: str) -> Document:
     lines = text.splitlines()
     titles: list[tuple[int, str]] = []  # open headings, as (level, title)
     sections: list[Section] = [Section(line=1, title="", under="", lines=())]
-    said: list[Line] = []
+    pending: list[Line] = []
     tables: list[Table] = []
     at, fenced, first = 0, False, ""
-    unsaid = _commented(lines, name)
+    comments = _comment_lines(lines, name)
 
     def close() -> None:
         last = sections[-1]
-        sections[-1] = Section(line=last.line, title=last.title, under=last.under, lines=tuple(said))
-        said.clear()
+        sections[-1] = Section(line=last.line, title=last.title, under=last.under, lines=tuple(pending))
+        pending.clear()
 
     while at < len(lines):
         line = lines[at]
-        if FENCE.match(line) and at not in unsaid:
+        if FENCE.match(line) and at not in comments:
             fenced = not fenced
-        if not fenced and at in unsaid:
+        if not fenced and at in comments:
             at += 1
             continue
         heading = None if fenced else HEADING.fullmatch(line)
@@ -110,22 +110,22 @@ def _markdown(text: str, name: str) -> Document:
             first = first or heading[2]
         elif not fenced and "|" in line and at + 1 < len(lines) and _is_rule(lines[at + 1], line):
             end = at + 2
-            while end < len(lines) and "|" in lines[end] and end not in unsaid and not HEADING.fullmatch(lines[end]):
+            while end < len(lines) and "|" in lines[end] and end not in comments and not HEADING.fullmatch(lines[end]):
                 end += 1
             tables.append(_table(lines, at, end, sections[-1].title))
             at = end
             continue
         else:
-            said.append(Line(number=at + 1, text=line))
+            pending.append(Line(number=at + 1, text=line))
         at += 1
     close()
     return Document(name=name, title=first, tables=tuple(tables), sections=tuple(sections))
 
 
-def _commented(lines: list[str], name: str) -> set[int]:
-    """Indices of the lines of comments: from one that begins with `<!--`, outside of a fence, to the one that ends it.
+def _comment_lines(lines: list[str], name: str) -> set[int]:
+    """Return the indices of comment lines: from one that begins with `<!--`, outside a fence, to the one with `-->`.
 
-    Raises Refused for one that doesn't end: it would swallow the rest of the file.
+    Raises Refused for an unclosed comment, which would hide the rest of the file.
     """
     found: set[int] = set()
     inside = fenced = False
@@ -166,6 +166,6 @@ def _cells(line: str) -> list[str]:
 
 
 def _row(line: int, cells: list[str], width: int) -> TableRow:
-    """A row that is too short is filled up; what is too much stays in the last cell."""
+    """Return a row of `width` cells: missing ones are empty, surplus ones are joined to the last."""
     cut = [*cells[: width - 1], " | ".join(cells[width - 1 :])] if len(cells) > width else cells
     return TableRow(line=line, cells=(*cut, *([""] * (width - len(cut)))))

@@ -1,4 +1,4 @@
-"""What was understood of a hand-kept ledger, what wasn't, and what its audit found."""
+"""The result of an import as text: records, lines that were not understood, and the audit."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ from expctl.domain.experiment.record import Record
 from expctl.domain.text import one_line, plain_text
 from expctl.imported.audit import Remark
 from expctl.imported.document import Unread
-from expctl.imported.ids import Named, Naming
+from expctl.imported.ids import IdAssignment, NamedEntry
 
 
-def record_lines(records: Sequence[Record], naming: Naming) -> list[str]:
-    """One line per record that would be made, and what is known already."""
+def record_lines(records: Sequence[Record], naming: IdAssignment) -> list[str]:
+    """Return one line per record to be made, per entry imported before, and per id conflict."""
     rows = {each.id: each.entry.row.line for each in naming.named}
     lines = [
         f"  {record.id:<8} {record.verdict:<12} {record.kind:<8} line {rows[record.id]:<4} {one_line(record.title, 70)}"
@@ -23,12 +23,12 @@ def record_lines(records: Sequence[Record], naming: Naming) -> list[str]:
         f"  {each.id:<8} imported before{', ' + each.note if each.note else ''} (line {each.entry.row.line})"
         for each in naming.known
     ]
-    return lines + [f"  {'-':<8} {each.why} (line {each.entry.row.line})" for each in naming.clashes]
+    return lines + [f"  {'-':<8} {each.why} (line {each.entry.row.line})" for each in naming.conflicts]
 
 
-def split_lines(naming: Naming) -> list[str]:
-    """The rows of which more than one record is made."""
-    made: dict[int, list[Named]] = {}
+def split_lines(naming: IdAssignment) -> list[str]:
+    """Return one line per row of the ledger of which several records are made."""
+    made: dict[int, list[NamedEntry]] = {}
     for each in (*naming.named, *naming.known):
         made.setdefault(each.entry.row.line, []).append(each)
     lines = []
@@ -40,8 +40,8 @@ def split_lines(naming: Naming) -> list[str]:
     return lines
 
 
-def tally(records: Sequence[Record]) -> str:
-    """`18 records: 8 KEEP, 10 REJECT; kind not stated and taken as perf for 9`."""
+def summary_line(records: Sequence[Record]) -> str:
+    """Return the number of records by verdict, e.g. `18 records: 8 KEEP, 10 REJECT`, and how many state no kind."""
     verdicts = Counter(record.verdict for record in records)
     perf = sum(record.kind is Kind.PERF for record in records)
     counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
@@ -50,13 +50,13 @@ def tally(records: Sequence[Record]) -> str:
 
 
 def unread_lines(label: str, lines: Sequence[Unread]) -> list[str]:
-    """Lines that were left out, under what they have in common."""
+    """Return the lines that were left out, below `label`; [] without any."""
     shown = [f"    line {each.line:<4} {plain_text(each.text)}  ({plain_text(each.why)})" for each in lines]
     return [f"  {label}", *shown] if shown else []
 
 
 def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:
-    """The audit, one remark per line of the file."""
+    """Return the remarks of an import's audit, one per line."""
     against = f"roofline {roofline}" if roofline else "no roofline known: --peak TFLOPS and --size n=8192:FLOP give one"
     lines = [f"audit    {len(remarks)} remarks; {against}"]
     for remark in remarks:

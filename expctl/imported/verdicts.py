@@ -1,4 +1,4 @@
-"""Words of a verdict, as people write them: `KEEP baseline`, `discard`, `Reverted`, `REJECT config / KEEP infra`."""
+"""Recognise verdicts as people write them: `KEEP baseline`, `discard`, `Reverted`, `REJECT config / KEEP infra`."""
 
 import re
 import unicodedata
@@ -9,8 +9,8 @@ from expctl.imported.document import Ruling
 from expctl.imported.hedges import RULED, is_hedged
 
 
-class Waiting(StrEnum):
-    """Somebody wants to try it, or is at it."""
+class Pending(StrEnum):
+    """State of a row without a verdict: planned or running."""
 
     NO_VERDICT_YET = "no verdict yet"
 
@@ -53,25 +53,30 @@ KINDS = (
 )
 
 
-def rulings(text: str) -> tuple[Ruling, ...] | Waiting | None:
-    """What `text` rules: one verdict, or one per part of `REJECT config / KEEP infra`. None when it can't be told."""
+def rulings(text: str) -> tuple[Ruling, ...] | Pending | None:
+    """Return the verdict of a cell, or one per part of `REJECT config / KEEP infra`; None when it isn't recognised."""
     plain = _plain(text)
-    found, told = _verdicts(plain)
-    if found and is_hedged(told):
+    found, recognised = _verdicts(plain)
+    if found and is_hedged(recognised):
         return None
     if len(found) == 1:
         return (_ruling(found.pop(), plain),)
     if not found:
-        return Waiting.NO_VERDICT_YET if PENDING.search(plain) or not plain.strip("-–—? ") else None
+        return Pending.NO_VERDICT_YET if PENDING.search(plain) or not plain.strip("-–—? ") else None
     parts = [part for part in PARTS.split(plain) if part]
     each = [_verdicts(part)[0] for part in parts]
-    if len(parts) == 2 and all(len(verdicts) == 1 for verdicts in each) and _opens(parts[0]) and _opens(parts[1]):
+    if (
+        len(parts) == 2
+        and all(len(verdicts) == 1 for verdicts in each)
+        and _starts_with_verdict(parts[0])
+        and _starts_with_verdict(parts[1])
+    ):
         return tuple(_ruling(verdicts.pop(), part) for verdicts, part in zip(each, parts, strict=True))
     return None
 
 
 def speaks_of_verdicts(text: str) -> bool:
-    """Whether the cell looks like one of a column of verdicts, though it may be hedged or say two things."""
+    """Return whether a cell may belong to a verdict column, even if it is hedged or contradictory."""
     plain = _plain(text)
     return len(text) <= 60 and (bool(_verdicts(plain)[0]) or (PENDING.search(plain) is not None))
 
@@ -81,7 +86,7 @@ def _plain(text: str) -> str:
 
 
 def _verdicts(text: str) -> tuple[set[Verdict], str]:
-    """The verdicts of which `text` speaks, and the text with RULED in place of their words."""
+    """Return the verdicts named in `text`, and the text with RULED in place of their words."""
     whole = WHOLE_CELL.get(text.lower())
     if whole:
         return {whole}, RULED
@@ -94,7 +99,7 @@ def _verdicts(text: str) -> tuple[set[Verdict], str]:
     return found, rest
 
 
-def _opens(part: str) -> bool:
+def _starts_with_verdict(part: str) -> bool:
     return any(pattern.match(part) for _, pattern in PATTERNS) or bool(MARKS.match(part))
 
 

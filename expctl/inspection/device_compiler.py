@@ -1,7 +1,7 @@
-"""Compiles any HIP source for one AMD GPU, device code alone: with hipcc where ROCm is installed, else the wheel's clang.
+"""Compile the device code of a HIP source for one AMD GPU: with hipcc where ROCm is installed, else with the wheel's clang.
 
-The wheel has no HIP headers; `hip_stubs` declares what kernels use of them, and C and C++ headers are the wheel's own, so that
-what is compiled depends on nothing of the machine.
+The wheel has no HIP headers; `hip_stubs` declares what kernels use of them. C and C++ headers are the wheel's own, so that the
+result doesn't depend on the machine.
 """
 
 import importlib.util
@@ -22,7 +22,7 @@ STUBS = Path(__file__).parent / "hip_stubs"
 KEYWORDS = STUBS / "expctl_keywords.h"
 TIMEOUT_S = 600
 HOST = "x86_64-linux-musl"
-"""The host half of a source is only parsed; always for the same host, so that sizes of types don't depend on the machine."""
+"""Target of the host code, which is only parsed; fixed, so that sizes of types don't depend on the machine."""
 
 DEVICE_ONLY = ("-x", "hip", "--cuda-device-only", "--no-gpu-bundle-output", "-fuse-cuid=none")
 _LIBRARY = (
@@ -31,12 +31,12 @@ _LIBRARY = (
     "HAS_LOCALIZATION=1", "HAS_UNICODE=1", "HAS_WIDE_CHARACTERS=1", "HAS_TIME_ZONE_DATABASE=0",
     "HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0", "PSTL_BACKEND_SERIAL=1",
 )  # fmt: skip
-"""What the wheel's libc++ must be told; zig does it by itself only where it drives the whole compilation."""
+"""Macros that the wheel's libc++ needs; zig defines them only where it drives the whole compilation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a source is compiled. `defines` are NAME or NAME=VALUE."""
+    """Options for compiling a source; `defines` are NAME or NAME=VALUE."""
 
     arch: str
     level: str = "-O3"
@@ -47,7 +47,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """`assembly` is the text, `code_object` the ELF file made from it (by hipcc: beside it)."""
+    """Result of a compilation: assembly text, and the ELF file made from it (hipcc: in the same compilation)."""
 
     compiler: str
     assembly: str
@@ -55,27 +55,28 @@ class Compiled:
 
 
 def compile_source(source: Path, options: Options) -> Compiled:
-    """Raises Refused with the compiler's first error, or if there is no compiler."""
+    """Compile `source` to assembly and code object. Raises Refused without a compiler, or with its first error."""
     hipcc = tool_versions.program("hipcc", hint="install ROCm")
     with tempfile.TemporaryDirectory(prefix="expctl-inspect.") as name:
         folder = Path(name)
         text = folder / "kernel.s"
         if isinstance(hipcc, Available):
-            words = ["hipcc", f"--offload-arch={options.arch}", *DEVICE_ONLY, *_given(source, options), str(source)]
+            words = ["hipcc", f"--offload-arch={options.arch}", *DEVICE_ONLY, *_option_flags(source, options), str(source)]
             _run([*words, "-S", "-o", str(text)], source)
             loose = folder / "kernel.o"
             _run([*words, "-c", "-o", str(loose)], source)
             return Compiled(compiler=f"hipcc ({hipcc.versions['hipcc']})", assembly=_read(text), code_object=loose.read_bytes())
         compiler = _wheel()
         _run(
-            [*_zig(), "clang", *wheel_flags(options.arch), *_given(source, options), "-S", str(source), "-o", str(text)], source
+            [*_zig(), "clang", *wheel_flags(options.arch), *_option_flags(source, options), "-S", str(source), "-o", str(text)],
+            source,
         )
         assembly = _read(text)
         return Compiled(compiler=compiler, assembly=assembly, code_object=_assembled(text, options.arch, source))
 
 
 def assemble(text: Path, arch: str) -> bytes | None:
-    """The relocatable object of an assembly text; None where the wheel isn't installed. Raises Refused with the first error."""
+    """Return the relocatable object of an assembly text; None without the wheel. Raises Refused with the first error."""
     if isinstance(tool_versions.packages("ziglang", "elftools", extra="cpu"), Unavailable):
         return None
     return _assembled(text, arch, text)
@@ -90,7 +91,7 @@ def _assembled(text: Path, arch: str, source: Path) -> bytes:
 
 
 def _wheel() -> str:
-    """Name and version of the wheel's compiler. Raises Refused if it isn't here."""
+    """Return name and version of the wheel's compiler. Raises Refused if it isn't installed."""
     here = tool_versions.packages("ziglang", "elftools", extra="cpu")
     if isinstance(here, Unavailable):
         raise Refused(
@@ -107,7 +108,7 @@ def _zig() -> tuple[str, ...]:
 
 
 def wheel_flags(arch: str) -> tuple[str, ...]:
-    """What `zig clang` must be told to compile the device code of a raw HIP source for `arch`."""
+    """Return the flags with which `zig clang` compiles the device code of a HIP source for `arch`."""
     spec = importlib.util.find_spec("ziglang")
     library = Path(spec.origin).parent / "lib" if spec is not None and spec.origin else Path()
     c = library / "libc" / "include"
@@ -124,8 +125,8 @@ def wheel_flags(arch: str) -> tuple[str, ...]:
     )
 
 
-def _given(source: Path, options: Options) -> list[str]:
-    """What was asked for; nvcc includes its runtime header unasked, so a .cu file gets it here too."""
+def _option_flags(source: Path, options: Options) -> list[str]:
+    """Return the flags that the user's options imply; a .cu file also gets the runtime header, as nvcc includes it unasked."""
     words = [options.level, options.standard]
     words += [f"-D{each}" for each in options.defines] + [f"-I{each}" for each in options.includes]
     return words + (["-include", "hip/hip_runtime.h"] if source.suffix.lower() == ".cu" else [])
@@ -153,8 +154,8 @@ def _run(argv: Sequence[str], source: Path) -> None:
         )
 
 
-def _first_error(said: str) -> str:
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+def _first_error(output: str) -> str:
+    lines = [line.strip() for line in output.splitlines() if line.strip()]
     return next((line for line in lines if "error:" in line), lines[-1] if lines else "")[:400]
 
 

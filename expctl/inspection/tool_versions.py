@@ -1,4 +1,4 @@
-"""Is a toolchain on this machine? Answers carry the version, or what to install."""
+"""Find out whether a toolchain is installed: its version, or advice on how to install it."""
 
 import importlib.metadata
 import importlib.util
@@ -11,7 +11,7 @@ VERSION_WAIT_S = 10
 
 
 def packages(*names: str, extra: str) -> Available | Unavailable:
-    """The Python packages `names`, which the extra `extra` of expctl installs."""
+    """Return the versions of the Python packages `names`, which expctl's extra `extra` installs, or advice."""
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         return Unavailable(reason=f"no {' and no '.join(missing)} for this Python", hint=f"pip install 'expctl[{extra}]'")
@@ -19,20 +19,20 @@ def packages(*names: str, extra: str) -> Available | Unavailable:
 
 
 def program(name: str, *, hint: str) -> Available | Unavailable:
-    """An executable on PATH, with the first line of its --version that holds a number."""
+    """Return the version of an executable on PATH: the last line of its --version that contains a digit."""
     path = shutil.which(name)
     if path is None:
         return Unavailable(reason=f"no {name} on PATH", hint=hint)
     try:
-        said = captured([path, "--version"], timeout_s=VERSION_WAIT_S)
+        output = captured([path, "--version"], timeout_s=VERSION_WAIT_S)
     except (OSError, Timeout) as error:
         return Unavailable(reason=f"{name} --version failed: {type(error).__name__}", hint=hint)
-    lines = [line.strip() for line in said.out.splitlines() if any(c.isdigit() for c in line)]
+    lines = [line.strip() for line in output.out.splitlines() if any(c.isdigit() for c in line)]
     return Available(versions={name: lines[-1][:120] if lines else "unknown"})
 
 
 def version_of(tool: str) -> str:
-    """The version of a compiler as `packages` or `program` would report it; empty when it isn't here."""
+    """Return the version of a compiler, "" if it isn't installed."""
     answer = packages(tool, extra="cpu") if tool in WHEELS else program(tool, hint="")
     return answer.versions[tool] if isinstance(answer, Available) else ""
 

@@ -1,4 +1,4 @@
-"""Reads one file, whatever it is, by what is in it. The name and its ending play no part."""
+"""Read one profiler file of any known format, told by its contents; its name plays no part."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,10 +18,10 @@ from expctl.profiles.readers.rocprof.json_files import ROOT, gather_rocprof_json
 from expctl.profiles.readers.rocprof.rocpd import gather_rocpd
 from expctl.profiles.readers.rocprof.statistics_files import gather_counters, gather_statistics
 from expctl.profiles.readers.sqlite_file import MAGIC, open_database, tables
-from expctl.profiles.readers.text_file import head, is_packed
+from expctl.profiles.readers.text_file import first_bytes, is_packed
 from expctl.profiles.readers.torch_trace import gather_torch, is_trace
 
-# (first bytes, what the file is, what to do)
+# Formats that are recognised only to say what to do: (first bytes, what the file is, advice).
 _KNOWN_BINARIES: tuple[tuple[bytes, str, str], ...] = (
     (b"NVR\x00", "a report of Nsight Compute", "ncu --import REPORT --csv --page raw > raw.csv, and give that"),
     (b"\x7fELF", "a code object or a program", "expctl inspect looks into code objects"),
@@ -41,15 +41,15 @@ SQLITE_PAGES_AT = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What one file holds: kernels of one process or several, or GPUs that a folder's other files refer to."""
+    """Contents of one file: profiles of one or several processes, or (`agents`) a list of GPUs that other files refer to."""
 
     gathered: tuple[RawProfile, ...] = ()
     agents: dict[str, Device] | None = None
 
 
 def read_file(path: Path) -> Contents:
-    """Raises Refused for what is damaged, unknown, or known and without kernels."""
-    start = head(path)
+    """Read the file at `path`. Raises Refused when it is damaged, unknown, or contains no kernels."""
+    start = first_bytes(path)
     if not start:
         raise refusals.unknown(path, "an empty file", "profile again: nothing was written")
     if start.startswith(MAGIC[:15]):

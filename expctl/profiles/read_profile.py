@@ -1,4 +1,4 @@
-"""A profile from a path: the one entrance of this floor."""
+"""Read a profile from a path; other packages enter here."""
 
 from pathlib import Path
 
@@ -9,7 +9,10 @@ from expctl.profiles.run_folder import read_run
 
 
 def read_profile(path: Path, *, arch: str = "") -> Profile:
-    """Read a file, or a folder as one run; `arch` overrules the GPU that the files name. Raises Refused."""
+    """Read a file, or a folder as one run; a non-empty `arch` overrules the GPU that the files name.
+
+    Raises Refused when nothing readable is there, no kernel and no copy is left, or memory runs out.
+    """
     try:
         profile = assemble(path, read_run(path), arch)
     except MemoryError:

@@ -1,4 +1,4 @@
-"""A folder as one run: which of its files count, so that nothing counts twice."""
+"""Choose the files of a folder that make up one run, so that no dispatch counts twice."""
 
 import os
 import re
@@ -11,7 +11,7 @@ from expctl.profiles.detect_format import read_file
 from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.profile import RawProfile
-from expctl.profiles.readers.rocprof.agents import AgentList, give_agents
+from expctl.profiles.readers.rocprof.agents import AgentList, assign_agents
 
 FILES_MOST = 2000
 _UNREAD = (
@@ -30,30 +30,31 @@ _UNREAD = (
     ".ncu-rep",
     ".nsys-rep",
 )
-# The first of these that is in the folder gives the times. The rest are the same run told again, or counters for it.
+# The first of these formats in a folder gives the times. Files of the others repeat them, or add counters.
 _ORDER = (
     Source.ROCPD, Source.ROCPROF_JSON, Source.ROCPROF_CSV, Source.NSYS, Source.TORCH, Source.NCU_RAW, Source.NCU_DETAILS,
     Source.ROCPROF_STATS, Source.ROCPROF_COUNTERS,
 )  # fmt: skip
 _COUNTING = (Source.ROCPROF_COUNTERS, Source.NCU_RAW, Source.NCU_DETAILS)
 _PASS = re.compile(r"(?:pmc|pass)_(\d+)")
-"""The folders of rocprofv3 that runs a program once for each group of counters."""
+"""Matches the folder that rocprofv3 writes for one run of the program, when it repeats the program for each group of counters.
+"""
 
 
 @dataclass(slots=True, kw_only=True)
 class Run:
-    """What counts. `counted` gives counters only; `told_again` statistics to compare with."""
+    """The files of one run by use: `timed` give times, `counted` only counters, `summaries` statistics to compare with."""
 
     timed: list[RawProfile]
     counted: list[RawProfile] = field(default_factory=list)
-    told_again: list[RawProfile] = field(default_factory=list)
+    summaries: list[RawProfile] = field(default_factory=list)
     copies: list[RawProfile] = field(default_factory=list)
     agents: dict[str, Device] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
 def read_run(path: Path) -> Run:
-    """The run at `path`, a file or a folder. Raises Refused."""
+    """Read the run at `path`, a file or a folder. Raises Refused for what is unreadable, damaged or no profile."""
     try:
         folder, special = path.is_dir(), path.exists() and not path.is_file()
     except OSError as error:
@@ -91,14 +92,16 @@ def _folder(path: Path) -> Run:
         raise refusals.unknown(path, f"a folder with {seen}", "name the profile itself, or profile again")
     run = _chosen(kernels)
     run.copies = list({_transfers(each): each for each in found if not each.has_kernels}.values())
-    run.agents = give_agents([*run.timed, *run.counted], lists, path)
+    run.agents = assign_agents([*run.timed, *run.counted], lists, path)
     run.notes += [f"left aside: {each}" for each in aside]
     return run
 
 
 def _files(path: Path) -> tuple[list[Path], list[str]]:
-    """Every file that may be one, and what can't be looked into and why. Raises Refused for a folder that may not be: its
-    part would be missed silently.
+    """Return all files below `path` that may be profiles, and a line about each link, pipe or device that was skipped.
+
+    Raises Refused for a folder that can't be listed, because its part of the run would be missed silently, and for more than
+    FILES_MOST files.
     """
 
     def refuse(error: OSError) -> None:
@@ -124,7 +127,7 @@ def _files(path: Path) -> tuple[list[Path], list[str]]:
 
 
 def _chosen(kernels: Sequence[RawProfile]) -> Run:
-    """The files of the best source, each process once; the others for counters or comparison."""
+    """Return the run: files of the best format give times, each process once; others give counters or summaries."""
     if not kernels:
         return Run(timed=[])
     best = min((each.source for each in kernels), key=_ORDER.index)
@@ -146,7 +149,7 @@ def _chosen(kernels: Sequence[RawProfile]) -> Run:
             run.counted.append(each)
             run.notes.append(f"{Path(each.file).name}: gives counters; its times come from another pass and are not added")
         elif each.source is Source.ROCPROF_STATS:
-            run.told_again.append(each)
+            run.summaries.append(each)
         else:
             run.notes.append(f"{Path(each.file).name}: {each.source}, left aside: times come from the {best}")
     if len(run.timed) > 1:
@@ -157,10 +160,10 @@ def _chosen(kernels: Sequence[RawProfile]) -> Run:
 
 
 def _contents(each: RawProfile) -> Hashable:
-    """What only a copy has in common with this, where the tool gives no id: every total, to the nanosecond."""
-    times = [(each.launches[key].kernel, len(found), sum(found)) for key, found in each.tally.durations.items()]
+    """Return all totals of a file, to the nanosecond: equal ones mean a copied file where the tool writes no process id."""
+    times = [(each.launches[key].kernel, len(found), sum(found)) for key, found in each.timing.durations.items()]
     counted = [(kernel, name, value.total) for kernel, names in each.counters.items() for name, value in names.items()]
-    spans = [(device, track.starts[0], track.ends[-1]) for device, track in each.tally.tracks.items()]
+    spans = [(device, interval.starts[0], interval.ends[-1]) for device, interval in each.timing.intervals.items()]
     return frozenset(times), frozenset(counted), frozenset(spans), frozenset(each.statistics.items())
 
 
@@ -169,7 +172,7 @@ def _transfers(each: RawProfile) -> Hashable:
 
 
 def _pass_of(file: str) -> int:
-    """Which pass over the program wrote this; 0 where there is one."""
+    """Return the number of the counting pass whose folder contains `file`; 0 for a file outside such folders."""
     return next((int(found[1]) for part in reversed(Path(file).parts[:-1]) if (found := _PASS.fullmatch(part))), 0)
 
 

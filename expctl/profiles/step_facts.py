@@ -1,11 +1,11 @@
-"""A profile reduced to the facts that go into profile.json: the kernels that take most of the time, by their short names."""
+"""Reduce a profile to the facts of profile.json: the kernels that take most of the time, by short name."""
 
 from collections.abc import Iterator, Sequence
 
 from expctl.domain.experiment.record import Fact
 from expctl.domain.protocol.model import NumberKind
 from expctl.domain.text import one_line
-from expctl.profiles.diff.kernel_evidence import signs_of
+from expctl.profiles.diff.kernel_evidence import evidence_of
 from expctl.profiles.diff.kernel_pairs import short_name
 from expctl.profiles.model.kernel_profile import Kernel
 
@@ -15,27 +15,30 @@ NAME_SHOWN = 60
 
 
 def facts_of(kernels: Sequence[Kernel]) -> tuple[Fact, ...]:
-    """Of kernels with most time first, whose occupancy has been worked out. Times are means per call."""
+    """Return the facts of at most KERNELS kernels of SHARE_PERCENT or more; times are means per call in us.
+
+    `kernels` are ordered by time, most first, with their occupancy computed.
+    """
     shown = [each for each in kernels if each.share_percent is None or each.share_percent >= SHARE_PERCENT][:KERNELS]
     facts: dict[str, Fact] = {}
     for kernel in shown:
         for fact in _facts(kernel, one_line(short_name(kernel), NAME_SHOWN)):
-            facts.setdefault(fact.name, fact)  # two templates of one name: the one with more time speaks
+            facts.setdefault(fact.name, fact)  # of two instances of one template, the one with more time is kept
     return tuple(facts.values())
 
 
 def _facts(kernel: Kernel, name: str) -> Iterator[Fact]:
-    signs, time, count, static = signs_of(kernel), NumberKind.DEVICE_TIME, NumberKind.EXACT_COUNT, NumberKind.STATIC
+    evidence, time, count, static = evidence_of(kernel), NumberKind.DEVICE_TIME, NumberKind.EXACT_COUNT, NumberKind.STATIC
     figures = (
-        ("time", None if signs.time_ns is None else round(signs.time_ns / 1e3, 3), "us", time),
-        ("clock", None if signs.clock_mhz is None else round(signs.clock_mhz), "MHz", time),
-        ("vgpr", signs.vgpr, "", static),
-        ("lds", signs.lds_bytes, "B", static),
-        ("scratch", signs.scratch_bytes, "B", static),
-        ("occupancy", signs.resident_percent, "%", static),
-        ("instructions", signs.instructions, "", count),
-        ("spill instructions", signs.spills, "", count),
-        ("bank conflicts", signs.conflicts, "", count),
+        ("time", None if evidence.time_ns is None else round(evidence.time_ns / 1e3, 3), "us", time),
+        ("clock", None if evidence.clock_mhz is None else round(evidence.clock_mhz), "MHz", time),
+        ("vgpr", evidence.vgpr, "", static),
+        ("lds", evidence.lds_bytes, "B", static),
+        ("scratch", evidence.scratch_bytes, "B", static),
+        ("occupancy", evidence.resident_percent, "%", static),
+        ("instructions", evidence.instructions, "", count),
+        ("spill instructions", evidence.spills, "", count),
+        ("bank conflicts", evidence.conflicts, "", count),
     )
     for what, value, unit, kind in figures:
         if value is not None:

@@ -1,4 +1,4 @@
-"""What profilers leave behind in the profile step of one run, read as `profile show` reads it."""
+"""Files that profilers write in the profile step of one run, read like `profile show` reads them."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,20 +17,20 @@ from expctl.profiles.step_facts import facts_of
 
 
 class StepProfiles:
-    """Below `folder`, `<target>/<side>/<pass>` holds what one pass wrote. The first pass gives times, the others counters."""
+    """Profiles below `folder`: `<target>/<side>/<pass>` contains one pass. Pass 0 gives times, later ones give counters."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def fresh(self, target: str, side: Side) -> Path:
-        """An empty folder for the passes of one side."""
+        """Create the empty folder for the passes of one side, removing an older one."""
         folder = self._folder / target / side
         remove_tree(folder)
         folder.mkdir(parents=True)
         return folder
 
     def unreadable(self, target: str, side: Side, number: int) -> str:
-        """Why what a pass wrote is no profile; empty if it is one, or wrote nothing."""
+        """Return why the files of a pass are no profile; "" if they are one, or if the pass wrote none."""
         folder = self._pass(target, side, number)
         try:
             if _has_files(folder):
@@ -40,28 +40,28 @@ class StepProfiles:
         return ""
 
     def drop(self, target: str, side: Side, number: int) -> None:
-        """Forget what a pass wrote before it failed."""
+        """Remove the files that a pass wrote before it failed."""
         remove_tree(self._pass(target, side, number))
 
     def facts(self, target: str, side: Side, arch: str) -> tuple[Fact, ...]:
-        """Facts of what was written; none where nothing was. Raises Refused for what `unreadable` names."""
+        """Return the facts of one side's profile, () if no file was written. Raises Refused for an unreadable profile."""
         return facts_of(self._kernels(target, side, arch))
 
     def why(self, target: str, arch: str) -> str:
-        """One sentence about the candidate against the baseline; empty where the profiles support none."""
+        """Return one sentence on why the candidate's time differs from the baseline's; "" where the profiles support none."""
         sides = [self._kernels(target, side, arch) for side in (Side.BASELINE, Side.CANDIDATE)]
         found = compare_runs(*sides) if all(sides) else None
         return found.why.sentence if found and found.why else ""
 
     def forget(self, target: str) -> None:
-        """Databases are large, and what they say stands in the record."""
+        """Remove all files of `target`: they are large, and the record keeps their facts."""
         remove_tree(self._folder / target)
 
     def _pass(self, target: str, side: Side, number: int) -> Path:
         return self._folder / target / side / str(number)
 
     def _kernels(self, target: str, side: Side, arch: str) -> tuple[Kernel, ...]:
-        """Kernels of the first pass with the counters of all."""
+        """Return the kernels of pass 0 with the counters of all passes; () if pass 0 wrote no file."""
         if not _has_files(self._pass(target, side, 0)):
             return ()
         profile = read_profile(self._pass(target, side, 0), arch=arch)

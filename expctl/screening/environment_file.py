@@ -1,4 +1,4 @@
-"""A JSON object that says where results were measured: versions, commits, switches. Flat or nested."""
+"""Read a JSON object that describes where results were measured: versions, commits, switches; flat or nested."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -6,17 +6,20 @@ from pathlib import Path
 
 from expctl.domain.errors import Refused
 from expctl.files import user_file
-from expctl.files.strict_json import no_constant, once
+from expctl.files.strict_json import refuse_constant, unique_keys
 
 BYTES_MAX = 1_000_000
 
 
 def environment_of(path: Path) -> dict[str, str]:
-    """Its values as text by key, nested keys joined with dots, lists as JSON. Raises Refused when it is no such file."""
+    """Return the values in the file as text by key, nested keys joined with dots, lists as JSON.
+
+    Raises Refused for a file that can't be read or is no JSON object, and for a key that appears twice.
+    """
     raw = user_file.contents(path, "the environment", bytes_max=BYTES_MAX)
     try:
-        value = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=once, parse_constant=no_constant)
-        flat = once(list(_leaves(value))) if isinstance(value, dict) else None
+        value = json.loads(raw.decode("utf-8-sig"), object_pairs_hook=unique_keys, parse_constant=refuse_constant)
+        flat = unique_keys(list(_leaves(value))) if isinstance(value, dict) else None
     except (ValueError, RecursionError) as error:
         raise _refusal(str(error), path) from error
     if flat is None:
@@ -40,7 +43,7 @@ def _leaves(mapping: Mapping[str, object], prefix: str = "") -> Iterator[tuple[s
             yield from _leaves(value, f"{prefix}{key}.")
         else:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            # A lone surrogate can be written in JSON but not printed.
+            # JSON can contain a lone surrogate, which can't be printed.
             yield _printable(prefix + key), _printable(text)
 
 

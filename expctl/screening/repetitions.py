@@ -1,10 +1,9 @@
-"""Repetitions of one measurement in a result file, and the one time that they come to.
+"""Reduce repetitions of one measurement in a result file to one time.
 
-One row is taken as it is; of two the mean if they lie within 5 %; of three or more the mean of the first three if those lie
-within 5 %, else of the closest pair of the first five if that does; else they are unstable. Within 5 % means
-(max - min) / min <= 0.05. Of pairs equally close the faster one. Rows after the fifth never count, and a remark says so.
-
-A remark also flags rows (those that count, five at most) whose standard deviation (n - 1) is above 10 % of their mean.
+One row is used as it is. Two are averaged if they lie within 5 %. Of three or more, the first three are averaged if they lie
+within 5 %, else the closest pair of the first five if that lies within 5 %; else the rows are unstable. Within 5 % means (max -
+min) / min <= 0.05. Of equally close pairs the faster one is used. Rows after the fifth never count, and a remark says so. A
+remark also flags rows (those that count, five at most) whose standard deviation (n - 1) is above 10 % of their mean.
 """
 
 import math
@@ -21,9 +20,9 @@ TIE = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """One side of a case. `time_us` is None when its rows are unstable, `sd_us` when there is but one.
+    """The time of one side of a case; `time_us` is None when its rows are unstable, `sd_us` when there is only one row.
 
-    `longest_us` is the time, or the longest that counts where there is no one time.
+    `longest_us` is `time_us`, or the longest time that counts when the rows are unstable.
     """
 
     time_us: float | None
@@ -34,14 +33,14 @@ class Timing:
 
 
 def timing_of(times: Sequence[float]) -> Timing | None:
-    """What the repetitions `times` in us, in the order of the file, come to; None for none."""
+    """Return the timing of repetitions (us, in the order of the file); None without any."""
     if not times:
         return None
     if len(times) == 1:
         return Timing(time_us=times[0], rows=1, sd_us=None, longest_us=times[0], remarks=())
     counted = times[:ROWS_COUNTED]
-    taken, remark = _taken(counted)
-    time_us = _mean(taken) if taken else None
+    averaged, remark = _averaged(counted)
+    time_us = _mean(averaged) if averaged else None
     mean = _mean(counted)
     sd = math.sqrt(math.fsum((time - mean) ** 2 for time in counted) / (len(counted) - 1))
     remarks = [remark] if remark else []
@@ -54,17 +53,17 @@ def timing_of(times: Sequence[float]) -> Timing | None:
 
 
 def is_above(one: float, other: float) -> bool:
-    """`one > other`, where a tie of the decimals in a file is a tie: in binary 1.005 * 100 + 0.5 falls one bit short of 101."""
+    """Return whether `one` > `other` by more than rounding: 1.005 * 100 + 0.5 in binary falls one bit short of 101."""
     return one > other * (1 + TIE)
 
 
-def _taken(counted: Sequence[float]) -> tuple[Sequence[float], str]:
-    """Which of two to five times are averaged (none: unstable), and a remark unless it is the plain case."""
+def _averaged(counted: Sequence[float]) -> tuple[Sequence[float], str]:
+    """Return which of two to five times are averaged (none if unstable), with a remark unless they are the first ones."""
     first = counted[:ROWS_AVERAGED]
     if _is_close(first):
         return first, ""
     ordered = sorted(counted)
-    # The closest pair is a neighbouring one.
+    # The closest pair is adjacent in sorted order.
     pair = min(pairwise(ordered), key=lambda each: each[1] / each[0])
     if _is_close(pair):
         return pair, f"closest pair of {len(counted)} rows"

@@ -1,9 +1,9 @@
-"""Result files: CSV with one row per measurement, in the columns kernel, shape and time_us; other columns don't matter.
+"""Read result files: CSV with one row per measurement and the columns kernel, shape and time_us; others are ignored.
 
-UTF-8 with or without a byte order mark, any line ends, quoted fields may span lines. The delimiter is a comma, a semicolon or a
-tab, whichever the header shows. In header names case, spaces and underscores don't matter; blank rows are skipped, and spaces
-around a cell. A time is a decimal number of microseconds, such as 12.5 or 1.2e3. Other units, decimal commas, nan,
-zero and negative times are refused, never guessed at or scaled.
+The text is UTF-8 with or without a byte order mark, with any line ends; quoted fields may span lines. The delimiter is a comma,
+a semicolon or a tab, whichever the header shows. In header names, case, spaces and underscores don't matter. Blank rows and
+spaces around a cell are ignored. A time is a decimal number of microseconds, such as 12.5 or 1.2e3. Other units, decimal
+commas, nan, zero and negative times are refused, never guessed at or scaled.
 """
 
 import csv
@@ -20,7 +20,7 @@ from expctl.screening.screen import Case
 COLUMNS = ("kernel", "shape", "time_us")
 DELIMITERS = (",", ";", "\t")
 BYTES_MAX = 1_000_000_000
-# From a picosecond to eleven days: what lies outside is no time of a kernel, and would overflow a ratio.
+# From a picosecond to eleven days: other values are no times of kernels, and may overflow a ratio.
 TIME_MIN_US, TIME_MAX_US = 1e-6, 1e12
 PROBLEMS_SHOWN = 10
 
@@ -31,11 +31,11 @@ INTO_US = {"n": "divide its values by 1000", "m": "multiply its values by 1000",
 
 
 def times_of(path: Path) -> dict[Case, list[float]]:
-    """The times in us of each case, both in the order of the file. Raises Refused with every problem found."""
+    """Return the times (us) of each case, both in the order of the file. Raises Refused with every problem found."""
     text = _text(user_file.contents(path, "the result file", bytes_max=BYTES_MAX), path)
     rows = _rows(text, path)
     header = next(rows, (1, []))[1]
-    kernel_at, shape_at, time_at = _places(header, path)
+    kernel_at, shape_at, time_at = _column_indices(header, path)
     found: dict[Case, list[float]] = {}
     problems: list[str] = []
     for line, cells in rows:
@@ -74,7 +74,7 @@ def _text(raw: bytes, path: Path) -> str:
 
 
 def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of each row that isn't blank, the header first."""
+    """Yield line number and cells of each row that isn't blank, the header first. Raises Refused for bad CSV."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
     line = 1
     try:
@@ -93,22 +93,22 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _delimiter(text: str) -> str:
-    """The delimiter under which the first row has most of the wanted columns, then most columns."""
+    """Return the delimiter with which the first row has the most wanted columns, then the most columns."""
     wanted = {_plain(name) for name in COLUMNS}
 
     def fit(delimiter: str) -> tuple[int, int]:
         lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         try:
             first = next((cells for cells in lines if any(map(str.strip, cells))), [])
-        except csv.Error:  # an open quote after a delimiter; the strict pass says where
+        except csv.Error:  # an open quote after a delimiter; _rows reports its line
             return 0, 2
         return len(wanted & set(map(_plain, first))), len(first)
 
     return max(DELIMITERS, key=fit)
 
 
-def _places(header: Sequence[str], path: Path) -> list[int]:
-    """Where the wanted columns are. Raises Refused that says of each column that is missing or twice there how to mend it."""
+def _column_indices(header: Sequence[str], path: Path) -> list[int]:
+    """Return the indices of the columns in COLUMNS. Raises Refused with advice on each that is missing or ambiguous."""
     if not header:
         raise Refused(
             "the result file is empty", expected=f"a header with {', '.join(COLUMNS)}", found="no text", where=str(path)
@@ -141,7 +141,7 @@ def _zip(wanted: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _advice(wanted: str, spare: Sequence[str]) -> str:
-    """What to rename, when one of the `spare` columns looks like the wanted one."""
+    """Return advice to rename a column, when one of the `spare` columns resembles the wanted one; else ""."""
     if wanted != "time_us":
         close = [name for name in spare if wanted in name.casefold()] or difflib.get_close_matches(wanted, spare, n=1)
         return f"; rename {close[0]!r} to {wanted}, if it is that" if close else ""

@@ -1,12 +1,12 @@
-"""The screening rule for two result files: golden, the standing side, and tot ("top of tree"), the side under test.
+"""Screen two result files: golden, the side to compare with, and tot ("top of tree"), the side under test.
 
-A screen, not a verdict: both files were measured earlier, each on its own, so it says where to look, never what to keep.
-Rows with equal kernel and shape are repetitions (screening/repetitions.py makes them one time).
+A screen is no verdict: both files were measured earlier and separately, so it tells where to look, never what to keep.
+Rows with equal kernel and shape are repetitions, which screening/repetitions.py reduces to one time.
 
 The first line that holds gives the status of a row:
 1. missing: one side has no such kernel and shape; a remark names the side that has it;
 2. ignored: golden is below 4 us, or unstable with every row that counts below 4 us;
-3. unstable: a side is;
+3. unstable: the rows of a side are unstable;
 4. regression: tot > 1.005 golden + 0.5 us; 5. improved: golden > 1.005 tot + 0.5 us; 6. same.
 Rule and figures are those of the agreed timing rule for batched GEMM in ROCm/aiter pull request 3283.
 """
@@ -29,7 +29,7 @@ RULE = (
 
 
 class Status(StrEnum):
-    """What the rule says of one kernel and shape."""
+    """Result of the screening rule for one kernel and shape."""
 
     REGRESSION = "regression"
     IMPROVED = "improved"
@@ -40,7 +40,7 @@ class Status(StrEnum):
 
 
 class Case(NamedTuple):
-    """What the two files are joined by."""
+    """Kernel and shape: the key by which the rows of two result files are joined."""
 
     kernel: str
     shape: str
@@ -51,9 +51,9 @@ Times = Mapping[Case, Sequence[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One case. `ratio` is tot_us / golden_us, above 1 where tot is slower; `delta_us` is tot_us - golden_us.
+    """Times, ratio and status of one case; `ratio` is tot_us / golden_us, `delta_us` is tot_us - golden_us.
 
-    Times are None where a side is missing or unstable, ratio and delta then too.
+    Times are None where a side is missing or unstable; then ratio and delta are None too.
     """
 
     kernel: str
@@ -72,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environments:
-    """Where the two sides were measured, flat; None for a side of which nothing was said."""
+    """Facts about the machines and builds of both sides by key; None for a side without any."""
 
     golden: Mapping[str, str] | None
     tot: Mapping[str, str] | None
@@ -80,16 +80,17 @@ class Environments:
 
 
 def compare(golden: Times, tot: Times) -> tuple[Row, ...]:
-    """Join two files and judge each case. Every sequence holds at least one positive, finite time in us.
+    """Join the times of two files and judge each case; every case has at least one positive, finite time in us.
 
-    Order: regressions, then same and improved, unstable, missing, ignored; among these the worst ratio first, then by name.
+    The order is: regressions, then same and improved, unstable, missing, ignored; within each group the highest ratio first,
+    then by name.
     """
     rows = [_row(case, timing_of(golden.get(case, ())), timing_of(tot.get(case, ()))) for case in {**golden, **tot}]
     return tuple(sorted(rows, key=_order))
 
 
 def counts(rows: Sequence[Row]) -> dict[Status, int]:
-    """How many rows have each status, zeros included."""
+    """Return how many rows have each status, including zeros."""
     found = dict.fromkeys(Status, 0)
     for row in rows:
         found[row.status] += 1
@@ -97,13 +98,13 @@ def counts(rows: Sequence[Row]) -> dict[Status, int]:
 
 
 def fails(rows: Sequence[Row]) -> bool:
-    """Whether a gate has to stop: a row regresses, or every row is missing or unstable, so that nothing was screened."""
+    """Return whether a gate must stop: some row is a regression, or all rows are missing or unstable."""
     statuses = {row.status for row in rows}
     return Status.REGRESSION in statuses or statuses <= {Status.MISSING, Status.UNSTABLE}
 
 
 def environments_of(golden: Mapping[str, str] | None, tot: Mapping[str, str] | None) -> Environments | None:
-    """Both sides beside each other; None when neither is known. Without one side nothing is said to differ."""
+    """Return both environments and the keys that differ; None without any. With only one side, no key differs."""
     if golden is None and tot is None:
         return None
     known = golden is not None and tot is not None

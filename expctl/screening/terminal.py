@@ -1,4 +1,4 @@
-"""The screening of two result files as text for a terminal and as CSV. Names from the files are made harmless in both."""
+"""The screening of two result files as text for a terminal and as CSV; control characters in names are escaped."""
 
 import csv
 import io
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from expctl.domain.text import one_line, plain_text
 from expctl.screening.screen import RULE, Environments, Row, Status
 
-# A longer name doesn't set the width of its column.
+# Longest name that widens its column.
 NAME_MAX = 48
 VALUE_MAX = 60
 NUMBERS = ("tot/golden", "golden_us", "tot_us", "delta_us")
@@ -18,7 +18,7 @@ CSV_COLUMNS = (
 
 
 def comparison_lines(rows: Sequence[Row], counts: Mapping[Status, int], environments: Environments | None) -> list[str]:
-    """Rule, environments, one line per case and the counts."""
+    """Return lines with the rule, the environments, one line per case, and the counts."""
     kernels, shapes = [one_line(row.kernel) for row in rows], [one_line(row.shape) for row in rows]
     kernel_width, shape_width = _width("kernel", kernels), _width("shape", shapes)
     heads = "  ".join(f"{head:>{_number_width(head)}}" for head in NUMBERS)
@@ -30,9 +30,9 @@ def comparison_lines(rows: Sequence[Row], counts: Mapping[Status, int], environm
 
 
 def comparison_csv(rows: Sequence[Row]) -> str:
-    """A header and one record per case, in the order given; what is not known is empty, remarks are joined with `; `.
+    """Return CSV with a header and one record per case; unknown values are empty, remarks are joined with `; `.
 
-    `ratio` is tot_us / golden_us. Line breaks in names stay, quoted.
+    `ratio` is tot_us / golden_us. Line breaks in names are kept, inside quotes.
     """
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")

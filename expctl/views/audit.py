@@ -1,4 +1,4 @@
-"""An audit on a terminal."""
+"""The result of an audit as text for a terminal."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from expctl.views.report import estimate_line
 
 
 def audit_lines(audit: Audit) -> list[str]:
-    """The whole stack, then what was asked for beyond it."""
+    """Return lines on the whole stack of kept changes, each change left out, and the bisection, as far as measured."""
     lines = [
         f"audit of {audit.target}, epoch {audit.epoch}: {audit.head[:10]} against {audit.first[:10]}, its first baseline",
         f"  {'stack':<10} {', '.join(audit.layers)}",
@@ -50,11 +50,11 @@ def _left_out(left: LeftOut) -> str:
     if effect is None or left.contest.fault:
         return f"{left.name}: {one_line(left.contest.fault)}"
     measured = f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]"
-    return f"{left.name}: it gives {measured}{promised}: {_worth(left.contest)}"
+    return f"{left.name}: it gives {measured}{promised}: {_verdict_words(left.contest)}"
 
 
-def _worth(contest: CommitComparison) -> str:
-    """The verdict of HEAD against HEAD without it, in words."""
+def _verdict_words(contest: CommitComparison) -> str:
+    """Return in words the verdict of HEAD compared with HEAD without one kept change."""
     if contest.verdict is Verdict.REJECT:
         costs = contest.objective is not None and contest.objective.high_percent < 0
         return "it costs now" if costs else "no gain any more"
@@ -65,8 +65,8 @@ def _bisection(found: Bisection) -> Iterator[str]:
     for probe in found.probes:
         kept = "undecided, so no loss is shown" if probe.contest.undecided else "the promise is kept"
         what = "the promise is broken" if probe.lost else kept
-        said = f"nothing: {one_line(probe.contest.fault)}" if probe.contest.fault else what
-        yield f"  {'bisect':<10} HEAD since change {probe.layers}, promised {probe.promise.words}: {said}"
+        result = f"nothing: {one_line(probe.contest.fault)}" if probe.contest.fault else what
+        yield f"  {'bisect':<10} HEAD since change {probe.layers}, promised {probe.promise.words}: {result}"
     if found.stopped:
         yield f"  {'bisect':<10} stopped without an answer"
         return

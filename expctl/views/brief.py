@@ -1,4 +1,4 @@
-"""The brief as Markdown that is plain text: one bullet a line, so that no quoted text can open a section."""
+"""The brief as Markdown in plain text, one bullet a line, so that no quoted text can open a section."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def brief_text(brief: Brief) -> str:
-    """The whole brief, with a final newline."""
+    """Return the whole brief as Markdown, with a final newline."""
     lines = [f"# Brief: {plain_text(brief.name)}", "", _summary(brief)]
     for section in brief.sections:
         lines += ["", *_section(section)]

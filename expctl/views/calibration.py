@@ -7,7 +7,7 @@ LOOKS_SHOWN = (10, 36)
 
 
 def calibration_lines(calibration: Calibration, path: str) -> list[str]:
-    """What was found, what it lets a run detect, warnings with what to do, and where it is kept."""
+    """Return lines with the noise of each size, what a run can detect, warnings with advice, and the file's path."""
     replaced = f", {calibration.tainted} more were tainted" if calibration.tainted else ""
     lines = [
         f"  {'rounds':<10} {calibration.rounds} of {calibration.round_s:.1f} s on {calibration.target}, "
@@ -19,7 +19,7 @@ def calibration_lines(calibration: Calibration, path: str) -> list[str]:
 
 
 def warnings(calibration: Calibration) -> list[str]:
-    """One sentence for each thing that a verdict would suffer from."""
+    """Return one sentence for each defect that would distort verdicts: a biased size, correlated rounds."""
     found = []
     for name in calibration.biased():
         noise = calibration.noise[name]

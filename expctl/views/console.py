@@ -1,4 +1,4 @@
-"""What a person sees while expctl works: a line per step, and on a terminal a bar for the step under way."""
+"""Progress output: a line per step, and on a terminal a bar for the current step."""
 
 import os
 import sys
@@ -10,9 +10,9 @@ BAR_CELLS = 24
 
 
 class ConsoleProgress:
-    """Prints to `stream`. On a terminal the last line moves; piped, there are whole lines only.
+    """Prints progress to `stream`. On a terminal the last line is rewritten; otherwise there are only whole lines.
 
-    What is measured goes on when nobody reads any more: a reader that leaves ends the talk, not the work.
+    When the reader closes the stream, output goes to /dev/null and the measurement continues.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -23,24 +23,24 @@ class ConsoleProgress:
         self._waits = False
 
     def title(self, experiment: str, title: str, *, base: str, target: str, protocol: str) -> None:
-        """The first line of a run; once for a run that is tried again and again because it waits."""
+        """Print the first line of a run; only once for a run that is repeated because it waits."""
         text = f"{experiment}  {one_line(title, 60)}   base {base[:7]}  target {target}  protocol {protocol[:4]}"
         if not self._waits or text != self._title:
             self._line(text)
         self._title = text
 
     def working(self, name: str, text: str) -> None:
-        """What is being done now; only a terminal shows it."""
+        """Show the step that is being done; only on a terminal."""
         self._bar(f"  {name:<10} {one_line(text, 90)} ...")
 
     def step(self, name: str, text: str, duration_s: float = 0.0) -> None:
-        """A step has ended."""
+        """Print the line of a step that has ended."""
         self._waits = name == "waiting"
         took = f"   {duration_s:.1f} s" if duration_s >= 0.05 else ""
         self._line(f"  {name:<10} {one_line(text, 220)}{took}")
 
     def advance(self, name: str, done: int, total: int) -> None:
-        """Progress inside a step; `total` 0 means unknown."""
+        """Show progress inside a step, only on a terminal; `total` 0 means unknown."""
         if not total:
             self._bar(f"  {name:<10} {done}")
             return

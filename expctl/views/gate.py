@@ -1,4 +1,4 @@
-"""The gate on a terminal: what blocks, and what each sensor sees."""
+"""The gate as text for a terminal: what blocks it, and the state of each sensor."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,11 +8,14 @@ from expctl.views.report import foreign_lines
 
 
 def gate_lines(target: str, blocking: Sequence[Foreign], sensors: Iterable[tuple[str, str, str, str]]) -> list[str]:
-    """What blocks, one line each; then every sensor: (name, what it looked at, why it is absent, why it isn't asked)."""
+    """Return one line per blocking process or device, then one per sensor.
+
+    A sensor is (name, what it observes, why it is absent or "", why it isn't used or "").
+    """
     head = f"{'blocked' if blocking else 'quiet'} for {one_line(target)}"
     return [head, *foreign_lines(blocking), "sensors", *(_line(*each) for each in sensors)]
 
 
 def _line(name: str, says: str, absent: str, unused: str) -> str:
-    said = f"not asked: {unused}" if unused else f"absent: {absent}" if absent else says
-    return f"  {name:<10} {one_line(said, 200)}"
+    state = f"not asked: {unused}" if unused else f"absent: {absent}" if absent else says
+    return f"  {name:<10} {one_line(state, 200)}"

@@ -1,4 +1,4 @@
-"""The queue as lines for a terminal: in the order in which it runs, each with what it waits for."""
+"""The queue as text for a terminal, in the order in which it runs, with the reason why each entry waits."""
 
 from collections.abc import Sequence
 
@@ -9,12 +9,12 @@ EMPTY = "the queue is empty: expctl new ID --from-diff"
 
 
 def queue_lines(entries: Sequence[Entry]) -> list[str]:
-    """One line per proposal."""
+    """Return one line per proposal, or a hint when there is none."""
     return [entry_line(each) for each in entries] or [EMPTY]
 
 
 def entry_line(entry: Entry) -> str:
-    """`P7   ready     Wider reads`, then the priority and the reason where there is one."""
+    """Return one entry, e.g. `P7 ready Wider reads`, followed by its priority and reason if it has any."""
     words = [one_line(entry.proposal.title, 80)]
     words += [f"priority {entry.priority}"] if entry.priority else []
     words += [one_line(entry.why, 200)] if entry.why else []

@@ -1,4 +1,4 @@
-"""Records, status and proposals as text for a terminal. Everything untrusted goes through `one_line`."""
+"""Records, status and proposals as text for a terminal. All untrusted text is made one printable line."""
 
 from collections.abc import Iterable
 
@@ -12,11 +12,9 @@ from expctl.domain.text import one_line
 
 
 def verdict_lines(record: Record) -> list[str]:
-    """The end of a run: estimates, profile, verdict with its reasons."""
+    """Return the lines at the end of a run: estimates, profile or builds, and the verdict with its reasons."""
     lines = [f"  {'benchmark' if i == 0 else '':<10} {estimate_line(each)}" for i, each in enumerate(record.estimates)]
-    label = (
-        "profile" if record.verdict is Verdict.KEEP else "builds"
-    )  # only a KEEP was profiled; else it is what the builds say
+    label = "profile" if record.verdict is Verdict.KEEP else "builds"  # only a KEEP is profiled
     lines += [f"  {label if i == 0 else '':<10} {one_line(text, 220)}" for i, text in enumerate(record.profile)]
     lines += [f"  {'why':<10} {one_line(record.explanation, 400)}"] if record.explanation else []
     for index, reason in enumerate(record.reasons):
@@ -26,7 +24,7 @@ def verdict_lines(record: Record) -> list[str]:
 
 
 def estimate_line(estimate: Estimate) -> str:
-    """`n=768  46.8 -> 47.9 GFLOP/s  +2.3 % [+1.7, +2.9]  10 rounds`."""
+    """Return an estimate, e.g. `n=768 46.8 -> 47.9 GFLOP/s +2.3 % [+1.7, +2.9] 10 rounds`."""
     effect = f"{estimate.effect_percent:+.2f} % [{estimate.low_percent:+.2f}, {estimate.high_percent:+.2f}]"
     if not estimate.baseline_ns:
         return f"{estimate.size:<10} {effect}"
@@ -36,7 +34,7 @@ def estimate_line(estimate: Estimate) -> str:
 
 
 def record_lines(record: Record, references: Iterable[str] = (), placed: Iterable[str] = ()) -> list[str]:
-    """One experiment, whole; `references` of the protocol for whoever tries further, `placed` where it stands among all."""
+    """Return everything about one experiment, with the protocol's `references`, and `placed`, its place among all."""
     lines = [f"{record.id}  {one_line(record.title)}", f"  {record.kind}, {record.origin}, target {record.target}"]
     lines += labelled("hypothesis", record.hypothesis) + prediction_lines(record.prediction) + _outcome_lines(record)
     lines += placed
@@ -64,7 +62,7 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
 
 
 def replication_lines(record: Record) -> list[str]:
-    """Each time that it was measured again."""
+    """Return one line per replication of an experiment."""
     lines: list[str] = []
     for index, replication in enumerate(record.replications, start=1):
         lines += labelled(
@@ -74,12 +72,12 @@ def replication_lines(record: Record) -> list[str]:
 
 
 def epoch_lines(epoch: Epoch) -> list[str]:
-    """The epoch of an experiment, inside which alone its figures may be compared."""
+    """Return the epoch of an experiment; figures of different epochs can't be compared."""
     return labelled("epoch", f"{epoch.number} of {epoch.target}, since {epoch.first.id} ({epoch.first.date[:10]})")
 
 
 def proposal_lines(proposal: Proposal, references: Iterable[str]) -> list[str]:
-    """A proposal that waits."""
+    """Return a queued proposal as lines for a terminal."""
     lines = [f"{proposal.id}  {one_line(proposal.title)}", f"  {proposal.kind}, queued, mode {proposal.mode}"]
     lines += labelled("hypothesis", proposal.hypothesis) + prediction_lines(proposal.prediction)
     lines += labelled("depends on", ", ".join(proposal.depends_on)) + labelled("precondition", proposal.precondition)
@@ -87,7 +85,7 @@ def proposal_lines(proposal: Proposal, references: Iterable[str]) -> list[str]:
 
 
 def prediction_lines(prediction: Prediction | None) -> list[str]:
-    """What was expected."""
+    """Return the line with the predicted verdict and gain; [] without a prediction."""
     if prediction is None:
         return []
     gain = f", {prediction.gain_percent[0]:+g} to {prediction.gain_percent[1]:+g} %" if prediction.gain_percent else ""
@@ -95,7 +93,7 @@ def prediction_lines(prediction: Prediction | None) -> list[str]:
 
 
 def _outcome_lines(record: Record) -> list[str]:
-    """What came of the prediction, side by side with it."""
+    """Return the measured verdict and gain beside the predicted ones."""
     prediction = record.prediction
     if prediction is None:
         return []
@@ -116,17 +114,17 @@ def _reference_lines(references: Iterable[str]) -> list[str]:
 
 
 def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:
-    """What blocks the gate, who it is, since when."""
+    """Return one line per process or device that blocks the gate: what it is, who owns it, since when."""
     lines = []
     for each in foreign:
-        told = ", ".join(part for part in (each.detail, each.who) if part)
+        owner = ", ".join(part for part in (each.detail, each.who) if part)
         since = f", since {each.since}" if each.since else ""
-        lines.append(f"  {each.sensor:<10} {one_line(each.what)}{f': {one_line(told)}' if told else ''}{since}")
+        lines.append(f"  {each.sensor:<10} {one_line(each.what)}{f': {one_line(owner)}' if owner else ''}{since}")
     return lines
 
 
 def labelled(label: str, text: str) -> list[str]:
-    """A line with its label; none without a text."""
+    """Return `text` as one line after its label; [] for an empty text."""
     return [f"  {label:<10} {one_line(text, 1200)}"] if text.strip() else []
 
 

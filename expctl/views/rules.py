@@ -1,4 +1,4 @@
-"""Rules as plain lines. Everything untrusted goes through `one_line`."""
+"""Do-not-repeat rules as text for a terminal. All untrusted text is made one printable line."""
 
 from collections.abc import Iterable
 
@@ -15,7 +15,7 @@ HEADS = {
 
 
 def rules_lines(states: Iterable[RuleState]) -> list[str]:
-    """The rules by state, each with what it is known by and what it depends on."""
+    """Return the rules by state, each with how a repeat is recognised and which conditions it depends on."""
     by_state: dict[State, list[RuleState]] = {state: [] for state in State}
     for each in states:
         by_state[each.state].append(each)
@@ -28,7 +28,7 @@ def rules_lines(states: Iterable[RuleState]) -> list[str]:
 
 
 def probe_lines(experiment: str, probe: Probe, answers: Iterable[tuple[str, ProbeAnswer]]) -> list[str]:
-    """The probe of one rule, tried for some architectures."""
+    """Return the result of one rule's probe on each architecture for which it was tried."""
     lines = [f"{experiment}  its rule holds for as long as this fails: {probe.until} for {probe.arch}"]
     for arch, answer in answers:
         lines.append(f"  {arch:<10} {'passes' if answer.passes else 'fails'}: {one_line(answer.said)}")

@@ -1,16 +1,16 @@
-"""A protocol.yaml to begin with, for a repository that has none."""
+"""Make a first protocol.yaml for a repository that has none."""
 
 import json
 from importlib import resources
 
 
 def protocol_text(*, name: str, scope: str, harness: str, build: tuple[str, ...], artifact: str) -> str:
-    """The file's text. Words are quoted as JSON, which YAML reads too."""
+    """Return the text of protocol.yaml. Values are quoted as JSON, which is also YAML."""
     import jinja2
 
     environment = jinja2.Environment(
         autoescape=False,  # noqa: S701  that escapes for HTML; `quoted` does for YAML
-        variable_start_string="[[",  # YAML and the words of a command have braces of their own
+        variable_start_string="[[",  # `{{` may occur in YAML and in commands
         variable_end_string="]]",
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,

@@ -18,7 +18,9 @@ from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect
 from expctl.domain.verdict.sequential_test import Decision
 
-FOLDER = Path(__file__).parents[2] / "benchmarks/verdict"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "benchmarks/verdict"
+LIVE = [sys.executable, "-m", "benchmarks.verdict.live", "--table"]
 
 
 @pytest.mark.parametrize("machine", machines.MACHINES, ids=lambda machine: machine.name)
@@ -28,7 +30,14 @@ def test_the_machines_have_the_published_noise(machine: machines.Machine) -> Non
 
 
 def test_the_short_form_holds_every_bar_and_shows_the_rivals() -> None:
-    done = subprocess.run([sys.executable, "simulate.py"], cwd=FOLDER, check=False, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.verdict.simulate"],
+        cwd=ROOT,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "every bar holds" in done.stdout
     for words in ("quiet", "typical", "noisy", "Mann-Whitney", "rare slow mode", "t3 tails", "autocorrelation", "recorded on"):
@@ -56,7 +65,7 @@ def test_a_recorded_verdict_that_is_not_what_its_rounds_say_is_found() -> None:
 @pytest.mark.parametrize("target", ["cpu", "sm_90"])
 def test_the_committed_live_results_hold_their_bars(target: str) -> None:
     file = FOLDER / f"live/{target}.jsonl"
-    done = subprocess.run([sys.executable, "live.py", "--table", str(file)], cwd=FOLDER, capture_output=True, text=True)
+    done = subprocess.run([*LIVE, str(file)], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "missed" not in done.stdout
 
@@ -67,6 +76,6 @@ def test_a_false_keep_misses_the_bar_of_the_live_results(tmp_path: Path) -> None
     first["verdict"] = "KEEP"
     file = tmp_path / "results.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    done = subprocess.run([sys.executable, "live.py", "--table", str(file)], cwd=FOLDER, capture_output=True, text=True)
+    done = subprocess.run([*LIVE, str(file)], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 1
     assert "missed" in done.stdout

@@ -18,8 +18,8 @@ def test_the_reserve_is_real_space_and_is_given_up_once(tmp_path: Path) -> None:
     reserve.refill()
     file = tmp_path / "reserve"
     assert (file.stat().st_size, file.stat().st_blocks * 512 >= BYTES) == (BYTES, True)
-    assert reserve.give_up()
-    assert not reserve.give_up()
+    assert reserve.release()
+    assert not reserve.release()
     reserve.refill()
     assert file.stat().st_size == BYTES
 
@@ -27,7 +27,7 @@ def test_the_reserve_is_real_space_and_is_given_up_once(tmp_path: Path) -> None:
 def test_where_there_is_no_room_for_a_reserve_nothing_is_said(tmp_path: Path) -> None:
     reserve = Reserve(tmp_path / "not there")
     reserve.refill()
-    assert not reserve.give_up()
+    assert not reserve.release()
 
 
 @pytest.fixture

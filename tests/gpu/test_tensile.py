@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.gpu.tensile.decode import read
+from expctl.gpu.tensile.decode import decode_name
 from expctl.gpu.tensile.keys import KEYS, read_keys
 from expctl.gpu.tensile.name import Dialect, Kind, is_tensile, read_name
 from expctl.gpu.tensile.threads import threads
@@ -62,7 +62,7 @@ AUTHORS_WORDS = {
 
 
 def test_the_rocblas_symbol_says_all_that_its_author_listed() -> None:
-    reading = read(ROCBLAS)
+    reading = decode_name(ROCBLAS)
     assert reading is not None
     kernel = reading.kernel
     assert {parameter: kernel.value(parameter) for parameter in AUTHORS_LIST} == AUTHORS_LIST
@@ -103,7 +103,7 @@ def test_types(head: str, types: tuple[str, ...]) -> None:
 
 
 def test_what_a_name_leaves_out_is_unknown() -> None:
-    reading = read("Cijk_Ailk_Bljk_HHS_BH_UserArgs_MT16x16x32_MI16x16x1_SN_PGR2_WG16_4_1")
+    reading = decode_name("Cijk_Ailk_Bljk_HHS_BH_UserArgs_MT16x16x32_MI16x16x1_SN_PGR2_WG16_4_1")
     assert reading is not None
     assert reading.kernel.instruction is not None
     assert reading.kernel.instruction.k is None
@@ -124,7 +124,7 @@ def test_an_unknown_key_is_marked_and_the_rest_is_read() -> None:
     assert kernel is not None
     assert [key.token for key in kernel.unknown_keys] == ["QQX7"]
     assert kernel.value("WorkGroup") == (16, 4, 1)
-    reading = read(kernel.name)
+    reading = decode_name(kernel.name)
     assert reading is not None
     assert any(line.split() == ["QQX7", "?", "unknown"] for line in tensile_lines(reading))
 
@@ -241,7 +241,7 @@ def test_threads_follow_from_the_tile_where_the_name_gives_no_workgroup(
 
 
 def test_what_the_generator_changed_is_reported() -> None:
-    reading = read(
+    reading = decode_name(
         ROCBLAS, recorded={"PrefetchLocalRead": 1, "ISA": [11, 5, 1], "GlobalSplitUAlgorithm": "SingleBuffer", "LdsPadA": 0}
     )
     assert reading is not None
@@ -264,13 +264,13 @@ def test_the_generators_are_told_apart() -> None:
     "name", ["", "gemm_kernel", "ampere_sgemm_128x64_nn", "triton_poi_fused_add_0", "Cijk", "C_A_B", "MT1x1"]
 )
 def test_other_names_are_none_of_ours(name: str) -> None:
-    assert read(name) is None
+    assert decode_name(name) is None
 
 
 @given(st.text(alphabet="CijklABMTx_SN0123456789nHSgsub. \n\x1b|<>", max_size=80))
 def test_no_text_breaks_the_reader(text: str) -> None:
     for name in (text, f"Cijk_A{text}", f"Cijk_Ailk_Bljk_{text}", f"Cijk_Ailk_Bljk_HHS_BH_MT16x16x8_{text}"):
-        reading = read(name, "gfx942", {"PrefetchGlobalRead": 1})
+        reading = decode_name(name, "gfx942", {"PrefetchGlobalRead": 1})
         if reading is not None:
             lines = tensile_lines(reading)
             assert all(line.isprintable() for line in lines)

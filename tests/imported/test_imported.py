@@ -11,16 +11,16 @@ from expctl.domain.experiment.proposal import ID_PATTERN, Kind, Verdict
 from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.protocol.model import NumberKind
 from expctl.imported.audit import Flaw, Remark, audit
-from expctl.imported.document import Document, Reading, Ruling
+from expctl.imported.document import Document, ParsedLedger, Ruling
 from expctl.imported.figures import figures_in
-from expctl.imported.ids import FILE, ROW, Naming, entries_of, name_entries, names_in
+from expctl.imported.ids import FILE, ROW, IdAssignment, assign_ids, entries_of, names_in
 from expctl.imported.noise import Noise
 from expctl.imported.records import records_of, stated_target
 from expctl.imported.roofline import Roofline
 from expctl.imported.rows import read_document
-from expctl.imported.rules import forbidden
+from expctl.imported.rules import rules_by_row
 from expctl.imported.tables import read_document as document_of
-from expctl.imported.verdicts import Waiting, rulings
+from expctl.imported.verdicts import Pending, rulings
 
 FOLDER = Path(__file__).with_name("documents")
 SEED = Path(__file__).parents[3] / "shared" / "seeds" / "003_51ca50bead8c4f3b.txt"
@@ -28,27 +28,27 @@ ROOFLINE = Roofline(peak_flops=59.4e12, flop={"n=8192": 2 * 8192**3, "n=4096": 2
 NOISE = Noise(percent=0.5, source="the protocol")
 
 
-def load(name: str) -> tuple[Document, Reading]:
+def load(name: str) -> tuple[Document, ParsedLedger]:
     document = document_of((FOLDER / name).read_bytes(), name)
     return document, read_document(document)
 
 
-def of(text: str, name: str = "a.md") -> tuple[Document, Reading]:
+def of(text: str, name: str = "a.md") -> tuple[Document, ParsedLedger]:
     document = document_of(text.encode(), name)
     return document, read_document(document)
 
 
-def naming(reading: Reading, *records: Record, renumber: bool = False, file: str = "a.md") -> Naming:
-    return name_entries(tuple(entries_of(reading.rows)), file, records, {each.id for each in records}, renumber=renumber)
+def naming(reading: ParsedLedger, *records: Record, renumber: bool = False, file: str = "a.md") -> IdAssignment:
+    return assign_ids(tuple(entries_of(reading.rows)), file, records, {each.id for each in records}, renumber=renumber)
 
 
-def made(document: Document, reading: Reading, found: Naming) -> tuple[Record, ...]:
-    rules, _ = forbidden(document, reading.rows)
+def made(document: Document, reading: ParsedLedger, found: IdAssignment) -> tuple[Record, ...]:
+    rules, _ = rules_by_row(document, reading.rows)
     remarks = audit(document, reading.rows, ROOFLINE, NOISE)
     return records_of(found.named, remarks, rules, file=document.name, target="gfx1151", number_kind=NumberKind.DEVICE_TIME)
 
 
-def remarks(document: Document, reading: Reading, roofline: Roofline = ROOFLINE) -> list[tuple[Flaw, tuple[str, ...]]]:
+def remarks(document: Document, reading: ParsedLedger, roofline: Roofline = ROOFLINE) -> list[tuple[Flaw, tuple[str, ...]]]:
     return [(remark.flaw, remark.rows) for remark in audit(document, reading.rows, roofline, NOISE)]
 
 
@@ -83,7 +83,7 @@ def test_every_line_of_every_table_is_accounted_for() -> None:
     for name in SHAPES:
         document, reading = load(name)
         seen = [each.line for each in (*reading.rows, *reading.waiting, *reading.unread)]
-        ledgers = [table for table in document.tables if table.line not in {each.line for each in reading.passed_over}]
+        ledgers = [table for table in document.tables if table.line not in {each.line for each in reading.skipped_tables}]
         assert sorted(seen) == [row.line for table in ledgers for row in table.rows], name
 
 
@@ -94,13 +94,13 @@ def test_what_is_not_understood_is_named() -> None:
         (7, "'who knows' is no verdict that can be told"),
     ]
     assert [each.line for each in load("attempts.md")[1].waiting] == [17]
-    assert [each.line for each in load("worklog.md")[1].passed_over] == [3]
-    assert [each.line for each in load("hypotheses.md")[1].passed_over] == [15]
+    assert [each.line for each in load("worklog.md")[1].skipped_tables] == [3]
+    assert [each.line for each in load("hypotheses.md")[1].skipped_tables] == [15]
 
 
 def test_a_column_of_unknown_verdicts_is_named_and_counted() -> None:
     text = "| id | Outcome |\n|---|---|\n| P1 | keep |\n| P2 | gardé |\n| P3 | rejeté |\n"
-    (passed,) = of(text)[1].passed_over
+    (passed,) = of(text)[1].skipped_tables
     assert passed.why == "1 of 3 cells below 'Outcome' are verdicts that can be told, too few for a ledger"
 
 
@@ -212,7 +212,7 @@ def test_a_column_of_hedged_verdicts_is_one_of_verdicts() -> None:
 
 @pytest.mark.parametrize("words", ["TODO", "planned", "", "-", "running", "geplant", "läuft"])
 def test_no_verdict_yet(words: str) -> None:
-    assert rulings(words) is Waiting.NO_VERDICT_YET
+    assert rulings(words) is Pending.NO_VERDICT_YET
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_importing_again_adds_nothing_and_a_longer_file_adds_what_is_new() -> No
         document, reading = load(name)
         first = made(document, reading, naming(reading, renumber=True, file=name))
         again = naming(reading, *first, file=name)
-        assert (again.named, again.clashes, len(again.known)) == ((), (), len(first)), name
+        assert (again.named, again.conflicts, len(again.known)) == ((), (), len(first)), name
     before = "| # | verdict | change |\n|---|---|---|\n| 1 | keep | x |\n"
     document, reading = of(before)
     records = made(document, reading, naming(reading))
@@ -302,7 +302,7 @@ def test_a_row_that_was_rewritten_is_no_new_row() -> None:
     document, reading = of("| # | verdict | change |\n|---|---|---|\n| 1 | keep | x |\n")
     records = made(document, reading, naming(reading))
     _, rewritten = of("| # | verdict | change |\n|---|---|---|\n| 1 | reject | x |\n")
-    (clash,) = naming(rewritten, *records).clashes
+    (clash,) = naming(rewritten, *records).conflicts
     assert clash.why == "P1 was imported from this row, which was rewritten since"
     (named,) = naming(rewritten, *records, renumber=True).named
     assert (named.id, named.note) == ("P2", f"In a.md this is 1; {clash.why}.")
@@ -310,7 +310,7 @@ def test_a_row_that_was_rewritten_is_no_new_row() -> None:
 
 def test_an_id_is_never_used_twice() -> None:
     _, reading = load("turned.md")
-    (clash,) = naming(reading).clashes
+    (clash,) = naming(reading).conflicts
     assert clash.why == "P4b is the row of line 7 already"
     renumbered = naming(reading, renumber=True)
     assert renumbered.named[-1].id == "P12"
@@ -340,13 +340,13 @@ def test_rules_come_from_the_do_not_repeat_list_and_from_every_reject() -> None:
         "P12": "only B is fetched early",
         "P14": "Re-adding toggles that are gone.",
     }
-    assert [each.line for each in forbidden(document, reading.rows)[1]] == [31]
+    assert [each.line for each in rules_by_row(document, reading.rows)[1]] == [31]
 
 
 def test_a_rule_goes_to_no_row_rather_than_to_the_wrong_one() -> None:
     rows = "| id | keep? | change |\n|---|---|---|\n| P1 | no | `setprio` on loads |\n| P2 | no | `setprio` on stores |\n\n"
     document, reading = of(rows + "## Do not repeat\n- `setprio`\n- `setprio` on stores again\n- P1 and P2\n")
-    rules, unread = forbidden(document, reading.rows)
+    rules, unread = rules_by_row(document, reading.rows)
     assert rules == {4: "`setprio` on stores again"}
     assert [each.line for each in unread] == [7, 9]
 
@@ -358,8 +358,8 @@ def test_a_row_is_known_in_other_words_only_by_its_figures() -> None:
     by_hand = replace(record, content="", environment={}, history=replace(record.history, result="about 42.86k, in our words"))
     assert [each.note for each in naming(reading, by_hand).known] == ["in other words"]
     other = replace(by_hand, history=replace(record.history, result="about 41k"))
-    assert [clash.why for clash in naming(reading, other).clashes] == ["P1 is taken"]
-    assert [clash.why for clash in naming(reading, replace(by_hand, verdict=Verdict.REJECT)).clashes] == ["P1 is taken"]
+    assert [clash.why for clash in naming(reading, other).conflicts] == ["P1 is taken"]
+    assert [clash.why for clash in naming(reading, replace(by_hand, verdict=Verdict.REJECT)).conflicts] == ["P1 is taken"]
 
 
 # ---------------------------------------------------------------------- audit
@@ -395,7 +395,7 @@ def row(result: str, verdict: str = "keep", name: str = "P1") -> str:
     return f"| {name} | {verdict} | x | {result} |\n"
 
 
-def table(*rows: str, before: str = "", after: str = "") -> tuple[Document, Reading]:
+def table(*rows: str, before: str = "", after: str = "") -> tuple[Document, ParsedLedger]:
     return of(f"{before}\n| id | keep? | change | result |\n|---|---|---|---|\n{''.join(rows)}\n{after}")
 
 
@@ -534,7 +534,7 @@ def test_no_ledger_breaks_the_reader(rows: list[tuple[str, str, str]]) -> None:
 def test_the_first_ledger_is_read_whole_and_its_known_flaws_are_found() -> None:
     document = document_of(SEED.read_bytes(), "plan.md")
     reading = read_document(document)
-    assert (reading.unread, reading.waiting, reading.passed_over) == ((), (), ())
+    assert (reading.unread, reading.waiting, reading.skipped_tables) == ((), (), ())
     records = {record.id: record for record in made(document, reading, naming(reading))}
     folder = Path(__file__).parents[2] / "experiments"
     from expctl.adapters.codec.record_codec import record_of
@@ -555,7 +555,7 @@ def test_the_first_ledger_is_read_whole_and_its_known_flaws_are_found() -> None:
     for flaw in ((Flaw.UNIT_SLIP, ("P14",)), (Flaw.NOISE, ("P1",)), (Flaw.NOISE, ("P3",)), (Flaw.KEPT_REGRESSION, ("P14",))):
         assert flaw in found
     assert [rows for flaw, rows in found if flaw is Flaw.REUSED_ID] == [("P11",), ("P12",)]
-    assert forbidden(document, reading.rows)[1] == ()
+    assert rules_by_row(document, reading.rows)[1] == ()
     # Beside the committed history every row is known, in other words.
     again = naming(reading, *history.values())
-    assert (again.named, again.clashes, len(again.known)) == ((), (), 18)
+    assert (again.named, again.conflicts, len(again.known)) == ((), (), 18)

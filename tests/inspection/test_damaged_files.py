@@ -36,7 +36,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 def no_assembler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without its hash an assembly text is read alone, which is what is tested, and quick."""
     gone = Unavailable(reason="not wanted", hint="")
-    monkeypatch.setattr(device_compiler.presence, "packages", lambda *_, **__: gone)
+    monkeypatch.setattr(device_compiler.tool_versions, "packages", lambda *_, **__: gone)
 
 
 def refusal_of(path: Path) -> Refused | None:

@@ -251,7 +251,7 @@ def test_without_the_wheel_a_source_is_refused_and_assembly_has_no_hash(
 ) -> None:
     text = write(two_text, "two.s")
     gone = Unavailable(reason="no ziglang for this Python", hint="pip install 'expctl[cpu]'")
-    monkeypatch.setattr(device_compiler.presence, "packages", lambda *_, **__: gone)
+    monkeypatch.setattr(device_compiler.tool_versions, "packages", lambda *_, **__: gone)
     with pytest.raises(Refused) as refusal:
         inspect(write(TWO), ANY)
     assert refusal.value.hint == "pip install 'expctl[cpu]'"

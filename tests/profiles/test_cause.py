@@ -8,7 +8,7 @@ import pytest
 from expctl.gpu.headroom import Usage
 from expctl.gpu.occupancy import architecture, occupancy
 from expctl.profiles.diff.cause import CauseKind
-from expctl.profiles.diff.comparable import why_apart
+from expctl.profiles.diff.comparable import why_incomparable
 from expctl.profiles.diff.run_change import RunChange, compare_runs
 from expctl.profiles.model.kernel_profile import Device, GridUnit, Kernel, KernelClass, Launch, Profile, Source
 
@@ -259,14 +259,14 @@ def profile(source: Source = Source.ROCPROF_CSV, **facts: Any) -> Profile:
     ],
 )
 def test_profiles_that_do_not_compare(after: Profile, said: str) -> None:
-    apart = why_apart(profile(arch="gfx942", product="MI300X", units=304), after)
-    assert said in apart if said else apart == ""
-    found = compare_runs([kernel(40.0)], [kernel(48.0, replace(BASE, scratch_bytes=64))], apart=apart)
-    assert (found.why is None, found.changes[0].cause is None) == (bool(said), bool(said))
+    found = why_incomparable(profile(arch="gfx942", product="MI300X", units=304), after)
+    assert said in found if said else found == ""
+    change = compare_runs([kernel(40.0)], [kernel(48.0, replace(BASE, scratch_bytes=64))], incomparable=found)
+    assert (change.why is None, change.changes[0].cause is None) == (bool(said), bool(said))
 
 
 def test_two_pages_of_one_report_compare() -> None:
-    assert why_apart(profile(Source.NCU_RAW), profile(Source.NCU_DETAILS)) == ""
+    assert why_incomparable(profile(Source.NCU_RAW), profile(Source.NCU_DETAILS)) == ""
 
 
 def test_another_kernel_in_its_place() -> None:

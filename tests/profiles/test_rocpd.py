@@ -84,7 +84,7 @@ def test_one_process_and_two_processes_agree(tmp_path: Path, monkeypatch: pytest
     rocpd(path, 3000, overlapping=overlapping)
     whole = read_profile(path)
     monkeypatch.setattr(rocpd_dispatches, "ROWS_FOR_TWO", 1000)
-    monkeypatch.setattr(rocpd_dispatches, "cores", lambda: 2)
+    monkeypatch.setattr(rocpd_dispatches, "usable_cores", lambda: 2)
     assert read_profile(path) == whole
     with sqlite3.connect(path) as connection:
         rows = connection.execute("SELECT count(*), sum(duration), min(start), max(end) FROM kernels").fetchone()
@@ -107,7 +107,7 @@ def test_dispatches_in_any_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         reached = max(reached, end)
     monkeypatch.setattr(rocpd_dispatches, "ROWS_FOR_TWO", 1000)
     for cores in (1, 2):
-        monkeypatch.setattr(rocpd_dispatches, "cores", lambda cores=cores: cores)
+        monkeypatch.setattr(rocpd_dispatches, "usable_cores", lambda cores=cores: cores)
         profile = read_profile(path)
         (timeline,) = profile.timelines
         assert (timeline.busy_ns, timeline.span_ns) == (busy, reached - rows[0][0])

@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from expctl.profiles.raw.dispatch_stats import LAUNCH_GAP_MOST_NS, Tally, Track, median, repeat_deviation
+from expctl.profiles.raw.dispatch_stats import LAUNCH_GAP_MOST_NS, DispatchTimes, Intervals, median, repeat_deviation
 
 INTERVALS = st.lists(st.tuples(st.integers(1, 60), st.integers(0, 12)), min_size=1, max_size=12)
 
 
 @given(INTERVALS)
 def test_the_union_of_any_intervals(pairs: list[tuple[int, int]]) -> None:
-    tally = Tally()
-    tally.add("gpu", [("k", start, start + length) for start, length in pairs])
-    tally.settle()
-    span, gaps = tally.tracks["gpu"].measured()
+    timing = DispatchTimes()
+    timing.add("gpu", [("k", start, start + length) for start, length in pairs])
+    timing.finish()
+    span, gaps = timing.intervals["gpu"].span_and_gaps()
     first, last = min(start for start, _ in pairs), max(start + length for start, length in pairs)
     busy = {at for start, length in pairs for at in range(start, start + length)}
     idle = [at for at in range(first, last) if at not in busy]
@@ -29,26 +29,26 @@ def test_parts_looked_at_apart_measure_as_the_whole(pairs: list[tuple[int, int]]
         pairs = [(start + 40 * n, length) for n, (start, length) in enumerate(pairs)]
     parts = []
     for half in (pairs[:cut], pairs[cut:]):
-        parts.append(Track(*(array("q", column) for column in zip(*((at, at + most) for at, most in half), strict=True))))
-        parts[-1].look()
-    whole = Track(parts[0].starts + parts[1].starts, parts[0].ends + parts[1].ends)
-    assert parts[0].join(parts[1]).measured() == whole.measured()
+        parts.append(Intervals(*(array("q", column) for column in zip(*((at, at + most) for at, most in half), strict=True))))
+        parts[-1].find_serial()
+    whole = Intervals(parts[0].starts + parts[1].starts, parts[0].ends + parts[1].ends)
+    assert parts[0].join(parts[1]).span_and_gaps() == whole.span_and_gaps()
 
 
 @given(st.lists(st.integers(-5, 50), min_size=1, max_size=9))
 def test_what_ends_before_it_begins_is_left_out(lengths: list[int]) -> None:
-    tally = Tally()
-    tally.add("gpu", [("k", 100 * n, 100 * n + length) for n, length in enumerate(lengths, start=1)])
-    tally.settle()
+    timing = DispatchTimes()
+    timing.add("gpu", [("k", 100 * n, 100 * n + length) for n, length in enumerate(lengths, start=1)])
+    timing.finish()
     kept = [length for length in lengths if length >= 0]
-    assert tally.durations["k"] == sorted(kept)
-    assert (tally.impossible, len(tally.tracks["gpu"].starts)) == (len(lengths) - len(kept), len(kept))
+    assert timing.durations["k"] == sorted(kept)
+    assert (timing.impossible, len(timing.intervals["gpu"].starts)) == (len(lengths) - len(kept), len(kept))
 
 
 def test_a_long_gap_is_the_hosts() -> None:
-    tally = Tally()
-    tally.add("gpu", [("k", 0, 10), ("k", 10 + LAUNCH_GAP_MOST_NS, 200_000), ("k", 300_001, 300_002)])
-    _, gaps = tally.tracks["gpu"].measured()
+    timing = DispatchTimes()
+    timing.add("gpu", [("k", 0, 10), ("k", 10 + LAUNCH_GAP_MOST_NS, 200_000), ("k", 300_001, 300_002)])
+    _, gaps = timing.intervals["gpu"].span_and_gaps()
     assert (gaps.number, gaps.short, gaps.short_ns, gaps.longest_ns) == (2, 1, LAUNCH_GAP_MOST_NS, 100_001)
 
 

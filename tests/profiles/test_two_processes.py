@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from expctl.profiles.readers.split_read import in_two
+from expctl.profiles.readers.split_read import read_in_parallel
 
 
 @pytest.fixture
@@ -19,14 +19,14 @@ def nobody_reaps() -> Iterator[None]:
 
 def test_both_halves() -> None:
     here = os.getpid()
-    (mine, _), (its, values) = in_two(lambda part: (os.getpid(), [part] * 200_000), 2)
+    (mine, _), (its, values) = read_in_parallel(lambda part: (os.getpid(), [part] * 200_000), 2)
     assert (mine == here, its == here, values) == (True, False, [1] * 200_000)
-    assert in_two(lambda part: part, 1) == [0]
+    assert read_in_parallel(lambda part: part, 1) == [0]
 
 
 @pytest.mark.usefixtures("nobody_reaps")
 def test_children_that_the_system_takes_away() -> None:
-    assert in_two(lambda part: part * 10, 2) == [0, 10]
+    assert read_in_parallel(lambda part: part * 10, 2) == [0, 10]
 
 
 def test_a_child_that_dies_is_done_for() -> None:
@@ -37,7 +37,7 @@ def test_a_child_that_dies_is_done_for() -> None:
             os.kill(os.getpid(), signal.SIGKILL)
         return part
 
-    assert in_two(read, 2) == [0, 1]
+    assert read_in_parallel(read, 2) == [0, 1]
 
 
 def test_the_error_of_the_second_half_is_raised_here(capfd: pytest.CaptureFixture[str]) -> None:
@@ -45,5 +45,5 @@ def test_the_error_of_the_second_half_is_raised_here(capfd: pytest.CaptureFixtur
         return 1 // (1 - part)
 
     with pytest.raises(ZeroDivisionError):
-        in_two(read, 2)
+        read_in_parallel(read, 2)
     assert capfd.readouterr().err == ""

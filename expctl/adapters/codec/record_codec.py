@@ -11,14 +11,14 @@ from expctl.adapters.codec.fast_json import Invalid, reader_of
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.queue_ticket import Ticket
 from expctl.domain.experiment.record import Fact, Record
-from expctl.files.strict_json import no_constant, once
+from expctl.files.strict_json import refuse_constant, unique_keys
 
 if TYPE_CHECKING:
     from expctl.domain.verdict.samples import Sample
 
 T = TypeVar("T")
 
-DECODER = json.JSONDecoder(object_pairs_hook=once, parse_constant=no_constant)
+DECODER = json.JSONDecoder(object_pairs_hook=unique_keys, parse_constant=refuse_constant)
 
 
 def record_bytes(record: Record) -> bytes:

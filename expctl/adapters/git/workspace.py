@@ -206,7 +206,7 @@ class GitWorkspace(GitPlumbing):
         files.forget()
         remove_below(self.state.parent / "refs" / "expctl")
         for folder in (self.state, self.state / "builds"):
-            atomic_write.forget_half_written(folder)
+            atomic_write.remove_temporary_files(folder)
 
     def _commit(self, *, tree: str, parent: str, message: str, date: str) -> str:
         env = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in IDENTITY.items()}

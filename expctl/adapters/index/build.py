@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from expctl.adapters.index.epochs import earliest, fold_epochs
 from expctl.adapters.index.parallel import in_parts
 from expctl.adapters.index.rows import GROUND
-from expctl.adapters.index.schema import COLUMNS, INDICES, TABLES, made_of
+from expctl.adapters.index.schema import COLUMNS, INDICES, TABLES
+from expctl.adapters.index.stamp import made_of
 from expctl.adapters.index.summarise import Folder, Reduced, Reduction
 from expctl.domain.experiment.proposal import ID_PATTERN, id_order
 

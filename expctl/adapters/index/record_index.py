@@ -7,9 +7,7 @@ A file that is damaged or was made by other code is made again; one that can't b
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import sys
 import weakref
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -17,14 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from expctl.adapters.git.reader import EXPERIMENTS
-from expctl.adapters.index.schema import made_of
+from expctl.adapters.index.stamp import code_stamp, made_of
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
 
 T = TypeVar("T")
 
-ROOMS = ("adapters", "domain")  # what reads and reduces
 BUSY_S = 3.0
 TRIES = 3
 # The file is sound, but this process can't have it: somebody else writes it, or nobody may.
@@ -37,21 +34,6 @@ UNAVAILABLE = {
     sqlite3.SQLITE_IOERR,
     sqlite3.SQLITE_FULL,
 }
-
-
-def code_stamp() -> str:
-    """Stands for the code that made an index (modules by name, size and time): other code may make it otherwise."""
-    found: list[tuple[str, int, int]] = []
-    folders = [str(Path(__file__).parents[2] / room) for room in ROOMS]
-    for folder in folders:
-        with os.scandir(folder) as entries:
-            for each in entries:
-                if each.name.endswith(".py"):
-                    seen = each.stat()
-                    found.append((each.path, seen.st_size, seen.st_mtime_ns))
-                elif each.is_dir() and each.name != "__pycache__":
-                    folders.append(each.path)
-    return repr((sys.version_info[:3], sorted(found)))
 
 
 class RecordIndex:

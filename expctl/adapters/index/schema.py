@@ -4,8 +4,6 @@ the columns of their conditions are among them, for SQLite looks the row up othe
 `live` are the records of the tree that the index belongs to; a row without a verdict is a folder without a record.
 """
 
-import sqlite3
-
 COLUMNS = (
     *("name", "number", "title", "kind", "target", "verdict", "imported", "date", "lands", "timed_once", "sd_percent"),
     *("reason", "given", "cost_percent", "timed_on", "debts", "notes", "corrections", "passes"),
@@ -57,10 +55,3 @@ create index turns on measurings (date, number, name, again, live, turn) where l
 create index later on measurings (date, number, name, again, live) where live;
 create index found on words (word);
 """
-
-
-def made_of(index: sqlite3.Connection) -> tuple[str, str] | None:
-    """(code, tree) of an index; None of an empty one."""
-    if not index.execute("select 1 from sqlite_master limit 1").fetchone():
-        return None
-    return index.execute("select code, tree from made").fetchone() or ("", "")

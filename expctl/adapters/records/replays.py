@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from expctl.adapters.codec.record_codec import samples_of, with_parts
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.proposal import Kind, Mode, Verdict, id_order
+from expctl.domain.experiment.proposal import Verdict, id_order
 from expctl.domain.experiment.record import Origin, Record, Replication
-from expctl.domain.verdict.decide_again import UnplayableError, replayed, was_decided_by_samples
+from expctl.domain.verdict.decide_again import UnplayableError, older_rule, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import MalformedRound
 
 
@@ -82,21 +82,19 @@ class Replays:
             if entry.verdict is Verdict.KEEP:
                 return "", True, "a KEEP without estimates"
             return "", False, "not decided by samples"
+        older = older_rule(entry)
+        if older or entry.procedure is None:
+            hidden = entry.procedure is None and bool(entry.samples_sha256)  # no older rule wrote that hash
+            return "", hidden, f"skipped: decided by an older rule ({older})" if not hidden else "the procedure is missing"
+        if not entry.samples_sha256:
+            return "", True, f"the record does not hold the hash of {file}"
         protocol = self._library.protocol(record.base)
         target = protocol.targets.get(entry.target)
         if raw is None or target is None or target.benchmark is None:
             return "", True, f"{file} or the benchmark of {entry.target} is missing"
-        mode = self._mode(record)
         samples = samples_of(raw, where=f"experiments/{record.id}/{file}")
-        again = replayed(entry, record.kind, mode, samples, target.benchmark, protocol.keep)
+        again = replayed(entry.procedure, record.kind, samples, target.benchmark, protocol.keep)
         text = self._library.record_text(self._commit, record.id)
         if with_parts(text, again.parts, replication=number) == text:
             return again.rule, False, f"byte for byte, rule {again.rule}, {len(samples)} samples"
         return again.rule, True, f"rule {again.rule} on {file} says {again.parts['verdict']}: {again.parts['reasons']}"
-
-    def _mode(self, record: Record) -> Mode:
-        """Records from before there was a procedure keep their mode in the proposal."""
-        if record.procedure is not None:
-            return record.procedure.mode
-        found = [each.mode for each in self._library.some_proposals(self._commit, [record.id])]
-        return found[0] if found else Mode.SIMPLIFY if record.kind is Kind.SIMPLIFY else Mode.GAIN

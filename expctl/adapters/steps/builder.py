@@ -20,7 +20,7 @@ from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
 from expctl.domain.run.step_result import Available, Failed, Unavailable
 from expctl.files import atomic_write
-from expctl.files.disk_space import check_room
+from expctl.files.disk_space import check_space
 from expctl.ports.measuring import Recipe
 
 ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
@@ -70,7 +70,7 @@ class Builder:
         failed = self._run_all(recipe, target, tree, out)
         made = out / target.build.artifact
         if failed is not None or not made.is_file():
-            check_room(self._state)
+            check_space(self._state)
         if failed is not None:
             return failed
         if not made.is_file() or made.is_symlink():

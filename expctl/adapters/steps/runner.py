@@ -24,7 +24,7 @@ from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.text import one_line
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.files import atomic_write
-from expctl.files.disk_space import check_room
+from expctl.files.disk_space import check_space
 from expctl.ports.measuring import Progress
 
 KILLED = "died of SIGKILL"
@@ -210,7 +210,7 @@ class StepRunner:
         except Unkillable as error:
             return Failed(reason=f"a process of this step {error}", fault=True)
         if isinstance(found, Failed):
-            check_room(self._scratch)
+            check_space(self._scratch)
         return found
 
     def _fresh_log(self, step: str) -> Path:

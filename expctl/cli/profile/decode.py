@@ -1,4 +1,4 @@
-"""`expctl profile decode`: what the name of a Tensile kernel says."""
+"""The command `expctl profile decode`: explain the name of a Tensile kernel."""
 
 from pathlib import Path
 from typing import Annotated
@@ -22,10 +22,10 @@ def decode(
     from expctl.cli.profile.options import gpu
     from expctl.domain.errors import Refused
     from expctl.domain.text import one_line
-    from expctl.gpu.tensile.decode import read
+    from expctl.gpu.tensile.decode import decode_name
     from expctl.profiles.views.tensile import tensile_lines
 
-    reading = read(name, gpu(arch), _recorded(record) if record else None)
+    reading = decode_name(name, gpu(arch), _recorded(record) if record else None)
     if reading is None:
         raise Refused(
             "this is no Tensile kernel name",
@@ -40,16 +40,16 @@ def decode(
 
 
 def _recorded(path: Path) -> dict[str, object]:
-    """The parameters in `path`: one JSON object. Raises Refused."""
+    """Return the parameters in the JSON object at `path`. Raises Refused for anything else."""
     import json
 
     from expctl.domain.errors import Refused
-    from expctl.files.strict_json import no_constant, once
+    from expctl.files.strict_json import refuse_constant, unique_keys
     from expctl.files.user_file import contents
 
     text = contents(path, "the record", bytes_max=1_000_000)
     try:
-        found = json.loads(text, object_pairs_hook=once, parse_constant=no_constant)
+        found = json.loads(text, object_pairs_hook=unique_keys, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise Refused("the record is not JSON", expected="one object", found=str(error), where=str(path)) from error
     if not isinstance(found, dict):

@@ -1,4 +1,4 @@
-"""`expctl profile diff`: what changed between two profiles, and why."""
+"""The command `expctl profile diff`: show what changed between two profiles, and why."""
 
 from pathlib import Path
 from typing import Annotated
@@ -26,7 +26,7 @@ def diff(
     from expctl.cli.profile.options import expression, gpu
     from expctl.domain.errors import Misused
     from expctl.profiles.assemble.analysis import with_occupancy
-    from expctl.profiles.diff.comparable import why_apart
+    from expctl.profiles.diff.comparable import why_incomparable
     from expctl.profiles.diff.run_change import compare_runs
     from expctl.profiles.read_profile import read_profile
     from expctl.profiles.views.diff import diff_data, diff_lines
@@ -36,7 +36,7 @@ def diff(
     sides = [tuple(each for each in with_occupancy(profile) if chosen.search(each.name)) for profile in (mine, its)]
     if not any(sides):
         raise Misused("no kernel is left to compare", expected="one with this in its name", found=kernel)
-    found = compare_runs(*sides, apart=why_apart(mine, its))
+    found = compare_runs(*sides, incomparable=why_incomparable(mine, its))
     if as_json:
         print_json(diff_data(mine, its, found))
     else:

@@ -1,4 +1,4 @@
-"""`expctl profile`: what a GPU profiler recorded, and what the name of a kernel says."""
+"""The group `expctl profile`: read what GPU profilers record, and decode names of kernels."""
 
 import typer
 
@@ -11,7 +11,7 @@ app = typer.Typer(
 
 @app.callback()
 def profile() -> None:
-    """Reads what rocprofv3, torch.profiler, ncu and nsys record, and says why."""
+    """Read what rocprofv3, torch.profiler, ncu and nsys record, and explain what changed."""
 
 
 app.command("show")(show.show)

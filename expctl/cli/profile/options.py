@@ -1,4 +1,4 @@
-"""What `expctl profile` is told in words: expressions, GPUs, sizes, types, bytes. Each is refused before a file is opened."""
+"""Parse the options of `expctl profile`: expressions, GPUs, sizes, types, bytes. Errors are raised before a file is opened."""
 
 import math
 import re
@@ -12,7 +12,7 @@ TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
 
 
 def profile_path(text: str) -> Path:
-    """A file or folder. Raises Misused for "", which would be the working directory: an unset variable of a script."""
+    """Return a file or folder. Raises Misused for "" (an unset variable of a script), which would be the working directory."""
     from expctl.domain.errors import Misused
 
     if not text:
@@ -21,7 +21,7 @@ def profile_path(text: str) -> Path:
 
 
 def expression(text: str, option: str) -> re.Pattern[str]:
-    """A regular expression. Raises Misused."""
+    """Compile the regular expression of `option`. Raises Misused."""
     from expctl.domain.errors import Misused
 
     try:
@@ -31,7 +31,7 @@ def expression(text: str, option: str) -> re.Pattern[str]:
 
 
 def gpu(text: str) -> str:
-    """The name of an architecture, or "". Raises Misused."""
+    """Check that `text` is "" or the name of an architecture, and return it. Raises Misused."""
     from expctl.domain.errors import Misused
     from expctl.gpu.targets import is_target
 
@@ -41,7 +41,7 @@ def gpu(text: str) -> str:
 
 
 def problem_of(size: str, types: str, moves: list[str], clock: float | None, bandwidth: float | None) -> "Problem":
-    """What only the user knows. Raises Misused."""
+    """Return the problem that the options describe. Raises Misused for a bad size, type or --moves."""
     from expctl.domain.errors import Misused
     from expctl.profiles.assemble.analysis import Problem
 

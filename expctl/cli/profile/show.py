@@ -1,4 +1,4 @@
-"""`expctl profile show`: what a GPU profiler recorded, read and explained."""
+"""The command `expctl profile show`: read and explain what a GPU profiler recorded."""
 
 import re
 from pathlib import Path
@@ -38,7 +38,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
     as_csv: Annotated[bool, typer.Option("--csv", help="Print kernels as CSV.")] = False,
 ) -> None:
-    """Kernels of a profile: times, resources, classes, gaps, what bounds them. A folder is one run.
+    """Show kernels of a profile: times, resources, classes, gaps, what bounds them. A folder is one run.
 
     Reads rocpd databases, rocprofv3 CSV and JSON, torch.profiler traces, ncu --csv pages and nsys databases, told apart by
     their contents. docs/PROFILES.md says what is corrected and what the figures mean.
@@ -82,7 +82,7 @@ def show(
         print_lines(profile_lines(found, analysis.kernels, analysis.positions, one_pass, kernels, explained))
 
 
-def _filter(kernel: str, kind: str) -> "_Chosen":
+def _filter(kernel: str, kind: str) -> "_KernelFilter":
     from expctl.cli.profile.options import expression
     from expctl.domain.errors import Misused
     from expctl.profiles.model.kernel_profile import KernelClass
@@ -91,11 +91,11 @@ def _filter(kernel: str, kind: str) -> "_Chosen":
     classes = {each.value.lower(): each for each in KernelClass}
     if kind and kind.lower() not in classes:
         raise Misused("there is no such class", expected=", ".join(each.value for each in KernelClass), found=kind)
-    return _Chosen(pattern, classes[kind.lower()].value if kind else "")
+    return _KernelFilter(pattern, classes[kind.lower()].value if kind else "")
 
 
-class _Chosen:
-    """Whether a kernel passes --kernel and --class."""
+class _KernelFilter:
+    """A predicate for kernels: whether one passes --kernel and --class."""
 
     def __init__(self, pattern: re.Pattern[str], kind: str) -> None:
         self._pattern = pattern

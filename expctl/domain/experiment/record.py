@@ -62,7 +62,7 @@ class Procedure:
 
     `rescued_by` is the size that passed in place of the objective; `simplify_used_percent` what earlier simplifications of
     the epoch had cost; `calibrated` what was known of the machine's noise; `words` in which the reasons are given (plan.py). A
-    record that was measured and has no procedure was decided by rule v0, ten rounds and an interval.
+    record that was measured and has no procedure was decided by an older rule.
     """
 
     boundaries: str

@@ -3,17 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from expctl.domain.experiment.proposal import Kind, Mode
-from expctl.domain.experiment.record import Record, Replication
+from expctl.domain.experiment.proposal import Kind
+from expctl.domain.experiment.record import Procedure, Record, Replication
 from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.protocol.model import Benchmark, KeepRule
-from expctl.domain.verdict.fixed_rounds import decide_v0
-from expctl.domain.verdict.judge import estimates_of, judge, reported
+from expctl.domain.verdict.judge import estimates_of, judge
 from expctl.domain.verdict.plan import Plan
-from expctl.domain.verdict.samples import Sample, round_effects
+from expctl.domain.verdict.samples import Sample
 from expctl.domain.verdict.sequential_test import MeasureMore
-
-RULE_V0 = "v0"
 
 
 class UnplayableError(ValueError):
@@ -22,7 +19,7 @@ class UnplayableError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What the samples say today: the parts of the record that they decide, by key; `rule` is a version of the bounds or v0."""
+    """What the samples say today: the parts of the record that they decide, by key; `rule` is the version of the bounds."""
 
     rule: str
     parts: Mapping[str, object]
@@ -33,30 +30,29 @@ def was_decided_by_samples(record: Record | Replication) -> bool:
     return bool(record.estimates) or record.procedure is not None
 
 
-def replayed(
-    record: Record | Replication, kind: Kind, mode: Mode, samples: Sequence[Sample], benchmark: Benchmark, keep: KeepRule
-) -> Replay:
-    """Decide again. Raises UnplayableError when these samples decide nothing, or bounds of another version decided."""
-    procedure = record.procedure
-    if procedure is None:
-        decision = reported(decide_v0(round_effects(samples), Plan.of(benchmark, keep, mode)), kind)
-    elif procedure.boundaries != VERSION:
-        raise UnplayableError(f"decided by bounds {procedure.boundaries}; this expctl has {VERSION}")
-    else:
-        plan = Plan.of(
-            benchmark,
-            keep,
-            procedure.mode,
-            simplify_used_percent=procedure.simplify_used_percent,
-            calibrated=procedure.calibrated,
-            words=procedure.words,
-        )
-        decision = judge(samples, plan, kind)
+def older_rule(record: Record | Replication) -> str:
+    """Return which older rule decided `record`, in words; empty where the rule of this expctl did."""
+    if record.procedure is None:
+        return "a fixed number of rounds, before records named their procedure"
+    return f"bounds {record.procedure.boundaries}, not {VERSION}" if record.procedure.boundaries != VERSION else ""
+
+
+def replayed(procedure: Procedure, kind: Kind, samples: Sequence[Sample], benchmark: Benchmark, keep: KeepRule) -> Replay:
+    """Decide again by the bounds that decided. Raises UnplayableError when there are too few samples to decide."""
+    plan = Plan.of(
+        benchmark,
+        keep,
+        procedure.mode,
+        simplify_used_percent=procedure.simplify_used_percent,
+        calibrated=procedure.calibrated,
+        words=procedure.words,
+    )
+    decision = judge(samples, plan, kind)
     if isinstance(decision, MeasureMore):
         missing = f"{decision.rounds_left} rounds of the {decision.session}"
         raise UnplayableError(f"these samples are too few to decide: {missing} are missing")
     return Replay(
-        rule=procedure.boundaries if procedure else RULE_V0,
+        rule=procedure.boundaries,
         parts={
             "verdict": decision.verdict,
             "reasons": decision.reasons,

@@ -15,7 +15,7 @@ from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide
 from expctl.domain.verdict.statistics import Interval, percent
 from expctl.domain.verdict.untimed_work import all_charged
 
-DIGITS, DIGITS_V0 = 8, 4  # of an estimate in percent; the records of rule v0 have four
+DIGITS = 8  # of an estimate in percent
 ODD_SHARE = 0.25
 ODD_LEAST = 3  # of few rounds a quarter is soon reached by one unlucky look
 SPREAD_MOST = 4.0
@@ -110,16 +110,15 @@ def estimates_of(decision: Decision, samples: Sequence[Sample], sizes: Sequence[
     """The decision's intervals in percent, with the medians of the very rounds that they rest on."""
     chosen = set(decision.rounds)
     used, flop = [sample for sample in samples if sample.round in chosen], {size.name: size.flop for size in sizes}
-    digits = DIGITS if decision.procedure else DIGITS_V0
-    return tuple(_estimate(size, interval, used, flop.get(size, 0), digits) for size, interval in decision.intervals.items())
+    return tuple(_estimate(size, interval, used, flop.get(size, 0)) for size, interval in decision.intervals.items())
 
 
-def _estimate(size: str, interval: Interval, samples: Sequence[Sample], flop: int, digits: int) -> Estimate:
+def _estimate(size: str, interval: Interval, samples: Sequence[Sample], flop: int) -> Estimate:
     return Estimate(
         size=size,
-        effect_percent=round(percent(interval.mean), digits),
-        low_percent=round(percent(interval.low), digits),
-        high_percent=round(percent(interval.high), digits),
+        effect_percent=round(percent(interval.mean), DIGITS),
+        low_percent=round(percent(interval.low), DIGITS),
+        high_percent=round(percent(interval.high), DIGITS),
         sd_percent=round(100 * interval.round_sd, 4),
         rounds=interval.rounds,
         baseline_ns=0.0 if size == OBJECTIVE else median_ns(samples, side=Side.BASELINE, size=size),

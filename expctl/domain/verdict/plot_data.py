@@ -40,7 +40,7 @@ class Picture:
     """One experiment to be drawn: its rounds by session, and the mean of the rounds up to each.
 
     `confirm_above` is what the mean of the confirmation must exceed, None before it is whole; `estimate` is the record's, of
-    the objective. Rule v0 had neither looks nor a confirmation.
+    the objective. A record of an older rule has neither looks nor a confirmation.
     """
 
     caption: Caption
@@ -64,7 +64,7 @@ class Picture:
 def picture_of(
     rounds: Sequence[RoundEffect], plan: Plan, caption: Caption, *, sequential: bool, estimate: Estimate | None
 ) -> Picture:
-    """Draw these rounds. `sequential` is False for what rule v0 decided, which took no looks."""
+    """Draw these rounds. `sequential` is False for what an older rule decided, which took no looks."""
     search, confirm = (_objectives(rounds, plan, session) for session in Session)
     return Picture(
         caption=caption,

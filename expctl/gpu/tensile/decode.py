@@ -1,4 +1,4 @@
-"""Everything that a Tensile name says, and what it leaves open."""
+"""Decode a Tensile kernel name completely, and list which parameters it leaves open."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ from expctl.gpu.tensile.logic_file import Agreement, Recorded, compare
 from expctl.gpu.tensile.name import Dialect, KernelName, Kind, read_name
 from expctl.gpu.tensile.threads import Threads, threads
 
-# What a reader of a profile asks for. A name that leaves one out doesn't mean its default.
+# Parameters that readers of a profile usually need. One that the name omits need not have its default value.
 WANTED = {
     "WorkGroup": "WG",
     "GlobalSplitU": "GSU",
@@ -27,8 +27,11 @@ WHY = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """`layout` is NN, NT, TN or TT; `omitted` are keys whose values are unknown, `why` says how that comes."""
+class DecodedName:
+    """A decoded name; `layout` is NN, NT, TN or TT, `omitted` are keys whose values are unknown, `why` says for what reason.
+
+    `differs` are parameters whose recorded value isn't the requested one.
+    """
 
     kernel: KernelName
     layout: str
@@ -38,14 +41,17 @@ class Reading:
     differs: tuple[Agreement, ...]
 
 
-def read(name: str, arch: str = "", recorded: Recorded | None = None) -> Reading | None:
-    """What `name` says; None if it is no Tensile name. `recorded` are the parameters of the solution, where they are known."""
+def decode_name(name: str, arch: str = "", recorded: Recorded | None = None) -> DecodedName | None:
+    """Return what `name` says; None if it is no Tensile name.
+
+    `arch` gives the wave size where the name doesn't; `recorded` are the solution's parameters from a logic file.
+    """
     kernel = read_name(name)
     if kernel is None:
         return None
     product = kernel.kind in (Kind.PRODUCT, Kind.CUSTOM)
     omitted = tuple(key for parameter, key in WANTED.items() if kernel.value(parameter) is None) if product else ()
-    return Reading(
+    return DecodedName(
         kernel=kernel,
         layout=kernel.problem.layout if kernel.problem else "",
         threads=threads(kernel, arch),

@@ -1,11 +1,11 @@
-"""What a Tensile name says about the epilogue and the batch: bias, activation, scales, grouping."""
+"""Explain the flags of a Tensile name about epilogue and batch: bias, activation, scales, grouping."""
 
 import re
 from collections.abc import Sequence
 
 from expctl.gpu.tensile.types import ONE_TYPE, TYPE, type_words
 
-# In the order in which the generators write them. {0} is what the brackets matched, TYPE is any type.
+# Flags in the order in which the generators write them. {0} is the text of the group, TYPE is any type.
 FLAGS = (
     (r"DBias((?:TYPE)+)", "writes the gradient of the bias of type {0}"),
     (r"BiasSrc([A-E])", "the bias belongs to tensor {0}"),
@@ -36,18 +36,21 @@ ACTIVATION = re.compile(r"(RELU|GELU|ABS|SIGMOID|TANH|LEAKYRELU|CLIPPEDRELU|EXP|
 
 
 def flag_words(tokens: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What the tokens mean, and the tokens that mean nothing known. `HA_S` is one flag: newer names split off its type."""
+    """Return the meanings of known flags, and the unknown tokens.
+
+    `HA_S` is one flag of two tokens, because newer generators write its type separately.
+    """
     words: list[str] = []
-    strange: list[str] = []
+    unrecognised: list[str] = []
     at = 0
     while at < len(tokens):
         token = tokens[at]
         if token in ("A", "HA") and at + 1 < len(tokens) and ONE_TYPE.fullmatch(tokens[at + 1]):
             token, at = token + tokens[at + 1], at + 1
         word = _word(token)
-        (words if word else strange).append(word or token)
+        (words if word else unrecognised).append(word or token)
         at += 1
-    return tuple(words), tuple(strange)
+    return tuple(words), tuple(unrecognised)
 
 
 def _word(token: str) -> str:
@@ -60,7 +63,7 @@ def _word(token: str) -> str:
 
 
 def _filled(words: str, value: str) -> str:
-    """`{0}` is the value; `{0: of type {}}` vanishes without one."""
+    """Fill `{0}` with `value`; an optional part such as `{0: of type {}}` is left out for an empty value."""
     if "{0:" in words:
         text, _, optional = words.partition("{0:")
         return text + (optional.removesuffix("}").replace("{}", value) if value else "")

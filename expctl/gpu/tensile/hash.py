@@ -1,4 +1,4 @@
-"""The hash at the end of a Tensile name that would be too long for a file: 48 characters of the name, then 43 in base64."""
+"""Detect the hash that ends a Tensile name too long for a file name: 48 characters of the name, then 43 in base64."""
 
 import re
 
@@ -6,16 +6,18 @@ from expctl.gpu.tensile.keys import Key
 
 SHORTENED_AT = 48
 HASH_LETTERS = 43
-"""32 bytes in base64, with `_` and `-`."""
+"""Length of a hash: 32 bytes in base64, written with `_` and `-`."""
 LIKE_KEYS_MOST = 0.25
-"""Of the letters of a hash: more isn't chance."""
+"""Largest share of a hash's letters that may look like keys by chance."""
 KEY_LIKE = re.compile(r"\d?[A-Z]+(?:n?\d+|\d+p\d+|n\d+p\d+)?", re.ASCII)
-"""How generators write a key: capitals, then a number, -1 as n1 and 1.25 as 1p25."""
+"""Matches a key as generators write it: capitals, then a number, with -1 as n1 and 1.25 as 1p25."""
 
 
-def hashed(bare: str, keys: tuple[Key, ...]) -> int:
-    """How many of the last keys are pieces of a hash: it begins where names are shortened, and isn't written like keys. In a
-    whole one chance may write a short key; one that a profiler cut off has none. 0 without a hash.
+def hash_pieces(bare: str, keys: tuple[Key, ...]) -> int:
+    """Return how many of the last `keys` are pieces of a hash; 0 without a hash.
+
+    A hash begins at character 48 and isn't written like keys. A complete one may contain a short key by chance; one that a
+    profiler cut off must contain none.
     """
     pieces = [piece for piece in bare[SHORTENED_AT:].split("_") if piece]
     last: list[Key] = []

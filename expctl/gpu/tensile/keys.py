@@ -1,7 +1,7 @@
-"""The key part of a Tensile name, token by token: `PGR1`, `WG32_4_1`, `GRPM0p20`, `USFGROn1`, `KLA`.
+"""Parse the keys of a Tensile name: `PGR1`, `WG32_4_1`, `GRPM0p20`, `USFGROn1`, `KLA`.
 
-Values: true and false are 1 and 0, -1 is n1, 1.25 is 1p25, a list is joined by `_`, a word gives its capitals. So a token of
-digits alone goes on with the list of the key before it.
+In values, true and false are 1 and 0, -1 is n1, 1.25 is 1p25, list items are joined by `_`, and a word is given by its
+capitals. So a token that is only a number continues the list of the key before it.
 """
 
 import re
@@ -9,28 +9,28 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from expctl.gpu.tensile.load_keys import LOAD_KEYS
-from expctl.gpu.tensile.parameter import Parameter, of
+from expctl.gpu.tensile.parameter import Parameter, param
 from expctl.gpu.tensile.schedule_keys import SCHEDULE_KEYS
 from expctl.gpu.tensile.store_keys import STORE_KEYS
 from expctl.gpu.tensile.tile_keys import TILE_KEYS
 
 KEYS: dict[str, Parameter] = TILE_KEYS | LOAD_KEYS | STORE_KEYS | SCHEDULE_KEYS
-# Names of 2018 give the two sides a key each.
+# Names of 2018 have separate keys for M and N.
 FIRST_KEYS: dict[str, Parameter] = KEYS | {
-    "MT0": of("MacroTile0", "rows of C that a workgroup computes"),
-    "MT1": of("MacroTile1", "columns of C that a workgroup computes"),
-    "TT0": of("ThreadTile0", "rows of C per thread"),
-    "TT1": of("ThreadTile1", "columns of C per thread"),
-    "WG0": of("WorkGroup0", "threads in M"),
-    "WG1": of("WorkGroup1", "threads in N"),
-    "TTE": of("ThreadTileEdge", "rows and columns of C per thread, before its shape"),
-    "WGE": of("WorkGroupEdge", "threads in M and in N, before its shape"),
-    "E0": of("Edge0", "the rim of C in M is handled"),
-    "E1": of("Edge1", "the rim of C in N is handled"),
+    "MT0": param("MacroTile0", "rows of C that a workgroup computes"),
+    "MT1": param("MacroTile1", "columns of C that a workgroup computes"),
+    "TT0": param("ThreadTile0", "rows of C per thread"),
+    "TT1": param("ThreadTile1", "columns of C per thread"),
+    "WG0": param("WorkGroup0", "threads in M"),
+    "WG1": param("WorkGroup1", "threads in N"),
+    "TTE": param("ThreadTileEdge", "rows and columns of C per thread, before its shape"),
+    "WGE": param("WorkGroupEdge", "threads in M and in N, before its shape"),
+    "E0": param("Edge0", "the rim of C in M is handled"),
+    "E1": param("Edge1", "the rim of C in N is handled"),
 }
 LONGEST = max(map(len, FIRST_KEYS))
-# TensileLite drops digits: AssertFree0... and AssertFree1... have one key, in this order.
-SECOND = {"AFEM": of("AssertFree1ElementMultiple", "N is a multiple of this", {"1": "any"})}
+# TensileLite drops digits: AssertFree0... and AssertFree1... share a key, of which the second occurrence is AssertFree1.
+SECOND = {"AFEM": param("AssertFree1ElementMultiple", "N is a multiple of this", {"1": "any"})}
 
 NUMBER = re.compile(r"n?\d+", re.ASCII)
 DECIMAL = re.compile(r"(\d+)p(\d\d)", re.ASCII)
@@ -42,7 +42,10 @@ Value = int | float | str | tuple[int, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
-    """One key. `parameter` is empty when the key is unknown; `value` is a word's capitals as text, and () for an empty list."""
+    """One key of a name; `parameter` is "" for an unknown key.
+
+    `value` is a number, a list of numbers, or a word's capitals as text; () is an empty list.
+    """
 
     token: str
     key: str
@@ -52,16 +55,16 @@ class Key:
 
     @property
     def known(self) -> bool:
-        """Whether the key is one that the generators use."""
+        """Return whether a generator of Tensile kernels uses this key."""
         return bool(self.parameter)
 
 
 def read_keys(tokens: Iterable[str], table: Mapping[str, Parameter] = KEYS) -> tuple[Key, ...]:
-    """The keys of `tokens`, in order. A token that is no key of `table` becomes a key without a parameter."""
+    """Return the keys in `tokens`, in order. A token that is no key of `table` becomes a key without a parameter."""
     found: list[Key] = []
     for token in tokens:
-        if NUMBER.fullmatch(token) and found and _takes_more(found[-1]):
-            found[-1] = _longer(found[-1], token, table)
+        if NUMBER.fullmatch(token) and found and _continues(found[-1]):
+            found[-1] = _with_item(found[-1], token, table)
         else:
             found.append(_read(token, table))
     seen: set[str] = set()
@@ -73,12 +76,12 @@ def read_keys(tokens: Iterable[str], table: Mapping[str, Parameter] = KEYS) -> t
 
 
 def unknown(token: str) -> Key:
-    """A token that nobody knows."""
+    """Return `token` as a Key that no generator uses: without a parameter."""
     return Key(token=token, key=token, parameter="", value="", meaning="unknown")
 
 
 def _read(token: str, table: Mapping[str, Parameter]) -> Key:
-    """The longest key that leaves a value which that key can have."""
+    """Parse one token of a kernel name, e.g. `PGR1`, as the longest known key that leaves a valid value."""
     if token in ("MAC", "MAD", "FMA"):
         parameter = table["MAC"]
         return Key(
@@ -111,15 +114,15 @@ def _value(text: str, parameter: Parameter) -> Value | None:
 
 
 def number(text: str) -> int:
-    """`16`, and -1 for `n1`."""
+    """Return the integer of a key's value, e.g. 16 for `16` and -1 for `n1`."""
     return -int(text[1:]) if text.startswith("n") else int(text)
 
 
-def _takes_more(key: Key) -> bool:
+def _continues(key: Key) -> bool:
     return key.known and isinstance(key.value, int | tuple) and key.value != ()
 
 
-def _longer(key: Key, token: str, table: Mapping[str, Parameter]) -> Key:
+def _with_item(key: Key, token: str, table: Mapping[str, Parameter]) -> Key:
     before = key.value if isinstance(key.value, tuple) else (key.value,)
     whole = f"{key.token}_{token}"
     value = (*(int(each) for each in before), number(token))

@@ -1,6 +1,6 @@
-"""A Tensile name against the parameters of the solution it names, as a logic file records them.
+"""Compare a Tensile name with the parameters that a logic file records for its solution.
 
-The generator changes some of what was requested (PrefetchLocalRead is cut to the loop's length); the name keeps the request.
+The generator changes some requested values (it limits PrefetchLocalRead to the loop's length); the name keeps the request.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ Recorded = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
-    """One parameter that both the name and the record carry."""
+    """One parameter that the name and the record both contain, with both values."""
 
     parameter: str
     requested: Value
@@ -22,12 +22,12 @@ class Agreement:
 
     @property
     def agrees(self) -> bool:
-        """Whether they are equal, after the shortening of values in names."""
+        """Return whether both values are equal, considering how names shorten values."""
         return _same(self.requested, self.recorded)
 
 
 def compare(name: KernelName, recorded: Recorded) -> tuple[Agreement, ...]:
-    """What both carry, in the order of the name."""
+    """Return all parameters that `name` and `recorded` both contain, in the order of the name."""
     pairs: list[tuple[str, Value]] = []
     if name.tile:
         pairs += zip(("MacroTile0", "MacroTile1", "DepthU"), name.tile, strict=True)
@@ -45,10 +45,10 @@ def compare(name: KernelName, recorded: Recorded) -> tuple[Agreement, ...]:
 
 def _same(requested: Value, recorded: object) -> bool:
     if isinstance(recorded, list | tuple):
-        if isinstance(requested, str):  # ISA: 11.5.1 is 1151, 9.0.10 is 90a
+        if isinstance(requested, str):  # an ISA: the list 11, 5, 1 is 1151, and 9, 0, 10 is 90a
             return requested == "".join(f"{part:d}" if index < 2 else f"{part:x}" for index, part in enumerate(recorded))
         return requested == tuple(recorded)
-    if requested == "M" and isinstance(recorded, int):  # GSUM: split, by a number that is given at launch
+    if requested == "M" and isinstance(recorded, int):  # GSUM: the number of parts is given at launch
         return recorded > 1
     if isinstance(recorded, str):
         return requested == "".join(letter for letter in recorded if letter.isupper())

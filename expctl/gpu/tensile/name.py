@@ -1,8 +1,8 @@
-"""A Tensile or TensileLite kernel name taken apart. Every value is what was requested of the generator, not what it made of it.
+"""Parse the name of a Tensile or TensileLite kernel; its values are those requested from the generator.
 
 `<problem>_MT<M>x<N>x<depth>_MI<...>_SN_<keys>`: every part may be missing. Tensile gives the matrix instruction four numbers
-(M, N, K, blocks), TensileLite three (no K). Keys that a name leaves out are unknown: Tensile omits what is the same throughout
-a library, TensileLite what it passes at launch as well. A name that is too long for a file ends in a hash after 48 characters.
+(M, N, K, blocks), TensileLite three (no K). Keys that a name omits are unknown: Tensile omits what is equal throughout a
+library, TensileLite also what it passes at launch. A name too long for a file name ends in a hash after 48 characters.
 """
 
 import re
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from expctl.gpu.tensile.flags import flag_words
-from expctl.gpu.tensile.hash import SHORTENED_AT, hashed
+from expctl.gpu.tensile.hash import SHORTENED_AT, hash_pieces
 from expctl.gpu.tensile.keys import FIRST_KEYS, KEYS, Key, read_keys
 from expctl.gpu.tensile.problem import Problem, read_problem
 from expctl.gpu.tensile.types import TYPE_NAMES, types_of
@@ -27,7 +27,7 @@ MARKS = {
     "CMS": "a schedule of the main loop written by hand",
 }
 HAND_WRITTEN = re.compile(r"shortname\d+", re.ASCII)
-"""What authors of kernels give a name that would else be too long."""
+"""Matches the short name that authors of handwritten kernels use in place of a too long one."""
 LITE_KEYS = {"LDSB", "MIWT", "AFEM", "AFC", "GRVWA", "GRVWB", "USL"}
 LITE_FLAGS = re.compile(r"_(?:D?Bias|SAV|SAB|SCD|UserArgs|GG|HA|Grad|Scale)|BBias", re.ASCII)
 TENSILE_KEYS = {"AF0EM", "GLVWA", "GLVWB", "U64SL", "VAW", "AMAS", "TT"}
@@ -35,20 +35,20 @@ ARCHITECTURE = re.compile(r"gfx[0-9]+[0-9a-f]{2}", re.ASCII)
 
 
 class Kind(StrEnum):
-    """What sort of name it is."""
+    """Sort of a Tensile kernel name: product, handwritten, helper or shortened."""
 
     PRODUCT = "product"
-    """Generated, and computes a product."""
+    """A generated kernel that computes a matrix product."""
     CUSTOM = "custom"
-    """Written by hand: whatever is no key is its author's own word."""
+    """A handwritten kernel, whose name contains its author's own words besides keys."""
     HELPER = "helper"
-    """Runs before or after a product: scales C, adds up parts of a split sum, converts."""
+    """A kernel that runs before or after a product: it scales C, adds up parts of a split sum, or converts types."""
     SHORTENED = "shortened"
-    """Cut to fit a file name; the keys are lost in a hash."""
+    """A generated name that was cut to fit a file name; a hash replaces its keys."""
 
 
 class Dialect(StrEnum):
-    """Which generator made the name."""
+    """Generator that made a kernel name: Tensile or TensileLite."""
 
     TENSILE = "Tensile"
     TENSILE_LITE = "TensileLite"
@@ -57,7 +57,7 @@ class Dialect(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
-    """A matrix instruction: rows, columns and blocks of C, and the sum's steps `k`, which TensileLite leaves out."""
+    """A matrix instruction: rows `m`, columns `n` and `blocks` of C, and steps `k` of the sum (None in TensileLite names)."""
 
     m: int
     n: int
@@ -67,7 +67,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelName:
-    """`words` are an author's own, and marks of the format. `tile` is M, N and the loop's depth in the sum."""
+    """A parsed name; `tile` is M, N and the steps of the sum per loop iteration, `words` are remarks on other tokens."""
 
     name: str
     kind: Kind
@@ -80,32 +80,32 @@ class KernelName:
     words: tuple[str, ...]
 
     def value(self, parameter: str) -> object:
-        """The value requested for `parameter`, or None when the name doesn't carry it."""
+        """Return the value requested for `parameter`, or None when the name doesn't contain it."""
         return next((key.value for key in self.keys if key.parameter == parameter), None)
 
     @property
     def unknown_keys(self) -> tuple[Key, ...]:
-        """Keys that no generator we know of uses."""
+        """Return the keys that no known generator uses."""
         return tuple(key for key in self.keys if not key.known)
 
 
 LONGEST = 4096
-"""Characters; generators write up to 818. What is longer has numbers that nobody can read, Python's int among them."""
+"""Most characters of a kernel name that is parsed. Generators write up to 818; Python's int refuses very long numbers."""
 
 
 def is_tensile(name: str) -> bool:
-    """Whether `name` has the form of a Tensile name. Cheap: for sorting many kernels."""
+    """Return whether `name` has the form of a Tensile name; a cheap test for sorting many kernels."""
     bare = KERNEL_DESCRIPTOR.sub("", name)
     return bare.startswith(("Cij", "Custom_Cij", "CustomGSUs_Cij")) or bool(TILE.search(bare) and "_MI" in bare)
 
 
 def read_name(name: str) -> KernelName | None:
-    """`name` taken apart, or None if it is no Tensile name."""
+    """Return the parsed `name`, or None if it is no Tensile name."""
     if len(name) > LONGEST:
         return None
     bare = KERNEL_DESCRIPTOR.sub("", name.strip())
     custom = CUSTOM.fullmatch(bare)
-    head, tile, tokens = _parted(custom[2] if custom else bare)
+    head, tile, tokens = _split_at_tile(custom[2] if custom else bare)
     words: tuple[str, ...] = () if bare == name.strip() else (".kd: the kernel's descriptor, not its code",)
     helper = HELPER.fullmatch(head) if not custom and tile is None else None
     if helper:
@@ -116,7 +116,7 @@ def read_name(name: str) -> KernelName | None:
     instruction, tokens = _instruction((*(read[1] if read else ()), *tokens))
     keys = read_keys((token for token in tokens if token not in MARKS), KEYS if tile else FIRST_KEYS)
     words += tuple(f"{token}: {MARKS[token]}" for token in tokens if token in MARKS)
-    lost = 0 if custom else hashed(bare, keys)
+    lost = 0 if custom else hash_pieces(bare, keys)
     own = custom or read is None or any(HAND_WRITTEN.fullmatch(key.token) for key in keys)
     kind = Kind.CUSTOM if own else Kind.SHORTENED if lost else Kind.PRODUCT
     if kind is Kind.CUSTOM:
@@ -139,8 +139,8 @@ def read_name(name: str) -> KernelName | None:
     )
 
 
-def _parted(bare: str) -> tuple[str, tuple[int, int, int] | None, tuple[str, ...]]:
-    """What stands before the tile, the tile, and the tokens after it."""
+def _split_at_tile(bare: str) -> tuple[str, tuple[int, int, int] | None, tuple[str, ...]]:
+    """Return the text before the tile, the tile (None without one), and the tokens after it."""
     tokens = tuple(token for token in bare.split("_") if token)
     for index, token in enumerate(tokens):
         found = TILE.fullmatch(token)
@@ -161,7 +161,7 @@ def _instruction(tokens: tuple[str, ...]) -> tuple[Instruction | None, tuple[str
 
 
 def _dialect(instruction: Instruction | None, keys: tuple[Key, ...], head: str) -> Dialect:
-    """By keys and flags that only one of the two writes, else by the matrix instruction. Neither has a mark of its own."""
+    """Return the generator: by keys and flags that only one of the two writes, else by the matrix instruction."""
     names = {key.key for key in keys}
     if names & LITE_KEYS or LITE_FLAGS.search(head):
         return Dialect.TENSILE_LITE
@@ -176,13 +176,13 @@ def _own_word(token: str) -> str:
 
 
 def _helper(name: str, found: re.Match[str], words: tuple[str, ...]) -> KernelName:
-    """A kernel that goes with a product: `Cijk_SB_BiasS_PostGSU4_VW2`. Types: of the partial sums, of the result."""
+    """Parse the name of a helper kernel, e.g. `Cijk_SB_BiasS_PostGSU4_VW2`: types of partial sums and result, flags, keys."""
     tokens = found[2].split("_")
     types = types_of(tokens[0])
     parts = next((PARTIAL_SUMS.fullmatch(token) for token in tokens if PARTIAL_SUMS.fullmatch(token)), None)
     rest = [token for token in tokens[1:] if not PARTIAL_SUMS.fullmatch(token)]
-    flags, strange = flag_words(rest)
-    keys = read_keys(strange)
+    flags, unrecognised = flag_words(rest)
+    keys = read_keys(unrecognised)
     shown = " to ".join(TYPE_NAMES[each] for each in types) or tokens[0]
     purpose = f"adds up {parts[1]} partial sums, {shown}" if parts else f"scales C by beta before the product, {shown}"
     return KernelName(

@@ -1,8 +1,8 @@
-"""What one key of a Tensile name stands for.
+"""Describe what one key of a Tensile name means.
 
-A key is made of the capitals of a parameter's name: PrefetchGlobalRead is PGR. Tensile keeps digits (1LDSBuffer is 1LDSB),
-TensileLite doesn't (LDSB). Source of keys and parameters: the tables of both generators as printed by them, ROCm 6.2 to 7.1;
-the meanings are ours.
+A key consists of the capitals of a parameter's name: PrefetchGlobalRead is PGR. Tensile keeps digits (1LDSBuffer is 1LDSB),
+TensileLite doesn't (LDSB). Source of keys and parameters: the tables that both generators print, ROCm 6.2 to 7.1; the meanings
+are ours.
 """
 
 from collections.abc import Mapping
@@ -13,28 +13,31 @@ ON_OFF = {"0": "off", "1": "on"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
-    """`words` explains single values, by the text in the name. Only a value found there may be letters or nothing."""
+    """A parameter of the Tensile generators; `words` explains values by their text in a kernel name.
+
+    Only a value listed in `words` may be letters or empty; any other value must be a number.
+    """
 
     name: str
     meaning: str
     words: Mapping[str, str] = field(default_factory=dict)
 
 
-def of(name: str, meaning: str, words: Mapping[str, str] | None = None) -> Parameter:
-    """A parameter; with no `words` its value is a number."""
+def param(name: str, meaning: str, words: Mapping[str, str] | None = None) -> Parameter:
+    """Return the Tensile parameter `name` with its meaning; without `words`, its value must be a number."""
     return Parameter(name=name, meaning=meaning, words=words or {})
 
 
 def switch(name: str, meaning: str) -> Parameter:
-    """A parameter that is on or off."""
-    return of(name, meaning, ON_OFF)
+    """Return a Tensile parameter that is on or off."""
+    return param(name, meaning, ON_OFF)
 
 
-def each(
+def per_side(
     key: str, name: str, meaning: str, sides: Mapping[str, str], words: Mapping[str, str] | None = None
 ) -> dict[str, Parameter]:
-    """One parameter per side, which `sides` gives as its part of the parameter's name, and what to call it in the meaning."""
-    return {key.format(_capitals(side)): of(name.format(side), meaning.format(what), words) for side, what in sides.items()}
+    """Return one Tensile parameter per side; `sides` maps the part of its name (`A`) to its text in the meaning."""
+    return {key.format(_capitals(side)): param(name.format(side), meaning.format(what), words) for side, what in sides.items()}
 
 
 def _capitals(text: str) -> str:

@@ -1,12 +1,12 @@
-"""Keys of a Tensile name about the order of instructions, the sizes a kernel asks for, and how it was generated."""
+"""Keys of a Tensile name about instruction order, problem sizes that a kernel requires, and how it was generated."""
 
-from expctl.gpu.tensile.parameter import ON_OFF, Parameter, each, of, switch
+from expctl.gpu.tensile.parameter import ON_OFF, Parameter, param, per_side, switch
 
 NO_CONDITION = {"": "none"}
 SIDES = {"A": "A", "B": "B", "C": "C", "D": "D"}
 
 SCHEDULE_KEYS: dict[str, Parameter] = {
-    "SIA": of(
+    "SIA": param(
         "ScheduleIterAlg",
         "how loads and LDS traffic are placed in the loop",
         {
@@ -17,15 +17,17 @@ SCHEDULE_KEYS: dict[str, Parameter] = {
             "4": "by another scheduler",
         },
     ),
-    "GRPM": of("GlobalReadPerMfma", "loads placed per matrix instruction"),
-    "LWPM": of("LocalWritePerMfma", "writes to LDS placed per matrix instruction", {"n1": "auto"}),
-    "MGRIPM": of("MinGRIncPerMfma", "address steps of loads placed per matrix instruction at least", {"n1": "auto"}),
-    "ELFLR": of("ExtraLatencyForLR", "matrix instructions added between a read from LDS and its wait; negative: taken away"),
-    "EMLL": of("ExtraMiLatencyLeft", "slots added beside a matrix instruction for reads from LDS", {"n1": "auto"}),
+    "GRPM": param("GlobalReadPerMfma", "loads placed per matrix instruction"),
+    "LWPM": param("LocalWritePerMfma", "writes to LDS placed per matrix instruction", {"n1": "auto"}),
+    "MGRIPM": param("MinGRIncPerMfma", "address steps of loads placed per matrix instruction at least", {"n1": "auto"}),
+    "ELFLR": param("ExtraLatencyForLR", "matrix instructions added between a read from LDS and its wait; negative: taken away"),
+    "EMLL": param("ExtraMiLatencyLeft", "slots added beside a matrix instruction for reads from LDS", {"n1": "auto"}),
     "SGR": switch("ScheduleGlobalRead", "loads stand among the reads from LDS"),
     "SLW": switch("ScheduleLocalWrite", "writes to LDS stand among the reads"),
-    "SGROB": of("ScheduleGROverBarrier", "loads may move across the barrier", ON_OFF | {"n1": "auto"}),
-    "UCMLS": of("UseCustomMainLoopSchedule", "a schedule of the main loop written by hand", ON_OFF | {"n1": "if there is one"}),
+    "SGROB": param("ScheduleGROverBarrier", "loads may move across the barrier", ON_OFF | {"n1": "auto"}),
+    "UCMLS": param(
+        "UseCustomMainLoopSchedule", "a schedule of the main loop written by hand", ON_OFF | {"n1": "if there is one"}
+    ),
     "USI": switch("UseSubtileImpl", "the loop is scheduled by subtiles"),
     "EPS": switch("ExpandPointerSwap", "a second copy of the loop, so that switching LDS buffers costs no instruction"),
     "SNLL": switch("SuppressNoLoadLoop", "no copy of the loop without loads at its end"),
@@ -34,63 +36,65 @@ SCHEDULE_KEYS: dict[str, Parameter] = {
     "LT": switch("LoopTail", "sums of any length"),
     "OPLV": switch("OptPreLoopVmcnt", "exact waits before the loop"),
     "UMF": switch("UnrollMemFence", "a fence in each step of the loop"),
-    "ICIW": of("InitCIterWmma", "the first products need no zeroed accumulators", ON_OFF | {"n1": "auto"}),
+    "ICIW": param("InitCIterWmma", "the first products need no zeroed accumulators", ON_OFF | {"n1": "auto"}),
     "FDSI": switch("ForceDisableShadowInit", "accumulators are not zeroed while the first loads run"),
-    "APM": of(
+    "APM": param(
         "AggressivePerfMode",
         "wave priority is raised around the products",
         {"0": "off", "1": "on", "2": "on, and two waves per SIMD at most"},
     ),
     "UDFMAC": switch("UseDualFMAC", "two multiply-adds per instruction"),
     "SIP": switch("SwInstructionPrefetch", "the kernel fetches its own code ahead"),
-    "PSL": of("PerformanceSyncLocation", "where an extra barrier stands"),
-    "PWL": of("PerformanceWaitLocation", "where an extra wait stands"),
-    "PWC": of("PerformanceWaitCount", "how much that wait lets through"),
-    "ET": of(
+    "PSL": param("PerformanceSyncLocation", "where an extra barrier stands"),
+    "PWL": param("PerformanceWaitLocation", "where an extra wait stands"),
+    "PWC": param("PerformanceWaitCount", "how much that wait lets through"),
+    "ET": param(
         "EdgeType", "how the rim of C is handled", {"B": "branches", "SP": "pointers are shifted inside", "N": "not at all"}
     ),
-    "CDO": of("CheckDimOverflow", "32-bit overflow of sizes is checked", {"0": "off"}),
+    "CDO": param("CheckDimOverflow", "32-bit overflow of sizes is checked", {"0": "off"}),
     "CTDA": switch("CheckTensorDimAsserts", "the conditions on sizes are checked by the kernel"),
-    "ASEM": of("AssertSummationElementMultiple", "the sum's length is a multiple of this", {"1": "any"}),
-    "AF0EM": of("AssertFree0ElementMultiple", "M is a multiple of this", {"1": "any"}),
-    "AF1EM": of("AssertFree1ElementMultiple", "N is a multiple of this", {"1": "any"}),
-    "AFEM": of("AssertFree0ElementMultiple", "M is a multiple of this", {"1": "any"}),
-    "AFDBMTLGT": of("AssertFree1DivByMT1LowbitGT1", "N holds an even number of whole tiles", {"0": "not required"}),
-    "AKRSTWO": of("AssertKRingShiftTailWrapOnly", "a shifted sum may wrap only in its tail", {"0": "not required"}),
-    "AMAS": of(
+    "ASEM": param("AssertSummationElementMultiple", "the sum's length is a multiple of this", {"1": "any"}),
+    "AF0EM": param("AssertFree0ElementMultiple", "M is a multiple of this", {"1": "any"}),
+    "AF1EM": param("AssertFree1ElementMultiple", "N is a multiple of this", {"1": "any"}),
+    "AFEM": param("AssertFree0ElementMultiple", "M is a multiple of this", {"1": "any"}),
+    "AFDBMTLGT": param("AssertFree1DivByMT1LowbitGT1", "N holds an even number of whole tiles", {"0": "not required"}),
+    "AKRSTWO": param("AssertKRingShiftTailWrapOnly", "a shifted sum may wrap only in its tail", {"0": "not required"}),
+    "AMAS": param(
         "AssertMinApproxSize",
         "sizes below which the kernel is not used",
         {"0": "none", "2": "a few elements (source)", "3": "a few elements (assembly)"},
     ),
-    "ASE": of("AssertSizeEqual", "sizes that must be exactly this, as index and value", NO_CONDITION),
-    "ASGT": of("AssertSizeGreaterThan", "sizes that must be above this, as index and value", NO_CONDITION),
-    "ASLT": of("AssertSizeLessThan", "sizes that must be below this, as index and value", NO_CONDITION),
-    "ASM": of("AssertSizeMultiple", "sizes that must be a multiple of this, as index and value", NO_CONDITION),
-    **each("AS{}E", "AssertStride{}Equal", "strides of {} that must be exactly this, as index and value", SIDES, NO_CONDITION),
-    "AAV": of("AssertAlphaValue", "the only alpha", {"0": "any"}),
-    "ABV": of("AssertBetaValue", "the only beta", {"0": "any"}),
+    "ASE": param("AssertSizeEqual", "sizes that must be exactly this, as index and value", NO_CONDITION),
+    "ASGT": param("AssertSizeGreaterThan", "sizes that must be above this, as index and value", NO_CONDITION),
+    "ASLT": param("AssertSizeLessThan", "sizes that must be below this, as index and value", NO_CONDITION),
+    "ASM": param("AssertSizeMultiple", "sizes that must be a multiple of this, as index and value", NO_CONDITION),
+    **per_side(
+        "AS{}E", "AssertStride{}Equal", "strides of {} that must be exactly this, as index and value", SIDES, NO_CONDITION
+    ),
+    "AAV": param("AssertAlphaValue", "the only alpha", {"0": "any"}),
+    "ABV": param("AssertBetaValue", "the only beta", {"0": "any"}),
     "ACED": switch("AssertCEqualsD", "C and D must be one matrix"),
-    "AAIGTE": of("AssertAIGreaterThanEqual", "least arithmetic intensity", {"n1": "any"}),
-    "AAILTE": of("AssertAILessThanEqual", "greatest arithmetic intensity", {"n1": "any"}),
+    "AAIGTE": param("AssertAIGreaterThanEqual", "least arithmetic intensity", {"n1": "any"}),
+    "AAILTE": param("AssertAILessThanEqual", "greatest arithmetic intensity", {"n1": "any"}),
     "LEL": switch("LdcEqualsLdd", "C and D have one leading dimension"),
-    "S": of("Sparse", "4:2 structured sparsity", {"0": "none", "1": "A", "2": "B"}),
+    "S": param("Sparse", "4:2 structured sparsity", {"0": "none", "1": "A", "2": "B"}),
     "F16AI": switch("Fp16AltImpl", "half inputs go through the bfloat16 matrix instruction"),
     "F16AIR": switch("Fp16AltImplRound", "with rounding"),
     "PFD": switch("PackFreeDims", "free dimensions are treated as one"),
-    "PBD": of("PackBatchDims", "batch dimensions are treated as one", {"0": "off"}),
+    "PBD": param("PackBatchDims", "batch dimensions are treated as one", {"0": "off"}),
     "PSD": switch("PackSummationDims", "dimensions of the sum are treated as one"),
-    "PG": of("PackGranularity", "unit in which packed dimensions are divided"),
-    "UIIDU": of("UnrollIncIsDepthU", "the loop counts elements instead of iterations", {"0": "off"}),
-    "MDA": of("MagicDivAlg", "division by multiplication", {"0": "off", "1": "short", "2": "for every 32-bit number"}),
-    "ISA": of("ISA", "instruction set", {"000": "any: chosen at run time"}),
-    "KL": of("KernelLanguage", "language", {"A": "assembly", "S": "source (HIP)"}),
-    "K": of("Kernel", "marks a kernel, as against a whole solution", {"0": "no", "1": "yes"}),
-    "CKN": of("CustomKernelName", "name of a kernel written by hand", NO_CONDITION),
+    "PG": param("PackGranularity", "unit in which packed dimensions are divided"),
+    "UIIDU": param("UnrollIncIsDepthU", "the loop counts elements instead of iterations", {"0": "off"}),
+    "MDA": param("MagicDivAlg", "division by multiplication", {"0": "off", "1": "short", "2": "for every 32-bit number"}),
+    "ISA": param("ISA", "instruction set", {"000": "any: chosen at run time"}),
+    "KL": param("KernelLanguage", "language", {"A": "assembly", "S": "source (HIP)"}),
+    "K": param("Kernel", "marks a kernel, as against a whole solution", {"0": "no", "1": "yes"}),
+    "CKN": param("CustomKernelName", "name of a kernel written by hand", NO_CONDITION),
     "RK": switch("ReplacementKernel", "replaced by assembly written by hand"),
     "NR": switch("NoReject", "accepted although the checks refuse it"),
-    "DKP": of("DisableKernelPieces", "parts left out for debugging", {"0": "none"}),
+    "DKP": param("DisableKernelPieces", "parts left out for debugging", {"0": "none"}),
     "DAF": switch("DisableAtomicFail", "debugging of atomics"),
     "DVO": switch("DisableVgprOverlapping", "registers are not reused between loads and products"),
-    "MVN": of("MinVgprNumber", "least or greatest number of vector registers"),
-    "MTSM": of("MacroTileShapeMin", "least or greatest aspect of the macro tile"),
+    "MVN": param("MinVgprNumber", "least or greatest number of vector registers"),
+    "MTSM": param("MacroTileShapeMin", "least or greatest aspect of the macro tile"),
 }

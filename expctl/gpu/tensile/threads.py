@@ -1,4 +1,4 @@
-"""How many threads a workgroup of a Tensile kernel has, as far as the name says."""
+"""Compute the number of threads in a workgroup of a Tensile kernel, as far as the name tells."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ ASSUMED = "if the sum is not split within the workgroup, which the name leaves o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Threads:
-    """`workgroup` threads in `waves` of `wave` lanes; None is unknown. `assumed` says on what the figures rest."""
+    """Threads of a workgroup, its waves and the lanes of a wave, None where unknown; `assumed` names a condition, or is ""."""
 
     workgroup: int | None
     waves: int | None
@@ -19,7 +19,7 @@ class Threads:
 
 
 def threads(name: KernelName, arch: str = "") -> Threads:
-    """From WG when the name has it; else waves are the macro tile divided by what one wave, or one thread, computes.
+    """Return the threads by the key WG, else by the macro tile divided by what one wave or thread computes.
 
     `arch` (gfx1151, ...) gives the lanes of a wave where the name doesn't: libraries are built for waves of 32 from gfx10 on.
     """
@@ -39,7 +39,7 @@ def threads(name: KernelName, arch: str = "") -> Threads:
 
 
 def _share(name: KernelName) -> tuple[int, int] | None:
-    """Rows and columns of C for one wave, or for one thread where there is no matrix instruction."""
+    """Return the rows and columns of C that one wave computes, or one thread where there is no matrix instruction."""
     tiles, columns = name.value("MIWaveTile"), name.value("ThreadTile")
     instruction = name.instruction
     if instruction is None:

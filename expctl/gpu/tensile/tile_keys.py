@@ -1,37 +1,37 @@
-"""Keys of a Tensile name that say who computes what: tiles, waves, and the division of the sum."""
+"""Keys of a Tensile name about the division of work: tiles, waves, and splitting of the sum."""
 
-from expctl.gpu.tensile.parameter import Parameter, of, switch
+from expctl.gpu.tensile.parameter import Parameter, param, switch
 
 AUTO = "chosen by the generator or at launch"
 
 TILE_KEYS: dict[str, Parameter] = {
-    "TT": of(
+    "TT": param(
         "ThreadTile", "elements of C per thread; with matrix instructions: tiles of a wave in M, and columns of a wave in N"
     ),
-    "MIWT": of("MIWaveTile", "matrix-instruction tiles that one wave computes, in M and in N"),
-    "WG": of("WorkGroup", "threads in M, in N, and parts of the sum within the workgroup; the product is the workgroup"),
-    "WS": of("WavefrontSize", "lanes of a wave"),
-    "DU": of("DepthU", "steps of the sum per iteration of the main loop"),
-    "LU": of("LoopUnroll", "steps of the sum per iteration of the main loop, before it is split"),
-    "DULD": of("DepthULdsDivisor", "parts in which a loop iteration's data go through LDS"),
-    "MI": of("MatrixInstruction", "M, N, K and blocks of the matrix instruction"),
-    "MAC": of(
+    "MIWT": param("MIWaveTile", "matrix-instruction tiles that one wave computes, in M and in N"),
+    "WG": param("WorkGroup", "threads in M, in N, and parts of the sum within the workgroup; the product is the workgroup"),
+    "WS": param("WavefrontSize", "lanes of a wave"),
+    "DU": param("DepthU", "steps of the sum per iteration of the main loop"),
+    "LU": param("LoopUnroll", "steps of the sum per iteration of the main loop, before it is split"),
+    "DULD": param("DepthULdsDivisor", "parts in which a loop iteration's data go through LDS"),
+    "MI": param("MatrixInstruction", "M, N, K and blocks of the matrix instruction"),
+    "MAC": param(
         "MACInstruction", "vector instruction that multiplies and adds", {"MAD": "v_mad", "MAC": "v_mac", "FMA": "v_fma"}
     ),
     "MIAV": switch(
         "MIArchVgpr", "matrix instructions accumulate in ordinary vector registers instead of accumulation registers"
     ),
     "SS": switch("SourceSwap", "A and B change places in the matrix instruction, so that results lie ready for wide stores"),
-    "IU": of("InnerUnroll", "steps of the sum that are read from LDS together"),
-    "VW": of("VectorWidth", "neighbouring elements of C that a thread works on"),
-    "VWA": of("VectorWidthA", "neighbouring elements of A that a thread works on"),
-    "VWB": of("VectorWidthB", "neighbouring elements of B that a thread works on"),
-    "GSU": of(
+    "IU": param("InnerUnroll", "steps of the sum that are read from LDS together"),
+    "VW": param("VectorWidth", "neighbouring elements of C that a thread works on"),
+    "VWA": param("VectorWidthA", "neighbouring elements of A that a thread works on"),
+    "VWB": param("VectorWidthB", "neighbouring elements of B that a thread works on"),
+    "GSU": param(
         "GlobalSplitU",
         "workgroups that share the sum of one tile",
         {"0": "built without splitting", "1": "not split", "n1": AUTO, "M": "more than one; the number is given at launch"},
     ),
-    "GSUA": of(
+    "GSUA": param(
         "GlobalSplitUAlgorithm",
         "how the parts of a split sum meet",
         {
@@ -44,24 +44,24 @@ TILE_KEYS: dict[str, Parameter] = {
     "GSUC": switch("GlobalSplitUCoalesced", "workgroups of one part of the sum follow each other"),
     "GSUWGMRR": switch("GlobalSplitUWorkGroupMappingRoundRobin", "workgroups of one part of the sum are issued together"),
     "GSUSARR": switch("GlobalSplitUSummationAssignmentRoundRobin", "parts of a split sum take turns step by step"),
-    "MKFGSU": of("MinKForGSU", "least length of the sum for which splitting it is considered"),
+    "MKFGSU": param("MinKForGSU", "least length of the sum for which splitting it is considered"),
     "WSK": switch("WaveSplitK", "threads of one wave share the sum, instead of waves of the workgroup"),
     "WGR": switch("WorkGroupReduction", "a reduction across the workgroup, for the gradient of the bias"),
-    "WGM": of(
+    "WGM": param(
         "WorkGroupMapping",
         "height in tiles of the column that successive workgroups fill, for reuse in L2",
         {"0": "as the hardware assigns them", "1": "as the hardware assigns them"},
     ),
-    "WGMT": of("WorkGroupMappingType", "shape in which workgroups walk over C", {"B": "blocks", "Z": "a Z curve"}),
-    "WGMXCC": of(
+    "WGMT": param("WorkGroupMappingType", "shape in which workgroups walk over C", {"B": "blocks", "Z": "a Z curve"}),
+    "WGMXCC": param(
         "WorkGroupMappingXCC", "dies over which neighbouring workgroups are kept together", {"1": "not remapped", "n1": AUTO}
     ),
-    "WGMXCCG": of("WorkGroupMappingXCCGroup", "workgroups that are remapped over the dies as one group", {"n1": AUTO}),
-    "SFCWGM": of("SFCWGM", "grid of each level of the space-filling order of workgroups"),
-    "SFA": of("SpaceFillingAlgo", "order of workgroups at each level of a space-filling walk over C"),
-    "CD": of("ClusterDim", "workgroups of a cluster that share loaded data, in M and in N", {"1_1": "no cluster"}),
+    "WGMXCCG": param("WorkGroupMappingXCCGroup", "workgroups that are remapped over the dies as one group", {"n1": AUTO}),
+    "SFCWGM": param("SFCWGM", "grid of each level of the space-filling order of workgroups"),
+    "SFA": param("SpaceFillingAlgo", "order of workgroups at each level of a space-filling walk over C"),
+    "CD": param("ClusterDim", "workgroups of a cluster that share loaded data, in M and in N", {"1_1": "no cluster"}),
     "CB": switch("ClusterBarrier", "workgroups of a cluster wait for each other"),
-    "SK": of(
+    "SK": param(
         "StreamK",
         "work divided evenly over compute units, across tiles and the sum",
         {
@@ -71,27 +71,27 @@ TILE_KEYS: dict[str, Parameter] = {
             "3": "whole tiles first, then the even parts",
         },
     ),
-    "SKA": of(
+    "SKA": param(
         "StreamKAtomic",
         "how partial tiles of StreamK meet",
         {"0": "in a workspace, always in the same order", "1": "atomic adds"},
     ),
-    "SKFTR": of(
+    "SKFTR": param(
         "StreamKFixupTreeReduction", "how partial tiles of StreamK are added up", {"0": "one after the other", "1": "as a tree"}
     ),
     "SKFDPO": switch("StreamKForceDPOnly", "StreamK with whole tiles only"),
-    "SKXCCM": of(
+    "SKXCCM": param(
         "StreamKXCCMapping", "dies over which StreamK keeps neighbours together", {"0": "as the hardware assigns them"}
     ),
-    "DSK": of("DebugStreamK", "parts of StreamK left out for debugging", {"0": "none"}),
-    "PK": of("PersistentKernel", "workgroups per compute unit that stay and take tile after tile", {"0": "off", "n1": AUTO}),
+    "DSK": param("DebugStreamK", "parts of StreamK left out for debugging", {"0": "none"}),
+    "PK": param("PersistentKernel", "workgroups per compute unit that stay and take tile after tile", {"0": "off", "n1": AUTO}),
     "PKAB": switch("PersistentKernelAlongBatch", "staying workgroups also walk through the batch"),
     "PAP": switch("PrefetchAcrossPersistent", "the next tile's first loads start before this tile is stored"),
-    "PAPM": of("PrefetchAcrossPersistentMode", "where those early loads are placed"),
-    "MO": of("MaxOccupancy", "workgroups per compute unit at most; more LDS is taken to hold it"),
-    "MLDS": of("MaxLDS", "bytes of LDS that the kernel may take"),
-    "TVN": of("TotalVgprNumber", "vector registers in all"),
-    "MACI": of(
+    "PAPM": param("PrefetchAcrossPersistentMode", "where those early loads are placed"),
+    "MO": param("MaxOccupancy", "workgroups per compute unit at most; more LDS is taken to hold it"),
+    "MLDS": param("MaxLDS", "bytes of LDS that the kernel may take"),
+    "TVN": param("TotalVgprNumber", "vector registers in all"),
+    "MACI": param(
         "MACInstruction", "vector instruction that multiplies and adds", {"MAD": "v_mad", "MAC": "v_mac", "FMA": "v_fma"}
     ),
 }

@@ -1,4 +1,4 @@
-"""Types in Tensile names: `HHS`, `F8H`, `4xi8II`."""
+"""Number types in Tensile names: `HHS`, `F8H`, `4xi8II`."""
 
 import re
 
@@ -21,17 +21,17 @@ TYPE_NAMES = {
     "B6": "float6 e3m2",
     "F4": "float4 e2m1",
 }
-# The longest first: B8N is one type, not B8 and something.
+# Longest first, so that B8N isn't read as B8.
 TYPE = "|".join(sorted(TYPE_NAMES, key=len, reverse=True))
 ONE_TYPE = re.compile(TYPE, re.ASCII)
 TYPES = re.compile(f"(?:{TYPE})+", re.ASCII)
 
 
 def types_of(text: str) -> list[str]:
-    """The types written together in `text`; none if something else stands there."""
+    """Split `text` into its types, e.g. `F8H` into F8 and H; [] if it contains anything else."""
     return ONE_TYPE.findall(text) if TYPES.fullmatch(text) else []
 
 
 def type_words(text: str, between: str = " and ") -> str:
-    """`float16 and float32` for HS."""
+    """Return the names of types, e.g. `float16 and float32` for HS."""
     return between.join(TYPE_NAMES[each] for each in types_of(text))

@@ -1,4 +1,4 @@
-"""What lies between two builds of a kernel, in the terms of an inspection."""
+"""The difference between two builds of a kernel, figure by figure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ FIGURES = ("vgpr", "sgpr", "lds_bytes", "scratch_bytes", "spills", "code_bytes",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One figure on both sides; `delta` is b - a, `percent` of a. None where a side doesn't know it, or a is 0."""
+    """One figure of builds a and b; `delta` is b - a, `percent` is of a. None where a build lacks the figure, or a is 0."""
 
     name: str
     a: float | None
@@ -21,7 +21,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelChange:
-    """`same_code` is None when a hash is missing."""
+    """All changes of one kernel; `same_code` is None when the hash of a build is missing."""
 
     a: str
     b: str
@@ -35,7 +35,7 @@ class KernelChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InspectionChange:
-    """Kernels are paired by name; those left over in order, if both files have as many of them."""
+    """All changes between two files, and the names of kernels that only one of them has."""
 
     a: FileReport
     b: FileReport
@@ -45,7 +45,7 @@ class InspectionChange:
 
 
 def change_between(a: FileReport, b: FileReport) -> InspectionChange:
-    """From `a` to `b`."""
+    """Compare `a` to `b`. Kernels are paired by name, the others in order if both files have equally many of them."""
     right = {each.name: each for each in b.kernels}
     pairs = [(each, right[each.name]) for each in a.kernels if each.name in right]
     left_over = [each for each in a.kernels if each.name not in right]
@@ -77,7 +77,7 @@ def _kernel_change(a: KernelReport, b: KernelReport) -> KernelChange:
 
 
 def _changes(a: Mapping[str, int] | None, b: Mapping[str, int] | None) -> tuple[Change, ...]:
-    """One change per class that either side has, then the total; nothing when a side wasn't counted."""
+    """Return one change per instruction class of either side, then of the total; () when a side wasn't counted."""
     if a is None or b is None:
         return ()
     classes = [*a, *(name for name in b if name not in a)]

@@ -1,4 +1,4 @@
-"""What kinds of instructions a stretch of AMD assembly is made of, as it is written: a static count, not what is executed.
+"""Count the instructions of AMD assembly by class, as written (not as executed).
 
 Every instruction is in exactly one class. Mnemonics are those of gfx9 to gfx12: `ds_read_b128` and `ds_load_b128` count alike.
 """
@@ -11,16 +11,16 @@ from enum import StrEnum
 
 
 class InstructionClass(StrEnum):
-    """Order is the order of reports."""
+    """Classes of instructions, in the order of reports."""
 
     MATRIX = "matrix"
-    """v_wmma, v_swmmac, v_mfma, v_smfmac"""
+    """The instructions v_wmma, v_swmmac, v_mfma and v_smfmac."""
     PERMUTE = "v_perm"
     CONVERT = "v_cvt"
     DUAL = "v_dual"
-    """Two operations in one instruction."""
+    """The instructions v_dual_*, each of which does two operations."""
     LANE = "lane moves"
-    """v_readlane and v_writelane, which also carry spilled scalars, and accumulator moves on CDNA."""
+    """The instructions v_readlane and v_writelane, which also carry spilled scalars, and accumulator moves on CDNA."""
     VECTOR = "other vector ALU"
     GLOBAL_LOAD_128 = "global load b128"
     GLOBAL_LOAD = "global load narrow"
@@ -32,9 +32,9 @@ class InstructionClass(StrEnum):
     LDS_STORE_128 = "LDS store b128"
     LDS_STORE = "LDS store narrow"
     LDS_LANE = "LDS permute"
-    """ds_bpermute, ds_permute, ds_swizzle: lane exchange without memory."""
+    """The instructions ds_bpermute, ds_permute and ds_swizzle, which exchange lanes without memory."""
     SCRATCH = "scratch"
-    """Spills and private arrays."""
+    """Accesses to spilled registers and private arrays."""
     SCALAR_LOAD = "scalar load"
     SCALAR = "scalar ALU"
     BRANCH = "branch"
@@ -42,7 +42,7 @@ class InstructionClass(StrEnum):
     BARRIER = "barrier"
     PRIORITY = "s_setprio"
     HINT = "hint"
-    """No effect on results: s_delay_alu, s_clause, s_nop, cache control, ..."""
+    """Instructions without effect on results: s_delay_alu, s_clause, s_nop, cache control, ..."""
     OTHER = "other"
 
 
@@ -84,7 +84,7 @@ _CLASSES = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """One instruction. `line` counts from 1; `operands` is everything after the mnemonic, without the comment."""
+    """One instruction in line `line`, counted from 1; `operands` is the text after the mnemonic, without the comment."""
 
     line: int
     mnemonic: str
@@ -101,28 +101,28 @@ class Body:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loop:
-    """Statements first..end-1 of a body, which a branch at its end repeats."""
+    """Statements `first` to `end` - 1 of a body, which a branch at their end repeats."""
 
     first: int
     end: int
 
 
 def class_of(mnemonic: str) -> InstructionClass:
-    """`OTHER` for what has no class, so that nothing is left out of a total."""
+    """Return the class of an instruction; OTHER for an unknown one, so that totals are complete."""
     return next((kind for pattern, kind in _CLASSES if pattern.match(mnemonic)), InstructionClass.OTHER)
 
 
 def counts(statements: Sequence[Statement]) -> dict[str, int]:
-    """Instructions per class, in the order of the classes; classes without any are left out."""
+    """Return the number of instructions per class, in the order of classes; classes without any are left out."""
     found = Counter(class_of(each.mnemonic) for each in statements)
     return {kind.value: found[kind] for kind in InstructionClass if found[kind]}
 
 
 def hot_loop(body: Body) -> Loop | None:
-    """The innermost loop with the most matrix instructions; among equals, the one with the fewest others.
+    """Return the innermost loop with the most matrix instructions; among equals, the one with the fewest others.
 
-    A loop is a branch backwards, an innermost one holds no other. Nothing is executed, so this is a guess: for a kernel without
-    matrix instructions it is only the longest innermost loop.
+    A loop is a branch backwards, and an innermost one contains no other. This is a guess, since nothing is executed: without
+    matrix instructions it returns the longest innermost loop. None without a loop.
     """
     loops = []
     for index, each in enumerate(body.statements):

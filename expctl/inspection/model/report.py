@@ -1,4 +1,4 @@
-"""What is known of a kernel without running it: one report per kernel, whatever kind of file it came from."""
+"""Facts about kernels that are known without running them: one report per kernel, for all kinds of files."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from expctl.inspection.model.instruction_mix import Body
 
 
 class Form(StrEnum):
-    """What an inspected file is."""
+    """Kinds of files that `expctl inspect` reads."""
 
     SOURCE = "HIP source"
     ASSEMBLY = "assembly"
@@ -23,7 +23,7 @@ class Form(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
-    """What the compiler recorded of a kernel. `vgpr` is all that a wave gets, accumulation registers (`agpr`) among them."""
+    """Resources that the compiler recorded for a kernel; `vgpr` includes accumulation registers (`agpr`)."""
 
     name: str
     vgpr: int
@@ -34,19 +34,21 @@ class Resources:
     vgpr_spills: int
     sgpr_spills: int
     workgroup: int
-    """The largest that may be launched."""
+    """Most work-items of a workgroup that may be launched."""
     wave: int
     mode: ModeName
     code_bytes: int | None
     printed_occupancy: int | None
-    """What the compiler wrote beside its code, if it did."""
+    """Waves per SIMD that the compiler wrote beside the code; None if it did not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelReport:
-    """`occupancy` is LLVM's waves per SIMD, `limiter` and `headroom` belong to it; `resident` says what whole workgroups make
-    of it. `instructions` and `hot_loop` are counts per class, None where there is no assembly to count. None elsewhere: not
-    known, and `notes` say why."""
+    """Resources, occupancy and instructions of one kernel; `notes` say why a figure is None.
+
+    `occupancy` is LLVM's waves per SIMD, to which `limiter` and `headroom` belong; `resident` counts whole workgroups.
+    `instructions` and `hot_loop` are counts per class, None without assembly.
+    """
 
     name: str
     vgpr: int
@@ -75,7 +77,7 @@ class KernelReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileReport:
-    """`compiler` is empty for a file that needed none."""
+    """Reports of all kernels in a file; `compiler` is "" if none was needed."""
 
     file: str
     form: Form
@@ -88,7 +90,7 @@ class FileReport:
 def kernel_report(
     arch: str, resources: Resources, *, code_bytes: int | None, body: Body | None, code_hash: str | None
 ) -> KernelReport:
-    """Resources, what they mean for occupancy, and what the code is made of."""
+    """Make the report of one kernel from its resources, and from its code where there is assembly."""
     remarks: list[str] = []
     found = None
     if arch in ARCHITECTURES:
@@ -135,7 +137,7 @@ def kernel_report(
 
 
 def select(report: FileReport, name: str) -> FileReport:
-    """The report of the kernel `name`, else of those with `name` in theirs. Raises Refused if the file has none."""
+    """Return the report with only the kernel `name`, else those whose names contain it. Raises Refused if there is none."""
     exact = tuple(each for each in report.kernels if each.name == name)
     kept = exact or tuple(each for each in report.kernels if name in each.name)
     if not kept:

@@ -1,4 +1,4 @@
-"""Clang's -S text of an AMD GPU: kernels, what the compiler recorded of them, and their code."""
+"""Parse clang's assembly text (-S) for an AMD GPU: kernels, the metadata that the compiler wrote, and their code."""
 
 import re
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _END_OF_BODY = re.compile(r"^\s*\.(?:section|size|text)\b|^\.Lfunc_end")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssemblyText:
-    """`bodies` belongs to `kernels`, in their order."""
+    """A parsed assembly text; `bodies` are those of `kernels`, in the same order."""
 
     arch: str
     kernels: tuple[Resources, ...]
@@ -33,7 +33,7 @@ class AssemblyText:
 
 
 def parse_assembly(text: str, where: str) -> AssemblyText:
-    """Raises Refused if the text is not of an AMD GPU or has no kernel."""
+    """Parse `text`. Raises Refused if it is not for an AMD GPU, has no kernel, or its metadata can't be read."""
     target = _TARGET.search(text)
     if target is None:
         raise Refused(
@@ -77,12 +77,12 @@ def parse_assembly(text: str, where: str) -> AssemblyText:
 
 
 def kernel_names(text: str) -> tuple[str, ...]:
-    """The kernels of an assembly text."""
+    """Return the names of the kernels in an assembly text."""
     return tuple(found[1] for found in _DESCRIPTOR.finditer(text))
 
 
 def no_kernel(where: str) -> Refused:
-    """The refusal for a file without a kernel."""
+    """Return the error for a file without a kernel."""
     return Refused(
         "no kernel in this file",
         expected="at least one __global__ function",
@@ -93,7 +93,7 @@ def no_kernel(where: str) -> Refused:
 
 
 def _metadata(text: str, where: str) -> list[dict[str, Any]]:
-    """The kernels of the metadata note, which the text holds as YAML."""
+    """Return the metadata of all kernels, which the text contains as YAML. Raises Refused if it can't be read."""
     block = _METADATA.search(text)
     try:
         content = metadata_text.load(block[1].removesuffix("...\n")) if block else {}
@@ -110,7 +110,7 @@ def _metadata(text: str, where: str) -> list[dict[str, Any]]:
 
 
 def _numbered(entry: dict[str, Any]) -> dict[str, Any]:
-    """With the numbers as such; names stay text."""
+    """Return a kernel's metadata with text of numbers converted to int; names stay text."""
     return {
         key: int(value) if key in NUMBERS and isinstance(value, str) and _NUMBER.fullmatch(value) else value
         for key, value in entry.items()

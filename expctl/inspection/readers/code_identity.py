@@ -1,15 +1,15 @@
-"""What makes two builds the same code: the sections that are loaded, without debug information, notes and symbol names."""
+"""Hash machine code so that equal builds are recognised: without debug information, notes and symbol names."""
 
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
 
-# Sections that are loaded but name or describe rather than do: build ids, symbol tables, their hashes and addresses.
+# Loaded sections that only describe the code: build ids, symbol tables, their hashes and addresses.
 DESCRIPTIVE = (".note", ".dynsym", ".dynstr", ".hash", ".gnu.hash", ".gnu.version", ".dynamic", ".eh_frame", ".comment")
 
 
 def code_hash(artifact: Path) -> str:
-    """SHA-256 over name and contents of the loaded sections of an ELF file; of the whole file when it isn't ELF."""
+    """Return the SHA-256 of names and contents of an ELF file's loaded sections; of the whole file when it isn't ELF."""
     with open(artifact, "rb") as file:
         if file.read(4) != b"\x7fELF":
             file.seek(0)
@@ -26,9 +26,11 @@ def code_hash(artifact: Path) -> str:
 
 
 def kernel_hash(code: bytes, descriptor: bytes, shared: Iterable[bytes]) -> str:
-    """SHA-256 of one kernel of an AMD GPU: its instructions, its descriptor, and the functions and data that its file shares
-    among kernels, in any order. Of a relocatable file it depends on nothing else; in a linked one, instructions that address
-    data hold a distance."""
+    """Return the SHA-256 of one AMD kernel: its instructions, its descriptor, and the parts of the file that kernels share.
+
+    The order of `shared` doesn't matter. In a linked file, instructions that address data contain a distance, so the hash also
+    depends on the layout; in a relocatable file it doesn't.
+    """
     digest = hashlib.sha256()
     for part in (code, descriptor, *sorted(each for each in shared if each)):
         digest.update(f"{len(part)}\n".encode() + part)

@@ -1,4 +1,4 @@
-"""An AMD GPU's ELF: kernels, what their metadata says, and the identity of their machine code. Linked or relocatable."""
+"""Parse an AMD GPU's ELF file, linked or relocatable: kernels, their metadata, and hashes of their machine code."""
 
 import io
 import struct
@@ -29,7 +29,7 @@ _ALLOC, _EXECUTE = 0x2, 0x4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeObject:
-    """`hashes` belongs to `kernels`, in their order."""
+    """A parsed code object; `hashes` are those of `kernels`, in the same order."""
 
     arch: str
     kernels: tuple[Resources, ...]
@@ -37,7 +37,7 @@ class CodeObject:
 
 
 def parse_code_object(data: bytes, where: str) -> CodeObject:
-    """Raises Refused for what is no AMD GPU code object, is damaged, or has no kernel."""
+    """Parse `data`. Raises Refused if it is no code object of an AMD GPU, is damaged, or has no kernel."""
     from elftools.common.exceptions import ELFError
     from elftools.construct import ConstructError
     from elftools.elf.elffile import ELFFile
@@ -73,19 +73,19 @@ def parse_code_object(data: bytes, where: str) -> CodeObject:
     arch = arch_of_target(str(metadata.get("amdhsa.target", "")))
     if not arch.startswith("gfx9"):
         return CodeObject(arch=arch, kernels=tuple(kernels), hashes=tuple(hashes))
-    in_cu = tuple(replace(each, mode=ModeName.CU) for each in kernels)  # the bit means something else before gfx10
+    in_cu = tuple(replace(each, mode=ModeName.CU) for each in kernels)  # this descriptor bit has another meaning before gfx10
     return CodeObject(arch=arch, kernels=in_cu, hashes=tuple(hashes))
 
 
 def _without_entry(descriptor: bytes) -> bytes:
-    """The descriptor without the distance to the code, which depends on what else is in the file."""
+    """Return the descriptor without the offset to the code, which depends on the rest of the file."""
     return descriptor[: _ENTRY_OFFSET.start] + descriptor[_ENTRY_OFFSET.stop :]
 
 
 def _contents(elf: "ELFFile") -> tuple[dict[str, bytes], bytes]:
-    """Functions and data by name; and the data that no symbol covers (tables of a switch, literals), without padding.
+    """Return functions and data by symbol, and the data that no symbol covers (switch tables, literals) without padding.
 
-    A relocatable file's addresses count from the begin of the section.
+    Addresses in a relocatable file count from the begin of the section. Raises BadHeaders for a symbol outside its section.
     """
     from elftools.elf.sections import SymbolTableSection
 
@@ -120,7 +120,7 @@ def _contents(elf: "ELFFile") -> tuple[dict[str, bytes], bytes]:
 
 
 def _metadata(elf: "ELFFile") -> Any:
-    """The metadata note, from sections or (in a stripped file) from segments; None without one."""
+    """Return the metadata note, from sections or (in a stripped file) from segments; None without one."""
     for section in elf.iter_sections():
         if section["sh_type"] == "SHT_NOTE" and (found := _note(section.data())) is not None:
             return unpack(found)

@@ -1,4 +1,4 @@
-"""Whether an ELF file's headers stay within the file, before a reader follows them.
+"""Check that an ELF file's headers stay within the file, before a reader follows them.
 
 Source: the System V ABI, chapter 4 (64-bit, little-endian: what AMD GPUs have).
 """
@@ -14,11 +14,11 @@ _COMPRESSED = 1 << 11
 
 
 class BadHeaders(Exception):
-    """A header names bytes that the file doesn't have, or a form that no code object uses."""
+    """An ELF header refers to bytes outside the file, or has a form that no code object uses."""
 
 
 def check_bounds(data: bytes) -> None:
-    """Raises BadHeaders for a file that isn't 64-bit little-endian ELF, or one whose tables, sections or segments leave it."""
+    """Raise BadHeaders unless `data` is 64-bit little-endian ELF whose tables, sections and segments lie within it."""
     if not data.startswith(_MAGIC_64_LITTLE) or len(data) < _HEADER.size:
         raise BadHeaders("not 64-bit little-endian ELF, or cut off in its header")
     (*_, segments_at, sections_at, _flags, _size, segment_size, segments, section_size, sections, _names) = _HEADER.unpack_from(

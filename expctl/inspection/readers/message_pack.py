@@ -1,6 +1,6 @@
-"""Decodes the MessagePack that code objects keep their metadata in: nil, booleans, integers, floats, text, bytes, lists, maps.
+"""Decode MessagePack, the format of a code object's metadata.
 
-Source: github.com/msgpack/msgpack/spec.md.
+Source: github.com/msgpack/msgpack/spec.md, without extension types.
 """
 
 import struct
@@ -10,11 +10,11 @@ DEPTH_MAX = 32
 
 
 class BadMessage(Exception):
-    """The bytes are cut off, or hold a type that metadata doesn't use."""
+    """MessagePack data that are cut off, or contain a type that metadata doesn't use."""
 
 
 def unpack(data: bytes) -> Any:
-    """The first value of `data`; what follows it is padding. Raises BadMessage."""
+    """Return the first value in `data` and ignore padding after it. Raises BadMessage."""
     try:
         return _Reader(data).value(0)
     except (struct.error, IndexError, UnicodeDecodeError, TypeError) as error:

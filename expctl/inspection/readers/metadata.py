@@ -1,4 +1,4 @@
-"""The AMDGPU metadata of one kernel: the same keys in a code object's note (msgpack) and in assembly text (YAML).
+"""Read the AMDGPU metadata of one kernel: equal keys in a code object's note (msgpack) and in assembly text (YAML).
 
 Source: LLVM's AMDGPU usage guide, "Code Object V3 and above Metadata".
 """
@@ -21,7 +21,7 @@ REQUIRED = (
 )
 
 _COUNT, _BYTES = (0, 1024), (0, (1 << 32) - 1)
-# What can be true at all, of any GPU; whether this GPU can do it is a question of occupancy.
+# Ranges that hold for every GPU; the limits of one GPU are checked when its occupancy is computed.
 NUMBERS = {
     ".vgpr_count": _COUNT,
     ".agpr_count": _COUNT,
@@ -36,14 +36,14 @@ NUMBERS = {
 
 
 def arch_of_target(target: str) -> str:
-    """The processor of `amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`."""
+    """Return the processor in a target, e.g. gfx90a for `amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-`."""
     return target.rsplit("--", 1)[-1].split(":", 1)[0]
 
 
 def resources_of(
     entry: Mapping[str, Any], *, mode: ModeName, code_bytes: int | None, printed_occupancy: int | None, where: str
 ) -> Resources:
-    """Raises Refused if a key is missing, is no number, or has a value that no kernel has."""
+    """Return the resources in a kernel's metadata. Raises Refused for a missing key, and a value that no kernel has."""
     present = {key: entry[key] for key in NUMBERS if key in entry}
     numbers = {key: value for key, value in present.items() if isinstance(value, int) and not isinstance(value, bool)}
     missing = [key for key in REQUIRED if key not in entry]

@@ -1,6 +1,7 @@
-"""Reads the YAML that clang writes metadata in: maps, lists and text, without tags, aliases and deep nesting.
+"""Read the YAML of clang's metadata: maps, lists and text, without tags, aliases and deep nesting.
 
-Event by event: the loaders of the YAML package recurse, in C without a limit, and turn damaged scalars into odd exceptions.
+It reads YAML events: the loaders of the YAML package recurse (in C, without a limit), and raise odd exceptions for damaged
+scalars.
 """
 
 from typing import Any
@@ -9,16 +10,16 @@ DEPTH_MAX = 32
 
 
 class BadMetadata(Exception):
-    """The text is no YAML, or uses of it what clang doesn't."""
+    """Text that is no YAML, or uses YAML features that clang doesn't."""
 
 
 def load(text: str) -> Any:
-    """The first document: dict, list or str; None for an empty text. Raises BadMetadata."""
+    """Return the first document as dict, list or str; None for an empty text. Raises BadMetadata."""
     import yaml
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
     root: list[Any] = []
-    stack: list[list[Any]] = [root]  # a map's keys and values alternate
+    stack: list[list[Any]] = [root]  # open collections; in a map, keys and values alternate
     try:
         for event in yaml.parse(text, Loader=loader):
             if isinstance(event, yaml.AliasEvent):
@@ -34,7 +35,7 @@ def load(text: str) -> Any:
                 stack[-1].append(_map(items) if isinstance(event, yaml.MappingEndEvent) else items)
             elif isinstance(event, yaml.DocumentEndEvent):
                 break
-    except UnicodeEncodeError as error:  # surrogates stand for what could not be decoded
+    except UnicodeEncodeError as error:  # the file's reader decoded bad bytes to surrogates
         raise BadMetadata("bytes that are not UTF-8") from error
     except yaml.YAMLError as error:
         raise BadMetadata(str(error)) from error

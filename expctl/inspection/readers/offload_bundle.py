@@ -1,4 +1,4 @@
-"""Clang's offload bundle: code objects of several GPUs in one file, as hipcc writes them.
+"""Read clang's offload bundle: code objects of several GPUs in one file, as hipcc writes them.
 
 Source: clang's documentation, "Clang Offload Bundler".
 """
@@ -17,24 +17,24 @@ ENTRIES_MAX = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One GPU's code object; `target` is for example hipv4-amdgcn-amd-amdhsa--gfx1151."""
+    """One part of a bundle; `target` is for example hipv4-amdgcn-amd-amdhsa--gfx1151."""
 
     target: str
     contents: bytes
 
     @property
     def arch(self) -> str:
-        """Empty for the host's part."""
+        """Return the GPU's architecture; "" for the part of the host CPU."""
         return arch_of_target(self.target) if self.target.startswith("hip") else ""
 
 
 def is_bundle(data: bytes) -> bool:
-    """Whether the file says so, compressed or not."""
+    """Return whether `data` begins like an offload bundle, compressed or not."""
     return data.startswith((MAGIC, COMPRESSED))
 
 
 def device_entry(data: bytes, arch: str, where: str) -> bytes:
-    """The code object for `arch`; the only one when `arch` is empty. Raises Refused."""
+    """Return the code object for `arch`, or the only one when `arch` is "". Raises Refused without exactly one."""
     if data.startswith(COMPRESSED):
         raise Refused(
             "this offload bundle is compressed",

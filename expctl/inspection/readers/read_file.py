@@ -1,4 +1,4 @@
-"""Looks into one file, whatever it is: a HIP source, clang's assembly of it, or a code object."""
+"""Inspect one file, whatever its kind: a HIP source, clang's assembly, or a code object."""
 
 import re
 from pathlib import Path
@@ -22,7 +22,7 @@ NEEDS_TEXT = "instruction classes and the hot loop need assembly: give the sourc
 
 
 def inspect(path: Path, options: Options) -> FileReport:
-    """The report; `options.arch` may be empty: then what the file says, else gfx1151. Raises Refused."""
+    """Return the report of a file, for `options.arch`, else the GPU that the file names, else gfx1151. Raises Refused."""
     data = kernel_bytes(path)
     if options.arch and not _AMD.fullmatch(options.arch):
         raise Refused(

@@ -1,4 +1,4 @@
-"""Occupancy in words: LLVM's figure, what is resident, and how far the next steps are."""
+"""Occupancy as text: LLVM's figure, resident workgroups, and the distance to the next change."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from expctl.gpu.occupancy import Occupancy, Resident
 
 
 def occupancy_lines(found: Occupancy) -> list[str]:
-    """For the calculator."""
+    """Return the lines that `expctl occupancy` prints."""
     nvidia = found.resident[0].mode is ModeName.SM
     label, unit = ("warps", "per scheduler") if nvidia else ("LLVM", "waves per SIMD")
     return [
@@ -20,7 +20,7 @@ def occupancy_lines(found: Occupancy) -> list[str]:
 
 
 def resident_lines(resident: Sequence[Resident], naive_percent: float | None) -> list[str]:
-    """One line per mode, and the naive figure under its name."""
+    """Return one line per mode with its resident workgroups, and one with the naive figure unless that is None."""
     lines = [f"{'resident' if i == 0 else '':<9} {_resident_phrase(each)}" for i, each in enumerate(resident)]
     if resident and all(each.obstacle for each in resident):
         lines.insert(0, f"{'launch':<9} impossible: not one workgroup fits, though the compiler counts its waves")
@@ -39,14 +39,14 @@ def _resident_phrase(each: Resident) -> str:
 
 
 def headroom_phrase(room: Headroom) -> str:
-    """`5 more VGPR keep it, 19 fewer give 9; 128 more B of LDS keep it`."""
+    """Return the headroom as text, e.g. `5 more VGPR keep it, 19 fewer give 9; 128 more B of LDS keep it`."""
     vgpr = _steps(room.vgpr_more, room.vgpr_fewer, room.vgpr_fewer_gives, "VGPR")
     lds = _steps(room.lds_bytes_more, room.lds_bytes_fewer, room.lds_bytes_fewer_gives, "B of LDS")
     return "; ".join((vgpr, lds))
 
 
 def count(number: int, noun: str) -> str:
-    """`1 wave`, `2 waves`."""
+    """Return a number with its noun in singular or plural, e.g. `1 wave` or `2 waves`."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 

@@ -1,4 +1,4 @@
-"""An inspection for a terminal: each kernel's figures and mix of instructions, or two builds side by side."""
+"""An inspection as text: each kernel's figures and instruction mix, or two builds side by side."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ SAME_CODE = {True: "machine code unchanged", False: "machine code differs", None
 
 
 def report_lines(report: FileReport) -> list[str]:
-    """The file, then its kernels."""
+    """Return lines about the file and each of its kernels."""
     by = f", {one_line(report.compiler)}" if report.compiler else ""
     lines = [f"{one_line(report.file)}  {report.form} for {one_line(report.arch)}{by}"]
     for kernel in report.kernels:
@@ -22,7 +22,7 @@ def report_lines(report: FileReport) -> list[str]:
 
 
 def change_lines(change: InspectionChange) -> list[str]:
-    """Two columns and the change, kernel by kernel."""
+    """Return lines with the figures of both builds and their change, kernel by kernel."""
     lines = [
         f"a  {one_line(change.a.file)}  {change.a.form} for {one_line(change.a.arch)}",
         f"b  {one_line(change.b.file)}  {change.b.form} for {one_line(change.b.arch)}",

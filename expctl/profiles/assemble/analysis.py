@@ -1,4 +1,4 @@
-"""What a kernel's figures mean on its device: occupancy, rates, the place under the roof, the bound."""
+"""Evaluate the figures of kernels on their GPU: occupancy, FLOP/s and bytes per second, position under the roofline, bound."""
 
 import math
 import re
@@ -21,13 +21,15 @@ CLOCKS_HZ = ("gpc__cycles_elapsed.avg.per_second", "smsp__cycles_elapsed.avg.per
 ACTIVE_CYCLES = "GRBM_GUI_ACTIVE"
 LEAST = "bytes: each matrix once, the least there can be"
 CLOCK_NEEDS_NS = 50_000
-"""GRBM_GUI_ACTIVE counts some microseconds around the kernel too; on a shorter one it says nothing of the clock."""
+"""Shortest kernel whose clock is computed from GRBM_GUI_ACTIVE, which also counts a few microseconds around the kernel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """What the user knows and no profile holds. `types` are of A, B and C; `moves` are (expression on names, bytes per
-    call)."""
+    """Facts that the user gives on the command line: M, N and K, number types, bytes moved, clock, bandwidth.
+
+    `types` are those of A, B and C; `moves` are pairs of a pattern for kernel names and the bytes that a call moves.
+    """
 
     size: tuple[int, int, int] | None = None
     types: tuple[str, str, str] = ("f16", "f16", "f16")
@@ -39,7 +41,10 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """Per kernel name; `peak` is of the device that the run's only or first GPU is."""
+    """Kernels with their occupancy, roofline positions by kernel name, and `peak`, the limits of the run's GPU.
+
+    `peak` is None where the run used several kinds of GPU or an unknown one.
+    """
 
     kernels: tuple[Kernel, ...]
     positions: Mapping[str, Position]
@@ -47,7 +52,7 @@ class Analysis:
 
 
 def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> Analysis:
-    """Occupancy and position of `kernels`."""
+    """Return occupancies and roofline positions of `kernels`, a selection of the profile's."""
     device = profile.devices[0] if profile.devices else Device(name="")
     alike = {(each.arch, each.product) for each in profile.devices}
     peak = peak_of(device.arch, device.product, device.units, device.clock_mhz) if len(alike) == 1 else None
@@ -63,30 +68,33 @@ def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> An
 
 
 def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) -> tuple[Kernel, ...]:
-    """`kernels`, all of them unless given, with the occupancy of their main launches where one GPU ran them."""
+    """Return `kernels` (default: all of the profile) with the occupancy of the launch that takes the most time.
+
+    Occupancy stays None where GPUs of several architectures ran.
+    """
     arch = profile.devices[0].arch if len({each.arch for each in profile.devices}) == 1 else ""
     units = profile.devices[0].units if len({each.units for each in profile.devices}) == 1 else None
     occupancies = Occupancies()
     found = []
     for kernel in profile.kernels if kernels is None else kernels:
-        occupancy, note = occupancies.of(kernel.launch, arch)
+        occupancy, note = occupancies.compute(kernel.launch, arch)
         found.append(replace(kernel, occupancy=occupancy, occupancy_note=note, units=units))
     return tuple(found)
 
 
 def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, *, is_main: bool) -> Work:
-    """What one call does, on average, and where each figure comes from."""
+    """Return the mean work of one call of `kernel`: FLOP, bytes, clock, busy units, and where each figure comes from."""
     duration = kernel.mean_ns or 0.0
     moved, moved_from = _bytes(kernel, problem, duration, is_main=is_main)
     flop = 2.0 * math.prod(problem.size) if problem.size and is_main else None
     a, b, _ = problem.types
     kind = max(a, b, key=lambda each: BYTES_OF[each])
-    said = [moved_from] if moved_from else []
+    sources = [moved_from] if moved_from else []
     if flop is not None:
-        said.append("FLOP: 2 M N K of --size" + ("" if problem.types_given else "; arithmetic assumed f16 (--types)"))
+        sources.append("FLOP: 2 M N K of --size" + ("" if problem.types_given else "; arithmetic assumed f16 (--types)"))
     counters = kernel.counters
     clock, clock_from = _clock(profile, kernel, problem, device)
-    said += [clock_from] if clock_from else []
+    sources += [clock_from] if clock_from else []
     return Work(
         duration_ns=duration,
         flop=flop,
@@ -98,7 +106,7 @@ def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, 
         clock_mhz=clock,
         compute_percent=counters.get(SM_BUSY),
         memory_percent=next((counters[name] for name in MEMORY_BUSY if name in counters), None),
-        from_what=tuple(said),
+        from_what=tuple(sources),
     )
 
 

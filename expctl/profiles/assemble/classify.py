@@ -1,4 +1,4 @@
-"""The class of a kernel, from its name alone. The first rule that matches decides, so the specific ones stand first."""
+"""Classify kernels by name. The first rule that matches decides, so more specific rules come first."""
 
 import re
 
@@ -46,15 +46,15 @@ _RULES: tuple[tuple[KernelClass, str], ...] = (
 )  # fmt: skip
 _TRITON_REDUCTION = re.compile(r"^triton_(red|per)_")
 _WRAPPER = re.compile(r"(elementwise|index)_kernel")
-"""What PyTorch launches for every functor: the functor says what it does."""
+"""Function names that PyTorch gives to every functor it launches; the functor's name tells what it does."""
 _COPYING = re.compile(r"\w*copy_kernel|FillFunctor")
 _COMPILED = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _RULES)
 
 
 def classify(name: str) -> KernelClass:
-    """The class of the kernel `name`, mangled or not; OTHER when no rule knows it."""
+    """Return the class of the kernel `name`, mangled or not; OTHER when no rule matches."""
     name = UNNAMED.sub("", name)
-    head = function_name(name)  # a template argument such as `CopyFunctor` must not outvote it
+    head = function_name(name)  # the function's own name decides before a template argument such as `CopyFunctor`
     if _WRAPPER.search(head) and _COPYING.search(name):
         return KernelClass.COPY
     if _TRITON_REDUCTION.match(head) and not re.search(r"norm|softmax|copy", head):

@@ -1,4 +1,4 @@
-"""Which GPU each dispatch ran on, from what the files say, the folder's agent list, the user, or the name of a kernel."""
+"""Find out which GPU each dispatch ran on: from the file, the folder's agent list, `--arch`, or a Tensile kernel's name."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,7 @@ _TENSILE_ISA = re.compile(r"_ISA(\d{3,4}[a-f]?)_")
 
 
 def known_devices(parts: Sequence[RawProfile], agents: Mapping[str, Device], arch: str) -> tuple[dict[str, Device], list[str]]:
-    """Devices by the keys of the parts, and notes. `arch` overrules the files, "" leaves it to them."""
+    """Return the devices by the names that the parts use, and notes; a non-empty `arch` overrules the files."""
     keys = dict.fromkeys(raw.device for part in parts for raw in part.launches.values())
     listed: dict[str, Device] = {**agents}
     for part in parts:
@@ -32,7 +32,7 @@ def known_devices(parts: Sequence[RawProfile], agents: Mapping[str, Device], arc
 
 
 def _unnamed(parts: Sequence[RawProfile], devices: Iterable[Device]) -> str:
-    """What --arch would be good for. CUDA's tools count workgroups, and write registers that need no correction."""
+    """Return a note on what --arch would add when no file names the GPU's architecture."""
     if product := next((each.product for each in devices if each.product), ""):
         return f"GPU: {one_line(product, 60)} isn't known here, and so aren't its occupancy and its limits"
     if parts[0].grid_unit is GridUnit.WORKGROUPS:
@@ -41,6 +41,6 @@ def _unnamed(parts: Sequence[RawProfile], devices: Iterable[Device]) -> str:
 
 
 def _from_names(names: Iterable[str]) -> str:
-    """The one instruction set that Tensile names carry (`ISA1151`), "" for none or several."""
+    """Return the instruction set in Tensile kernel names (`_ISA1151_` means gfx1151); "" for none or several."""
     seen = {match[1] for name in names if (match := _TENSILE_ISA.search(name))}
     return f"gfx{seen.pop()}" if len(seen) == 1 else ""

@@ -1,4 +1,4 @@
-"""How a kernel was launched: raw counts corrected, equal launches put together, and the occupancy that follows."""
+"""Correct the register counts of launches, merge equal launches, and compute their occupancy."""
 
 import math
 from collections.abc import Iterable
@@ -10,13 +10,16 @@ from expctl.gpu.headroom import Usage
 from expctl.gpu.occupancy import Occupancy, architecture, occupancy
 from expctl.profiles.model.kernel_profile import GridUnit, Launch
 from expctl.profiles.raw.profile import RawLaunch
-from expctl.profiles.roofline.reported_registers import Reading, corrected
+from expctl.profiles.roofline.reported_registers import RegisterRules, corrected
 
 
 def launches_of(
-    raws: Iterable[tuple[RawLaunch, GridUnit, Reading, int, int | None]],
+    raws: Iterable[tuple[RawLaunch, GridUnit, RegisterRules, int, int | None]],
 ) -> tuple[Launch, ...]:
-    """Launches of one kernel from (raw, its unit, how to read its registers, calls, time); most time first."""
+    """Return the launches of one kernel, most time first, with equal ones merged.
+
+    `raws` are (raw launch, unit of its grid, how to read its registers, calls, total ns or None).
+    """
     calls: dict[Launch, int] = {}
     times: dict[Launch, int] = {}
     for raw, unit, how, count, time in raws:
@@ -28,8 +31,8 @@ def launches_of(
     return tuple(replace(each, calls=calls[each], total_ns=times.get(each)) for each in ordered)
 
 
-def launch_of(raw: RawLaunch, unit: GridUnit, how: Reading) -> Launch:
-    """What is known and true of a raw launch."""
+def launch_of(raw: RawLaunch, unit: GridUnit, how: RegisterRules) -> Launch:
+    """Return a raw launch with corrected registers and its number of workgroups; None is what can't be known."""
     registers = corrected(how, raw.vgpr, raw.accum, raw.sgpr)
     size = math.prod(raw.workgroup) if raw.workgroup else raw.workgroup_size
     return Launch(
@@ -58,13 +61,13 @@ def _groups(raw: RawLaunch, unit: GridUnit, size: int | None) -> int | None:
 
 
 class Occupancies:
-    """Occupancy of launches; equal ones are computed once."""
+    """Computes occupancies of launches, equal ones only once."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, int, int, int, int], tuple[Occupancy | None, str]] = {}
 
-    def of(self, launch: Launch, arch: str) -> tuple[Occupancy | None, str]:
-        """The occupancy, or why there is none."""
+    def compute(self, launch: Launch, arch: str) -> tuple[Occupancy | None, str]:
+        """Return the occupancy of `launch` on `arch` and "", or None and the reason."""
         if arch not in ARCHITECTURES:
             return None, f"no occupancy figures for {arch}" if arch else "the GPU isn't known"
         if launch.vgpr is None or launch.workgroup_size is None:

@@ -1,4 +1,4 @@
-"""From what files gave to one profile: kernels grouped by name, corrected, classed, with the device's busy time."""
+"""Make one profile of the data of all files: kernels grouped by name, corrected and classified, and each device's busy time."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,10 +9,10 @@ from expctl.profiles.assemble.classify import classify
 from expctl.profiles.assemble.devices import known_devices
 from expctl.profiles.assemble.launches import launches_of
 from expctl.profiles.model.kernel_profile import Copy, Device, GridUnit, Kernel, Profile, Source, Timeline
-from expctl.profiles.raw.dispatch_stats import LAUNCH_GAP_MOST_NS, Track, median, repeat_deviation, sample_deviation
-from expctl.profiles.raw.profile import Counted, Moved, RawLaunch, RawProfile, Statistic
-from expctl.profiles.raw.sanity_limits import hold
-from expctl.profiles.roofline.reported_registers import Reading, reading
+from expctl.profiles.raw.dispatch_stats import LAUNCH_GAP_MOST_NS, Intervals, median, repeat_deviation, sample_deviation
+from expctl.profiles.raw.profile import CopyTotals, CounterTotals, RawLaunch, RawProfile, Statistic
+from expctl.profiles.raw.sanity_limits import check_limits
+from expctl.profiles.roofline.reported_registers import RegisterRules, register_rules
 from expctl.profiles.run_folder import Run
 
 ROCPROF = (Source.ROCPD, Source.ROCPROF_CSV, Source.ROCPROF_JSON, Source.ROCPROF_COUNTERS)
@@ -20,43 +20,46 @@ ROCPROF = (Source.ROCPD, Source.ROCPROF_CSV, Source.ROCPROF_JSON, Source.ROCPROF
 
 @dataclass(slots=True)
 class _Group:
-    """All that is known of one kernel's name."""
+    """All dispatches and statistics of one kernel name."""
 
     durations: list[list[int]] = field(default_factory=list)
-    raws: list[tuple[RawLaunch, GridUnit, Reading, int, int | None]] = field(default_factory=list)
+    raws: list[tuple[RawLaunch, GridUnit, RegisterRules, int, int | None]] = field(default_factory=list)
     untimed: int = 0
     statistics: list[Statistic] = field(default_factory=list)
 
 
 def assemble(path: Path, run: Run, arch: str) -> Profile:
-    """The profile; `arch` overrules what the files say of the GPU, "" leaves it to them."""
+    """Return the profile of `run`; a non-empty `arch` overrules the GPU that the files name.
+
+    Raises Refused for times and counters that no GPU has.
+    """
     parts = run.timed
     for each in (*parts, *run.counted):
-        each.tally.settle()
-    wild = [note for each in (*parts, *run.counted, *run.copies, *run.told_again) for note in hold(each)]
+        each.timing.finish()
+    limit_notes = [note for each in (*parts, *run.counted, *run.copies, *run.summaries) for note in check_limits(each)]
     devices, notes = known_devices(parts, run.agents, arch)
-    readings = _readings(parts, devices)
-    groups = _groups(parts, devices, readings)
+    rules = _register_rules(parts, devices)
+    groups = _groups(parts, devices, rules)
     counters = _counters((*parts, *run.counted))
     timed = [_kernel(name, group, counters.get(name, {})) for name, group in groups.items()]
     total = sum(kernel.total_ns or 0 for kernel in timed)
     for each in parts:
-        if each.tally.impossible:
+        if each.timing.impossible:
             notes.append(
-                f"times: {each.tally.impossible} dispatches end before they begin, or have no times (0 to 0), and are left out "
-                f"({Path(each.file).name})"
+                f"times: {each.timing.impossible} dispatches end before they begin, or have no times (0 to 0), and are left "
+                f"out ({Path(each.file).name})"
             )
     for each in (*parts, *run.copies):
         if each.impossible_copies:
             notes.append(f"copies: {each.impossible_copies} end before they begin and are left out ({Path(each.file).name})")
-    notes += wild
-    notes += [note for each in readings.values() for note in each.notes]
-    notes += [note for each in parts for note in each.notes] + run.notes + _compared(parts, run.told_again)
-    notes += _uncalled(sorted(counters.keys() - groups.keys()))
+    notes += limit_notes
+    notes += [note for each in rules.values() for note in each.notes]
+    notes += [note for each in parts for note in each.notes] + run.notes + _compare_with_summaries(parts, run.summaries)
+    notes += _unmatched_counters(sorted(counters.keys() - groups.keys()))
     kernels = sorted(
-        (_shared(kernel, total) for kernel in timed), key=lambda each: (-(each.total_ns or 0), -each.calls, each.name)
+        (_with_share(kernel, total) for kernel in timed), key=lambda each: (-(each.total_ns or 0), -each.calls, each.name)
     )
-    everything = (*parts, *run.counted, *run.told_again, *run.copies)
+    everything = (*parts, *run.counted, *run.summaries, *run.copies)
     return Profile(
         path=str(path),
         source=parts[0].source if parts else Source.ROCPROF_CSV,
@@ -73,26 +76,28 @@ def assemble(path: Path, run: Run, arch: str) -> Profile:
     )
 
 
-def _readings(parts: Sequence[RawProfile], devices: Mapping[str, Device]) -> dict[str, Reading]:
-    """How to read registers, by architecture; what NVIDIA's tools write needs no correction."""
+def _register_rules(parts: Sequence[RawProfile], devices: Mapping[str, Device]) -> dict[str, RegisterRules]:
+    """Return how to read register counts, by architecture; counts of NVIDIA's tools need no correction and are not in it."""
     raws = [raw for part in parts if part.source in ROCPROF for raw in part.launches.values()]
     archs = dict.fromkeys(devices[raw.device].arch for raw in raws)
     return {
-        arch: reading(arch, [(raw.vgpr, raw.accum, raw.sgpr) for raw in raws if devices[raw.device].arch == arch])
+        arch: register_rules(arch, [(raw.vgpr, raw.accum, raw.sgpr) for raw in raws if devices[raw.device].arch == arch])
         for arch in archs
     }
 
 
-def _groups(parts: Sequence[RawProfile], devices: Mapping[str, Device], readings: Mapping[str, Reading]) -> dict[str, _Group]:
+def _groups(
+    parts: Sequence[RawProfile], devices: Mapping[str, Device], rules: Mapping[str, RegisterRules]
+) -> dict[str, _Group]:
     groups: dict[str, _Group] = {}
     for part in parts:
         for key, raw in part.launches.items():
-            durations = part.tally.durations.get(key)
+            durations = part.timing.durations.get(key)
             calls = (len(durations) if durations else 0) + part.untimed.get(key, 0)
             if not calls:
                 continue
             group = groups.setdefault(raw.kernel, _Group())
-            how = readings.get(devices[raw.device].arch, Reading()) if part.source in ROCPROF else Reading()
+            how = rules.get(devices[raw.device].arch, RegisterRules()) if part.source in ROCPROF else RegisterRules()
             group.raws.append((raw, part.grid_unit, how, calls, sum(durations) if durations else None))
             group.untimed += part.untimed.get(key, 0)
             if durations:
@@ -129,7 +134,7 @@ def _kernel(name: str, group: _Group, counters: Mapping[str, float]) -> Kernel:
 
 
 def _of_statistics(name: str, statistics: Sequence[Statistic]) -> Kernel:
-    """Figures that the tool computed; several processes are added up, where that is possible."""
+    """Return a kernel from statistics that the tool computed; of several processes, only what can be added up."""
     calls, total = sum(each.calls for each in statistics), sum(each.total_ns for each in statistics)
     least = [each.min_ns for each in statistics if each.min_ns is not None]
     most = [each.max_ns for each in statistics if each.max_ns is not None]
@@ -145,16 +150,16 @@ def _of_statistics(name: str, statistics: Sequence[Statistic]) -> Kernel:
     )
 
 
-def _shared(kernel: Kernel, total: int) -> Kernel:
+def _with_share(kernel: Kernel, total: int) -> Kernel:
     return kernel if kernel.total_ns is None or not total else replace(kernel, share_percent=100 * kernel.total_ns / total)
 
 
 def _counters(parts: Iterable[RawProfile]) -> dict[str, dict[str, float]]:
-    sums: dict[str, dict[str, Counted]] = {}
+    sums: dict[str, dict[str, CounterTotals]] = {}
     for part in parts:
         for kernel, counted in part.counters.items():
             for name, each in counted.items():
-                into = sums.setdefault(kernel, {}).setdefault(name, Counted())
+                into = sums.setdefault(kernel, {}).setdefault(name, CounterTotals())
                 into.total += each.total
                 into.calls += each.calls
     return {
@@ -163,8 +168,8 @@ def _counters(parts: Iterable[RawProfile]) -> dict[str, dict[str, float]]:
     }
 
 
-def _uncalled(kernels: Sequence[str]) -> list[str]:
-    """Counters that join nothing: the tools may have written the names in two ways, or the passes ran other kernels."""
+def _unmatched_counters(kernels: Sequence[str]) -> list[str]:
+    """Return a note about `kernels`, which have counters but no dispatch: their names may be written in two ways."""
     if not kernels:
         return []
     shown = ", ".join(one_line(name, 60) for name in kernels[:3]) + (", ..." if len(kernels) > 3 else "")
@@ -172,21 +177,22 @@ def _uncalled(kernels: Sequence[str]) -> list[str]:
 
 
 def _timelines(parts: Sequence[RawProfile], path: Path) -> tuple[Timeline, ...]:
-    """Busy time of each GPU. Files of several hosts, and traces of several ranks, each have GPUs of their own."""
+    """Return the busy time of each GPU, where equal GPU names of several hosts or ranks stay apart."""
     owners = _owners(parts, path)
-    tracks: dict[str, Track] = {}
+    intervals: dict[str, Intervals] = {}
     for part, owner in zip(parts, owners, strict=True):
-        for device, track in part.tally.tracks.items():
-            if not track.dispatches:
+        for device, interval in part.timing.intervals.items():
+            if not interval.dispatches:
                 continue
             name = f"{owner} {device}".strip()
-            tracks[name] = tracks[name].join(track) if name in tracks else track
-    return tuple(_timeline(name, track) for name, track in sorted(tracks.items()))
+            intervals[name] = intervals[name].join(interval) if name in intervals else interval
+    return tuple(_timeline(name, interval) for name, interval in sorted(intervals.items()))
 
 
 def _owners(parts: Sequence[RawProfile], path: Path) -> list[str]:
-    """Whose GPUs the parts name, "" where one `device 0` is everybody's. rocprofv3 writes a folder per host; the clocks of
-    torch and nsys begin with each session.
+    """Return for each part a prefix for its GPU names; "" where `device 0` means the same GPU in all parts.
+
+    rocprofv3 writes a folder per host; torch.profiler and nsys start their clocks anew in each session.
     """
     hosts, files = {part.host for part in parts}, [Path(part.file) for part in parts]
     if len(hosts) > 1:
@@ -201,11 +207,11 @@ def _owners(parts: Sequence[RawProfile], path: Path) -> list[str]:
     return [""] * len(parts)
 
 
-def _timeline(name: str, track: Track) -> Timeline:
-    span, gaps = track.measured()
+def _timeline(name: str, interval: Intervals) -> Timeline:
+    span, gaps = interval.span_and_gaps()
     return Timeline(
         device=name,
-        dispatches=track.dispatches,
+        dispatches=interval.dispatches,
         span_ns=span,
         busy_ns=span - gaps.total_ns,
         gaps=gaps.number,
@@ -217,10 +223,10 @@ def _timeline(name: str, track: Track) -> Timeline:
 
 
 def _copies(parts: Iterable[RawProfile]) -> tuple[Copy, ...]:
-    sums: dict[str, Moved] = {}
+    sums: dict[str, CopyTotals] = {}
     for part in parts:
         for name, each in part.copies.items():
-            into = sums.setdefault(name, Moved())
+            into = sums.setdefault(name, CopyTotals())
             into.calls += each.calls
             into.total_ns += each.total_ns
             if each.total_bytes is not None:
@@ -231,24 +237,24 @@ def _copies(parts: Iterable[RawProfile]) -> tuple[Copy, ...]:
     return tuple(sorted(copies, key=lambda each: -each.total_ns))
 
 
-def _compared(parts: Sequence[RawProfile], told_again: Sequence[RawProfile]) -> list[str]:
-    """Whether the tool's own statistics agree with the dispatches that were read."""
-    if not told_again:
+def _compare_with_summaries(parts: Sequence[RawProfile], summaries: Sequence[RawProfile]) -> list[str]:
+    """Return a note on whether the tool's own statistics agree with the dispatches in calls and total time of each kernel."""
+    if not summaries:
         return []
     calls: dict[str, list[int]] = {}
     for part in parts:
-        for key, durations in part.tally.durations.items():
+        for key, durations in part.timing.durations.items():
             seen = calls.setdefault(part.launches[key].kernel, [0, 0])
             seen[0] += len(durations)
             seen[1] += sum(durations)
     stated: dict[str, list[int]] = {}
-    for each in told_again:
+    for each in summaries:
         for name, statistic in each.statistics.items():
             seen = stated.setdefault(name, [0, 0])
             seen[0] += statistic.calls
             seen[1] += statistic.total_ns
     differ = [name for name in calls.keys() | stated.keys() if calls.get(name) != stated.get(name)]
-    names = ", ".join(Path(each.file).name for each in told_again)
+    names = ", ".join(Path(each.file).name for each in summaries)
     if not differ:
         return [f"{names}: agrees with the dispatches in calls and total of all {len(calls)} kernels"]
     return [

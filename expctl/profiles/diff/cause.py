@@ -1,7 +1,7 @@
-"""The cause of a change of one kernel, where the figures of two profiles leave only one.
+"""Find the cause of a kernel's change of time, where the figures of two profiles leave only one.
 
-Each rule is a witness: it speaks when what it looks at moved far enough, moved the way the time did, and the work stayed the
-same. Silence is the usual answer.
+A rule names a cause when the figure it looks at changed far enough and in the direction of the time, and the work stayed the
+same. Usually none does.
 """
 
 from collections.abc import Callable
@@ -15,8 +15,8 @@ from expctl.profiles.diff.resource_causes import occupancy, spill
 from expctl.profiles.diff.work_causes import (
     barriers,
     busier_pipe,
-    loads_apart,
     loads_narrow,
+    loads_scattered,
     more_code,
     shared_conflicts,
     traffic,
@@ -25,7 +25,7 @@ from expctl.profiles.diff.work_causes import (
 
 
 class CauseKind(StrEnum):
-    """What can be named."""
+    """Causes that `profile diff` can name for a change of a kernel's time."""
 
     CLOCK = "clock"
     SIZE = "problem size"
@@ -48,14 +48,17 @@ class CauseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """`words` end a sentence that begins with the kernel and how much its time changed."""
+    """A cause; `words` complete a sentence that begins with the kernel and how much its time changed."""
 
     kind: CauseKind
     words: str
 
 
 def cause_of(before: KernelEvidence, after: KernelEvidence) -> Cause | None:
-    """The first rule that holds; the order is from what redefines the comparison to what merely happens within a kernel."""
+    """Return the cause by the first rule that holds; None where no rule holds or two causes are possible.
+
+    Rules that change what is compared (clock, problem, tile) come before those about what happens within a kernel.
+    """
     if (clock := clock_change(before, after)) is not None and not _is_other_launch(before, after):
         words = f"the clock went from {before.clock_mhz:.0f} to {after.clock_mhz:.0f} MHz ({100 * (clock - 1):+.1f} %)"
         return Cause(kind=CauseKind.CLOCK, words=f"{words}; the cycles are the same")
@@ -65,10 +68,10 @@ def cause_of(before: KernelEvidence, after: KernelEvidence) -> Cause | None:
     other_problem = _may_be_other_problem(before, after)
     for kind, rule in _RULES:
         if kind in _OF_ONE_PROBLEM and other_problem:
-            continue  # it may as well do more than before, and nothing tells how much of the time that took
+            continue  # a larger problem may explain the time as well
         if words := rule(before, after, slower):
             if kind in _NO_MORE_CODE and more_code(before, after, slower):
-                return None  # two things at once, and nothing says which of them took the time
+                return None  # two possible causes
             more = [rule(before, after, slower) for _, rule in _BESIDES if kind in _REDEFINING]
             return Cause(kind=kind, words="; and ".join([words, *filter(None, more)]))
     return None
@@ -79,7 +82,7 @@ def _is_other_launch(before: KernelEvidence, after: KernelEvidence) -> bool:
 
 
 def _may_be_other_problem(before: KernelEvidence, after: KernelEvidence) -> bool:
-    """Another number of workgroups, and no measure of the work that says it is the same."""
+    """Return whether the number of workgroups changed, and no measure of the work says that it is the same."""
     return _is_other_launch(before, after) and not is_about(ratio(before.work, after.work), WORK_PERCENT)
 
 
@@ -89,7 +92,7 @@ _RULES: tuple[tuple[CauseKind, Rule], ...] = (
     (CauseKind.TILE, tile),
     (CauseKind.SHAPE, shape),
     (CauseKind.SPILL, spill),
-    (CauseKind.COALESCING, loads_apart),
+    (CauseKind.COALESCING, loads_scattered),
     (CauseKind.NARROW, loads_narrow),
     (CauseKind.CONFLICTS, shared_conflicts),
     (CauseKind.BARRIERS, barriers),
@@ -100,10 +103,10 @@ _RULES: tuple[tuple[CauseKind, Rule], ...] = (
 )
 _REDEFINING = (CauseKind.SIZE, CauseKind.TILE, CauseKind.SHAPE)
 _OF_ONE_PROBLEM = (CauseKind.SPILL, CauseKind.COALESCING, CauseKind.TRAFFIC)
-"""What grows with the problem as well."""
+"""Causes whose figures also grow with the problem; not named where the problem may have changed."""
 _NO_MORE_CODE = (
     CauseKind.SPILL, CauseKind.COALESCING, CauseKind.CONFLICTS, CauseKind.BARRIERS, CauseKind.OCCUPANCY, CauseKind.TRAFFIC,
 )  # fmt: skip
-"""What happens to the instructions there are; where there are many more of them, these may be the cause as well."""
+"""Causes that don't add instructions: where many were added, these may be the cause instead."""
 _BESIDES = tuple((kind, rule) for kind, rule in _RULES if kind in (CauseKind.SPILL, CauseKind.COALESCING))
-"""What can be told apart from another tile or problem, and is worth saying beside it."""
+"""Causes that are named together with another tile or problem, because they can be told apart from it."""

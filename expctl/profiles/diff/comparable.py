@@ -1,4 +1,4 @@
-"""Whether two profiles may be held against each other at all, and whether a kernel changed by itself or all of them did."""
+"""Decide whether two profiles can be compared at all, and whether a kernel changed by itself or with all others."""
 
 import math
 from collections.abc import Iterable
@@ -8,15 +8,15 @@ from expctl.profiles.diff.noise import ratio
 from expctl.profiles.model.kernel_profile import Device, Profile, Source
 
 ALONE_AT_LEAST = 0.5
-"""Other kernels that moved by this much of a kernel's change, as logarithms, say that it isn't the kernel's own."""
+"""Share of a kernel's change, in logarithms, from which on the same change of other kernels makes it a common one."""
 _ALIKE = {Source.NCU_DETAILS: Source.NCU_RAW}
-"""Two pages of one report."""
+"""Sources that count as equal: two pages of one Nsight Compute report."""
 
 
-def why_apart(before: Profile, after: Profile) -> str:
-    """What makes a reason impossible: another GPU, or a tool that measures otherwise; "" where nothing does.
+def why_incomparable(before: Profile, after: Profile) -> str:
+    """Return why the profiles can't explain a change (another GPU or kind of tool); "" where they can.
 
-    What a file doesn't say of its GPU is no difference.
+    A fact about the GPU that one file lacks is no difference.
     """
     if _ALIKE.get(before.source, before.source) is not _ALIKE.get(after.source, after.source):
         return f"before is a {before.source}, after a {after.source}: these measure times and resources in different ways"
@@ -28,9 +28,9 @@ def why_apart(before: Profile, after: Profile) -> str:
 
 
 def moved_along(slower: float, others: Iterable[tuple[KernelEvidence, KernelEvidence]]) -> bool:
-    """Did kernels that were launched in the same way as before change as well, the same way and by much of it?
+    """Return whether kernels with unchanged launches changed in time like the one that became `slower` times as long.
 
-    `others` are pairs without the one that became `slower` times as long.
+    `others` are all pairs but that one; they count as changed from ALONE_AT_LEAST of its change on.
     """
     same = [(mine, its) for mine, its in others if _launch(mine) == _launch(its) and mine.time_ns and its.time_ns]
     times = [math.fsum((pair[side].time_ns or 0.0) * pair[0].calls for pair in same) for side in (0, 1)]
@@ -38,12 +38,12 @@ def moved_along(slower: float, others: Iterable[tuple[KernelEvidence, KernelEvid
     return change is not None and math.log(change) / math.log(slower) >= ALONE_AT_LEAST
 
 
-def _launch(signs: KernelEvidence) -> tuple[object, ...]:
-    return signs.vgpr, signs.lds_bytes, signs.scratch_bytes, signs.grid, signs.workgroup_size, signs.groups
+def _launch(evidence: KernelEvidence) -> tuple[object, ...]:
+    return evidence.vgpr, evidence.lds_bytes, evidence.scratch_bytes, evidence.grid, evidence.workgroup_size, evidence.groups
 
 
 def _gpus(devices: Iterable[Device]) -> tuple[set[str], set[str], set[str]]:
-    """What is told of them, from the coarsest to the finest."""
+    """Return the architectures, the products and the numbers of units of the GPUs, as far as they are known."""
     known = tuple(devices)
     return (
         {each.arch for each in known if each.arch},

@@ -1,4 +1,4 @@
-"""Figures of a comparison as short words."""
+"""Format the figures of a comparison as short text."""
 
 from expctl.profiles.model.kernel_profile import Extent
 
@@ -8,7 +8,7 @@ _DIVISORS = {"G": 1e9, "M": 1e6, "k": 1e3}
 
 
 def count_text(value: float | None) -> str:
-    """`13.5 M`, `4.44 G`, `1024`."""
+    """Return a count with three digits and a prefix, e.g. `13.5 M` or `4.44 G`; `?` for None."""
     if value is None:
         return UNKNOWN
     unit = next((name for scale, name in _SCALES if abs(value) >= scale), "")
@@ -16,17 +16,17 @@ def count_text(value: float | None) -> str:
 
 
 def times_text(value: float) -> str:
-    """`3.37 times`, `0.48 times`."""
+    """Return a factor as text, e.g. `3.37 times`."""
     return f"{value:.3g} times"
 
 
 def bytes_text(value: int | None) -> str:
-    """`8704 B`."""
+    """Return a number of bytes as text, e.g. `8704 B`; `?` for None."""
     return UNKNOWN if value is None else f"{value} B"
 
 
 def extent_text(extent: Extent | None) -> str:
-    """`32x32` or `256`: trailing ones are left out."""
+    """Return an extent without trailing ones, e.g. `32x32` or `256`; `?` for None."""
     if extent is None:
         return UNKNOWN
     x, y, z = extent
@@ -34,5 +34,5 @@ def extent_text(extent: Extent | None) -> str:
 
 
 def percent_text(value: float) -> str:
-    """`+5.2 %` of a ratio, a factor from 3 times on."""
+    """Return a ratio as a change in percent, e.g. `+5.2 %`, or as `4.00 times` from a factor of 3 on."""
     return f"{value:.2f} times" if value >= 3 or value <= 1 / 3 else f"{100 * (value - 1):+.1f} %"

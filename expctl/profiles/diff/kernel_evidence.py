@@ -1,7 +1,8 @@
-"""What a profile tells of one kernel that can say why its time changed, whatever the tool calls it.
+"""Figures of one kernel that can explain a change of its time, under names independent of the profiler.
 
 Metric names are those of Nsight Compute 2024 and later and of rocprofv3 (gfx9 to gfx12). A figure is None where the profile
-doesn't hold it. NVIDIA's percentages of a pipe's peak times cycles count its instructions, up to a constant factor.
+doesn't contain it. NVIDIA gives the use of a pipe in percent of its peak: times cycles, that counts its instructions, up to a
+constant factor.
 """
 
 import math
@@ -12,7 +13,7 @@ from expctl.gpu.architectures import ModeName
 from expctl.profiles.model.kernel_profile import Extent, Kernel
 
 CYCLES = "expctl__cycles_of_call"
-"""Our own counter: elapsed cycles of a call, or its clock times its duration."""
+"""A counter of expctl's own: elapsed cycles of a call, or its clock times its duration."""
 CLOCK = "gpc__cycles_elapsed.avg.per_second"
 STALL = "smsp__average_warps_issue_stalled_{}_per_issue_active.ratio"
 STALLS = {
@@ -38,22 +39,22 @@ PIPES = {
 PIPE = "sm__inst_executed_pipe_{}.avg.pct_of_peak_sustained_active"
 TENSOR = "sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_elapsed"
 TENSOR_PERCENT = 1.0
-"""Less is a handful of instructions that every kernel seems to have."""
+"""Least use of the tensor pipe that means matrix instructions; every kernel seems to show some below."""
 PRODUCTS = "smsp__sass_thread_inst_executed_op_{}fma_pred_on.sum.per_cycle_elapsed"
 BYTES_USED = "smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.ratio"
-_TURNS = ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "SQ_LDS_IDX_ACTIVE", "SQC_LDS_IDX_ACTIVE")
+_WAVEFRONTS = ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "SQ_LDS_IDX_ACTIVE", "SQC_LDS_IDX_ACTIVE")
 _CONFLICTS = ("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "SQ_LDS_BANK_CONFLICT", "SQC_LDS_BANK_CONFLICT")
 _INSTRUCTIONS = ("SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SMEM", "SQ_INSTS_LDS")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelEvidence:
-    """Means per call; None is what the profile doesn't hold.
+    """Means per call of one kernel; None is a figure that the profile doesn't contain.
 
-    `work` counts what the problem itself asks for, in a unit that only compares with itself. `bytes_used` are of the 32 of a
-    sector that is loaded. `waits` are warp-cycles by reason, `warp_cycles` all of them. `pipes` is how busy each is, in
-    percent; `waves_percent` is measured, `resident_percent` what fits, `slots` how many workgroups fit on the whole GPU.
-    `arithmetic` are vector instructions, none of which moves a register to scratch.
+    `work` counts what the problem itself requires, and only compares with itself. `bytes_used` are of the 32 of each sector
+    loaded. `waits` are warp-cycles by reason, `warp_cycles` the sum of all. `pipes` is the use of each pipe in percent;
+    `waves_percent` is measured occupancy, `resident_percent` the possible one, `slots` how many workgroups fit on the whole
+    GPU. `arithmetic` are vector instructions, none of which moves a register to scratch.
     """
 
     time_ns: float | None
@@ -90,8 +91,8 @@ class KernelEvidence:
     pipes: Mapping[str, float] = field(default_factory=dict)
 
 
-def signs_of(kernel: Kernel) -> KernelEvidence:
-    """Of a kernel whose occupancy has been worked out, where that can be."""
+def evidence_of(kernel: Kernel) -> KernelEvidence:
+    """Return the evidence on `kernel`, whose occupancy has been computed where possible."""
     launch, counters = kernel.launch, kernel.counters
     resident = kernel.occupancy.resident[0] if kernel.occupancy else None
     issued = _first(counters, "smsp__inst_issued.sum", "smsp__inst_executed.sum")
@@ -125,12 +126,8 @@ def signs_of(kernel: Kernel) -> KernelEvidence:
         bytes_used=counters.get(BYTES_USED.format("ld")) or None,
         shared_requests=_sum(counters, "sass__inst_executed_shared_loads", "sass__inst_executed_shared_stores")
         or counters.get("SQ_INSTS_LDS"),
-        shared_wavefronts=_first(
-            counters, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "SQ_LDS_IDX_ACTIVE", "SQC_LDS_IDX_ACTIVE"
-        ),
-        conflicts=_first(
-            counters, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", "SQ_LDS_BANK_CONFLICT", "SQC_LDS_BANK_CONFLICT"
-        ),
+        shared_wavefronts=_first(counters, *_WAVEFRONTS),
+        conflicts=_first(counters, *_CONFLICTS),
         barrier_pipe=barrier_share * cycles if barrier_share is not None and cycles else None,
         dram_bytes=_sum(counters, "dram__bytes_read.sum", "dram__bytes_write.sum") or _kib(counters),
         dram_percent=counters.get("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"),
@@ -148,7 +145,7 @@ def _slots(kernel: Kernel) -> int | None:
 
 
 def _clock(kernel: Kernel, cycles: float | None) -> float | None:
-    """Cycles over time, as long as both are of the same calls; else the sampled mean."""
+    """Return the clock in MHz: cycles over time where both are of the same calls, else the sampled mean."""
     if cycles and kernel.mean_ns:
         return cycles / kernel.mean_ns * 1e3
     sampled = kernel.counters.get(CLOCK)
@@ -156,7 +153,7 @@ def _clock(kernel: Kernel, cycles: float | None) -> float | None:
 
 
 def _work(counters: Mapping[str, float], cycles: float | None) -> float | None:
-    """Bytes stored, else matrix instructions, else multiply-adds: the same problem needs as many, however it is tiled."""
+    """Return a count that depends on the problem, not on its tiles: bytes stored, matrix instructions or multiply-adds."""
     sectors = counters.get("l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum")
     if sectors and (used := counters.get(BYTES_USED.format("st"))):
         return sectors * used

@@ -1,4 +1,4 @@
-"""Which kernel of one run stands where a kernel of another run stood: by name, then by role."""
+"""Pair the kernels of two runs: by name, by name without arguments, then by role."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ HALF_PERCENT = 50.0
 
 
 class PairedBy(StrEnum):
-    """How two kernels were found to belong together."""
+    """Criterion by which two kernels were found to correspond."""
 
     NAME = "name"
     SHORT_NAME = "name without arguments"
@@ -20,7 +20,7 @@ class PairedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """The same kernel in both runs."""
+    """A kernel of the first run and the kernel of the second run that corresponds to it."""
 
     before: Kernel
     after: Kernel
@@ -29,7 +29,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """Pairs, most time first; and what has no partner."""
+    """All pairs, most time first; kernels of the first run (`missing`) and of the second (`extra`) without a partner."""
 
     pairs: tuple[Pair, ...]
     missing: tuple[Kernel, ...]
@@ -37,7 +37,7 @@ class Pairing:
 
 
 def pair_up(before: Sequence[Kernel], after: Sequence[Kernel]) -> Pairing:
-    """Both sequences with most time first, names unique in each."""
+    """Pair kernels of two runs; each sequence is ordered by time, most first, and its names are unique."""
     left, right = list(before), list(after)
     pairs = _take_named(left, right, _name, PairedBy.NAME) + _take_named(left, right, short_name, PairedBy.SHORT_NAME)
     for kernel in tuple(left):
@@ -52,7 +52,7 @@ def pair_up(before: Sequence[Kernel], after: Sequence[Kernel]) -> Pairing:
 
 
 def _take_named(left: list[Kernel], right: list[Kernel], name: Callable[[Kernel], str], by: PairedBy) -> list[Pair]:
-    """Pair what has the same name, as long as one kernel of each side has it; takes them from both lists."""
+    """Return pairs of kernels with equal `name`s that are unique on each side, and remove them from both lists."""
     mine, theirs = _grouped(left, name), _grouped(right, name)
     pairs = []
     for key, kernels in mine.items():
@@ -77,12 +77,15 @@ def _name(kernel: Kernel) -> str:
 
 
 def short_name(kernel: Kernel) -> str:
-    """Its function's, without return type, template arguments and parameters."""
+    """Return the kernel's function name, without return type, template arguments and parameters."""
     return function_name(kernel.name)
 
 
 def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: Sequence[Kernel]) -> bool:
-    """The same class; or, where classes tell nothing, the two that take most of their runs."""
+    """Return whether `other` may replace `kernel`: its class is the same, or both take most of their runs.
+
+    The latter holds only where neither class exists in the other run.
+    """
     if kernel.kind is other.kind:
         return True
     most = (kernel.share_percent or 0.0) > HALF_PERCENT and (other.share_percent or 0.0) > HALF_PERCENT
@@ -91,7 +94,7 @@ def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: S
 
 
 def _likeness(kernel: Kernel, other: Kernel) -> tuple[bool, bool, bool]:
-    """Same calls, same grid, same workgroup: a replacement keeps its place in the pipeline first."""
+    """Return whether calls, grid and workgroup are equal; compared in this order."""
     mine, its = kernel.launch, other.launch
     return kernel.calls == other.calls, mine.grid == its.grid, mine.workgroup == its.workgroup
 

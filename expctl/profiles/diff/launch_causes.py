@@ -1,6 +1,6 @@
-"""Rules about how a kernel was launched: problem, tile, shape. They redefine what is compared, so they are asked first.
+"""Rules on how a kernel was launched: problem size, tile, launch shape. They come first: they change what is compared.
 
-Each takes both sides and how many times as long a call takes, and answers with words or with nothing.
+A rule takes both sides and the factor by which a call became slower, and returns words about the cause, "" for none.
 """
 
 import math
@@ -10,16 +10,17 @@ from expctl.profiles.diff.kernel_evidence import KernelEvidence
 from expctl.profiles.diff.noise import COUNT_PERCENT, differs, is_about, ratio
 
 GROUPS_PERCENT = 10.0
-A_PROBLEM, A_PROBLEM_MOST = 0.4, 1.6
-"""Of the change of workgroups, as logarithms: what grows with the problem grows by so much of it at least and at most. The
-products of a cube grow by 1.5 of it; whatever takes longer still has another cause as well.
+GROWTH_LEAST, GROWTH_MOST = 0.4, 1.6
+"""Limits of log(growth) / log(factor of workgroups) for a figure that grows with the problem.
+
+The multiplications of a cubic problem grow by 1.5; time that grows more has another cause as well.
 """
 WORK_PERCENT = 5.0
-"""Tiles of one problem store the same bytes, and multiply alike to within 0.7 % (the captures); a padded edge may add some."""
+"""Tolerance for equal work. Tiles of one problem multiply alike to within 0.7 % in our captures; padded edges add some."""
 
 
 def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Another number of workgroups of the same code, and more done in all."""
+    """Explain a change of time by another problem: another number of workgroups of the same code, and other work in total."""
     groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
     if groups is None or is_about(groups, GROUPS_PERCENT) or is_about(work, WORK_PERCENT):
         return ""
@@ -27,7 +28,7 @@ def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
         return ""
     instructions = ratio(before.instructions, after.instructions)
     grown = instructions if instructions is not None else slower
-    if not A_PROBLEM <= _part(grown, groups) <= A_PROBLEM_MOST or not 0 < _part(slower, groups) <= A_PROBLEM_MOST:
+    if not GROWTH_LEAST <= _log_share(grown, groups) <= GROWTH_MOST or not 0 < _log_share(slower, groups) <= GROWTH_MOST:
         return ""
     more = f", {times_text(instructions)} the instructions" if instructions is not None else ""
     return (
@@ -37,25 +38,26 @@ def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Fewer workgroups that hold more each, or more that hold less, for the same work. In a mere trace, time that goes along
-    with the workgroups may be another problem as well as another tile, and nothing is said.
+    """Explain a change of time by another tile: fewer workgroups that each hold more, or the reverse, for the same work.
+
+    Without counters, time that changes with the number of workgroups may as well mean another problem: the result is "".
     """
     groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
     if groups is None or is_about(groups, GROUPS_PERCENT) or differs(work, WORK_PERCENT):
         return ""
     instructions = ratio(before.instructions, after.instructions)
-    if work is None and instructions is None and _part(slower, groups) >= A_PROBLEM:
+    if work is None and instructions is None and _log_share(slower, groups) >= GROWTH_LEAST:
         return ""
     lds, vgpr = ratio(before.lds_bytes, after.lds_bytes), ratio(before.vgpr, after.vgpr)
     larger = [each for each in (lds, vgpr) if differs(each, GROUPS_PERCENT)]
-    # Fewer groups hold more each. Without a measure of the work only that tells a tile from a problem.
+    # Without a measure of the work, only larger resources of fewer workgroups tell a tile from a problem.
     if not larger or any(each is not None and (each > 1) == (groups > 1) for each in larger):
         return ""
     parts = [f"{count_text(before.groups)} -> {count_text(after.groups)} workgroups"]
     parts += [f"{bytes_text(before.lds_bytes)} -> {bytes_text(after.lds_bytes)} of LDS"] if differs(lds, GROUPS_PERCENT) else []
     parts += [f"{before.vgpr} -> {after.vgpr} registers"] if differs(vgpr, GROUPS_PERCENT) else []
     if instructions is not None and not -0.05 <= math.log(instructions) / math.log(groups) <= 0.5:
-        return ""  # loads go with the root of the area, products not at all: this one does something else too
+        return ""  # loads grow by the root of the area, products don't: other code changed too
     loads = ratio(before.load_sectors, after.load_sectors)
     parts += (
         [f"{times_text(loads)} the loads from global memory"] if loads is not None and differs(loads, GROUPS_PERCENT) else []
@@ -66,7 +68,7 @@ def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:
-    """The same work-items in other workgroups."""
+    """Explain a change of time by another launch shape: the same work-items in workgroups of another shape."""
     if before.workgroup is None or after.workgroup is None or before.grid is None or after.grid is None:
         return ""
     if before.workgroup == after.workgroup or not _same_resources(before, after):
@@ -80,8 +82,8 @@ def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:
     )
 
 
-def _part(what: float, effect: float) -> float:
-    """How much of `effect`, both as logarithms; below zero where they move in opposite ways."""
+def _log_share(what: float, effect: float) -> float:
+    """Return log(what) / log(effect): 1 for the same factor, below 0 for opposite directions."""
     return math.log(what) / math.log(effect)
 
 
@@ -89,5 +91,5 @@ def _same_resources(before: KernelEvidence, after: KernelEvidence) -> bool:
     return before.vgpr == after.vgpr and before.lds_bytes == after.lds_bytes
 
 
-def _threads(signs: KernelEvidence) -> float | None:
-    return signs.groups * signs.workgroup_size if signs.groups and signs.workgroup_size else None
+def _threads(evidence: KernelEvidence) -> float | None:
+    return evidence.groups * evidence.workgroup_size if evidence.groups and evidence.workgroup_size else None

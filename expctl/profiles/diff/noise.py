@@ -1,8 +1,8 @@
-"""What two profiles of the same program differ by, and so what a difference has to exceed before anything is said of it.
+"""Noise limits: how far two profiles of the same program differ, and so what a real difference has to exceed.
 
-From ten captures of one kernel and two of another (benchmarks/profiles/captures): the farthest two lie 0.78 % apart in time
-and 0.25 % in cycles; clocks lie 0.75 % apart, counts of instructions and sectors not at all, bank conflicts 0.6 %.
-The limits are about twice that.
+Source: ten captures of one kernel and two of another (benchmarks/profiles/captures). The farthest two differ by 0.78 % in time,
+0.25 % in cycles, 0.75 % in clock, 0.6 % in bank conflicts and not at all in counts of instructions and sectors. The limits are
+about twice that.
 """
 
 import math
@@ -14,31 +14,28 @@ CYCLES_PERCENT = 0.5
 CLOCK_PERCENT = 1.5
 COUNT_PERCENT = 2.0
 ONE_CALL_PERCENT = 10.0
-"""Of a single call in a trace: nothing shows how far calls lie apart, and clocks alone move them by several percent."""
+"""Least change of time that counts where a profile has a single call, whose spread isn't known."""
 DEVIATIONS = 3.0
-"""A difference of means is also held against the spread of the calls: kernels launched in many ways spread widely."""
+"""Least difference of two mean times that counts, in standard errors."""
 
 
 def ratio(before: float | None, after: float | None) -> float | None:
-    """after / before; None where either is unknown or not positive."""
+    """Return after / before; None where either is unknown or not positive."""
     return after / before if before is not None and after is not None and before > 0 and after > 0 else None
 
 
 def is_about(value: float | None, percent: float) -> bool:
-    """Is a ratio within so many percent of one? An unknown one isn't."""
+    """Return whether a ratio is within `percent` of one; False for an unknown ratio."""
     return value is not None and abs(math.log(value)) <= math.log1p(percent / 100)
 
 
 def differs(value: float | None, percent: float) -> bool:
-    """Is a ratio farther from one? An unknown one isn't."""
+    """Return whether a ratio is more than `percent` away from one; False for an unknown ratio."""
     return value is not None and not is_about(value, percent)
 
 
 def slowdown(before: KernelEvidence, after: KernelEvidence) -> float | None:
-    """How many times as long a call takes, in cycles where these are known; None within the noise.
-
-    Raises nothing: a profile without times has no slowdown.
-    """
+    """Return how many times as long a call takes, in cycles where known; None within the noise or without times."""
     time, cycles = ratio(before.time_ns, after.time_ns), ratio(before.cycles, after.cycles)
     if time is None:
         return None
@@ -49,7 +46,7 @@ def slowdown(before: KernelEvidence, after: KernelEvidence) -> float | None:
 
 
 def clock_change(before: KernelEvidence, after: KernelEvidence) -> float | None:
-    """How many times as high the clock is, if time changed and the cycles explain at most a third of it."""
+    """Return the ratio of clocks if the time changed and cycles explain at most a third of that; else None."""
     time, cycles = ratio(before.time_ns, after.time_ns), ratio(before.cycles, after.cycles)
     clock = ratio(before.clock_mhz, after.clock_mhz)
     if time is None or cycles is None or not differs(clock, CLOCK_PERCENT) or not differs(time, TIME_PERCENT):

@@ -1,6 +1,6 @@
-"""Rules about registers and LDS: what spills, and how many workgroups fit.
+"""Rules on registers and LDS: spilled registers, and how many workgroups fit.
 
-Each takes both sides and how many times as long a call takes, and answers with words or with nothing.
+A rule takes both sides and the factor by which a call became slower, and returns words about the cause, "" for none.
 """
 
 from expctl.profiles.diff.figures import bytes_text
@@ -8,14 +8,14 @@ from expctl.profiles.diff.kernel_evidence import KernelEvidence
 from expctl.profiles.diff.noise import COUNT_PERCENT, differs, is_about, ratio
 
 SPILL_PERCENT = 0.5
-"""Of all instructions: fewer are the few registers of a prologue."""
+"""Least change of the share of spill instructions in all instructions; a prologue that saves registers has less."""
 SCRATCH_BYTES = 16
-"""Less is a stack pointer saved, or a frame aligned otherwise."""
+"""Least change of scratch memory per work-item, in bytes, that can be a cause; alignment changes less."""
 OCCUPANCY_PERCENT = 10.0
 
 
 def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Instructions that save registers, or scratch where these aren't counted."""
+    """Explain a change of time by spill instructions, or by scratch memory where they aren't counted."""
     registers = f" at {before.vgpr} -> {after.vgpr} registers" if before.vgpr != after.vgpr else ""
     if before.spills is not None and after.spills is not None and before.instructions and after.instructions:
         share = [100 * each for each in (before.spills / before.instructions, after.spills / after.instructions)]
@@ -31,7 +31,7 @@ def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def _uses_other_scratch(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """More where it became slower, less where it became faster."""
+    """Return whether scratch memory grew and the kernel became slower, or shrank and it became faster."""
     if before.scratch_bytes is None or after.scratch_bytes is None:
         return False
     more = after.scratch_bytes - before.scratch_bytes
@@ -39,7 +39,7 @@ def _uses_other_scratch(before: KernelEvidence, after: KernelEvidence, slower: f
 
 
 def _may_fit_other(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """May the time have changed because more or fewer workgroups fit? Where it isn't known how many, by registers and LDS."""
+    """Return whether more or fewer workgroups may fit, in the direction of the time; by registers and LDS where unknown."""
     if _all_at_once(before) and _all_at_once(after):
         return False
     resident = ratio(before.resident_percent, after.resident_percent)
@@ -50,29 +50,29 @@ def _may_fit_other(before: KernelEvidence, after: KernelEvidence, slower: float)
 
 
 def _moves_the_same(before: KernelEvidence, after: KernelEvidence) -> bool:
-    """Do both sides load the same from global memory, and take as many turns at shared memory? Unknown is no."""
+    """Return whether both sides load as many sectors and use as many shared-memory cycles; False where unknown."""
     sectors = ratio(before.load_sectors, after.load_sectors)
     return is_about(sectors, COUNT_PERCENT) and is_about(
         ratio(before.shared_wavefronts, after.shared_wavefronts), COUNT_PERCENT
     )
 
 
-def _all_at_once(signs: KernelEvidence) -> bool:
-    return signs.groups is not None and signs.slots is not None and signs.groups <= signs.slots
+def _all_at_once(evidence: KernelEvidence) -> bool:
+    return evidence.groups is not None and evidence.slots is not None and evidence.groups <= evidence.slots
 
 
 def occupancy(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """More or fewer workgroups fit, the same code runs, and measured occupancy agrees where it is known."""
+    """Explain a change of time by occupancy: equal code, another number of workgroups fits, and measured figures agree."""
     resident = ratio(before.resident_percent, after.resident_percent)
     measured = ratio(before.waves_percent, after.waves_percent)
     if resident is None or is_about(resident, OCCUPANCY_PERCENT) or (resident < 1) != (slower > 1):
         return ""
     if _all_at_once(before) and _all_at_once(after):
-        return ""  # whatever fits, there are no more of them
+        return ""  # all workgroups fit at once on both sides
     if None in (before.spills, after.spills) and _uses_other_scratch(before, after, slower):
-        return ""  # that may be the cause as well
+        return ""  # spilled registers may be the cause as well
     if before.vgpr != after.vgpr and not _moves_the_same(before, after):
-        return ""  # other registers are other code, and nothing here says what else that code does
+        return ""  # the code changed in other ways as well
     if measured is not None and (is_about(measured, OCCUPANCY_PERCENT) or (measured < 1) != (slower > 1)):
         return ""
     same_code = ratio(before.instructions, after.instructions)

@@ -1,4 +1,4 @@
-"""What differs between two sides of a pair, row by row. Only what exceeds the noise is a row; resources count exactly."""
+"""Rows of a comparison of two kernels: figures that differ by more than the noise; resources that differ at all."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ from expctl.profiles.diff.noise import CLOCK_PERCENT, COUNT_PERCENT, CYCLES_PERC
 from expctl.profiles.diff.run_change import KernelChange
 
 PIPE_POINTS = 5.0
-"""Percentage points of a pipe's time; less is noise or nothing to speak of."""
+"""Least change of a pipe's use that is shown, in percentage points."""
 WAIT_PERCENT = 10.0
 WAIT_SHARE = 0.05
-"""Of all waiting: rarer reasons aren't listed."""
+"""Least share of all waiting from which on a reason to wait is shown."""
 COUNTER_PERCENT = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One figure of both sides; `ratio` is after / before, None where that means nothing."""
+    """One figure of both sides as text; `ratio` is after / before, None where that is meaningless."""
 
     what: str
     before: str
@@ -27,14 +27,14 @@ class Row:
 
 
 def rows_of(change: KernelChange) -> tuple[Row, ...]:
-    """Launch, resources, clock, then what was executed and what was waited for."""
+    """Return rows on launch, resources, clock and cycles, executed instructions, pipes and reasons to wait, in this order."""
     before, after = change.before, change.after
     rows = [*_launch_rows(before, after), *_count_rows(before, after), *_pipe_rows(before, after), *_wait_rows(before, after)]
     return tuple(rows)
 
 
 def counter_rows(before: Mapping[str, float], after: Mapping[str, float]) -> tuple[Row, ...]:
-    """Every counter of both sides that moved by a tenth, under its own name; ours left out."""
+    """Return a row for each counter of both sides that changed by COUNTER_PERCENT; expctl's own counter is left out."""
     return tuple(
         Row(what=name, before=f"{before[name]:.6g}", after=f"{after[name]:.6g}", ratio=ratio(before[name], after[name]))
         for name in sorted(before.keys() & after.keys() - {CYCLES})

@@ -1,4 +1,4 @@
-"""Two runs side by side: what every pair of kernels changed in, and the one sentence that says why, or none."""
+"""Compare two runs: the change of every pair of kernels, and one sentence that explains the total, where there is one."""
 
 import math
 from collections import Counter
@@ -10,24 +10,24 @@ from expctl.domain.text import one_line
 from expctl.profiles.diff.cause import Cause, CauseKind, cause_of
 from expctl.profiles.diff.comparable import moved_along
 from expctl.profiles.diff.figures import percent_text
-from expctl.profiles.diff.kernel_evidence import KernelEvidence, signs_of
+from expctl.profiles.diff.kernel_evidence import KernelEvidence, evidence_of
 from expctl.profiles.diff.kernel_pairs import Pair, PairedBy, pair_up, short_name
 from expctl.profiles.diff.noise import differs, ratio, slowdown
 from expctl.profiles.model.kernel_profile import Kernel
 
 MAIN_SHARE = 0.5
-"""What is named as the cause makes up at least this much of all that changed."""
+"""Least share of all changes that the named cause must explain."""
 AGREED_SHARE = 0.4
 MIX_FREEDOM = 4
-"""Degrees of freedom from which on calls launched alike tell how noisy they are."""
+"""Least degrees of freedom (calls minus launches) from which the noise within equal launches is estimated."""
 KERNEL_PERCENT = 1.0
-"""An added or missing kernel below this share of a pass isn't worth a sentence."""
+"""Least share of a pass that an added or missing kernel must take to be named."""
 NAME_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelChange:
-    """One pair, the signs of both sides, and the cause where one is known. `slower` is None within the noise."""
+    """Evidence on both sides of a pair, and the cause where known; `slower` is the time's factor, None within the noise."""
 
     pair: Pair
     before: KernelEvidence
@@ -38,7 +38,7 @@ class KernelChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """The one sentence."""
+    """The sentence that explains why a run became slower or faster, with the kind of cause and the kernel."""
 
     kind: CauseKind
     kernel: str
@@ -47,7 +47,11 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunChange:
-    """Times are of one pass: of a call of the kernel with the most time, with everything that runs along with it."""
+    """Changes of all pairs, kernels without a partner, and the time of one pass of each run in ns.
+
+    A pass is one call of the kernel with the most time, with everything that runs along with it. Times are None where the runs
+    have no common pass.
+    """
 
     changes: tuple[KernelChange, ...]
     missing: tuple[Kernel, ...]
@@ -55,18 +59,27 @@ class RunChange:
     before_ns: float | None
     after_ns: float | None
     why: Explanation | None
-    apart: str = ""
-    """Why no reason can be looked for."""
+    incomparable: str = ""
+    """Why the two profiles can't explain a change; "" where they can."""
 
 
-def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel], *, apart: str = "") -> RunChange:
-    """Both with most time first, and occupancies worked out. No reason is given where something sets them `apart`."""
+def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel], *, incomparable: str = "") -> RunChange:
+    """Compare kernels of two runs, each ordered by time, most first, with occupancies computed.
+
+    A non-empty `incomparable` says why the profiles can't explain a change; then no cause is given.
+    """
     paired = pair_up(before, after)
-    changes = tuple(replace(each, cause=None) if apart else each for each in map(_change, paired.pairs))
+    changes = tuple(replace(each, cause=None) if incomparable else each for each in map(_change, paired.pairs))
     passes = _passes(changes, before, after)
     if passes is None:
         return RunChange(
-            changes=changes, missing=paired.missing, extra=paired.extra, before_ns=None, after_ns=None, why=None, apart=apart
+            changes=changes,
+            missing=paired.missing,
+            extra=paired.extra,
+            before_ns=None,
+            after_ns=None,
+            why=None,
+            incomparable=incomparable,
         )
     found = RunChange(
         changes=changes,
@@ -75,14 +88,14 @@ def compare_runs(before: Sequence[Kernel], after: Sequence[Kernel], *, apart: st
         before_ns=_total(before) / passes[0],
         after_ns=_total(after) / passes[1],
         why=None,
-        apart=apart,
+        incomparable=incomparable,
     )
-    return found if apart else replace(found, why=_why(found, passes))
+    return found if incomparable else replace(found, why=_why(found, passes))
 
 
 def _change(pair: Pair) -> KernelChange:
-    before, after = signs_of(pair.before), signs_of(pair.after)
-    if _is_same_mix(pair.before, pair.after):  # the launches differ among themselves, but not from side to side
+    before, after = evidence_of(pair.before), evidence_of(pair.after)
+    if _is_same_mix(pair.before, pair.after):  # noise within equal launches, without their mix
         before = replace(before, deviation_ns=pair.before.repeat_sd_ns)
         after = replace(after, deviation_ns=pair.after.repeat_sd_ns)
     cause = cause_of(before, after)
@@ -93,22 +106,23 @@ def _change(pair: Pair) -> KernelChange:
 
 
 def _is_same_mix(before: Kernel, after: Kernel) -> bool:
-    """Are there as many ways of launching on both sides, each called as often? And calls enough to tell their noise?"""
+    """Return whether both kernels have as many launches with equal calls, and enough calls to estimate their noise."""
     calls = [[launch.calls or 0 for launch in kernel.launches] for kernel in (before, after)]
     return len(calls[0]) > 1 and calls[0] == calls[1] and sum(calls[0]) - len(calls[0]) >= MIX_FREEDOM
 
 
 def _is_same_work(before: KernelEvidence, after: KernelEvidence) -> bool:
-    """Is a kernel of another name still the same program, or at least one whose work is measured?"""
+    """Return whether two kernels of different names have the same resources, or both a measure of their work."""
     mine, its = ((each.vgpr, each.lds_bytes, each.scratch_bytes, each.workgroup) for each in (before, after))
     same_code = before.vgpr is not None and mine == its
     return same_code or (before.work is not None and after.work is not None)
 
 
 def _passes(changes: Sequence[KernelChange], before: Sequence[Kernel], after: Sequence[Kernel]) -> tuple[int, int] | None:
-    """Passes of each run: the calls of the pair with the most time, times the factor that most pairs' calls grew by.
+    """Return the number of passes of each run: the calls of the agreeing pair with the most time.
 
-    None where pairs of that factor make up less than AGREED_SHARE of either run: these are two programs, or two phases of one.
+    Pairs agree whose calls grew by the most frequent factor. None where they make up less than AGREED_SHARE of either run's
+    time: then these are two programs, or two phases of one.
     """
     timed = [each.pair for each in changes if each.pair.before.total_ns and each.pair.after.total_ns]
     if not timed:
@@ -128,7 +142,7 @@ def _total(kernels: Sequence[Kernel]) -> int:
 
 
 def _why(found: RunChange, passes: tuple[int, int]) -> Explanation | None:
-    """The cause of what changed most, if it changed the total, the same way, and by most of it."""
+    """Explain the largest change, if it is at least MAIN_SHARE of all changes and in the direction of the total."""
     moved = [(_per_pass(each.pair.after, passes[1]) - _per_pass(each.pair.before, passes[0]), each) for each in found.changes]
     added = [(_per_pass(each, passes[1]), each) for each in found.extra]
     gone = [(-_per_pass(each, passes[0]), each) for each in found.missing]
@@ -143,7 +157,7 @@ def _why(found: RunChange, passes: tuple[int, int]) -> Explanation | None:
     if isinstance(what, KernelChange):
         return _why_of_pair(what, passes, found.changes)
     if what.calls < passes[0 if delta < 0 else 1]:
-        return None  # it ran now and then, or once to prepare, and is no part of a pass
+        return None  # not part of every pass
     share = 100 * abs(delta) / max(found.before_ns or 0.0, found.after_ns or 0.0)
     if share < KERNEL_PERCENT or abs(total) < abs(delta) / 3:
         return None
@@ -167,7 +181,7 @@ def _why_of_pair(change: KernelChange, passes: tuple[int, int], changes: Sequenc
         return None
     others = [(each.before, each.after) for each in changes if each is not change]
     if None in (change.before.cycles, change.after.cycles) and moved_along(time, others):
-        return None  # a clock, or the machine: only cycles would tell
+        return None  # a clock may have changed; only cycles would show it
     return Explanation(
         kind=change.cause.kind,
         kernel=change.pair.after.name,
@@ -176,7 +190,7 @@ def _why_of_pair(change: KernelChange, passes: tuple[int, int], changes: Sequenc
 
 
 def _longer(time: float) -> str:
-    """`5.2 % longer`, `4.00 times as long`."""
+    """Return a ratio of times as text, e.g. `5.2 % longer` or `4.00 times as long`."""
     words = percent_text(time)
     return f"{words.lstrip('+-')} {'longer' if time > 1 else 'less time'}" if words.endswith("%") else f"{words} as long"
 

@@ -1,6 +1,6 @@
-"""Rules about what a kernel executes: the way its loads fall, its bank conflicts, barriers, instructions and waits.
+"""Rules on what a kernel executes: load patterns, bank conflicts, barriers, instructions, waits.
 
-Each takes both sides and how many times as long a call takes, and answers with words or with nothing.
+A rule takes both sides and the factor by which a call became slower, and returns words about the cause, "" for none.
 """
 
 import math
@@ -9,29 +9,29 @@ from expctl.profiles.diff.figures import count_text, times_text
 from expctl.profiles.diff.kernel_evidence import PIPES, STALLS, KernelEvidence
 from expctl.profiles.diff.noise import COUNT_PERCENT, differs, is_about, ratio
 
-APART = 1.3
-"""Less is alignment, or a few loads of another kind."""
-NARROWER = 1.5
+SCATTERED = 1.3
+"""Least factor in sectors and in bytes used per sector; alignment and a few other loads change less."""
+NARROWED = 1.5
 FOR_A_LOAD = 30.0
-"""Instructions at most that come with another load: its address, its bounds, what it takes to store the value."""
+"""Most instructions that one additional load may bring along: address, bounds check, storing the value."""
 INSTRUCTIONS_PERCENT = 5.0
 SAME_WORK_PERCENT = 5.0
 MORE_BARRIERS = 1.25
 MORE_WAITING = 1.2
 WAVEFRONTS_PERCENT = 2.0
-MOST = 0.6
-"""One reason must make up this much of all added waiting to be called the reason."""
-A_PART = 0.3
-"""What grew by less than this part of the time, as logarithms, doesn't explain it."""
+MAIN_SHARE = 0.6
+"""Least share (0 to 1) of the whole increase that one reason must have to be named as the cause."""
+SHARE_LEAST = 0.3
+"""Least log(growth) / log(slowdown) for a figure to explain the time."""
 HALF = 0.5
 BUSY_DRAM_PERCENT = 50.0
 MEMORY = "long_scoreboard"
 
 
-def loads_apart(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Less of each sector that is loaded is asked for, and so more sectors are."""
+def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
+    """Explain a change of time by scattered loads: fewer bytes of each loaded sector are used, so more sectors are loaded."""
     used, sectors = ratio(before.bytes_used, after.bytes_used), ratio(before.load_sectors, after.load_sectors)
-    if used is None or not _along(1 / used, slower, APART) or not _along(sectors, slower, APART):
+    if used is None or not _moves_with(1 / used, slower, SCATTERED) or not _moves_with(sectors, slower, SCATTERED):
         return ""
     return (
         f"global loads use {before.bytes_used:.0f} -> {after.bytes_used:.0f} of the 32 B of each sector and move"
@@ -41,9 +41,9 @@ def loads_apart(before: KernelEvidence, after: KernelEvidence, slower: float) ->
 
 
 def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """More load instructions for the same sectors."""
+    """Explain a change of time by narrow loads: more load instructions for the same number of sectors."""
     requests, sectors = ratio(before.load_requests, after.load_requests), ratio(before.load_sectors, after.load_sectors)
-    if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _along(requests, slower, NARROWER):
+    if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _moves_with(requests, slower, NARROWED):
         return ""
     loads = (after.load_requests or 0.0) - (before.load_requests or 0.0)
     instructions = (after.instructions or 0.0) - (before.instructions or 0.0)
@@ -56,7 +56,7 @@ def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -
 
 
 def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """The same accesses to shared memory take more turns, and conflicts are the turns that were added."""
+    """Explain a change of time by bank conflicts, which make the same accesses to shared memory take more cycles."""
     wavefronts = ratio(before.shared_wavefronts, after.shared_wavefronts)
     if not is_about(ratio(before.shared_requests, after.shared_requests), COUNT_PERCENT) or wavefronts is None:
         return ""
@@ -64,7 +64,7 @@ def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: floa
         return ""
     added = (after.shared_wavefronts or 0.0) - (before.shared_wavefronts or 0.0)
     conflicts = (after.conflicts or 0.0) - (before.conflicts or 0.0)
-    if conflicts / added < MOST or math.log(wavefronts) / math.log(slower) < A_PART:
+    if conflicts / added < MAIN_SHARE or math.log(wavefronts) / math.log(slower) < SHARE_LEAST:
         return ""
     layout = f" ({before.lds_bytes} -> {after.lds_bytes} B of LDS)" if before.lds_bytes != after.lds_bytes else ""
     return (
@@ -74,15 +74,15 @@ def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: floa
 
 
 def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """More instructions in the unit that runs barriers, more waiting at them, and the same loads otherwise."""
+    """Explain a change of time by barriers: more instructions in their unit, more waiting at them, and equal loads."""
     count = ratio(before.barrier_pipe, after.barrier_pipe)
     wait = ratio(before.waits.get("barrier"), after.waits.get("barrier"))
     if count is None or wait is None or not _same_loads(before, after):
         return ""
-    if not _along(count, slower, MORE_BARRIERS) or not _along(wait, slower, MORE_WAITING):
+    if not _moves_with(count, slower, MORE_BARRIERS) or not _moves_with(wait, slower, MORE_WAITING):
         return ""
     added = ((after.warp_cycles or 0.0) - (before.warp_cycles or 0.0)) * (1 if slower > 1 else -1)
-    if abs(after.waits["barrier"] - before.waits["barrier"]) < MOST * added:
+    if abs(after.waits["barrier"] - before.waits["barrier"]) < MAIN_SHARE * added:
         return ""
     share = [100 * each.waits["barrier"] / each.warp_cycles for each in (before, after) if each.warp_cycles]
     shares = f" ({share[0]:.0f} -> {share[1]:.0f} % of their time)" if len(share) == 2 else ""
@@ -93,28 +93,28 @@ def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> st
 
 
 def more_code(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Would the instructions alone, those that spill apart, explain half of the time?"""
+    """Return whether instructions other than spills explain half of the slowdown, in logarithms."""
     if None in (before.spills, after.spills) and before.scratch_bytes != after.scratch_bytes:
-        # Those that spill are among them, and weren't counted; arithmetic is none of them.
+        # All instructions include spills, which weren't counted here; vector arithmetic doesn't.
         arithmetic = ratio(before.arithmetic, after.arithmetic)
-        return arithmetic is not None and differs(arithmetic, INSTRUCTIONS_PERCENT) and _half(arithmetic, slower)
+        return arithmetic is not None and differs(arithmetic, INSTRUCTIONS_PERCENT) and _explains_half(arithmetic, slower)
     code = [each.instructions - (each.spills or 0.0) if each.instructions else None for each in (before, after)]
     instructions = ratio(*code) if before.groups == after.groups else None
     if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT):
         return False
-    return _half(instructions, slower)
+    return _explains_half(instructions, slower)
 
 
-def _half(grown: float, slower: float) -> bool:
+def _explains_half(grown: float, slower: float) -> bool:
     return math.log(grown) / math.log(slower) >= HALF
 
 
 def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """More instructions, though no more loads; with the pipe that they went to, if one stands out."""
+    """Explain a change of time by more instructions without more loads, and name the pipe that became much busier, if any."""
     instructions = ratio(before.instructions, after.instructions)
     if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT) or (instructions > 1) != (slower > 1):
         return ""
-    if math.log(instructions) / math.log(slower) < MOST or before.groups != after.groups:
+    if math.log(instructions) / math.log(slower) < MAIN_SHARE or before.groups != after.groups:
         return ""
     if any(differs(each, SAME_WORK_PERCENT) for each in _loads(before, after)):
         return ""
@@ -129,18 +129,18 @@ def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) ->
 
 
 def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """More bytes from and to DRAM, where DRAM is what is busy."""
+    """Explain a change of time by more bytes from and to DRAM, where DRAM is at least BUSY_DRAM_PERCENT busy."""
     moved = ratio(before.dram_bytes, after.dram_bytes)
     busy = max(before.dram_percent or 0.0, after.dram_percent or 0.0)
-    if moved is None or busy < BUSY_DRAM_PERCENT or not _along(moved, slower, MORE_WAITING):
+    if moved is None or busy < BUSY_DRAM_PERCENT or not _moves_with(moved, slower, MORE_WAITING):
         return ""
     return f"{times_text(moved)} the bytes from and to DRAM, which is {busy:.0f} % busy"
 
 
 def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """The same work at the same occupancy, and waiting for global memory makes up most of what was added.
+    """Explain a change of time by latency: equal work and occupancy, and most of the added waiting is for global memory.
 
-    Other reasons to wait are symptoms: of conflicts, of dependent arithmetic, of whatever else a busy unit has to do.
+    Other reasons to wait are symptoms of conflicts, dependent arithmetic or other busy units.
     """
     same = (
         ratio(before.instructions, after.instructions),
@@ -153,14 +153,14 @@ def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
     mine, its = before.waits.get(MEMORY), after.waits.get(MEMORY)
     if mine is None or its is None or (added > 0) != (slower > 1):
         return ""
-    if (its - mine) / added < MOST or not _along(ratio(mine, its), slower, MORE_WAITING):
+    if (its - mine) / added < MAIN_SHARE or not _moves_with(ratio(mine, its), slower, MORE_WAITING):
         return ""
     share = [100 * mine / before.warp_cycles, 100 * its / after.warp_cycles]
     return f"the same work, but warps wait for {STALLS[MEMORY]} {share[0]:.0f} -> {share[1]:.0f} % of their time"
 
 
-def _along(value: float | None, slower: float, least: float) -> bool:
-    """Did `value` move the way the time did, by a factor of `least`?"""
+def _moves_with(value: float | None, slower: float, least: float) -> bool:
+    """Return whether `value` changed in the direction of the time by a factor of at least `least`."""
     return value is not None and (value >= least if slower > 1 else value <= 1 / least)
 
 
@@ -172,5 +172,7 @@ def _same_loads(before: KernelEvidence, after: KernelEvidence) -> bool:
     return all(is_about(each, SAME_WORK_PERCENT) for each in _loads(before, after))
 
 
-def _per_load(signs: KernelEvidence) -> float | None:
-    return signs.load_sectors / signs.load_requests if signs.load_sectors is not None and signs.load_requests else None
+def _per_load(evidence: KernelEvidence) -> float | None:
+    return (
+        evidence.load_sectors / evidence.load_requests if evidence.load_sectors is not None and evidence.load_requests else None
+    )

@@ -1,4 +1,4 @@
-"""What a GPU profiler recorded of one run, whatever tool wrote it. Times are nanoseconds of the device's clock."""
+"""The profile of one run on a GPU, independent of the tool that wrote it. Times are nanoseconds of the device's clock."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from expctl.gpu.occupancy import Occupancy
 
 
 class Source(StrEnum):
-    """The formats that are read."""
+    """File formats of profilers that expctl reads."""
 
     ROCPD = "rocpd database"
     ROCPROF_CSV = "rocprofv3 kernel trace (CSV)"
@@ -22,7 +22,7 @@ class Source(StrEnum):
 
 
 class KernelClass(StrEnum):
-    """What a kernel does, judged by its name."""
+    """Sorts of work that kernels do, judged by their names."""
 
     GEMM = "GEMM"
     ATTENTION = "attention"
@@ -35,7 +35,7 @@ class KernelClass(StrEnum):
 
 
 class GridUnit(StrEnum):
-    """What a grid is counted in: ROCm's tools print work-items, CUDA's print workgroups (blocks)."""
+    """Unit in which a grid is counted: ROCm's tools print work-items, CUDA's print workgroups (blocks)."""
 
     WORK_ITEMS = "work-items"
     WORKGROUPS = "workgroups"
@@ -47,23 +47,24 @@ Extent = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """One GPU as the tool described it. `units` are compute units or SMs. None and "" where the tool is silent."""
+    """One GPU as the tool described it; `units` are compute units or SMs. None and "" stand for what the tool doesn't say."""
 
     name: str
     arch: str = ""
     product: str = ""
     units: int | None = None
     partitions: int | None = None
-    """XCCs: hardware counters of a dispatch are summed over them."""
+    """Number of XCCs (compute dies); the hardware counters of a dispatch are summed over them."""
     clock_mhz: int | None = None
-    """The highest, as the driver states it."""
+    """Highest compute clock, as the driver states it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """One way in which a kernel was launched. `vgpr` counts accumulation registers too, `agpr` says how many.
+    """One way in which a kernel was launched; `vgpr` includes accumulation registers, whose number alone is `agpr`.
 
-    Values are corrected where the tool is known to misreport (profiles/roofline/reported_registers.py). `extent` is x, y, z.
+    Register counts are corrected where the tool is known to misreport (profiles/roofline/reported_registers.py). `grid` and
+    `workgroup` are x, y, z.
     """
 
     vgpr: int | None = None
@@ -74,19 +75,19 @@ class Launch:
     grid: Extent | None = None
     workgroup: Extent | None = None
     workgroup_size: int | None = None
-    """Work-items; known where the three extents are not, too."""
+    """Work-items of a workgroup; known even for tools that don't give its three extents."""
     groups: int | None = None
-    """Workgroups of the whole grid."""
+    """Number of workgroups in the whole grid."""
     calls: int | None = None
     total_ns: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """One kernel over the run. None is what the file doesn't hold: times of counters, medians of statistics.
+    """Calls, times (ns), launches and counters of one kernel over the run; None is a figure that the file doesn't contain.
 
-    `sd_ns` is the sample deviation of all calls, `repeat_sd_ns` that of calls launched alike: the noise without the mix of
-    launches. `counters` are means per call. Launches: most time first.
+    `sd_ns` is the sample deviation of all calls; `repeat_sd_ns` is pooled within equal launches, so it measures noise without
+    the mix of launches. `counters` are means per call. `launches` are ordered by time, most first.
     """
 
     name: str
@@ -103,20 +104,20 @@ class Kernel:
     launches: tuple[Launch, ...] = ()
     counters: Mapping[str, float] = field(default_factory=dict)
     occupancy: Occupancy | None = None
-    """Of the launch with the most time."""
+    """Occupancy of the launch that takes the most time."""
     occupancy_note: str = ""
     units: int | None = None
-    """Compute units or SMs of the GPU, set along with the occupancy."""
+    """Compute units or SMs of the GPU; set together with the occupancy."""
 
     @property
     def launch(self) -> Launch:
-        """The launch with the most time; an empty one where nothing is known."""
+        """Return the launch that takes the most time, or an empty one when no launch is known."""
         return self.launches[0] if self.launches else Launch()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Copy:
-    """Transfers of the copy engines or the runtime in one direction; they are no kernels. `total_bytes` where recorded."""
+    """Memory copies by the copy engines or the runtime in one direction; `total_bytes` is None where no size was recorded."""
 
     name: str
     calls: int
@@ -126,10 +127,10 @@ class Copy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """One device over the run: from its first dispatch to the end of its last. Overlapping kernels count once as busy.
+    """Busy and idle time of one device from its first dispatch's start to its last end; overlapping kernels count once as busy.
 
-    A gap is time in which no kernel runs. Up to `launch_gap_most_ns` it is a launch gap, beyond it the host kept the device
-    idle.
+    A gap is a time in which no kernel runs. A gap of up to `launch_gap_most_ns` is a launch gap; in a longer one the host kept
+    the device idle.
     """
 
     device: str
@@ -144,18 +145,18 @@ class Timeline:
 
     @property
     def idle_ns(self) -> int:
-        """All gaps together."""
+        """Return the length of all gaps together, in ns."""
         return self.span_ns - self.busy_ns
 
     @property
     def idle_percent(self) -> float:
-        """Of the span."""
+        """Return the idle time in percent of the whole span; 0 for an empty span."""
         return 100 * self.idle_ns / self.span_ns if self.span_ns else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassShare:
-    """All kernels of one class."""
+    """Calls and time of all kernels of one class."""
 
     kind: KernelClass
     kernels: int
@@ -166,7 +167,10 @@ class ClassShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    """One run. Kernels: most time first. `notes` label what the tool gets wrong, `missing` what the file doesn't hold."""
+    """One profiled run; `kernels` are ordered by time, most first.
+
+    `notes` say what the tool is known to get wrong, `missing` what the file doesn't contain.
+    """
 
     path: str
     source: Source
@@ -183,7 +187,7 @@ class Profile:
 
 
 def class_shares(kernels: Sequence[Kernel], total: int) -> tuple[ClassShare, ...]:
-    """Totals per class, most time first; shares are of `total`, the whole run's nanoseconds."""
+    """Return the totals of each class of `kernels`, most time first; percentages are of the whole run's `total` ns."""
     found = []
     for kind in KernelClass:
         members = [kernel for kernel in kernels if kernel.kind is kind]

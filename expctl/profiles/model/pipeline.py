@@ -1,4 +1,4 @@
-"""Several kernels that together solve one problem, over and over: what one pass costs."""
+"""Cost of one pass of a pipeline: several kernels that together solve one problem, over and over."""
 
 import math
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from expctl.profiles.model.kernel_profile import Kernel, KernelClass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One kernel of a pass. `time_ns` is its mean times its calls in a pass."""
+    """One kernel of a pass; `time_ns` is its mean duration times its calls per pass."""
 
     name: str
     kind: KernelClass
@@ -21,9 +21,9 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """A pass on average. FLOP/s are of the problem's 2 M N K, over the whole pass and over the GEMM kernels alone.
+    """The average pass; FLOP/s are 2 M N K over the time of the whole pass, and over that of its GEMM kernels alone.
 
-    `outside` are kernels that don't run once or a whole number of times per pass: they prepare something.
+    `outside` names kernels whose calls are no multiple of the passes: they prepare something.
     """
 
     passes: int
@@ -39,8 +39,10 @@ class Pipeline:
 
 
 def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passes: int | None) -> Pipeline:
-    """One pass of `kernels`. Without `passes`, the calls of the GEMM with the most time are taken. Raises Misused without
-    either."""
+    """Return the average pass of `kernels` over `passes`, or over the calls of the GEMM with the most time when that is None.
+
+    Raises Misused without `passes` and GEMM, and when no timed kernel has a whole number of calls per pass.
+    """
     timed = [kernel for kernel in kernels if kernel.mean_ns is not None]
     given = "--passes"
     if passes is None:
@@ -80,6 +82,6 @@ def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passe
 
 
 def main_gemm(kernels: Sequence[Kernel]) -> Kernel | None:
-    """The GEMM kernel with the most time."""
+    """Return the GEMM kernel that takes the most time; None when there is no GEMM."""
     gemms = [kernel for kernel in kernels if kernel.kind is KernelClass.GEMM]
     return max(gemms, key=lambda each: each.total_ns or 0, default=None)

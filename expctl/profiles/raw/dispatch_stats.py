@@ -1,4 +1,4 @@
-"""Collects dispatches: durations by launch, busy time by device. Made for a million rows in plain Python."""
+"""Collect kernel dispatches in plain Python: durations by launch, start and end times by device. Sized for a million rows."""
 
 import math
 from array import array
@@ -9,15 +9,15 @@ from itertools import islice
 from operator import sub
 
 LAUNCH_GAP_MOST_NS = 100_000
-"""A queue that is fed steadily leaves microseconds between kernels; a tenth of a millisecond is the host's doing."""
+"""Longest gap between kernels that counts as a launch gap. Our choice: a steadily fed queue leaves gaps of microseconds."""
 
-Entry = tuple[Callable[[int], None], Callable[[int], None], Callable[[int], None]]
-"""Takes the duration, the start and the end of one dispatch."""
+Appenders = tuple[Callable[[int], None], Callable[[int], None], Callable[[int], None]]
+"""Three functions that take the duration, the start and the end of one dispatch, each in ns."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gaps:
-    """Times between dispatches in which nothing ran."""
+    """Number and length of times in which a device ran nothing; `short` ones last LAUNCH_GAP_MOST_NS at most."""
 
     number: int
     total_ns: int
@@ -26,7 +26,7 @@ class Gaps:
     longest_ns: int
 
     def join(self, between_ns: int, later: "Gaps") -> "Gaps":
-        """These, the time between, the later ones."""
+        """Return these gaps, the gap of `between_ns` that follows them (0 for none), and the `later` gaps as one."""
         between = gaps_of((between_ns,))
         return Gaps(
             number=self.number + between.number + later.number,
@@ -38,8 +38,8 @@ class Gaps:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
-    """Dispatches that ran one after the other, none before its forerunner had ended."""
+class SerialDispatches:
+    """First start, last end (device clock, ns) and gaps of dispatches that don't overlap and are in time order."""
 
     first_ns: int
     last_ns: int
@@ -47,51 +47,57 @@ class Stretch:
 
 
 @dataclass(slots=True)
-class Track:
-    """The dispatches of one device, in file order. `stretch` is set by `look`, where they ran one after the other."""
+class Intervals:
+    """Start and end times (device clock, ns) of all dispatches of one device, in file order.
+
+    `find_serial` sets `serial` where no two of them overlap and they are in time order.
+    """
 
     starts: "array[int]" = field(default_factory=lambda: array("q"))
     ends: "array[int]" = field(default_factory=lambda: array("q"))
-    stretch: Stretch | None = None
+    serial: SerialDispatches | None = None
 
     @property
     def dispatches(self) -> int:
-        """How many."""
+        """Return the number of dispatches."""
         return len(self.starts)
 
-    def join(self, later: "Track") -> "Track":
-        """Both on one device: two processes, two files."""
-        before, after = self.stretch, later.stretch
-        stretch = None
+    def join(self, later: "Intervals") -> "Intervals":
+        """Return these dispatches followed by the `later` ones, of the same device in another process or file."""
+        before, after = self.serial, later.serial
+        serial = None
         if before and after and after.first_ns >= before.last_ns:
             gaps = before.gaps.join(after.first_ns - before.last_ns, after.gaps)
-            stretch = Stretch(first_ns=before.first_ns, last_ns=after.last_ns, gaps=gaps)
-        return Track(self.starts + later.starts, self.ends + later.ends, stretch)
+            serial = SerialDispatches(first_ns=before.first_ns, last_ns=after.last_ns, gaps=gaps)
+        return Intervals(self.starts + later.starts, self.ends + later.ends, serial)
 
-    def without_impossible(self) -> "Track":
-        """Only dispatches that end when they begin or later."""
+    def without_impossible(self) -> "Intervals":
+        """Return a copy without dispatches that end before they start."""
         kept = [(start, end) for start, end in zip(self.starts, self.ends, strict=True) if end >= start]
-        return Track(array("q", (start for start, _ in kept)), array("q", (end for _, end in kept)))
+        return Intervals(array("q", (start for start, _ in kept)), array("q", (end for _, end in kept)))
 
-    def look(self) -> None:
-        """Find out whether there are dispatches and they ran one after the other. None may be impossible."""
+    def find_serial(self) -> None:
+        """Set `serial` if no dispatch starts before the previous one ended. None may end before its own start."""
         apart = list(map(sub, islice(self.starts, 1, None), self.ends))
         if self.starts and min(apart, default=0) >= 0:
-            self.stretch = Stretch(first_ns=self.starts[0], last_ns=self.ends[-1], gaps=gaps_of(apart))
+            self.serial = SerialDispatches(first_ns=self.starts[0], last_ns=self.ends[-1], gaps=gaps_of(apart))
 
-    def measured(self) -> tuple[int, Gaps]:
-        """From the first start to the last end, and the gaps; overlapping dispatches count once. None may be impossible."""
-        if self.stretch is None:
-            self.look()
-        if self.stretch is not None:
-            return self.stretch.last_ns - self.stretch.first_ns, self.stretch.gaps
+    def span_and_gaps(self) -> tuple[int, Gaps]:
+        """Return the time from the first start to the last end in ns, and the gaps; overlapping dispatches count once.
+
+        There must be a dispatch, and none may end before its start.
+        """
+        if self.serial is None:
+            self.find_serial()
+        if self.serial is not None:
+            return self.serial.last_ns - self.serial.first_ns, self.serial.gaps
         ordered = sorted(zip(self.starts, self.ends, strict=True))
-        apart, reached = _apart(ordered)
+        apart, reached = _gaps_between(ordered)
         return reached - ordered[0][0], gaps_of(apart)
 
 
-def _apart(ordered: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
-    """Times from the end of everything before to each start, where dispatches overlap; and the last end."""
+def _gaps_between(ordered: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
+    """Return the idle times (ns) between (start, end) pairs sorted by start, which may overlap, and the last end."""
     found = []
     reached = ordered[0][1]
     for start, end in ordered:
@@ -103,35 +109,38 @@ def _apart(ordered: Sequence[tuple[int, int]]) -> tuple[list[int], int]:
 
 
 def gaps_of(apart: Sequence[int]) -> Gaps:
-    """Of times between dispatches, none negative; a zero is no gap."""
+    """Return the gaps made of idle times in ns, none negative; zeros are left out."""
     number, total, longest = len(apart) - apart.count(0), sum(apart), max(apart, default=0)
     long = [each for each in apart if each > LAUNCH_GAP_MOST_NS] if longest > LAUNCH_GAP_MOST_NS else []
     return Gaps(number=number, total_ns=total, short=number - len(long), short_ns=total - sum(long), longest_ns=longest)
 
 
 @dataclass(slots=True)
-class Tally:
-    """Times by key of a launch and by device. `settle` leaves out dispatches that end before they begin, and counts them.
+class DispatchTimes:
+    """Durations (ns) by launch key, and start and end times by device; `impossible` counts dispatches that are left out.
 
-    A start and an end of 0 are what tools write when they couldn't take the times: who reads such a dispatch counts it as
-    impossible, too.
+    `finish` leaves out dispatches that end before they start. A reader itself adds to `impossible` a dispatch with start and
+    end of 0, which tools write when they could not take the times.
     """
 
     durations: dict[Hashable, list[int]] = field(default_factory=dict)
-    tracks: dict[str, Track] = field(default_factory=dict)
+    intervals: dict[str, Intervals] = field(default_factory=dict)
     impossible: int = 0
 
-    def entry(self, device: str, key: Hashable) -> Entry:
-        """What takes the dispatches of one launch. A time that is no 64-bit integer raises TypeError or OverflowError there."""
-        track = self.tracks.setdefault(device, Track())
-        return self.durations.setdefault(key, []).append, track.starts.append, track.ends.append
+    def appenders(self, device: str, key: Hashable) -> Appenders:
+        """Return the functions that record one dispatch of the launch `key` on `device`.
+
+        They raise TypeError or OverflowError for a start or end that is no 64-bit integer.
+        """
+        interval = self.intervals.setdefault(device, Intervals())
+        return self.durations.setdefault(key, []).append, interval.starts.append, interval.ends.append
 
     def add(self, device: str, rows: Iterable[tuple[Hashable, int, int]]) -> None:
-        """Take dispatches of one device as (key, start, end). Raises as the entries do."""
-        entries: dict[Hashable, Entry] = {}
+        """Record dispatches of one device as (launch key, start, end). Raises TypeError or OverflowError like appenders."""
+        entries: dict[Hashable, Appenders] = {}
         for key, start, end in rows:
             if key not in entries:
-                entries[key] = self.entry(device, key)
+                entries[key] = self.appenders(device, key)
             if not start and not end:
                 self.impossible += 1
                 continue
@@ -140,12 +149,12 @@ class Tally:
             start_to(start)
             end_to(end)
 
-    def alone(self, key: Hashable, duration: int) -> None:
-        """Take one dispatch that ran by itself: a replay or a counted one, whose place in time means nothing."""
+    def add_isolated(self, key: Hashable, duration: int) -> None:
+        """Record only the duration (ns) of a dispatch that the profiler replayed alone: its start means nothing."""
         self.durations.setdefault(key, []).append(duration)
 
-    def settle(self) -> None:
-        """Sort durations, and leave out what is impossible."""
+    def finish(self) -> None:
+        """Sort the durations of each launch, and remove dispatches of negative duration, counting them in `impossible`."""
         found = 0
         for key, values in self.durations.items():
             values.sort()
@@ -153,18 +162,18 @@ class Tally:
                 found += (below := bisect_left(values, 0))
                 self.durations[key] = values[below:]
         if found:
-            self.tracks = {name: track.without_impossible() for name, track in self.tracks.items()}
+            self.intervals = {name: interval.without_impossible() for name, interval in self.intervals.items()}
             self.impossible += found
 
 
 def median(ordered: Sequence[int]) -> float:
-    """The middle of ascending values, or the mean of the two in the middle."""
+    """Return the middle one of ascending values, or the mean of the two in the middle. Raises IndexError when there is none."""
     half = len(ordered) // 2
     return float(ordered[half]) if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def sample_deviation(values: Sequence[int], total: int) -> float | None:
-    """Divided by n - 1; None for fewer than two."""
+    """Return the standard deviation (n - 1) of `values`, whose sum is `total`; None for fewer than two values."""
     n = len(values)
     if n < 2:
         return None
@@ -172,7 +181,10 @@ def sample_deviation(values: Sequence[int], total: int) -> float | None:
 
 
 def repeat_deviation(groups: Sequence[Sequence[int]]) -> float | None:
-    """Pooled over groups: the root of all squares around the groups' own means by all degrees of freedom; None without one."""
+    """Return the pooled standard deviation within groups: sqrt(sum of squares around each group's mean / sum of (n - 1)).
+
+    None where no group has two values.
+    """
     squares, freedom = 0.0, 0
     for values in groups:
         if (deviation := sample_deviation(values, sum(values))) is not None:

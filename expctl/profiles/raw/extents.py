@@ -1,4 +1,4 @@
-"""Extents of grids and workgroups in three dimensions, as profilers name them."""
+"""Extents of grids and workgroups in x, y and z, as profilers name them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ AXES = ("x", "y", "z")
 
 
 def extent(values: Sequence[int | None]) -> Extent | None:
-    """Three positive extents, or None."""
+    """Return the x, y and z in `values` as a tuple; None unless all three are positive."""
     x, y, z = values
     return (x, y, z) if x and y and z and min(x, y, z) > 0 else None

@@ -1,15 +1,15 @@
-"""What one file gave, as it was written: uncorrected, not yet grouped by kernel."""
+"""Data of one profiler file as the tool wrote it: uncorrected, and not yet grouped by kernel."""
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 from expctl.profiles.model.kernel_profile import Device, Extent, GridUnit, Source
-from expctl.profiles.raw.dispatch_stats import Tally
+from expctl.profiles.raw.dispatch_stats import DispatchTimes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawLaunch:
-    """A launch in the tool's words; None where it says nothing. `arch` overrules the device's when set."""
+    """One way in which a kernel was launched, as the tool reported it; None is a figure that the tool doesn't give."""
 
     kernel: str
     device: str = ""
@@ -22,12 +22,12 @@ class RawLaunch:
     workgroup: Extent | None = None
     workgroup_size: int | None = None
     grid_size: int | None = None
-    """Work-items of the whole grid, where its extents are not known."""
+    """Work-items of the whole grid, for tools that give this product and not its three extents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistic:
-    """A kernel that was summed up by the tool itself."""
+    """Calls and times (ns) of one kernel as the tool itself summed them up."""
 
     calls: int
     total_ns: int
@@ -38,15 +38,15 @@ class Statistic:
 
 
 @dataclass(slots=True, kw_only=True)
-class Moved:
-    """Transfers of one direction."""
+class CopyTotals:
+    """Number, time (ns) and size of all memory copies in one direction; `total_bytes` is None where no size was recorded."""
 
     calls: int = 0
     total_ns: int = 0
     total_bytes: int | None = None
 
     def add(self, duration_ns: int, size: int | None) -> None:
-        """One more."""
+        """Add one copy of `duration_ns` and `size` bytes (None for a size that wasn't recorded)."""
         self.calls += 1
         self.total_ns += duration_ns
         if size is not None:
@@ -54,23 +54,24 @@ class Moved:
 
 
 @dataclass(slots=True, kw_only=True)
-class Counted:
-    """Sum and number of calls of one counter on one kernel."""
+class CounterTotals:
+    """Sum of one hardware counter over the calls of one kernel, and the number of these calls."""
 
     total: float = 0.0
     calls: int = 0
 
     def add(self, value: float) -> None:
-        """The value of one more call."""
+        """Add the counter's value over one more call of the kernel."""
         self.total += value
         self.calls += 1
 
 
 @dataclass(slots=True, kw_only=True)
 class RawProfile:
-    """One file. `launches` names the keys of the tally. `identity` is the tool's id of the process, "" without one.
+    """Everything that one file tells about one process.
 
-    `untimed` counts calls by key where the file has no times. `counters` is by kernel, then by counter.
+    `launches` describes each launch key of `timing`. `identity` is the tool's id of the process, "" without one.
+    `untimed` counts calls by launch key where the file has no times. `counters` is by kernel name, then by counter name.
     """
 
     source: Source
@@ -79,34 +80,34 @@ class RawProfile:
     host: str = ""
     grid_unit: GridUnit = GridUnit.WORK_ITEMS
     devices: dict[str, Device] = field(default_factory=dict)
-    tally: Tally = field(default_factory=Tally)
+    timing: DispatchTimes = field(default_factory=DispatchTimes)
     launches: dict[Hashable, RawLaunch] = field(default_factory=dict)
     statistics: dict[str, Statistic] = field(default_factory=dict)
     untimed: dict[Hashable, int] = field(default_factory=dict)
-    counters: dict[str, dict[str, Counted]] = field(default_factory=dict)
-    copies: dict[str, Moved] = field(default_factory=dict)
+    counters: dict[str, dict[str, CounterTotals]] = field(default_factory=dict)
+    copies: dict[str, CopyTotals] = field(default_factory=dict)
     impossible_copies: int = 0
     notes: list[str] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
 
     @property
     def has_kernels(self) -> bool:
-        """Whether any kernel is in it, timed or not."""
-        return bool(self.tally.durations or self.statistics or self.untimed)
+        """Return whether the file contains any call of a kernel, timed or not."""
+        return bool(self.timing.durations or self.statistics or self.untimed)
 
-    def belongs_to(self, owner: str, agents: Mapping[str, Device]) -> None:
-        """Put `owner` before the devices, those of `agents`, so that they are told from another host's of the same name."""
+    def prefix_devices(self, owner: str, agents: Mapping[str, Device]) -> None:
+        """Put `owner` before all device names, so that `agent 1` of two hosts stays two GPUs; `agents` become `devices`."""
         self.launches = {key: replace(raw, device=f"{owner} {raw.device}") for key, raw in self.launches.items()}
-        self.tally.tracks = {f"{owner} {name}": track for name, track in self.tally.tracks.items()}
+        self.timing.intervals = {f"{owner} {name}": interval for name, interval in self.timing.intervals.items()}
         self.devices = {f"{owner} {key}": replace(each, name=f"{owner} {each.name}") for key, each in agents.items()}
 
-    def count(self, kernel: str, counter: str, value: float) -> None:
-        """The value of one counter over one call."""
-        self.counters.setdefault(kernel, {}).setdefault(counter, Counted()).add(value)
+    def add_counter(self, kernel: str, counter: str, value: float) -> None:
+        """Add the value that hardware counter `counter` had over one call of `kernel`."""
+        self.counters.setdefault(kernel, {}).setdefault(counter, CounterTotals()).add(value)
 
-    def copied(self, name: str, duration_ns: int, size: int | None = None) -> None:
-        """One transfer. One that ends before it begins is left out, and counted."""
+    def add_copy(self, name: str, duration_ns: int, size: int | None = None) -> None:
+        """Add one memory copy of `duration_ns` in direction `name`; a negative duration only counts in `impossible_copies`."""
         if duration_ns < 0:
             self.impossible_copies += 1
         else:
-            self.copies.setdefault(name, Moved()).add(duration_ns, size)
+            self.copies.setdefault(name, CopyTotals()).add(duration_ns, size)

@@ -1,4 +1,4 @@
-"""Why a file is not read, in one form: what was expected, what it is, where, and what to do about it."""
+"""Errors for files that can't be read as a profile; each says what was expected, what was found, where, and what to do."""
 
 from pathlib import Path
 
@@ -11,24 +11,24 @@ READ = (
 
 
 def damaged(path: Path, found: str, *, hint: str = "profile again, or copy the file again") -> Refused:
-    """A file of a known format that can't be trusted: cut off, flipped bits, impossible values."""
+    """Return the error for a file of a known format that can't be trusted: cut off, flipped bits, impossible values."""
     return Refused(
         "this profile is damaged", expected="a whole file as the tool wrote it", found=found, where=str(path), hint=hint
     )
 
 
 def no_kernels(path: Path, found: str, hint: str) -> Refused:
-    """A file that is understood, and holds no kernel."""
+    """Return the error for a file whose format is understood, but which contains no kernel."""
     return Refused("no kernels in this file", expected="kernels and their times", found=found, where=str(path), hint=hint)
 
 
 def unknown(path: Path, found: str, hint: str = "docs/PROFILES.md lists the formats") -> Refused:
-    """A file that is nothing this tool reads."""
+    """Return the error for a file of a format that expctl doesn't read."""
     return Refused("this is no profile that can be read", expected=READ, found=found, where=str(path), hint=hint)
 
 
 def too_large(path: Path) -> Refused:
-    """There isn't as much memory."""
+    """Return the error for a profile that doesn't fit into memory."""
     return Refused(
         f"cannot hold {path} in memory",
         expected="a profile that fits",
@@ -39,7 +39,7 @@ def too_large(path: Path) -> Refused:
 
 
 def unreadable(path: Path, error: OSError) -> Refused:
-    """The file system says no."""
+    """Return the error for a file that the operating system refuses to open or read."""
     if isinstance(error, FileNotFoundError):
         return Refused(f"there is no {path}", expected=READ, found="nothing", where=str(path.parent), hint="check the path")
     return Refused(

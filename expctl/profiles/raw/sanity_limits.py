@@ -1,4 +1,4 @@
-"""What no GPU has: figures beyond these are a damaged file's, or a tool's way to say that it doesn't know."""
+"""Upper limits that no GPU reaches: a larger figure means a damaged file, or is a tool's way to say that it doesn't know."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +11,10 @@ from expctl.profiles.raw.profile import RawLaunch, RawProfile
 
 BITS_64 = 1 << 63
 NUMBER = 1e30
-"""No counter gets near, and sums of what is larger are infinite."""
+"""Limit of any counter's value; sums of larger numbers may overflow to infinity."""
 DURATION_NS = 10**16
-"""116 days: no kernel and no copy runs as long."""
-# Several times what the largest GPU has, per wave, per workgroup, per work-item; of a grid what 32 bits hold.
+"""Limit of one kernel's or copy's duration: 116 days."""
+# Several times what the largest GPU has: registers per wave, LDS per workgroup, scratch per work-item; grids of 2^32 per axis.
 _MOST = {
     "vgpr": 4096, "accum": 4096, "sgpr": 4096, "lds_bytes": 4 << 20, "scratch_bytes": 1 << 32, "workgroup_size": 1 << 16,
     "grid_size": 1 << 62,
@@ -22,9 +22,10 @@ _MOST = {
 _EXTENT_MOST = {"grid": 1 << 32, "workgroup": 1 << 16}
 
 
-def hold(part: RawProfile) -> list[str]:
-    """Make figures of launches that can't be unknown, in place; notes say which. Raises Refused for times and counters that
-    can't be.
+def check_limits(part: RawProfile) -> list[str]:
+    """Set launch figures beyond the limits to None, in place, and return a note about each such field.
+
+    Raises Refused for a duration or counter beyond its limit.
     """
     _check_times(part)
     _check_counters(part)
@@ -41,21 +42,21 @@ def hold(part: RawProfile) -> list[str]:
 def _check_counters(part: RawProfile) -> None:
     for counted in part.counters.values():
         for name, each in counted.items():
-            if not abs(each.total) < NUMBER * max(each.calls, 1):  # what is no number isn't less, either
+            if not abs(each.total) < NUMBER * max(each.calls, 1):  # written so that NaN is refused too
                 raise refusals.damaged(Path(part.file), f"{one_line(name, 60)} of {each.total} in {each.calls} calls")
 
 
 def _impossible(raw: RawLaunch) -> dict[str, str]:
-    """Figures that can't be, by the field of the launch."""
+    """Return the launch's fields that exceed their limits, with the values as text."""
     numbers = {name: getattr(raw, name) for name in _MOST}
     found = {name: str(value) for name, value in numbers.items() if value is not None and not 0 <= value <= _MOST[name]}
     extents: dict[str, Extent | None] = {name: getattr(raw, name) for name in _EXTENT_MOST}
-    wild = {name: each for name, each in extents.items() if each and max(each) > _EXTENT_MOST[name]}
-    return found | {name: one_line("x".join(map(str, each)), 60) for name, each in wild.items()}
+    excessive = {name: each for name, each in extents.items() if each and max(each) > _EXTENT_MOST[name]}
+    return found | {name: one_line("x".join(map(str, each)), 60) for name, each in excessive.items()}
 
 
 def _check_times(part: RawProfile) -> None:
-    kernels = [float(values[-1]) for values in part.tally.durations.values() if values]
+    kernels = [float(values[-1]) for values in part.timing.durations.values() if values]
     kernels += [each.total_ns / each.calls for each in part.statistics.values()]
     copies = [each.total_ns / each.calls for each in part.copies.values() if each.calls]
     for what, values in (("kernel", kernels), ("copy", copies)):

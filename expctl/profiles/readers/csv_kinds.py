@@ -1,4 +1,4 @@
-"""What a CSV table is, told by its heads, and for statistics by the names in it."""
+"""Tell what a profiler's CSV table contains from its column heads, and for statistics from the names in its rows."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class CsvKind(StrEnum):
-    """Tables that are read."""
+    """Kinds of CSV tables that are read."""
 
     TRACE = "kernel trace"
     COUNTERS = "counter collection"
@@ -28,7 +28,7 @@ _READ: tuple[tuple[CsvKind, tuple[tuple[str, ...], ...]], ...] = (
     (CsvKind.COPIES, (("direction",), *((each,) for each in TIMES))),
     (CsvKind.STATISTICS, (("name",), ("calls",), TOTALS)),
 )
-# (columns that tell, what the table is, what to do)
+# Tables that are recognised only to say what to do: (column heads, what the table is, advice).
 _NOT_READ: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("domain", "function"), "an API trace (the host's calls, no kernels)", "give kernel_trace.csv of the run, or its folder"),
     (("codeobj", "vaddr", "hitcount"), "instruction statistics of a thread trace", "give the kernel_trace.csv of the same run"),
@@ -43,7 +43,7 @@ _NOT_READ: tuple[tuple[tuple[str, ...], str, str], ...] = (
     (("start (ns)", "corrid"), "a printed trace of nsys", "nsys export --type sqlite REPORT, and give that"),
     (("metric name", "metric value"), "Nsight Compute metrics summed over kernels", "ncu --import REPORT --csv --page raw"),
 )  # fmt: skip
-# A call's name is a bare word. RCCL's kernels begin like its calls, and whoever names a kernel hipSomething gives it arguments.
+# API calls are bare words, so `hipX(int)` is a kernel; names of RCCL's kernels begin like its calls and are excluded.
 _API = re.compile(
     r"(hip[A-Z]|__hip|nccl(?!DevKernel|Kernel)[A-Z]|mscclpp?[A-Z])\w*|(hsa_|roctx|rocDec|rocJpeg|omp_|KFD_|kfd_).*", re.DOTALL
 )
@@ -54,17 +54,17 @@ _COPY = re.compile(r"MEMORY_COPY_\w+|\w+_TO_(HOST|DEVICE)")
 
 
 _ROCPROF_V1 = {"name", "calls", "totaldurationns", "averagens", "percentage"}
-"""All that its statistics have; those of rocprofv3 have least and most as well."""
+"""All columns of rocprof v1's statistics; those of rocprofv3 also have minimum and maximum."""
 _NSYS_SAYS = ("processing [", "generating sqlite file")
-"""What `nsys stats` prints before its tables."""
+"""First words of the lines that `nsys stats` prints before its tables."""
 
 
 def csv_kind(heads: Collection[str]) -> CsvKind | None:
-    """The kind of a table with these heads (lower case), None for one that is not read."""
+    """Return the kind of a table with these column heads (lower case); None for a table that is not read."""
     if set(heads) == _ROCPROF_V1:
         return None
     if "gpu_id" in heads and "node_id" not in heads:
-        return None  # another tool's, though it has the names of a kernel trace
+        return None  # rocprof v2 and rocprof-compute write the columns of a kernel trace too
     for kind, wanted in _READ:
         if all(any(name in heads for name in names) for names in wanted):
             return kind
@@ -74,7 +74,7 @@ def csv_kind(heads: Collection[str]) -> CsvKind | None:
 
 
 def why_not(heads: Collection[str]) -> tuple[str, str] | None:
-    """What a table is that is known and not read, and what to do; None for an unknown one."""
+    """Return what a known table is that is not read, and advice; None for an unknown table."""
     if set(heads) == _ROCPROF_V1:
         return "statistics of rocprof v1, which are not read", "profile with rocprofv3 --kernel-trace"
     if any(head.startswith(_NSYS_SAYS) for head in heads):
@@ -86,7 +86,7 @@ def why_not(heads: Collection[str]) -> tuple[str, str] | None:
 
 
 def why_not_kernels(names: Iterable[str]) -> str:
-    """What statistics are of, when not of kernels; "" when they are of kernels."""
+    """Return what statistics with these row names are about, when all are API calls, copies or domains; "" otherwise."""
     seen = list(names)
     for pattern, what in ((_DOMAIN, "whole domains"), (_API, "API calls"), (_COPY, "memory copies")):
         if seen and all(pattern.fullmatch(name) for name in seen):

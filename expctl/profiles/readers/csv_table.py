@@ -1,4 +1,4 @@
-"""A CSV file as columns, read in bulk and strictly: every row as wide as the header, every number a number."""
+"""Read CSV files in bulk and strictly: every row is as wide as the header, and every number is a number."""
 
 import csv
 import re
@@ -18,9 +18,9 @@ from expctl.profiles.readers.text_file import open_text
 
 ROWS_AT_ONCE = 2_000
 FIELD_MOST = 1 << 20
-"""Kernel names reach thousands of characters; the standard library's limit is meant for less."""
+"""Longest field in characters; names of kernels exceed the 131072 that the csv module allows."""
 LINE_MOST = 2 * FIELD_MOST
-"""A longer line comes in pieces, which are refused: it may be an archive made to burst."""
+"""Longest line in characters; the rest of a longer one is read as another row and refused (it may be a decompression bomb)."""
 _LONG = re.compile(r"\d{19,}", re.ASCII)
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
 
@@ -29,29 +29,29 @@ Row = list[str]
 
 @dataclass(slots=True)
 class Table:
-    """An open table. `names` are the heads in lower case with their columns."""
+    """An open CSV table; `names` maps column heads in lower case to column numbers."""
 
     path: Path
     names: dict[str, int]
     _rows: Iterator[Row]
     lines: "_Lines"
     least: int = 0
-    """Fields that a row must have where the last columns may be left out; 0 where all are wanted."""
+    """Least number of fields of a row whose last columns may be absent; 0 where rows must be complete."""
 
     @property
     def width(self) -> int:
-        """Columns."""
+        """Return the number of columns of the table."""
         return len(self.names)
 
     def chunks(self) -> Iterator[list[Row]]:
-        """Rows in file order, some thousand at a time. Raises Refused for a row of another width."""
+        """Yield rows in file order, ROWS_AT_ONCE at a time. Raises Refused for a row with another number of fields."""
         while rows := self._next():
             if set(map(len, rows)) != {self.width}:
                 rows = [row + [""] * (self.width - len(row)) for row in rows if self._is_whole(row)]
             yield rows
 
     def all_rows(self) -> Iterator[Row]:
-        """One row after the other."""
+        """Yield every row in file order. Raises Refused for a row with another number of fields."""
         for rows in self.chunks():
             yield from rows
 
@@ -64,7 +64,7 @@ class Table:
     def _is_whole(self, row: Row) -> bool:
         if (
             not row
-            or profiler_chatter.is_own(row[0])
+            or profiler_chatter.is_ncu_message(row[0])
             or (len(row) == 1 and (not row[0].strip() or row[0].startswith(profiler_chatter.OWN)))
         ):
             return False
@@ -77,7 +77,7 @@ class Table:
 
 
 class _Lines:
-    """The lines of a text, and whether the last one that was read had an end."""
+    """Iterates over the lines of a text; `ended` tells afterwards whether the last line had a line end."""
 
     def __init__(self, text: TextIO) -> None:
         self._text = text
@@ -92,12 +92,12 @@ class _Lines:
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
-    """Open `path` and read its heads. Raises Refused when there is none, or one stands twice."""
+    """Open the table at `path` and read its heads. Raises Refused for no table, a column that appears twice, or bad CSV."""
     previous = csv.field_size_limit(FIELD_MOST)
     try:
         with open_text(path) as text:
             lines = _Lines(text)
-            rows = csv.reader(profiler_chatter.from_table(iter(lines), LINE_MOST), strict=True)
+            rows = csv.reader(profiler_chatter.lines_of_table(iter(lines), LINE_MOST), strict=True)
             try:
                 heads = _heads(rows)
             except csv.Error as error:
@@ -121,8 +121,8 @@ def _heads(rows: Iterator[Row]) -> list[str]:
 
 
 def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
-    """The cells of a column as integers, quoted or not. Raises Refused, and names the cell."""
-    if "_" not in "".join(cells):  # Python's way to write integers, and no tool's
+    """Return the cells of column `name` as integers. Raises Refused for a cell that is no integer of 64 bits, and names it."""
+    if "_" not in "".join(cells):  # int() would accept 1_000, which no tool writes
         with suppress(ValueError):
             found = list(map(int, cells))
             if found and not -BITS_64 <= min(found) <= max(found) < BITS_64:
@@ -133,14 +133,14 @@ def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
 
 
 def optional_integer(cell: str) -> int | None:
-    """The integer of a cell, None for an empty or odd one. One of more than 64 bits is cut to them, and still impossible."""
+    """Return the integer in a cell, None for any other text; more than 18 digits become 2^63, beyond every limit."""
     if _LONG.fullmatch(cell):
         return BITS_64
     return int(cell) if _is_integer(cell) else None
 
 
 def number(path: Path, name: str, cell: str) -> float:
-    """A number that something can be, exponents and thousands' commas allowed. Raises Refused, also for a decimal comma."""
+    """Return a number with optional exponent and thousands' commas. Raises Refused for anything else, and beyond 1e30."""
     plain = cell.replace(",", "") if _THOUSANDS.fullmatch(cell.strip()) else cell
     try:
         value = float("nan" if "_" in plain else plain)

@@ -1,4 +1,4 @@
-"""JSON documents of profilers, which are large and at times not quite JSON."""
+"""Read JSON documents of profilers, which may be large and not quite standard."""
 
 import json
 from pathlib import Path
@@ -10,9 +10,10 @@ from expctl.profiles.readers.text_file import open_text
 
 
 def read_json(path: Path) -> Any:
-    """The document. Fractions stay text, so that no digit of a time stamp is lost. Raises Refused.
+    """Return the parsed document. Raises Refused for an empty file, and for text that is no JSON.
 
-    Control characters inside strings pass: torch writes the names of annotations as they are.
+    Fractions stay text, so that no digit of a time stamp is lost. Control characters inside strings are accepted, because torch
+    writes annotation names unescaped.
     """
     with open_text(path) as text:
         contents = text.read()
@@ -27,17 +28,17 @@ def read_json(path: Path) -> Any:
 
 
 def mapping(value: object) -> dict[str, Any]:
-    """`value` if it is an object, else an empty one."""
+    """Return `value` if it is a dict, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def sequence(value: object) -> list[Any]:
-    """`value` if it is a list, else an empty one."""
+    """Return `value` if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
 
 
-def whole(value: object) -> int | None:
-    """`value` if it is an integer, or text of one. One of more than 64 bits is cut to them, and still impossible."""
+def integer(value: object) -> int | None:
+    """Return `value` if it is an integer or decimal digits, else None; limited to +-2^63, beyond every limit."""
     if isinstance(value, int) and not isinstance(value, bool):
         return max(-BITS_64, min(value, BITS_64))
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20 else None

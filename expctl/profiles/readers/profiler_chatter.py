@@ -1,4 +1,4 @@
-"""What Nsight Compute prints around its table while it profiles: lines of its own, and whatever the program prints."""
+"""Find the table in output of Nsight Compute that also contains ncu's messages and what the program printed."""
 
 import re
 from collections.abc import Iterator
@@ -12,20 +12,20 @@ from expctl.profiles.readers.text_file import open_text
 OWN = "=="
 HEADS = '"ID","Process ID"'
 LINES_BEFORE = 1000
-"""Among so many first lines is one of ncu's own where there is any, and mostly its table."""
+"""Number of first lines in which a message of ncu, and usually its table, is searched for."""
 LINE_SHOWN = 1000
 _TAGGED = re.compile(r"==(PROF|WARNING|ERROR)== ")
 
 
-def is_own(line: str) -> bool:
-    """Whether ncu marked the line as its own. Commas in it make no row."""
+def is_ncu_message(line: str) -> bool:
+    """Return whether `line` begins with a tag of ncu (`==PROF== `); its commas separate no fields."""
     return _TAGGED.match(line) is not None
 
 
-def from_table(lines: Iterator[str], line_most: int) -> Iterator[str]:
-    """The lines from ncu's table on, where it is one of ncu's; a longer line than `line_most` ends the search.
+def lines_of_table(lines: Iterator[str], line_most: int) -> Iterator[str]:
+    """Return the lines from the heads of ncu's table on, or all lines of a text that isn't ncu's.
 
-    The heads may stand behind the last words of the program, where these had no end of line.
+    A line longer than `line_most` ends the search. The heads may follow the program's last output on the same line.
     """
     begun = []
     for line in islice(lines, LINES_BEFORE):
@@ -36,7 +36,7 @@ def from_table(lines: Iterator[str], line_most: int) -> Iterator[str]:
     table = next((i for i, line in enumerate(begun) if own and HEADS in line), None)
     if table is not None:
         return chain([_heads(begun[table])], begun[table + 1 :], lines)
-    if own and (own[0] is begun[0] or any(map(is_own, own))):  # the program printed more than that
+    if own and (own[0] is begun[0] or any(map(is_ncu_message, own))):  # the program printed more than LINES_BEFORE lines
         return chain(own, _later_table(lines))
     return chain(begun, lines)
 
@@ -51,13 +51,13 @@ def _heads(line: str) -> str:
 
 
 def why_empty(path: Path) -> str:
-    """What ncu says in a file without a table: its first error, else its first warning."""
-    said: dict[str, str] = {}
+    """Return the first error, else the first warning, that ncu wrote into a file without a table."""
+    messages: dict[str, str] = {}
     blank = True
     with open_text(path) as text:
         for line in iter(partial(text.readline, LINE_SHOWN), ""):
             blank = blank and not line.strip()
             if found := _TAGGED.match(line):
-                said.setdefault(found[1], line)
-    reason = said.get("ERROR") or said.get("WARNING")
+                messages.setdefault(found[1], line)
+    reason = messages.get("ERROR") or messages.get("WARNING")
     return "an empty file" if blank else f"no table, but {one_line(reason.strip(), 160)}" if reason else "no table of ncu's"

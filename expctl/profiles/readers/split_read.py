@@ -1,4 +1,4 @@
-"""Splits reading of a large table between this process and a forked child, where there is a second core."""
+"""Read a large table in two processes, this one and a forked child, where a second core is free."""
 
 import marshal
 import os
@@ -9,10 +9,11 @@ from typing import Any
 _SIZE = 8
 
 
-def in_two(read: Callable[[int], Any], parts: int) -> list[Any]:
-    """`[read(0), read(1)]` for two parts, else `[read(0)]`. Results are plain data: numbers, text, bytes, lists, tuples, dicts.
+def read_in_parallel(read: Callable[[int], Any], parts: int) -> list[Any]:
+    """Return `[read(0), read(1)]` for two parts, else `[read(0)]`; a child computes `read(1)`.
 
-    A part whose child fails is read here, so that its error is raised where errors are.
+    Results must be data that marshal writes: numbers, text, bytes, lists, tuples, dicts. A part whose child fails is computed
+    here, so that its error is raised in this process.
     """
     if parts < 2:
         return [read(0)]
@@ -27,14 +28,14 @@ def in_two(read: Callable[[int], Any], parts: int) -> list[Any]:
             sent = pipe.read()
     finally:
         os.close(receiver)
-        with suppress(ChildProcessError):  # whoever started us may have children reaped by the system
+        with suppress(ChildProcessError):  # the parent may ignore SIGCHLD, so that the system reaps children
             os.waitpid(child, 0)
     whole = len(sent) >= _SIZE and int.from_bytes(sent[:_SIZE], "big") == len(sent) - _SIZE
     return [first, marshal.loads(memoryview(sent)[_SIZE:]) if whole else read(1)]  # noqa: S302  what our own child wrote
 
 
 def _serve(read: Callable[[int], Any], receiver: int, sender: int) -> None:
-    """In the child: read, write how much comes and all of it, leave, and run nothing of the parent's on the way out."""
+    """Run in the child: write the size and bytes of the marshalled result to `sender`, then exit without cleanup handlers."""
     try:
         os.close(receiver)
         data = marshal.dumps(read(1))
@@ -45,14 +46,14 @@ def _serve(read: Callable[[int], Any], receiver: int, sender: int) -> None:
         os._exit(0)
 
 
-def cores() -> int:
-    """How many this process may use."""
+def usable_cores() -> int:
+    """Return the number of cores that this process may use; 1 on a system without fork."""
     if not hasattr(os, "fork"):
         return 1
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def halves(first: int, last: int) -> Sequence[tuple[int, int]]:
-    """Two ranges of ids, both ends included."""
+    """Split the ids from `first` to `last` into two ranges, both ends included."""
     middle = (first + last) // 2
     return ((first, middle), (middle + 1, last))

@@ -1,4 +1,4 @@
-"""SQLite databases opened for reading only, and what goes wrong with them in words."""
+"""Open SQLite databases read-only, and turn SQLite's errors into refusals."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -13,7 +13,10 @@ WAIT_S = 1.0
 
 @contextmanager
 def open_database(path: Path) -> Iterator[sqlite3.Connection]:
-    """The database at `path`; nothing is written, beside it either. Raises Refused, also while it is being read."""
+    """Open the database at `path` for reading; no file is written, beside it either.
+
+    Raises Refused, also while the caller reads, for what is locked, damaged, or of another schema.
+    """
     try:
         _check_size(path)
         with closing(sqlite3.connect(_address(path), uri=True, timeout=WAIT_S, isolation_level=None)) as database:
@@ -24,29 +27,32 @@ def open_database(path: Path) -> Iterator[sqlite3.Connection]:
         raise refusals.unreadable(path, error) from error
     except sqlite3.OperationalError as error:
         raise _refusal(path, str(error)) from error
-    except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:  # the last: a column's own name
+    except (sqlite3.Error, OverflowError, UnicodeDecodeError) as error:  # UnicodeDecodeError: the name of a column
         raise refusals.damaged(path, f"SQLite says: {error}") from error
 
 
 def tables(database: sqlite3.Connection) -> tuple[str, ...]:
-    """Names of the tables, without views."""
+    """Return the names of all tables of a database, without views."""
     return tuple(
         name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'") if isinstance(name, str)
     )
 
 
 def columns(database: sqlite3.Connection, table: str) -> dict[str, bool]:
-    """Columns of a table in lower case, and whether each may be NULL."""
+    """Return the columns of a table in lower case, each with whether it may be NULL."""
     return {row[1].lower(): not row[3] for row in database.execute(f"PRAGMA table_info({quoted(table)})")}
 
 
 def quoted(name: str) -> str:
-    """A table's or column's name inside a statement."""
+    """Quote the name of a table or column for use in an SQL statement."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _address(path: Path) -> str:
-    """Read-only. `immutable` lets a WAL database lie in a folder that can't be written, once nothing is left to replay."""
+    """Return the read-only URI of a database, with `immutable` for one in WAL mode that has nothing to replay.
+
+    Without `immutable`, SQLite can't open a WAL database in a folder that isn't writable.
+    """
     wal = path.with_name(path.name + "-wal")
     settled = not wal.exists() or wal.stat().st_size == 0
     frozen = _is_wal(path) and settled
@@ -59,7 +65,7 @@ def _is_wal(path: Path) -> bool:
 
 
 def _check_size(path: Path) -> None:
-    """A database that is shorter than its header says was cut off. SQLite notices only when it gets there."""
+    """Raise Refused for a file shorter than its SQLite header says, which SQLite itself notices only at the missing page."""
     with open(path, "rb") as file:
         header = file.read(100)
     if len(header) < 100:
@@ -73,17 +79,17 @@ def _check_size(path: Path) -> None:
         raise refusals.damaged(path, f"cut off: {size} bytes of {pages * page}")
 
 
-def _refusal(path: Path, said: str) -> Exception:
-    if "locked" in said or "busy" in said:
+def _refusal(path: Path, message: str) -> Exception:
+    if "locked" in message or "busy" in message:
         return refusals.damaged(
-            path, f"in use by another program: {said}", hint="wait until the profiler has ended, or copy the file"
+            path, f"in use by another program: {message}", hint="wait until the profiler has ended, or copy the file"
         )
-    if "unable to open" in said or "readonly" in said:
+    if "unable to open" in message or "readonly" in message:
         return refusals.damaged(
             path,
-            f"cannot be opened: {said} (an unfinished transaction lies beside it?)",
+            f"cannot be opened: {message} (an unfinished transaction lies beside it?)",
             hint="open it once with sqlite3 to settle it",
         )
-    if "no such table" in said or "no such column" in said:
-        return refusals.unknown(path, f"a database of another schema: {said}")
-    return refusals.damaged(path, f"SQLite says: {said}")
+    if "no such table" in message or "no such column" in message:
+        return refusals.unknown(path, f"a database of another schema: {message}")
+    return refusals.damaged(path, f"SQLite says: {message}")

@@ -1,4 +1,4 @@
-"""Opens text that may be gzipped, by its first bytes and not by its name."""
+"""Open text files that may be gzipped, which is told by their first bytes and not by their name."""
 
 import gzip
 import io
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 
 GZIP = b"\x1f\x8b"
 BYTES_MOST = 2 << 30
-"""Of text, unpacked. More is a mistake, or an archive made to burst."""
+"""Most bytes of unpacked text that are read (2 GiB); more is a mistake or a decompression bomb."""
 
 
 @contextmanager
 def open_text(path: Path) -> Iterator[TextIO]:
-    """The text of `path`. Bytes that are no UTF-8 become U+FFFD. Raises Refused, also while it is being read."""
+    """Open the text of `path`; bytes that are no UTF-8 become U+FFFD.
+
+    Raises Refused, also while the caller reads, for what is unreadable, larger than BYTES_MOST, or damaged gzip data.
+    """
     try:
         with open(path, "rb") as raw:
             packed = raw.read(2) == GZIP
@@ -35,8 +38,8 @@ def open_text(path: Path) -> Iterator[TextIO]:
         raise refusals.unreadable(path, error) from error
 
 
-def head(path: Path, size: int = 65536) -> bytes:
-    """The first bytes, unpacked; fewer where the packed data end early. Raises Refused."""
+def first_bytes(path: Path, size: int = 65536) -> bytes:
+    """Return at most `size` first bytes, unpacked; fewer where packed data end early. Raises Refused if unreadable."""
     try:
         with open(path, "rb") as raw:
             start = raw.read(size)
@@ -51,7 +54,7 @@ def head(path: Path, size: int = 65536) -> bytes:
 
 
 def is_packed(path: Path) -> bool:
-    """Whether this is gzipped. Raises Refused."""
+    """Return whether the file is gzipped. Raises Refused if it is unreadable."""
     try:
         with open(path, "rb") as raw:
             return raw.read(2) == GZIP
@@ -60,7 +63,7 @@ def is_packed(path: Path) -> bool:
 
 
 class _Unpacked(io.RawIOBase):
-    """Unpacked bytes, until there are too many."""
+    """A stream of unpacked gzip data that raises Refused after BYTES_MOST bytes."""
 
     def __init__(self, packed: IO[bytes], path: Path) -> None:
         self._source = gzip.GzipFile(fileobj=packed)
@@ -68,11 +71,11 @@ class _Unpacked(io.RawIOBase):
         self._left = BYTES_MOST
 
     def readable(self) -> bool:
-        """Always."""
+        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill at most `buffer`. Raises Refused past the limit."""
+        """Fill `buffer` with unpacked bytes and return their number. Raises Refused past BYTES_MOST."""
         view = memoryview(buffer)
         data = self._source.read1(len(view))
         view[: len(data)] = data

@@ -1,4 +1,4 @@
-"""Chrome traces of torch.profiler (Kineto), of ROCm and CUDA. Times are microseconds with nanoseconds behind the point."""
+"""Read Chrome traces of torch.profiler (Kineto) on ROCm and CUDA; their times are microseconds with three decimals."""
 
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
@@ -10,23 +10,23 @@ from expctl.profiles.model.kernel_profile import Device, GridUnit, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.extents import extent
 from expctl.profiles.raw.profile import RawLaunch, RawProfile
-from expctl.profiles.readers.json_file import mapping, sequence, whole
+from expctl.profiles.readers.json_file import integer, mapping, sequence
 from expctl.profiles.roofline.peaks import arch_of
 
 KERNEL, COPIES = "kernel", ("gpu_memcpy", "gpu_memset", "memcpy", "memset")
 MOST_US = 2**53
 EPOCH_US = 10**15
-"""Time stamps since 1970 in microseconds pass this; written as doubles they are good to a quarter of a microsecond."""
+"""A larger time stamp (us) counts from 1970; tools write it as a double, which resolves 0.25 us at that size."""
 
 
 def is_trace(document: object) -> bool:
-    """Whether this is a chrome trace."""
+    """Return whether a JSON document has the form of a Chrome trace."""
     events = document.get("traceEvents") if isinstance(document, dict) else document
     return isinstance(events, list) and all(isinstance(event, dict) and "ph" in event for event in events[:100])
 
 
 def gather_torch(path: Path, document: Any) -> RawProfile:
-    """All kernels of the trace. Raises Refused."""
+    """Return all kernels and copies of the trace. Raises Refused for a trace without any, and for times that are no numbers."""
     facts = mapping(document)
     events = sequence(document if isinstance(document, list) else facts.get("traceEvents"))
     devices = [_device(each) for each in map(mapping, sequence(facts.get("deviceProperties")))]
@@ -47,13 +47,13 @@ def gather_torch(path: Path, document: Any) -> RawProfile:
         rounded = rounded or start > EPOCH_US * 1000
         arguments = mapping(event.get("args"))
         if category in COPIES:
-            found.copied(str(event.get("name", category)), duration, whole(arguments.get("bytes")))
+            found.add_copy(str(event.get("name", category)), duration, integer(arguments.get("bytes")))
             continue
         launch = _launch(event, arguments)
         found.launches[launch] = launch
         by_device.setdefault(launch.device, []).append((launch, start, start + duration))
     for device, rows in by_device.items():
-        found.tally.add(device, rows)
+        found.timing.add(device, rows)
     found.grid_unit = GridUnit.WORKGROUPS if not rocm and _is_cuda(devices, found) else GridUnit.UNSURE
     _describe(path, found, events, rocm=rocm, rounded=rounded)
     return found
@@ -76,7 +76,7 @@ def _describe(path: Path, found: RawProfile, events: list[Any], *, rocm: bool, r
 
 
 def _is_cuda(devices: Sequence[Device], found: RawProfile) -> bool:
-    """By the GPU's name; in a trace that lists none, by the registers that it has on CUDA alone."""
+    """Return whether the run used CUDA: by the GPU's name, or without one by register counts, which ROCm traces lack."""
     if devices:
         return any(device.arch.startswith("sm_") or "NVIDIA" in device.product for device in devices)
     return any(raw.vgpr is not None for raw in found.launches.values())
@@ -87,19 +87,19 @@ def _launch(event: Mapping[str, Any], arguments: Mapping[str, Any]) -> RawLaunch
     return RawLaunch(
         kernel=str(event.get("name", "")),
         device=f"device {device}",
-        vgpr=whole(arguments.get("registers per thread")),
-        lds_bytes=whole(arguments.get("shared memory")),
+        vgpr=integer(arguments.get("registers per thread")),
+        lds_bytes=integer(arguments.get("shared memory")),
         grid=_extent(arguments.get("grid")),
         workgroup=_extent(arguments.get("block")),
     )
 
 
 def _extent(value: object) -> tuple[int, int, int] | None:
-    return extent([whole(each) for each in value]) if isinstance(value, list) and len(value) == 3 else None
+    return extent([integer(each) for each in value]) if isinstance(value, list) and len(value) == 3 else None
 
 
 def _ns(path: Path, event: Mapping[str, Any], field: str) -> int:
-    """Microseconds, an integer or the text of a fraction, as nanoseconds. Raises Refused."""
+    """Return the time in `event[field]` (microseconds as an integer or decimal text) in ns. Raises Refused for other values."""
     value = event.get(field)
     if isinstance(value, int) and abs(value) < MOST_US:
         return value * 1000
@@ -117,11 +117,11 @@ def _ns(path: Path, event: Mapping[str, Any], field: str) -> int:
 
 def _device(facts: Mapping[str, Any]) -> Device:
     product = str(facts.get("name") or "")
-    major, minor = whole(facts.get("computeMajor")), whole(facts.get("computeMinor"))
+    major, minor = integer(facts.get("computeMajor")), integer(facts.get("computeMinor"))
     nvidia = "NVIDIA" in product or "Tesla" in product or "GeForce" in product
     return Device(
         name=f"device {facts.get('id', 0)}",
         arch=f"sm_{major}{minor}" if nvidia and major is not None else arch_of(product),
         product=product,
-        units=whole(facts.get("numSms")) or None,
+        units=integer(facts.get("numSms")) or None,
     )

@@ -1,4 +1,4 @@
-"""Where a kernel stands under the roofline of its device, and what bounds it, with the reason in figures.
+"""Position of a kernel under the roofline of its device, and what bounds it, with the reason in figures.
 
 Williams, Waterman, Patterson: Roofline (CACM 2009). The roof is min(peak FLOP/s, bandwidth x FLOP per byte).
 """
@@ -9,13 +9,13 @@ from enum import StrEnum
 from expctl.profiles.roofline.peaks import Peak
 
 NEAR_PERCENT = 60.0
-"""A limit that is used this much is what holds the kernel back; less, and it waits for something else."""
+"""A kernel that uses at least this much of a limit counts as bound by it; below, it waits for something else. Our choice."""
 LAUNCH_NS = 5_000.0
-"""Starting a kernel and draining it costs this order of time on every GPU here; a call that is no longer is mostly that."""
+"""Rough time to start and drain a kernel on any GPU known here; a call no longer than that is mostly launch cost."""
 
 
 class Bound(StrEnum):
-    """What a kernel waits for."""
+    """Limits that can hold back a kernel's speed."""
 
     COMPUTE = "compute-bound"
     MEMORY = "memory-bound"
@@ -26,11 +26,11 @@ class Bound(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """One call on average. `flop` and `bytes_moved` are None where neither counters nor the user say; `kind` is the number
-    type.
+    """Work of one call of a kernel, on average; `kind` is the number type of its arithmetic.
 
-    `compute_percent` and `memory_percent` are a profiler's own measure of the busiest unit of each sort. `from_what` names
-    where flop and bytes come from; `bytes_least` says that more may have moved.
+    `flop` and `bytes_moved` are None where neither counters nor the user give them; with `bytes_least`, more may have moved.
+    `compute_percent` and `memory_percent` are the profiler's own use of the busiest compute and memory unit. `from_what` names
+    the source of each figure.
     """
 
     duration_ns: float
@@ -48,8 +48,10 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A point under the roof. Percentages are of the limits at the highest clock; `..._sampled` of those at the clock of the
-    run."""
+    """A kernel's point under the roofline; percentages are of the limits at the highest clock.
+
+    `compute_percent_sampled` is of the limit at the clock during the run.
+    """
 
     bound: Bound
     reason: str
@@ -66,7 +68,7 @@ class Position:
 
 
 def position(work: Work, peak: Peak | None) -> Position:
-    """Rates, percentages of the limits, and what bounds the kernel. Unknown stays unknown."""
+    """Return rates, percentages of the limits of `peak`, and the bound; a figure that needs an unknown one is None."""
     tflops = work.flop / work.duration_ns / 1e3 if work.flop is not None and work.duration_ns > 0 else None
     gbs = work.bytes_moved / work.duration_ns if work.bytes_moved is not None and work.duration_ns > 0 else None
     intensity = work.flop / work.bytes_moved if work.flop and work.bytes_moved else None
@@ -93,7 +95,7 @@ def position(work: Work, peak: Peak | None) -> Position:
 
 
 def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bound, str]:
-    """The profiler's own percentages go first: they see every unit, not only arithmetic and DRAM."""
+    """Return the bound and its reason; the profiler's own percentages, of all units, precede computed ones."""
     by_compute, by_memory = _first(work.compute_percent, compute), _first(work.memory_percent, memory)
     top = max(by_compute or 0.0, by_memory or 0.0)
     if work.duration_ns <= LAUNCH_NS and top < NEAR_PERCENT:
@@ -105,24 +107,26 @@ def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bou
         return Bound.UNKNOWN, "neither FLOP nor bytes are known: give --size or --moves, or profile with counters"
     measured = work.compute_percent is not None or work.memory_percent is not None
     least = work.bytes_least and work.memory_percent is None
-    said = _said(by_compute, by_memory, measured=measured, least=least)
+    usage = _usage_text(by_compute, by_memory, measured=measured, least=least)
     if top >= NEAR_PERCENT:
-        return (Bound.COMPUTE if (by_compute or 0.0) >= (by_memory or 0.0) else Bound.MEMORY), said
+        return (Bound.COMPUTE if (by_compute or 0.0) >= (by_memory or 0.0) else Bound.MEMORY), usage
     if few:
-        return Bound.LATENCY, f"{said}; {work.groups} workgroups leave most of {work.units} units empty"
+        return Bound.LATENCY, f"{usage}; {work.groups} workgroups leave most of {work.units} units empty"
     if by_compute is None or by_memory is None:
-        return Bound.UNKNOWN, f"{said}; the other limit isn't known"
+        return Bound.UNKNOWN, f"{usage}; the other limit isn't known"
     if least:
         return (
             Bound.UNKNOWN,
-            f"{said}; how much more moved isn't known: profile with FETCH_SIZE and WRITE_SIZE, or give --moves",
+            f"{usage}; how much more moved isn't known: profile with FETCH_SIZE and WRITE_SIZE, or give --moves",
         )
-    return Bound.LATENCY, f"{said}: neither limit is near"
+    return Bound.LATENCY, f"{usage}: neither limit is near"
 
 
-def _said(compute: float | None, memory: float | None, *, measured: bool, least: bool) -> str:
-    """`measured` by the profiler: then the figures are of the busiest unit of either sort, issue slots and caches among
-    them."""
+def _usage_text(compute: float | None, memory: float | None, *, measured: bool, least: bool) -> str:
+    """Return how much of both limits is used, e.g. `62 % of the arithmetic and 31 % of the memory bandwidth used`.
+
+    With `measured`, the figures are the profiler's, of the busiest unit of either sort.
+    """
     names = ("the SMs' busiest unit", "the memory system's") if measured else ("the arithmetic", "the memory bandwidth")
     figures = zip((compute, memory), ("", "at least " if least else ""), names, strict=True)
     parts = [f"{word}{value:.0f} % of {name}" for value, word, name in figures if value is not None]

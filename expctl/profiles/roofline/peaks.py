@@ -1,9 +1,8 @@
-"""What a GPU can do at most: arithmetic per unit and cycle, bytes per second of its memory.
+"""Peak rates of GPUs: arithmetic per unit and cycle, and memory bandwidth.
 
-Arithmetic is dense, a multiply-add counts as two. Sources: the RDNA 3, 3.5 and 4 and CDNA 2, 3 and 4 white papers and ISA
-guides
-(matrix and packed instructions per CU and cycle), NVIDIA's A100, Ada, H100 and Blackwell papers (tensor cores per SM);
-bandwidths from the makers' product pages.
+Arithmetic is dense, and a multiply-add counts as two operations. Sources: AMD's white papers and ISA guides of RDNA 3, 3.5 and
+4 and CDNA 2, 3 and 4 (matrix and packed instructions per CU and cycle), NVIDIA's A100, Ada, H100 and Blackwell papers (tensor
+cores per SM); bandwidths from the makers' product pages.
 """
 
 from collections.abc import Mapping
@@ -14,15 +13,17 @@ MATRIX_TYPES = ("f64", "f32", "tf32", "f16", "bf16", "f8", "i8")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arithmetic:
-    """Operations per unit (CU or SM) and cycle by type, the faster of matrix and vector instructions."""
+    """Operations per unit (CU or SM) and cycle by number type, of matrix or vector instructions, whichever is faster."""
 
     per_cycle: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Product:
-    """A card or chip. `word` is a part of the name that tools print, in lower case; `clock_mhz` the highest of the compute
-    clock."""
+    """A card or chip on the market; `word` is a lower-case part of the name that tools print.
+
+    `clock_mhz` is the highest compute clock, `bandwidth_gbs` is in 10^9 bytes per second.
+    """
 
     word: str
     arch: str
@@ -33,7 +34,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peak:
-    """Limits of one device. `flops_per_cycle` is of the whole device, by type."""
+    """Peak rates of one device; `flops_per_cycle` is of all its units together, by number type."""
 
     name: str
     clock_mhz: int
@@ -41,7 +42,7 @@ class Peak:
     flops_per_cycle: Mapping[str, int]
 
     def tflops(self, kind: str, clock_mhz: float | None = None) -> float | None:
-        """TFLOP/s at a clock, the highest unless given; None for a type that the device doesn't compute with."""
+        """Return peak TFLOP/s at `clock_mhz` (default: the highest clock); None for a number type that the device lacks."""
         per_cycle = self.flops_per_cycle.get(kind)
         return None if per_cycle is None else per_cycle * (clock_mhz or self.clock_mhz) / 1e6
 
@@ -67,7 +68,7 @@ ARITHMETIC: Mapping[str, Arithmetic] = {
     "sm_100": _arithmetic(f64=128, f32=256, f16=8192, f8=16384, i8=16384, tf32=4096),
 }
 
-# Longer words first where one holds another. A GPU of two dies (MI250) appears as two devices, and is listed as one of them.
+# A word that contains another comes first. A GPU of two dies (MI250) appears as two devices; the figures are of one die.
 PRODUCTS = (
     Product(word="mi355", arch="gfx950", units=256, clock_mhz=2400, bandwidth_gbs=8000),
     Product(word="mi350", arch="gfx950", units=256, clock_mhz=2200, bandwidth_gbs=8000),
@@ -91,12 +92,15 @@ PRODUCTS = (
     Product(word="rtx 4090", arch="sm_89", units=128, clock_mhz=2520, bandwidth_gbs=1008),
     Product(word="b200", arch="sm_100", units=148, clock_mhz=1965, bandwidth_gbs=8000),
 )
-# The product meant where a file names the architecture alone, because there is one, or its memory is the same on all of them.
+# The product assumed where a file names only the architecture: there is just one, or all have the same memory.
 _TYPICAL = {"gfx1151": "8060s", "gfx90a": "mi210", "gfx950": "mi350"}
 
 
 def peak_of(arch: str, product: str, units: int | None, clock_mhz: int | None) -> Peak | None:
-    """The limits of a device as a tool described it; None when neither name is known. What the tool counted goes first."""
+    """Return the peak rates of a device as a tool described it; None when they aren't known.
+
+    Unit counts and clocks that the tool gives take precedence over those of the product table.
+    """
     known = _product(arch, product)
     arithmetic = ARITHMETIC.get(arch or (known.arch if known else ""))
     units = units or (known.units if known else None)
@@ -112,7 +116,7 @@ def peak_of(arch: str, product: str, units: int | None, clock_mhz: int | None) -
 
 
 def arch_of(product: str) -> str:
-    """The architecture of a product that a tool names; "" when it isn't known."""
+    """Return the architecture (`gfx942`) of a product name that a tool prints; "" when it isn't known."""
     found = _product("", product)
     return found.arch if found else ""
 

@@ -1,23 +1,22 @@
-"""What rocprofv3 says of registers, and what is true. It takes the counts from the kernel descriptor and reads some of it
-wrongly.
+"""Correct the register counts that rocprofv3 reports: it misreads parts of the kernel descriptor on some GPUs.
 
-Sources: LLVM's AMDGPU usage guide (kernel descriptor: granulated counts, accumulation offset), rocprofiler-sdk's reading of
-it (arch VGPRs from the accumulation offset on gfx90a and gfx94x, otherwise from the granulated count in steps of 4 for waves of
-64 and 8 for waves of 32; on gfx908, where accumulation VGPRs are a file of their own, the same count for both). All counts are
-what is allocated in steps of the encoding, at least what the code uses.
+Sources: LLVM's AMDGPU usage guide (kernel descriptor: granulated counts, accumulation offset), and the source of
+rocprofiler-sdk. It takes arch VGPRs from the accumulation offset on gfx90a and gfx94x, otherwise from the granulated count in
+steps of 4 for waves of 64 and 8 for waves of 32; on gfx908, whose accumulation VGPRs are a separate file, it reports one count
+for both. All counts are allocated registers in steps of the encoding, at least what the code uses.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 SGPR_CONSTANT = 128
-"""What is always printed on gfx10 and later: there every wave has the same fixed set."""
+"""SGPR count that rocprofv3 always prints for gfx10 and later, where every wave has the same fixed set."""
 WRAPPED_ABOVE = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registers:
-    """Of a wave. `vgpr` counts accumulation registers too. None: the tool's figure says nothing."""
+    """Registers of a wave; `vgpr` includes accumulation registers. None stands for a count that the tool gets wrong."""
 
     vgpr: int | None
     agpr: int | None
@@ -25,8 +24,8 @@ class Registers:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """How one run's counts are to be read. `notes` say what was corrected or can't be trusted."""
+class RegisterRules:
+    """Rules to interpret one run's register counts; `notes` say what was corrected or can't be trusted."""
 
     halved: bool = False
     accum_copied: bool = False
@@ -35,13 +34,13 @@ class Reading:
     notes: tuple[str, ...] = ()
 
 
-def reading(arch: str, counts: Iterable[tuple[int | None, int | None, int | None]]) -> Reading:
-    """How to read (arch VGPR, accumulation VGPR, SGPR) of all kernels of a run on `arch`; "" where the GPU isn't named."""
+def register_rules(arch: str, counts: Iterable[tuple[int | None, int | None, int | None]]) -> RegisterRules:
+    """Return how to interpret the (arch VGPR, accumulation VGPR, SGPR) counts of a run on `arch`, "" for an unnamed GPU."""
     known = [(vgpr, accum or 0, sgpr) for vgpr, accum, sgpr in counts if vgpr is not None]
     if not known:
-        return Reading()
+        return RegisterRules()
     if arch == "gfx90a" or arch.startswith("gfx94"):
-        return Reading(
+        return RegisterRules(
             split_unknown=True,
             notes=(
                 f"registers: on {arch} rocprofv3's VGPR_Count wraps above {WRAPPED_ABOVE}; only arch + accumulation is right, "
@@ -51,7 +50,7 @@ def reading(arch: str, counts: Iterable[tuple[int | None, int | None, int | None
     if arch == "gfx950":
         return _gfx950(known)
     if arch == "gfx908":
-        return Reading(
+        return RegisterRules(
             accum_copied=True,
             notes=(
                 "registers: on gfx908 rocprofv3 prints VGPR_Count again as Accum_VGPR_Count; not added, and shown as unknown",
@@ -63,28 +62,28 @@ def reading(arch: str, counts: Iterable[tuple[int | None, int | None, int | None
             notes.append(
                 f"registers: on {arch} VGPRs may come in steps of 16 where the tool assumes 8: the truth may be twice as many"
             )
-        return Reading(sgpr_unknown=True, notes=tuple(notes))
+        return RegisterRules(sgpr_unknown=True, notes=tuple(notes))
     if not arch and all(sgpr == SGPR_CONSTANT for _, _, sgpr in known):
-        return Reading(
+        return RegisterRules(
             sgpr_unknown=True,
             notes=(
                 f"registers: SGPR is {SGPR_CONSTANT} for every kernel, the tool's constant from gfx10 on; shown as unknown",
             ),
         )
     if not arch:
-        return Reading(
+        return RegisterRules(
             notes=(
                 "registers: the GPU isn't named, so VGPRs are the tool's: wrong on gfx90a and gfx94x above 128, half on "
                 "gfx950, twice on gfx908",
             )
         )
-    return Reading()
+    return RegisterRules()
 
 
-def _gfx950(known: list[tuple[int, int, int | None]]) -> Reading:
-    """Registers come in eights there. A tool that counts in fours prints half, and no accumulation registers."""
+def _gfx950(known: list[tuple[int, int, int | None]]) -> RegisterRules:
+    """Return how to interpret counts of gfx950, which allocates in eights: a tool that assumes fours prints half."""
     if any((vgpr + accum) % 8 for vgpr, accum, _ in known):
-        return Reading(
+        return RegisterRules(
             halved=True,
             notes=(
                 "registers: this rocprofv3 prints half the VGPRs of gfx950 (some counts are no multiple of 8); doubled, with "
@@ -92,16 +91,16 @@ def _gfx950(known: list[tuple[int, int, int | None]]) -> Reading:
             ),
         )
     if any(accum for _, accum, _ in known):
-        return Reading()
-    return Reading(
+        return RegisterRules()
+    return RegisterRules(
         notes=(
             "registers: rocprofv3 before 2026-05 prints half the VGPRs of gfx950, and nothing in this file shows which it was",
         )
     )
 
 
-def corrected(how: Reading, vgpr: int | None, accum: int | None, sgpr: int | None) -> Registers:
-    """The counts of one kernel as far as they can be known."""
+def corrected(how: RegisterRules, vgpr: int | None, accum: int | None, sgpr: int | None) -> Registers:
+    """Return the true register counts of one kernel, None for those that can't be known."""
     shown_sgpr = None if how.sgpr_unknown else sgpr
     if vgpr is None:
         return Registers(vgpr=None, agpr=accum, sgpr=shown_sgpr)

@@ -1,5 +1,4 @@
-"""A profile as data: one JSON document, or one CSV row per kernel. Every key is always there; what isn't known is null or
-empty."""
+"""A profile as one JSON document, or as CSV with a row per kernel; all keys are always present, null or empty if unknown."""
 
 import csv
 import io
@@ -23,7 +22,7 @@ def profile_data(
     pipeline: Pipeline | None,
     totals: Sequence[Kernel],
 ) -> dict[str, Any]:
-    """`kernels` are listed, `totals` are what classes are summed over: the kernels before --top cut them."""
+    """Return the JSON document; it lists `kernels`, and sums classes over `totals`, the kernels before --top cut the list."""
     return {
         "path": profile.path,
         "source": profile.source.value,
@@ -46,7 +45,7 @@ def profile_data(
 
 
 def profile_csv(kernels: Sequence[Kernel], positions: Mapping[str, Position]) -> str:
-    """A header and a row per kernel."""
+    """Return CSV text with a header and one row per kernel."""
     lines = [_csv_line(_HEADS)]
     for kernel in kernels:
         facts, launch = _kernel(kernel, positions.get(kernel.name)), kernel.launch
@@ -65,7 +64,7 @@ def profile_csv(kernels: Sequence[Kernel], positions: Mapping[str, Position]) ->
 
 
 def _csv_line(cells: Sequence[object]) -> str:
-    """A row. The writer quotes the line ends that it writes itself, so that it must write both letters."""
+    """Return one CSV row without its line end. The writer only quotes CR and LF in cells if its own line end contains both."""
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\r\n").writerow(cells)
     return text.getvalue().removesuffix("\r\n")
@@ -95,7 +94,7 @@ def _kernel(kernel: Kernel, place: Position | None) -> dict[str, Any]:
 
 
 def plain_fields(value: Any) -> dict[str, Any]:
-    """All fields of a slotted dataclass, those at their default too."""
+    """Return all fields of a slotted dataclass, also those with default values, as JSON types."""
     return {name: _plain(getattr(value, name)) for name in value.__slots__}
 
 

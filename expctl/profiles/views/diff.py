@@ -1,4 +1,4 @@
-"""Two profiles side by side for a terminal, and as data."""
+"""The comparison of two profiles for a terminal, and as JSON data."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ HEADS = ("", "mean", "calls", "vgpr", "lds", "scratch", "grid", "workgroup")
 
 
 def diff_lines(before: Profile, after: Profile, found: RunChange, top: int) -> list[str]:
-    """`top` pairs, 0 for all. The last line is the reason, where there is one."""
+    """Return the comparison as lines: `top` pairs (0 for all), other kernels, one pass, and the explanation, if any."""
     lines = [f"  before  {_head(before)}", f"  after   {_head(after)}"]
     shown = found.changes[:top] if top > 0 else found.changes
     table = [HEADS, *(row for change in shown for row in _table_rows(change))]
@@ -37,13 +37,13 @@ def diff_lines(before: Profile, after: Profile, found: RunChange, top: int) -> l
     if found.before_ns and found.after_ns:
         whole = percent_text(found.after_ns / found.before_ns)
         lines += ["", f"  one pass  {time_text(found.before_ns)} -> {time_text(found.after_ns)} ({whole})"]
-    if found.apart:
-        lines.append(f"  no why    {one_line(found.apart)}")
+    if found.incomparable:
+        lines.append(f"  no why    {one_line(found.incomparable)}")
     return [*lines, *([f"  why       {found.why.sentence}"] if found.why else [])]
 
 
 def diff_data(before: Profile, after: Profile, found: RunChange) -> dict[str, Any]:
-    """Every key is always there."""
+    """Return the comparison as a JSON document in which every key is always present."""
     why = found.why
     return {
         "before": {"path": before.path, "source": before.source.value, "pass_ns": found.before_ns},
@@ -52,7 +52,7 @@ def diff_data(before: Profile, after: Profile, found: RunChange) -> dict[str, An
         "only_before": [{"name": each.name, "class": each.kind.value, "total_ns": each.total_ns} for each in found.missing],
         "only_after": [{"name": each.name, "class": each.kind.value, "total_ns": each.total_ns} for each in found.extra],
         "why": {"cause": why.kind.value, "kernel": why.kernel, "sentence": why.sentence} if why else None,
-        "why_not": found.apart or None,
+        "why_not": found.incomparable or None,
     }
 
 

@@ -1,4 +1,4 @@
-"""Kernels under the roofline of their device, and where the time goes, as a PNG or SVG file. matplotlib is loaded here only."""
+"""Draw the roofline of a profile and the time of its kernels as PNG or SVG. Only this module loads matplotlib."""
 
 import io
 import warnings
@@ -29,19 +29,19 @@ COLOURS = {
 def figure_bytes(
     title: str, kernels: Sequence[Kernel], positions: Mapping[str, Position], peak: Peak | None, suffix: str
 ) -> bytes:
-    """The file's contents, the same for the same kernels; `suffix` is png or svg. Raises ImportError without matplotlib."""
+    """Return the bytes of a PNG or SVG file (`suffix`), equal for equal kernels. Raises ImportError without matplotlib."""
     import matplotlib
     from matplotlib.figure import Figure
 
     settings: Any = {
         "font.size": 8.5,
-        "text.parse_math": False,  # a kernel's name is no formula
+        "text.parse_math": False,  # a `$` in a kernel's name starts no formula
         "axes.unicode_minus": False,
-        "svg.fonttype": "none",  # text stays text
-        "svg.hashsalt": "expctl",  # else ids are drawn anew each time
+        "svg.fonttype": "none",  # keep text as text, not as outlines
+        "svg.hashsalt": "expctl",  # constant ids, for equal files
     }
     with matplotlib.rc_context(settings), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a name may be in any script
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the font lacks some characters of names
         figure = Figure(figsize=SIZE_INCHES, dpi=DOTS_PER_INCH)
         figure.subplots_adjust(left=0.07, right=0.98, top=0.87, bottom=0.11, wspace=0.62)
         figure.text(0.07, 0.94, one_line(title, 110), fontsize=11, color=INK, weight="bold")
@@ -54,14 +54,14 @@ def figure_bytes(
 
 
 def _draw_roof(axes: "Axes", kernels: Sequence[Kernel], positions: Mapping[str, Position], peak: Peak | None) -> None:
-    """Points have a place where both FLOP and bytes are known; a kernel of which only bytes are known has none."""
+    """Draw the roofline and a point for each kernel whose FLOP and bytes are both known."""
     points = [
         (kernel, place) for kernel in kernels if (place := positions.get(kernel.name)) and place.flop_per_byte and place.tflops
     ]
     axes.set_title("roofline", loc="left", color=INK, fontsize=9)
     if not points:
-        said = "no kernel with known FLOP and bytes:\n--size and --types, --moves, or counters give them"
-        axes.text(0.5, 0.5, said, ha="center", va="center", color=FAINT, transform=axes.transAxes)
+        hint = "no kernel with known FLOP and bytes:\n--size and --types, --moves, or counters give them"
+        axes.text(0.5, 0.5, hint, ha="center", va="center", color=FAINT, transform=axes.transAxes)
         axes.set_axis_off()
         return
     intensities = [place.flop_per_byte or 0.0 for _, place in points]
@@ -88,7 +88,7 @@ def _draw_roof(axes: "Axes", kernels: Sequence[Kernel], positions: Mapping[str, 
 def _draw_limit(
     axes: "Axes", kind: str, intensities: Sequence[float], peak: Peak | None, points: Sequence[tuple[Kernel, Position]]
 ) -> None:
-    """The roof of one number type, at the highest clock and, dashed, at the sampled one."""
+    """Draw the roof of one number type at the highest clock and, dashed, at the sampled one."""
     most = peak.tflops(kind) if peak else None
     if peak is None or most is None or not peak.bandwidth_gbs:
         return
@@ -113,7 +113,7 @@ def _draw_limit(
 
 
 def _draw_times(axes: "Axes", kernels: Sequence[Kernel]) -> None:
-    """The kernels with the most time, longest first."""
+    """Draw bars of the BARS kernels with the most time, longest first."""
     timed = [kernel for kernel in kernels if kernel.total_ns][:BARS]
     axes.set_title("time by kernel", loc="left", color=INK, fontsize=9)
     places = list(range(len(timed)))[::-1]

@@ -1,7 +1,7 @@
-"""A decoded Tensile name in words, one key per line."""
+"""A decoded Tensile kernel name as text, one key per line."""
 
 from expctl.domain.text import plain_text
-from expctl.gpu.tensile.decode import Reading
+from expctl.gpu.tensile.decode import DecodedName
 from expctl.gpu.tensile.keys import Key, Value
 from expctl.gpu.tensile.name import KernelName
 from expctl.gpu.tensile.problem import Problem
@@ -9,8 +9,8 @@ from expctl.gpu.tensile.threads import Threads
 from expctl.gpu.tensile.types import type_words
 
 
-def tensile_lines(reading: Reading) -> list[str]:
-    """The name, what it computes, its keys with their meanings, and what it doesn't say."""
+def tensile_lines(reading: DecodedName) -> list[str]:
+    """Return lines with the name, what it computes, its keys with their meanings, and what the name doesn't say."""
     kernel = reading.kernel
     return [
         plain_text(kernel.name),
@@ -32,7 +32,7 @@ def tensile_lines(reading: Reading) -> list[str]:
 
 
 def value(found: Value) -> str:
-    """As in a configuration: a list in brackets."""
+    """Return a key's value as in a Tensile configuration: a list is in brackets."""
     return f"[{', '.join(map(str, found))}]" if isinstance(found, tuple) else f"{found}"
 
 

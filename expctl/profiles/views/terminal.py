@@ -1,4 +1,4 @@
-"""A profile for a terminal: the run, its classes, its kernels, what bounds them, what the tool gets wrong."""
+"""A profile as text: the run, classes of kernels, kernels, what bounds them, and what the tool gets wrong."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,7 +12,7 @@ from expctl.profiles.roofline.ceilings import Bound, Position
 NAME_SHOWN = 90
 FILES_SHOWN = 3
 EXPLAINED = 3
-"""Kernels with lines of their own below the table."""
+"""Number of kernels that are explained below the table."""
 
 
 def profile_lines(
@@ -23,7 +23,7 @@ def profile_lines(
     totals: Sequence[Kernel],
     explained: int = EXPLAINED,
 ) -> list[str]:
-    """`kernels` are listed, `totals` are what classes are summed over: the kernels before --top cut them."""
+    """Return the profile as lines; it lists `kernels`, and sums classes over `totals`, the kernels before --top."""
     lines = _head_lines(profile)
     if totals:
         lines += ["", *_class_lines(profile, totals), "", *_table_lines(profile, kernels, positions)]
@@ -72,7 +72,7 @@ def _device_text(device: Device) -> str:
 
 
 _CLASS_WIDTHS = (15, 8, 9, 11, 9)
-"""At least: profiles of the usual length look alike."""
+"""Least column widths, so that profiles of ordinary length align alike."""
 
 
 def _class_lines(profile: Profile, totals: Sequence[Kernel]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Findings on a terminal."""
+"""Findings as text for a terminal."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ TEXT_MAX = 1300
 
 
 def finding_lines(findings: Sequence[Finding]) -> list[str]:
-    """A line per finding, those that stand first, and what they rest on below it."""
+    """Return two lines per finding, its text and its evidence; findings that are still valid come first."""
     order = sorted(findings, key=lambda each: not each.stands)
     return [line for each in order for line in _lines(each)] or ["no finding yet: expctl finding add TEXT --evidence ID"]
 
 
 def noted_lines(finding: Finding, commit: str) -> list[str]:
-    """What a command has noted, or had noted before (`commit` is empty then)."""
+    """Return a finding with the commit that recorded it; `commit` is "" when it was recorded before."""
     return [*_lines(finding), f"  committed as {commit[:10]}, ledger.md updated" if commit else "  stands so already"]
 
 
 def about(finding: Finding) -> str:
-    """`measured; since 2026-03-01; shown by P16; SUPERSEDED by F9`."""
+    """Return kind, date, evidence and state of a finding, e.g. `measured; since 2026-03-01; shown by P16; SUPERSEDED by F9`."""
     parts = (
         finding.kind,
         f"since {finding.since}" if finding.since else "",

@@ -1,4 +1,4 @@
-"""A picture in plain ASCII, at most 80 columns wide."""
+"""Draw the rounds of an experiment in ASCII, at most 80 columns wide."""
 
 import textwrap
 
@@ -7,17 +7,17 @@ from expctl.domain.text import one_line
 from expctl.domain.verdict.plot_data import Picture
 
 WIDTH = 80
-LABEL = 8  # `  +12.34`
+LABEL = 8  # width of `  +12.34`
 PLOT = 62  # columns for rounds
-ESTIMATE = 4  # columns right of them, for the interval
+ESTIMATE = 4  # columns right of the rounds, for the interval
 ROWS = 19
 GAP = 2  # columns between search and confirmation
-STEP_MOST = 4  # columns from round to round, where there are few
+STEP_MOST = 4  # most columns from round to round
 LABELS_EVERY = 3
 
 
 class _Canvas:
-    """Letters on a grid; what is put later lies on top. Heights from `low` (bottom row) to `high` (top row)."""
+    """A grid of characters, later ones over earlier ones; heights range from `low` (bottom row) to `high` (top row)."""
 
     def __init__(self, low: float, high: float) -> None:
         self._low, self._high = low, high
@@ -37,7 +37,7 @@ class _Canvas:
 
 
 def chart_lines(picture: Picture) -> list[str]:
-    """The picture with its caption, axis and legend."""
+    """Return the chart as lines, with caption, axis and legend."""
     low, high = min(picture.levels), max(picture.levels)
     margin = 0.04 * (high - low) or 0.1
     canvas = _Canvas(low - margin, high + margin)
@@ -48,7 +48,7 @@ def chart_lines(picture: Picture) -> list[str]:
     lines = [f"{caption.id}  {one_line(caption.title, 48)}   target {one_line(caption.target, 12)}"]
     lines.append(f"{'%':>{LABEL - 1}}  faster is up")
     for row in range(ROWS):
-        # Zero has its label in any case, and room for it.
+        # Zero is always labelled, and the rows next to it are not.
         labelled = row == zero or (row % LABELS_EVERY == 0 and abs(row - zero) > 1)
         label = f"{0.0 if row == zero else canvas.level(row):+{LABEL}.2f}" if labelled else " " * LABEL
         lines.append(f"{label} {'+' if labelled else '|'}{canvas.text(row)}")
@@ -78,7 +78,7 @@ def _draw(canvas: _Canvas, picture: Picture, columns: list[int]) -> None:
 
 
 def _columns(search: int, confirm: int) -> list[int]:
-    """The column of every round, search first; neighbours share one when there are too many."""
+    """Return the text column of each round in the chart, search first; adjacent rounds share one when there are too many."""
     gap = GAP if confirm else 0
     step = min(STEP_MOST, (PLOT - 1 - gap) / max(1, search + confirm - 1))
     step = float(int(step)) if step >= 1 else step
@@ -86,7 +86,7 @@ def _columns(search: int, confirm: int) -> list[int]:
 
 
 def _axis(picture: Picture, columns: list[int]) -> str:
-    """Numbers of rounds, each ending under its round: the last of either session, and the looks where there is room."""
+    """Return the axis with numbers of rounds: the last of each session, and looks where there is room."""
     searched = len(picture.search)
     marks = [(columns[searched - 1], searched)] if searched else []
     marks += [(columns[-1], len(picture.confirm))] if picture.confirm else []
@@ -94,7 +94,7 @@ def _axis(picture: Picture, columns: list[int]) -> str:
     cells = [" "] * (PLOT + ESTIMATE)
     for column, rounds in marks:
         word = f"{rounds}"
-        start = max(0, column + 2 - len(word))  # the axis itself is one column wide
+        start = max(0, column + 2 - len(word))  # one column more for the vertical axis
         if not "".join(cells[max(0, start - 1) : start + len(word) + 1]).strip():
             cells[start : start + len(word)] = word
     return f"{''.join(cells).rstrip()} rounds"

@@ -1,4 +1,4 @@
-"""A picture as a PNG or SVG file. matplotlib draws it; it is loaded here and nowhere else."""
+"""Draw the rounds of an experiment as a PNG or SVG file. Only this module loads matplotlib for that."""
 
 import io
 import warnings
@@ -18,23 +18,23 @@ INK, FAINT = "#22272e", "#8a929c"
 SEARCH, CONFIRM = "#4c78a8", "#e07b39"
 KEEP, FUTILE = "#2e8b57", "#b5443c"
 COLOURS = {Verdict.KEEP.value: KEEP, Verdict.REJECT.value: FUTILE}
-GAP = 1.5  # rounds between the sessions
+GAP = 1.5  # distance between the two sessions, in rounds
 
 
 def figure_bytes(picture: Picture, suffix: str) -> bytes:
-    """The file's contents, the same for the same picture; `suffix` is png or svg. Raises ImportError without matplotlib."""
+    """Return the bytes of a PNG or SVG file (`suffix`), equal for equal pictures. Raises ImportError without matplotlib."""
     import matplotlib
     from matplotlib.figure import Figure
 
     settings: Any = {
         "font.size": 9.0,
-        "text.parse_math": False,  # a title is no formula
+        "text.parse_math": False,  # a `$` in a title starts no formula
         "axes.unicode_minus": False,
-        "svg.fonttype": "none",  # text stays text
-        "svg.hashsalt": "expctl",  # else ids are drawn anew each time
+        "svg.fonttype": "none",  # keep text as text, not as outlines
+        "svg.hashsalt": "expctl",  # constant ids, for equal files
     }
     with matplotlib.rc_context(settings), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # a title may be in any script
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # the font lacks some characters of titles
         figure = Figure(figsize=SIZE_INCHES, dpi=DOTS_PER_INCH)
         figure.subplots_adjust(left=0.085, right=0.97, top=0.86, bottom=0.18)
         axes = figure.add_subplot()
@@ -42,7 +42,7 @@ def figure_bytes(picture: Picture, suffix: str) -> bytes:
         _draw_boundaries(axes, picture, places)
         _draw_estimate(axes, picture, places)
         _frame(axes, picture, places)
-        _write(axes, picture)
+        _draw_text(axes, picture)
         file = io.BytesIO()
         metadata = {"Software": None} if suffix == "png" else {"Date": None, "Creator": None}
         figure.savefig(file, format=suffix, metadata=metadata)
@@ -50,7 +50,7 @@ def figure_bytes(picture: Picture, suffix: str) -> bytes:
 
 
 def _draw_rounds(axes: "Axes", picture: Picture) -> list[float]:
-    """Every round and the mean so far. Returns where each round stands, search first."""
+    """Draw every round and the running mean. Returns the x position of each round, search first."""
     searched = len(picture.search)
     places = [n + 1 + (GAP if n >= searched else 0) for n in range(searched + len(picture.confirm))]
     sessions = (
@@ -67,7 +67,7 @@ def _draw_rounds(axes: "Axes", picture: Picture) -> list[float]:
 
 
 def _draw_boundaries(axes: "Axes", picture: Picture, places: list[float]) -> None:
-    """Where a look would have ended the search, and what the confirmation had to exceed."""
+    """Draw the bounds at which a look would have ended the search, and the one that the confirmation had to exceed."""
     if picture.looks:
         where = [places[look.rounds - 1] for look in picture.looks]
         style: Any = {"linewidth": 0.9, "linestyle": (0, (4, 2)), "markersize": 5.5, "alpha": 0.85, "zorder": 2}
@@ -82,7 +82,7 @@ def _draw_boundaries(axes: "Axes", picture: Picture, places: list[float]) -> Non
 
 
 def _draw_estimate(axes: "Axes", picture: Picture, places: list[float]) -> None:
-    """The record's estimate with its interval, right of the rounds that it rests on."""
+    """Draw the record's estimate with its 95 % interval, right of the rounds."""
     if picture.estimate is None:
         return
     middle = picture.estimate.effect_percent
@@ -115,7 +115,7 @@ def _frame(axes: "Axes", picture: Picture, places: list[float]) -> None:
 
 
 def _ticks(picture: Picture) -> list[tuple[int, int]]:
-    """(index of the round, its number) at every look, without those that would touch, and at the end of each session."""
+    """Return (index of a round, its number) for looks that are far enough apart, and for the end of each session."""
     searched, confirmed = len(picture.search), len(picture.confirm)
     apart = max(1, round((searched + confirmed) / 40))
     ends = {searched - 1: searched} if searched else {}
@@ -128,8 +128,8 @@ def _ticks(picture: Picture) -> list[tuple[int, int]]:
     return sorted(marks.items())
 
 
-def _write(axes: "Axes", picture: Picture) -> None:
-    """Title, verdict and legend."""
+def _draw_text(axes: "Axes", picture: Picture) -> None:
+    """Draw title, verdict and legend of the picture."""
     caption = picture.caption
     colour = COLOURS.get(caption.outcome, INK)
     figure = axes.figure
@@ -138,7 +138,7 @@ def _write(axes: "Axes", picture: Picture) -> None:
     below = effect_text(picture.estimate) if picture.estimate else caption.reason
     figure.text(0.085, 0.9, one_line(f"target {caption.target}: {below}", 120), fontsize=9, color=FAINT)
     handles, labels = axes.get_legend_handles_labels()
-    once = dict(zip(reversed(labels), reversed(handles), strict=True))  # the first of a name stays
+    once = dict(zip(reversed(labels), reversed(handles), strict=True))  # of equal labels, the first is kept
     figure.legend(
         list(once.values())[::-1], list(once)[::-1], loc="lower center", ncols=4, fontsize=8, frameon=False, labelcolor=INK,
         handlelength=1.8, columnspacing=1.3,

@@ -316,7 +316,7 @@ def test_what_is_done_before_the_lock_is_taken_again_stays(at_work: UserAtWork, 
 
 def test_what_is_done_after_the_last_step_is_not_undone(at_work: UserAtWork) -> None:
     """Killed when the index was in place but not all was tidied up; then the user takes parts of the experiment back."""
-    killed_at_line(at_work, "durable.flush_folder(self._index.parent)")
+    killed_at_line(at_work, "atomic_write.flush_folder(self._index.parent)")
     repository = at_work.repository
     repository.git("rm", "-q", "src/deep/er/added.txt")
     repository.git("checkout", "-q", at_work.old, "--", "src/kernel.txt")

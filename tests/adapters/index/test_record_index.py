@@ -12,6 +12,7 @@ from expctl.adapters.codec.record_codec import record_bytes, record_of
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index import queries, record_index, rows
 from expctl.adapters.index.record_index import RecordIndex
+from expctl.adapters.index.stamp import ROOMS, code_stamp
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
@@ -239,25 +240,23 @@ def test_what_other_code_made_is_made_again(reader: Counting, file: Path, monkey
     wanted = ours.digests(head)
     altered(file, "update records set title = 'another title'")
     assert library(reader, file).digests(head) != wanted
-    stamp = record_index.code_stamp()
+    stamp = code_stamp()
     monkeypatch.setattr(record_index, "code_stamp", lambda: stamp + " edited")
     assert library(reader, file).digests(head) == wanted
 
 
-def test_the_stamp_changes_with_every_module_that_reads_reduces_or_draws(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    for room in record_index.ROOMS:
-        (tmp_path / room).mkdir()
+def test_the_stamp_changes_with_every_module_that_reads_reduces_or_draws(tmp_path: Path) -> None:
+    for room in ROOMS:
+        (tmp_path / room / "verdict").mkdir(parents=True)
         (tmp_path / room / "a.py").write_text("a = 1\n")
-    monkeypatch.setattr(record_index, "__file__", str(tmp_path / "adapters" / "record_index.py"))
-    seen = {record_index.code_stamp()}
-    for number, name in enumerate(("adapters/a.py", "domain/a.py", "views/a.py", "domain/b.py"), start=2):
+    seen = {code_stamp(tmp_path)}
+    names = ("adapters/a.py", "domain/a.py", "views/a.py", "domain/b.py", "domain/verdict/a.py")
+    for number, name in enumerate(names, start=2):
         (tmp_path / name).write_text(f"a = {'1' * number}\n")
-        seen.add(record_index.code_stamp())
+        seen.add(code_stamp(tmp_path))
         assert len(seen) == number
     (tmp_path / "views" / "notes.txt").write_text("no code")
-    assert record_index.code_stamp() in seen
+    assert code_stamp(tmp_path) in seen
 
 
 def test_who_can_not_write_answers_all_the_same(reader: Counting, tmp_path: Path) -> None:

@@ -40,7 +40,8 @@ CASES: dict[str, tuple[str, dict[str, object]]] = {
 def test_a_record_is_what_its_samples_say(name: str) -> None:
     kernel, changes = CASES[name]
     record, text, samples = concluded(kernel, **changes)
-    again = replayed(record, record.kind, Mode.GAIN, samples, BENCHMARK, PROTOCOL.keep)
+    assert record.procedure is not None
+    again = replayed(record.procedure, record.kind, samples, BENCHMARK, PROTOCOL.keep)
     assert again.rule == "1"
     assert with_parts(text, again.parts) == text
 
@@ -48,7 +49,8 @@ def test_a_record_is_what_its_samples_say(name: str) -> None:
 def test_a_record_that_was_edited_differs() -> None:
     record, text, samples = concluded("slow 1100000")
     forged = json.dumps({**json.loads(text), "verdict": "KEEP"}, indent=1).encode() + b"\n"
-    again = replayed(record, record.kind, Mode.GAIN, samples, BENCHMARK, PROTOCOL.keep)
+    assert record.procedure is not None
+    again = replayed(record.procedure, record.kind, samples, BENCHMARK, PROTOCOL.keep)
     assert again.parts["verdict"] is Verdict.REJECT
     assert with_parts(forged, again.parts) == text != forged
 
@@ -56,8 +58,9 @@ def test_a_record_that_was_edited_differs() -> None:
 def test_samples_that_lack_their_last_round_decide_nothing() -> None:
     record, _, samples = concluded("slow 900000")
     fewer = [sample for sample in samples if sample.round < 22]
+    assert record.procedure is not None
     with pytest.raises(UnplayableError, match="1 rounds of the confirm are missing"):
-        replayed(record, record.kind, Mode.GAIN, fewer, BENCHMARK, PROTOCOL.keep)
+        replayed(record.procedure, record.kind, fewer, BENCHMARK, PROTOCOL.keep)
 
 
 def test_what_was_not_measured_was_not_decided_by_samples() -> None:
@@ -137,6 +140,8 @@ TAMPERED: dict[str, Callable[[], dict[str, bytes]]] = {
     "garbage": lambda: {**committed(), SAMPLES: b"{\n"},
     "no record": lambda: {path: text for path, text in committed().items() if path != RECORD},
     "a KEEP without what it rests on": lambda: edited(procedure=None, estimates=None, samples_sha256=None),
+    "a record without the hash of its samples": lambda: edited(samples_sha256=None),
+    "a record of today that hides its procedure": lambda: edited(procedure=None),
     "samples that were swapped, and no hash": lambda: {**edited(samples_sha256=None), SAMPLES: committed()[SAMPLES]},
 }
 
@@ -157,6 +162,17 @@ def test_an_imported_origin_does_not_hide_samples() -> None:
 def test_one_unreadable_file_does_not_hide_the_others() -> None:
     two = {**committed(), "experiments/P2/samples.jsonl": b"garbage"}
     assert [differs for differs, _ in all_of(two)] == [False, True]
+
+
+def test_a_record_of_an_older_rule_is_named_and_skipped() -> None:
+    ((differs, text),) = all_of(edited(procedure=None, samples_sha256=None))
+    assert not differs
+    assert "skipped: decided by an older rule" in text
+    files = edited()
+    bounds = {**json.loads(files[RECORD])["procedure"], "boundaries": "0"}
+    ((differs, text),) = all_of(edited(procedure=bounds))
+    assert not differs
+    assert "bounds 0, not 1" in text
 
 
 def test_samples_without_a_record_are_told_in_one_sentence() -> None:

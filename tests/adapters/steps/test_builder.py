@@ -86,7 +86,7 @@ def test_only_a_compiler_shares_its_cache(argv: tuple[str, ...], shares: bool) -
 def test_a_full_disk_is_not_the_fault_of_the_build(build: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from expctl.files import disk_space
 
-    monkeypatch.setattr(disk_space, "ROOM_LEAST_BYTES", 1 << 60)
+    monkeypatch.setattr(disk_space, "SPACE_LEAST_BYTES", 1 << 60)
     with pytest.raises(OSError, match="No space left"):
         build("sys.exit(1)")
     assert isinstance(build(ARTIFACT), Artifact)

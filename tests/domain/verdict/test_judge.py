@@ -95,7 +95,8 @@ def test_a_replay_of_an_unstable_run_says_the_same_only_with_its_calibration() -
         reasons=decision.reasons, procedure=decision.procedure,
     )  # fmt: skip
     assert was_decided_by_samples(record)
-    again = replayed(record, Kind.PERF, Mode.GAIN, samples, BENCHMARK, KeepRule())
+    assert decision.procedure is not None
+    again = replayed(decision.procedure, Kind.PERF, samples, BENCHMARK, KeepRule())
     assert (again.parts["verdict"], again.parts["reasons"]) == (decision.verdict, decision.reasons)
     assert (again.parts["procedure"], again.parts["estimates"]) == (decision.procedure, ())
 

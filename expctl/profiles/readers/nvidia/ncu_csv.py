@@ -1,4 +1,4 @@
-"""`ncu --csv`: the raw page (a row per kernel, a column per metric) and the details page (a row per metric)."""
+"""Read `ncu --csv` tables: the raw page (a row per kernel, a column per metric) and the details page (a row per metric)."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,7 @@ from expctl.profiles.readers.csv_table import Row, Table
 from expctl.profiles.readers.nvidia.ncu_units import has_decimal_comma, in_base_units
 
 DURATION = "gpu__time_duration.sum"
-# What the details page calls a metric, with the unit's first letters where a name stands for two, and what it is called here.
+# (name on the details page, kind of unit where one name has two meanings) -> name on the raw page, which is used here.
 _DETAILS: Mapping[tuple[str, str], str] = {
     ("Duration", ""): DURATION,
     ("SM Frequency", ""): "gpc__cycles_elapsed.avg.per_second",
@@ -44,11 +44,11 @@ _NOT_COUNTERS = re.compile(
     r"device__attribute|^launch__|\.(min|max)(\.|$)|peak_sustained$|\.sum\.pct_of|breakdown|__c2c|^nvlink|^c2clink|^pcie"
 )
 _EXTENT = re.compile(r"\(\s*(SIZE)\s*,\s*(SIZE)\s*,\s*(SIZE)\s*\)".replace("SIZE", r"[\d,]{1,13}?"), re.ASCII)
-"""Up to 2^32 with its commas; more is no extent, and Python's int takes no text of any length."""
+"""Matches an extent such as `(1,024, 8, 1)`, each number up to 13 characters, enough for 2^32 with commas."""
 
 
 def gather_raw(table: Table) -> RawProfile:
-    """The raw page. Its second row holds the units. Raises Refused."""
+    """Return the kernels of a raw page; its second row contains units. Raises Refused without units or kernels."""
     found = RawProfile(source=Source.NCU_RAW, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     units: Row = []
     for row in _rows(table):
@@ -63,10 +63,10 @@ def gather_raw(table: Table) -> RawProfile:
 
 
 def gather_details(table: Table) -> RawProfile:
-    """The details page, or metrics printed while profiling. Raises Refused."""
+    """Return the kernels of a details page, or of metrics printed while profiling. Raises Refused without kernels."""
     found = RawProfile(source=Source.NCU_DETAILS, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     columns = table.names
-    table.least = columns["metric value"] + 1  # a metric's row lacks the columns of rules
+    table.least = columns["metric value"] + 1  # rows of metrics lack the last columns, which are for ncu's advice
     unit_column = columns.get("metric unit")
     rows: dict[tuple[str, str], Row] = {}
     metrics: dict[tuple[str, str], dict[str, tuple[str, str]]] = {}
@@ -75,7 +75,7 @@ def gather_details(table: Table) -> RawProfile:
         rows.setdefault(which, row)
         name = row[columns["metric name"]]
         if not name:
-            continue  # a rule's advice
+            continue  # a row with ncu's advice
         unit = row[unit_column] if unit_column is not None else ""
         metrics.setdefault(which, {}).setdefault(_details_name(name, unit), (row[columns["metric value"]], unit))
     for which, row in rows.items():
@@ -85,7 +85,7 @@ def gather_details(table: Table) -> RawProfile:
 
 
 def _rows(table: Table) -> Iterator[Row]:
-    """All of one table. Raises Refused at the heads of a second one, whose ids begin anew."""
+    """Yield the rows of one table. Raises Refused at the heads of a second one, whose ids would begin again at 0."""
     at = table.names["id"], table.names["kernel name"]
     for row in table.all_rows():
         if (row[at[0]].lower(), row[at[1]].lower()) == ("id", "kernel name"):
@@ -101,7 +101,10 @@ def _details_name(name: str, unit: str) -> str:
 
 
 def _kernel(found: RawProfile, table: Table, row: Row, texts: Mapping[str, tuple[str, str]]) -> None:
-    """One profiled kernel: times, launch and counters, as the metrics give them."""
+    """Add one profiled kernel to `found`: its duration, launch, device and counters; `texts` are (value, unit) by metric.
+
+    Raises Refused for numbers with a decimal comma and for values beyond 1e30.
+    """
     columns = table.names
     if foreign := next((text for text, _ in texts.values() if has_decimal_comma(text)), ""):
         raise refusals.unknown(
@@ -110,48 +113,48 @@ def _kernel(found: RawProfile, table: Table, row: Row, texts: Mapping[str, tuple
             "LC_ALL=C ncu --import REPORT --csv --page raw",
         )
     values = {name: value for name, (text, unit) in texts.items() if (value := in_base_units(text, unit)) is not None}
-    if wild := next((name for name, value in values.items() if not abs(value) < NUMBER), ""):
-        raise refusals.damaged(table.path, f"{wild} of {one_line(texts[wild][0], 60)}")
+    if excessive := next((name for name, value in values.items() if not abs(value) < NUMBER), ""):
+        raise refusals.damaged(table.path, f"{excessive} of {one_line(texts[excessive][0], 60)}")
 
     def cell(name: str) -> str:
         return row[columns[name]] if name in columns else ""
 
-    def whole(name: str) -> int | None:
+    def integer(name: str) -> int | None:
         return round(values[name]) if name in values else None
 
-    device = f"device {cell('device') or whole('launch__device_id') or 0}"
-    shared = (whole("launch__shared_mem_per_block_static"), whole("launch__shared_mem_per_block_dynamic"))
+    device = f"device {cell('device') or integer('launch__device_id') or 0}"
+    shared = (integer("launch__shared_mem_per_block_static"), integer("launch__shared_mem_per_block_dynamic"))
     launch = RawLaunch(
         kernel=cell("kernel name"),
         device=device,
-        vgpr=whole("launch__registers_per_thread"),
+        vgpr=integer("launch__registers_per_thread"),
         lds_bytes=sum(size or 0 for size in shared) if any(size is not None for size in shared) else None,
-        grid=_extent(cell("grid size")) or extent([whole(f"launch__grid_dim_{axis}") for axis in AXES]),
-        workgroup=_extent(cell("block size")) or extent([whole(f"launch__block_dim_{axis}") for axis in AXES]),
+        grid=_extent(cell("grid size")) or extent([integer(f"launch__grid_dim_{axis}") for axis in AXES]),
+        workgroup=_extent(cell("block size")) or extent([integer(f"launch__block_dim_{axis}") for axis in AXES]),
     )
     found.launches[launch] = launch
     duration = next((values[name] for name in (DURATION, *_OTHER_DURATIONS) if name in values), None)
     if duration is None:
         found.untimed[launch] = found.untimed.get(launch, 0) + 1
     else:
-        found.tally.alone(launch, round(duration))
+        found.timing.add_isolated(launch, round(duration))
     if device not in found.devices:
-        clock = whole(_CLOCK_KHZ)
+        clock = integer(_CLOCK_KHZ)
         found.devices[device] = Device(
             name=device,
             arch=f"sm_{cell('cc').replace('.', '')}" if cell("cc") else "",
             product=texts[_PRODUCT][0] if _PRODUCT in texts else "",
-            units=whole("launch__sm_count"),
+            units=integer("launch__sm_count"),
             clock_mhz=clock // 1000 if clock else None,
         )
     for name, value in values.items():
         if "__" in name and not _NOT_COUNTERS.search(name):
-            found.count(launch.kernel, name, value)
+            found.add_counter(launch.kernel, name, value)
     cycles = next((values[name] for name in _CYCLES if name in values), None)
     if cycles is None and _CLOCK in values and duration is not None:
-        cycles = values[_CLOCK] * duration / 1e9  # call by call: the means of clock and time don't multiply to it
+        cycles = values[_CLOCK] * duration / 1e9  # for each call: the product of mean clock and mean time is another number
     if cycles is not None:
-        found.count(launch.kernel, CYCLES, cycles)
+        found.add_counter(launch.kernel, CYCLES, cycles)
 
 
 def _finished(found: RawProfile, table: Table) -> RawProfile:

@@ -1,8 +1,8 @@
-"""Numbers and units of Nsight Compute in base units: nanoseconds, bytes, hertz, bytes per second, percent."""
+"""Convert Nsight Compute's numbers to base units: nanoseconds, bytes, hertz, bytes per second, percent."""
 
 import re
 
-# Time as fractions of a second; the long forms are of versions before 2024.
+# Length of each unit of time in ns. `_TIME` also matches the long forms of versions before 2024 (`usecond`).
 _TIMES = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12, "p": 1e15}
 _TIME = re.compile(r"(n|u|m|)s(?:econd)?")
@@ -12,12 +12,12 @@ _DECIMAL_COMMA = re.compile(r"-?\d+,(?:\d{1,2}|\d{4,})|-?\d[\d.\s]*[.\s]\d{3},\d
 
 
 def has_decimal_comma(text: str) -> bool:
-    """Whether this is a number as a German or French locale writes it: `12,34`, `1.234,5`. `1,234` may be either."""
+    """Return whether `text` is a number of a German or French locale: `12,34`, `1.234,5`. `1,234` is ambiguous: False."""
     return "," in text and _DECIMAL_COMMA.fullmatch(text) is not None
 
 
 def in_base_units(text: str, unit: str) -> float | None:
-    """`1,234.5` in `us` is 1234500.0; None for text, "no data" and "n/a"."""
+    """Return a number in base units, e.g. 1234500.0 for `1,234.5` in `us`; None for text such as "n/a", and NaN."""
     try:
         value = float(text.replace(",", ""))
     except ValueError:
@@ -29,7 +29,7 @@ def in_base_units(text: str, unit: str) -> float | None:
 
 
 def scale_of(unit: str) -> float:
-    """What one `unit` is in base units; 1 for what has none (percent, counts, register/thread)."""
+    """Return the size of one `unit` (lower case) in base units; 1 for percent, counts, register/thread and unknown ones."""
     if match := _CYCLES_PER_TIME.fullmatch(unit):
         return _PREFIXES[match[1]] * 1e9 / _TIMES[f"{match[2]}s"]
     if match := _TIME.fullmatch(unit):

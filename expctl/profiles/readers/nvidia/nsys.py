@@ -1,4 +1,4 @@
-"""Databases that Nsight Systems exports (`nsys export --type sqlite`). Tables exist only where something was recorded."""
+"""Read databases that Nsight Systems exports (`nsys export --type sqlite`); tables exist only for what was recorded."""
 
 import sqlite3
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import Any
 
 from expctl.profiles.model.kernel_profile import GridUnit, Source
 from expctl.profiles.raw import refusals
-from expctl.profiles.raw.dispatch_stats import Entry
+from expctl.profiles.raw.dispatch_stats import Appenders
 from expctl.profiles.raw.extents import AXES, extent
-from expctl.profiles.raw.profile import Moved, RawLaunch, RawProfile
+from expctl.profiles.raw.profile import CopyTotals, RawLaunch, RawProfile
 from expctl.profiles.readers.nvidia.nsys_devices import read_devices
 from expctl.profiles.readers.sqlite_file import columns, open_database, quoted, tables
 
@@ -31,7 +31,7 @@ _COPY_KINDS = {
     12: "unified memory, device to host",
     13: "unified memory, device to device",
 }
-"""CUPTI's kinds of copies, and behind them those that nsys adds (ENUM_CUDA_MEMCPY_OPER)."""
+"""Names of copy kinds by number: CUPTI's (0 to 10), and those that nsys adds (ENUM_CUDA_MEMCPY_OPER)."""
 _PARTS = (
     "demangledName", "shortName", "mangledName", "name", "deviceId", "globalPid", "registersPerThread", "staticSharedMemory",
     "dynamicSharedMemory", "localMemoryPerThread", *(f"grid{axis.upper()}" for axis in AXES),
@@ -40,7 +40,7 @@ _PARTS = (
 
 
 def gather_nsys(path: Path) -> RawProfile:
-    """All kernels of the database. Raises Refused."""
+    """Return all kernels and copies of the database. Raises Refused for an unknown schema, and when there are none."""
     found = RawProfile(source=Source.NSYS, file=str(path), grid_unit=GridUnit.WORKGROUPS)
     with open_database(path) as database:
         names = tables(database)
@@ -61,7 +61,7 @@ def gather_nsys(path: Path) -> RawProfile:
 
 
 def is_nsys(names: tuple[str, ...]) -> bool:
-    """Whether these tables are an nsys export, with kernels or not."""
+    """Return whether a database with these tables is an export of nsys, with kernels or not."""
     return any(name.startswith("CUPTI_ACTIVITY_KIND_") for name in names) or {"StringIds", "META_DATA_EXPORT"} <= set(names)
 
 
@@ -78,17 +78,17 @@ def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], f
     devices = read_devices(database, names)
     found.devices = {device.name: device for device in devices.gpus.values()}
     device_at, process_at = (parts.index(name) if name in parts else None for name in ("deviceId", "globalPid"))
-    entries: dict[tuple[Any, ...], Entry] = {}
+    entries: dict[tuple[Any, ...], Appenders] = {}
     try:
         for start, end, *values in cursor:
             key = tuple(values)
             if key not in entries:
                 process = None if process_at is None else values[process_at]
-                device = "the GPU" if device_at is None else devices.of(values[device_at], process)
+                device = "the GPU" if device_at is None else devices.name_of(values[device_at], process)
                 found.launches[key] = _launch(device, dict(zip(parts, key, strict=True)), strings)
-                entries[key] = found.tally.entry(device, key)
+                entries[key] = found.timing.appenders(device, key)
             if not start and not end:
-                found.tally.impossible += 1
+                found.timing.impossible += 1
                 continue
             duration_to, start_to, end_to = entries[key]
             duration_to(end - start)
@@ -103,21 +103,21 @@ def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], f
 
 
 def _launch(device: str, values: dict[str, Any], strings: dict[Any, str]) -> RawLaunch:
-    def whole(name: str) -> int | None:
+    def integer(name: str) -> int | None:
         value = values.get(name)
         return value if isinstance(value, int) else None
 
     named = [values[part] for part in ("demangledName", "shortName", "mangledName", "name") if values.get(part) is not None]
     names = [strings.get(value, "") if isinstance(value, int) else str(value) for value in named]
-    shared = [whole("staticSharedMemory"), whole("dynamicSharedMemory")]
+    shared = [integer("staticSharedMemory"), integer("dynamicSharedMemory")]
     return RawLaunch(
         kernel=next((name for name in names if name), f"kernel {named[0] if named else '?'}"),
         device=device,
-        vgpr=whole("registersPerThread"),
+        vgpr=integer("registersPerThread"),
         lds_bytes=sum(size or 0 for size in shared) if any(size is not None for size in shared) else None,
-        scratch_bytes=whole("localMemoryPerThread"),
-        grid=extent([whole(f"grid{axis.upper()}") for axis in AXES]),
-        workgroup=extent([whole(f"block{axis.upper()}") for axis in AXES]),
+        scratch_bytes=integer("localMemoryPerThread"),
+        grid=extent([integer(f"grid{axis.upper()}") for axis in AXES]),
+        workgroup=extent([integer(f"block{axis.upper()}") for axis in AXES]),
     )
 
 
@@ -135,7 +135,7 @@ def _copies(database: sqlite3.Connection, found: RawProfile) -> None:
             found.impossible_copies += calls
             continue
         name = _COPY_KINDS.get(kind, f"copy kind {kind}")
-        found.copies[name] = Moved(calls=calls, total_ns=int(time), total_bytes=int(moved) if size == "bytes" else None)
+        found.copies[name] = CopyTotals(calls=calls, total_ns=int(time), total_bytes=int(moved) if size == "bytes" else None)
 
 
 def _fills(database: sqlite3.Connection, found: RawProfile) -> None:
@@ -146,11 +146,11 @@ def _fills(database: sqlite3.Connection, found: RawProfile) -> None:
     query = f'SELECT count(*), total("end" - start), total({size}) FROM {FILLS} WHERE "end" >= start'  # noqa: S608  constant names
     calls, time, moved = database.execute(query).fetchone()
     if calls:
-        found.copies["fill"] = Moved(calls=calls, total_ns=int(time), total_bytes=int(moved) if size == "bytes" else None)
+        found.copies["fill"] = CopyTotals(calls=calls, total_ns=int(time), total_bytes=int(moved) if size == "bytes" else None)
 
 
 def _graphs(database: sqlite3.Connection) -> str:
-    """Graphs are by default recorded as a whole, without the kernels in them; "" where none is."""
+    """Return a remark on CUDA graphs, which nsys records as a whole, without their kernels; "" when there is none."""
     have = columns(database, GRAPHS)
     time = 'total("end" - start)' if {"start", "end"} <= have.keys() else "0"
     calls, total = database.execute(f"SELECT count(*), {time} FROM {GRAPHS}").fetchone()  # noqa: S608  constant names

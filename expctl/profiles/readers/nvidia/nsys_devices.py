@@ -1,4 +1,4 @@
-"""The GPUs of an nsys database. A kernel names its GPU by CUDA's number, which each process counts for itself from 0."""
+"""Find the GPUs in an nsys database: a kernel names its GPU by CUDA's number, which each process counts from 0."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ GPUS, NUMBERS = "TARGET_INFO_GPU", "TARGET_INFO_CUDA_DEVICE"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NsysDevices:
-    """`numbers` gives the GPU's id by process and CUDA's number; None in a database that doesn't say."""
+    """GPUs by nsys's id; `numbers` maps (process id, CUDA's number) to that id, None in a database that doesn't say."""
 
     gpus: Mapping[int, Device]
     numbers: Mapping[tuple[int, int], int] | None
 
-    def of(self, number: object, process: object) -> str:
-        """The name of the GPU behind a kernel's deviceId and globalPid."""
+    def name_of(self, number: object, process: object) -> str:
+        """Return the name of the GPU that a kernel's deviceId (`number`) and globalPid (`process`) mean."""
         if self.numbers is None or not isinstance(number, int) or not isinstance(process, int):
             return f"device {number}"
         pid = pid_of(process)
@@ -27,17 +27,17 @@ class NsysDevices:
         return f"device {number} of process {pid}" if gpu is None else f"device {gpu}"
 
     def are_sure(self, processes: int) -> bool:
-        """Whether the numbers of so many processes can't mean other GPUs than they seem to."""
+        """Return whether the device numbers of so many processes are unambiguous."""
         return self.numbers is not None or (processes < 2 and len(self.gpus) < 2)
 
 
 def pid_of(process: int) -> int:
-    """The system's number of a process: the second 24 bits of nsys's globalPid."""
+    """Return the operating system's process id: bits 24 to 47 of nsys's globalPid."""
     return process >> 24 & 0xFFFFFF
 
 
 def read_devices(database: sqlite3.Connection, names: tuple[str, ...]) -> NsysDevices:
-    """The GPUs, and what processes call them, as far as the tables are there."""
+    """Return the GPUs, and how processes number them, as far as the tables `names` tell."""
     numbers = None
     if NUMBERS in names and {"gpuid", "cudaid", "pid"} <= columns(database, NUMBERS).keys():
         rows = database.execute(f"SELECT pid, cudaId, gpuId FROM {NUMBERS} WHERE gpuId IS NOT NULL")  # noqa: S608  constant

@@ -1,4 +1,4 @@
-"""Which list of agents a process of a folder goes by: `agent 1` may be another GPU on another host."""
+"""Assign lists of agents to the traces of a folder, where `agent 1` may be different GPUs on different hosts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,28 +10,31 @@ from expctl.profiles.raw.profile import RawProfile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentList:
-    """One agent_info.csv: GPUs by the keys that traces use."""
+    """The contents of one agent_info.csv: GPUs by the names that traces use."""
 
     file: Path
     agents: Mapping[str, Device]
 
 
-def give_agents(parts: Sequence[RawProfile], lists: Sequence[AgentList], folder: Path) -> dict[str, Device]:
-    """The GPUs that all lists agree on. Where they don't, parts with a list of their own get devices named after it."""
-    told: dict[str, set[Device]] = {}
+def assign_agents(parts: Sequence[RawProfile], lists: Sequence[AgentList], folder: Path) -> dict[str, Device]:
+    """Return the GPUs on which all lists agree.
+
+    Where lists disagree, each part without GPUs gets those of its own list, with names prefixed by host and process.
+    """
+    seen: dict[str, set[Device]] = {}
     for each in lists:
         for key, device in each.agents.items():
-            told.setdefault(key, set()).add(device)
-    if any(len(devices) > 1 for devices in told.values()):
+            seen.setdefault(key, set()).add(device)
+    if any(len(devices) > 1 for devices in seen.values()):
         for part in parts:
             own = None if part.devices else _nearest(Path(part.file), lists)
             if own:
-                part.belongs_to(_owner(Path(part.file), folder), own.agents)
-    return {key: devices.pop() for key, devices in told.items() if len(devices) == 1}
+                part.prefix_devices(_owner(Path(part.file), folder), own.agents)
+    return {key: devices.pop() for key, devices in seen.items() if len(devices) == 1}
 
 
 def _nearest(file: Path, lists: Sequence[AgentList]) -> AgentList | None:
-    """Of the same process (`11_agent_info.csv` to `11_kernel_trace.csv`), else the only one of the same folder."""
+    """Return the list of the same process (`11_agent_info.csv` for `11_kernel_trace.csv`), else the folder's only list."""
     beside = [each for each in lists if each.file.parent == file.parent]
     same = [each for each in beside if _process(each.file) == _process(file)]
     return same[0] if same else beside[0] if len(beside) == 1 else None

@@ -1,11 +1,11 @@
-"""Kernel traces of rocprofv3, 6.2 to 7.x, and of `rocpd convert`: 16, 18, 22 or 23 columns, capitals as they come."""
+"""Read kernel traces of rocprofv3 6.2 to 7.x and of `rocpd convert`: CSV of 16 to 23 columns, in any capitalisation."""
 
 from collections.abc import Callable
 from operator import itemgetter
 
 from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiles.raw import refusals
-from expctl.profiles.raw.dispatch_stats import Entry
+from expctl.profiles.raw.dispatch_stats import Appenders
 from expctl.profiles.raw.extents import AXES, extent
 from expctl.profiles.raw.profile import RawLaunch, RawProfile
 from expctl.profiles.readers.csv_table import Row, Table, integers, optional_integer
@@ -22,14 +22,14 @@ _NAMES: dict[str, tuple[str, ...]] = {
 
 
 def gather_trace(table: Table) -> RawProfile:
-    """One dispatch per row. Raises Refused."""
+    """Return the dispatches of a kernel trace, one per row. Raises Refused for a trace without rows and for bad time stamps."""
     found = RawProfile(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
     key_names = [name for name in ("kernel_name", "agent_id", *map(_column(columns), _NAMES)) if name in columns]
     key = _getter([columns[name] for name in key_names])
     start, end, guid = columns["start_timestamp"], columns["end_timestamp"], columns.get("guid")
     identities: set[str] = set()
-    entries: dict[tuple[str, ...], Entry] = {}
+    entries: dict[tuple[str, ...], Appenders] = {}
     for rows in table.chunks():
         starts = integers(table.path, "Start_Timestamp", [row[start] for row in rows])
         ends = integers(table.path, "End_Timestamp", [row[end] for row in rows])
@@ -39,9 +39,9 @@ def gather_trace(table: Table) -> RawProfile:
                 if which not in entries:
                     launch = _launch(dict(zip(key_names, which, strict=True)))
                     found.launches[which] = launch
-                    entries[which] = found.tally.entry(launch.device, which)
+                    entries[which] = found.timing.appenders(launch.device, which)
                 if not began and not ended:
-                    found.tally.impossible += 1
+                    found.timing.impossible += 1
                     continue
                 duration_to, start_to, end_to = entries[which]
                 duration_to(ended - began)
@@ -61,7 +61,7 @@ def gather_trace(table: Table) -> RawProfile:
 
 
 def describe(found: RawProfile, columns: dict[str, int]) -> None:
-    """Say what the tool's columns get wrong or lack."""
+    """Add notes to `found` on what rocprofv3's columns get wrong or lack."""
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
     if "lds_block_size" in columns and "guid" not in columns and any(raw.lds_bytes for raw in found.launches.values()):
         found.notes.append("LDS: the static size rounded up to 512 B; what a launch adds is not in this file")
@@ -70,26 +70,26 @@ def describe(found: RawProfile, columns: dict[str, int]) -> None:
 
 
 def device_key(agent: str) -> str:
-    """Before 6.4 a number, of a node; since then `Agent 4`, counted among what the program sees, or `GPU 0`."""
+    """Return the device's name for an Agent_Id cell: a node number before ROCm 6.4, `Agent 4` or `GPU 0` since then."""
     plain = agent.strip().lower()
     return f"node {plain}" if plain.isdigit() else plain or "the GPU"
 
 
 def _launch(cells: dict[str, str]) -> RawLaunch:
-    def whole(name: str) -> int | None:
+    def integer(name: str) -> int | None:
         column = next((each for each in _NAMES[name] if each in cells), None)
         return optional_integer(cells[column]) if column else None
 
     return RawLaunch(
         kernel=cells["kernel_name"],
         device=device_key(cells.get("agent_id", "")),
-        vgpr=whole("vgpr"),
-        accum=whole("accum"),
-        sgpr=whole("sgpr"),
-        lds_bytes=whole("lds"),
-        scratch_bytes=whole("scratch"),
-        grid=extent([whole(f"grid_{axis}") for axis in AXES]),
-        workgroup=extent([whole(f"workgroup_{axis}") for axis in AXES]),
+        vgpr=integer("vgpr"),
+        accum=integer("accum"),
+        sgpr=integer("sgpr"),
+        lds_bytes=integer("lds"),
+        scratch_bytes=integer("scratch"),
+        grid=extent([integer(f"grid_{axis}") for axis in AXES]),
+        workgroup=extent([integer(f"workgroup_{axis}") for axis in AXES]),
     )
 
 
@@ -102,18 +102,18 @@ def _getter(columns: list[int]) -> "Callable[[Row], tuple[str, ...]]":
 
 
 def gather_copies(table: Table) -> RawProfile:
-    """Transfers by direction. Raises Refused."""
+    """Return the memory copies of a table, summed by direction. Raises Refused for bad time stamps."""
     found = RawProfile(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
     size = next((columns[name] for name in ("size", "size_bytes", "bytes") if name in columns), None)
     for row in table.all_rows():
         start, end = integers(table.path, "a time stamp", (row[columns["start_timestamp"]], row[columns["end_timestamp"]]))
-        found.copied(row[columns["direction"]], end - start, optional_integer(row[size]) if size is not None else None)
+        found.add_copy(row[columns["direction"]], end - start, optional_integer(row[size]) if size is not None else None)
     return found
 
 
 def gather_agents(table: Table) -> dict[str, Device]:
-    """GPUs by the keys that traces use. Raises Refused."""
+    """Return the GPUs of an agent_info.csv by every name that traces may use for them. Raises Refused for a damaged row."""
     found: dict[str, Device] = {}
     nodes: dict[str, Device] = {}
     columns = table.names
@@ -133,7 +133,7 @@ def gather_agents(table: Table) -> dict[str, Device]:
             partitions=optional_integer(cell(row, "num_xcc")) or None,
             clock_mhz=optional_integer(cell(row, "max_engine_clk_fcompute")) or None,
         )
-        # as --agent-index relative (the default) and type-relative name it, and old versions
+        # names with --agent-index relative (the default) and type-relative, and in old versions
         found |= {device.name: device, f"gpu {len(nodes)}": device, device_key(node): device}
-        nodes[f"agent {node}"] = device  # as --agent-index absolute does
+        nodes[f"agent {node}"] = device  # name with --agent-index absolute
     return nodes | found

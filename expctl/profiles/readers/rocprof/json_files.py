@@ -1,4 +1,4 @@
-"""The JSON of rocprofv3: one `rocprofiler-sdk-tool` entry per process, kernels named by ids."""
+"""Read rocprofv3's JSON: one `rocprofiler-sdk-tool` entry per process, with kernels named by ids."""
 
 from collections.abc import Mapping
 from operator import itemgetter
@@ -9,7 +9,7 @@ from expctl.profiles.model.kernel_profile import Device, Extent, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.extents import extent
 from expctl.profiles.raw.profile import RawLaunch, RawProfile
-from expctl.profiles.readers.json_file import mapping, sequence, whole
+from expctl.profiles.readers.json_file import integer, mapping, sequence
 
 ROOT = "rocprofiler-sdk-tool"
 GPU = 2
@@ -17,7 +17,7 @@ _SIZES = ("private_segment_size", "group_segment_size")
 
 
 def gather_rocprof_json(path: Path, document: Mapping[str, Any]) -> list[RawProfile]:
-    """One for each process. Raises Refused."""
+    """Return one profile per process. Raises Refused for damaged records, and when no process has kernels or copies."""
     entries = document[ROOT] if isinstance(document[ROOT], list) else [document[ROOT]]
     try:
         found = [_process(path, mapping(entry)) for entry in entries]
@@ -44,7 +44,7 @@ def _process(path: Path, entry: dict[str, Any]) -> RawProfile:
     _dispatches(found, sequence(records.get("kernel_dispatch")), symbols, agents)
     _counted_dispatches(found, entry, symbols, agents, timed=not found.has_kernels)
     for copy in sequence(records.get("memory_copy")):
-        found.copied(_direction(entry, copy), copy["end_timestamp"] - copy["start_timestamp"], whole(copy.get("bytes")))
+        found.add_copy(_direction(entry, copy), copy["end_timestamp"] - copy["start_timestamp"], integer(copy.get("bytes")))
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
     return found
 
@@ -55,13 +55,13 @@ def _dispatches(found: RawProfile, records: list[Any], symbols: Mapping[Any, Any
         key, device = _name_launch(found, record["dispatch_info"], symbols, agents)
         by_device.setdefault(device, []).append((key, record["start_timestamp"], record["end_timestamp"]))
     for device, rows in by_device.items():
-        found.tally.add(device, rows)
+        found.timing.add(device, rows)
 
 
 def _counted_dispatches(
     found: RawProfile, entry: Mapping[str, Any], symbols: Mapping[Any, Any], agents: Mapping[Any, Device], *, timed: bool
 ) -> None:
-    """Counters by dispatch, and its time unless the trace beside them has it already."""
+    """Add the counters of each dispatch; with `timed`, also its duration, which a kernel trace in the same file would give."""
     names = {_handle(each.get("id")): str(each.get("name")) for each in map(mapping, sequence(entry.get("counters")))}
     for record in sequence(mapping(entry.get("callback_records")).get("counter_collection")):
         data = record["dispatch_data"]
@@ -71,11 +71,11 @@ def _counted_dispatches(
             counter = names.get(_handle(each.get("counter_id")), str(_handle(each.get("counter_id"))))
             values[counter] = values.get(counter, 0.0) + float(each.get("value", 0))
         for counter, value in values.items():
-            found.count(found.launches[key].kernel, counter, value)
+            found.add_counter(found.launches[key].kernel, counter, value)
         if not timed:
             continue
         if "start_timestamp" in data:
-            found.tally.alone(key, data["end_timestamp"] - data["start_timestamp"])
+            found.timing.add_isolated(key, data["end_timestamp"] - data["start_timestamp"])
         else:
             found.untimed[key] = found.untimed.get(key, 0) + 1
 
@@ -93,11 +93,11 @@ def _name_launch(
         found.launches[key] = RawLaunch(
             kernel=str(name),
             device=device,
-            vgpr=whole(symbol.get("arch_vgpr_count")),
-            accum=whole(symbol.get("accum_vgpr_count")),
-            sgpr=whole(symbol.get("sgpr_count")),
-            lds_bytes=whole(info.get("group_segment_size")),
-            scratch_bytes=whole(info.get("private_segment_size")),
+            vgpr=integer(symbol.get("arch_vgpr_count")),
+            accum=integer(symbol.get("accum_vgpr_count")),
+            sgpr=integer(symbol.get("sgpr_count")),
+            lds_bytes=integer(info.get("group_segment_size")),
+            scratch_bytes=integer(info.get("private_segment_size")),
             workgroup=workgroup,
             grid=grid,
         )
@@ -109,7 +109,7 @@ _xyz = itemgetter("x", "y", "z")
 
 def _extent(value: object) -> Extent | None:
     return (
-        extent([whole(each) for each in _xyz(value)]) if isinstance(value, dict) and {"x", "y", "z"} <= value.keys() else None
+        extent([integer(each) for each in _xyz(value)]) if isinstance(value, dict) and {"x", "y", "z"} <= value.keys() else None
     )
 
 
@@ -118,7 +118,7 @@ def _handle(value: object) -> Any:
 
 
 def _direction(entry: Mapping[str, Any], copy: Mapping[str, Any]) -> str:
-    """The name of a copy's operation; records carry its number within their kind."""
+    """Return the name of a copy's operation, which its record gives as a number within its kind."""
     kinds = sequence(mapping(entry.get("strings")).get("buffer_records"))
     kind, operation = copy.get("kind"), copy.get("operation")
     if isinstance(kind, int) and 0 <= kind < len(kinds):
@@ -133,7 +133,7 @@ def _device(agent: Mapping[str, Any]) -> Device:
         name=f"agent {agent.get('node_id', _handle(agent.get('id')))}",
         arch=str(agent.get("name") or ""),
         product=str(agent.get("product_name") or ""),
-        units=whole(agent.get("cu_count")) or None,
-        partitions=whole(agent.get("num_xcc")) or None,
-        clock_mhz=whole(agent.get("max_engine_clk_fcompute")) or None,
+        units=integer(agent.get("cu_count")) or None,
+        partitions=integer(agent.get("num_xcc")) or None,
+        clock_mhz=integer(agent.get("max_engine_clk_fcompute")) or None,
     )

@@ -1,7 +1,7 @@
-"""rocpd databases of rocprofv3: tables `rocpd_<what>_<guid>`, read from the base tables and never through the views.
+"""Read rocpd databases of rocprofv3 from their base tables `rocpd_<what>_<guid>`, never through their views.
 
-The views join, and drop a dispatch whose region, thread or event is NULL without a word. Columns are found by name, since they
-are renamed between versions that all call themselves schema 3.
+The views are joins that silently drop a dispatch whose region, thread or event is NULL. Columns are found by name, because
+versions that all call themselves schema 3 name them differently.
 """
 
 import json
@@ -12,18 +12,18 @@ from typing import Any
 from expctl.profiles.model.kernel_profile import Device, Source
 from expctl.profiles.raw import refusals
 from expctl.profiles.raw.extents import AXES, extent
-from expctl.profiles.raw.profile import Counted, Moved, RawLaunch, RawProfile
-from expctl.profiles.readers.json_file import mapping, whole
-from expctl.profiles.readers.rocprof.rocpd_dispatches import Places, read_dispatches
+from expctl.profiles.raw.profile import CopyTotals, CounterTotals, RawLaunch, RawProfile
+from expctl.profiles.readers.json_file import integer, mapping
+from expctl.profiles.readers.rocprof.rocpd_dispatches import DeviceColumn, read_dispatches
 from expctl.profiles.readers.rocprof.rocpd_tables import DISPATCH, Tables, by_column
 from expctl.profiles.readers.sqlite_file import open_database, tables
 
 _COUNTS = ("dispatches:", "replays:", "names:")
-"""What begins a note with a figure in it: equal figures of two processes are two notes."""
+"""First words of notes that contain a number; with several processes, each such note names its process."""
 
 
 def gather_rocpd(path: Path) -> list[RawProfile]:
-    """One for each process in the database. Raises Refused."""
+    """Return one profile per process in the database. Raises Refused for another schema, and when there are no dispatches."""
     with open_database(path) as database:
         names = tables(database)
         suffixes = _processes(names)
@@ -46,10 +46,10 @@ def _process(source: Tables) -> RawProfile:
     have = source.columns("kernel_dispatch")
     if missing := [name for name in ("kernel_id", "start", "end", "id") if name not in have]:
         raise refusals.unknown(source.path, f"a rocpd database whose dispatches have no {', '.join(missing)}")
-    places = _places(source, have, agents)
-    dispatches = read_dispatches(source, have, places)
-    found.tally = dispatches.tally
-    _describe(source, found, dispatches.firsts, places)
+    column = _device_column(source, have, agents)
+    dispatches = read_dispatches(source, have, column)
+    found.timing = dispatches.timing
+    _describe(source, found, dispatches.firsts, column)
     _copies(source, found)
     _counters(source, found, have)
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
@@ -66,42 +66,42 @@ def _process(source: Tables) -> RawProfile:
 
 
 def _processes(names: Collection[str]) -> list[str]:
-    """The endings of the tables of each process. A table that only begins like one of dispatches has no kernels beside it."""
+    """Return the suffix of each process's tables; tables that merely begin like a dispatch table are skipped."""
     endings = [name.removeprefix(DISPATCH) for name in names if name.startswith(DISPATCH)]
     return [each for each in endings if f"rocpd_info_kernel_symbol{each}" in names] or endings
 
 
-def _places(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, Device]) -> Places:
-    """A dispatch names its GPU, or since 4.1 a track that does."""
+def _device_column(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, Device]) -> DeviceColumn:
+    """Return which column of a dispatch names its GPU: `agent_id`, or in newer databases `track_id`, a track that names it."""
     names = {agent: device.name for agent, device in agents.items()}
     if "agent_id" in have or "track_id" not in have:
-        return Places(column="agent_id" if "agent_id" in have else "", names=names)
+        return DeviceColumn(column="agent_id" if "agent_id" in have else "", names=names)
     tracks = {row.get("id"): names[row["agent_id"]] for row in source.rows("track") if row.get("agent_id") in names}
-    return Places(column="track_id", names=tracks)
+    return DeviceColumn(column="track_id", names=tracks)
 
 
-def _describe(source: Tables, found: RawProfile, firsts: Mapping[Any, int], places: Places) -> None:
-    """Name the launches."""
+def _describe(source: Tables, found: RawProfile, firsts: Mapping[Any, int], column: DeviceColumn) -> None:
+    """Add the launch (name, device, registers, extents) of each launch key in `firsts` to `found`."""
     symbols = {row.get("id"): row for row in source.rows("info_kernel_symbol")}
     nameless = 0
     query = f"SELECT * FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608
     for key, dispatch in firsts.items():
         row = next(by_column(source.database.execute(query, (dispatch,))))
         symbol = symbols.get(row.get("kernel_id"), {})
-        nameless += 0 if symbol else len(found.tally.durations.get(key, ()))
-        found.launches[key] = _launch(row, symbol, places)
+        nameless += 0 if symbol else len(found.timing.durations.get(key, ()))
+        found.launches[key] = _launch(row, symbol, column)
     if nameless:
         found.notes.append(f"names: {nameless} dispatches name a kernel that the database doesn't list")
 
 
-def _launch(row: Mapping[str, Any], symbol: Mapping[str, Any], places: Places) -> RawLaunch:
+def _launch(row: Mapping[str, Any], symbol: Mapping[str, Any], column: DeviceColumn) -> RawLaunch:
     def of(values: Mapping[str, Any], *names: str) -> int | None:
         return next((values[name] for name in names if isinstance(values.get(name), int)), None)
 
     name = symbol.get("display_name") or symbol.get("kernel_name") or f"kernel {row.get('kernel_id')}"
     return RawLaunch(
         kernel=str(name),
-        device=places.of(row.get(places.column)),
+        device=column.name_of(row.get(column.column)),
         vgpr=of(symbol, "arch_vgpr_count", "vgpr_count"),
         accum=of(symbol, "accum_vgpr_count"),
         sgpr=of(symbol, "sgpr_count"),
@@ -113,14 +113,14 @@ def _launch(row: Mapping[str, Any], symbol: Mapping[str, Any], places: Places) -
 
 
 def _device(row: Mapping[str, Any]) -> Device:
-    """An agent; most of what is known of it is JSON in `extdata`."""
+    """Return the GPU that a row of `info_agent` describes; most facts are JSON in its column `extdata`."""
     try:
         facts = json.loads(row.get("extdata") or "{}")
     except (ValueError, TypeError, RecursionError):
         facts = {}
 
     def fact(name: str) -> int | None:
-        value = whole(mapping(facts).get(name))
+        value = integer(mapping(facts).get(name))
         return value if value and value > 0 else None
 
     return Device(
@@ -146,14 +146,14 @@ def _copies(source: Tables, found: RawProfile) -> None:
         if backwards:
             found.impossible_copies += calls
             continue
-        moved = found.copies.setdefault(str(name or "memory copy"), Moved())
+        moved = found.copies.setdefault(str(name or "memory copy"), CopyTotals())
         moved.calls += calls
         moved.total_ns += int(time)
         moved.total_bytes = (moved.total_bytes or 0) + int(size)
 
 
 def _counters(source: Tables, found: RawProfile, have: Mapping[str, bool]) -> None:
-    """Means per call; a counter's instances of one dispatch are added up. Samples of streamed counters are none."""
+    """Add each counter's total and number of dispatches by kernel; samples of streamed counters are skipped."""
     if "event_id" not in have or not source.columns("pmc_event") or not source.columns("info_pmc"):
         return
     whole = "WHERE E.sample_id IS NULL " if "sample_id" in source.columns("pmc_event") else ""
@@ -164,7 +164,7 @@ def _counters(source: Tables, found: RawProfile, have: Mapping[str, bool]) -> No
     )
     names = {row.get("id"): str(row.get("display_name") or row.get("kernel_name")) for row in source.rows("info_kernel_symbol")}
     for kernel, counter, calls, total in source.database.execute(query):
-        counted = found.counters.setdefault(names.get(kernel, f"kernel {kernel}"), {}).setdefault(str(counter), Counted())
+        counted = found.counters.setdefault(names.get(kernel, f"kernel {kernel}"), {}).setdefault(str(counter), CounterTotals())
         counted.total += total
         counted.calls += calls
 

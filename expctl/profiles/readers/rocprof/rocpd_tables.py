@@ -1,4 +1,4 @@
-"""The tables of one process in a rocpd database."""
+"""Access to the tables that belong to one process in a rocpd database."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -13,27 +13,27 @@ DISPATCH = "rocpd_kernel_dispatch"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The tables of one process. `suffix` is its guid with underscores, and empty in a database that has no guids."""
+    """Tables of one process; `suffix` ends their names: its guid with underscores, "" in a database without guids."""
 
     database: sqlite3.Connection
     path: Path
     suffix: str
 
     def name(self, what: str) -> str:
-        """The quoted name of a table."""
+        """Return the quoted name of table `what` (`kernel_dispatch`) of this process."""
         return quoted(f"rocpd_{what}{self.suffix}")
 
     def columns(self, what: str) -> dict[str, bool]:
-        """Its columns, and whether each may be NULL; empty where there is no such table."""
+        """Return the columns of table `what`, each with whether it may be NULL; empty where there is no such table."""
         return columns(self.database, f"rocpd_{what}{self.suffix}")
 
     def rows(self, what: str) -> Iterator[Mapping[str, Any]]:
-        """All rows by column, in lower case."""
+        """Yield the rows of table `what`, each by column name in lower case; none where there is no such table."""
         if self.columns(what):
             yield from by_column(self.database.execute(f"SELECT * FROM {self.name(what)}"))  # noqa: S608  a quoted name
 
 
 def by_column(rows: sqlite3.Cursor) -> Iterator[Mapping[str, Any]]:
-    """Rows by column, in lower case."""
+    """Yield rows of a cursor as mappings from column name (lower case) to value."""
     names = [column[0].lower() for column in rows.description]
     return (dict(zip(names, row, strict=True)) for row in rows)

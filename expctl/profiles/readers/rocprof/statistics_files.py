@@ -1,4 +1,4 @@
-"""Statistics and counters of rocprofv3, as CSV."""
+"""Read rocprofv3's kernel statistics and counter collections in CSV."""
 
 from itertools import pairwise
 
@@ -13,12 +13,12 @@ _AVERAGE = ("averagens", "average (nsec)", "average")
 _LEAST = ("minns", "min (nsec)")
 _MOST = ("maxns", "max (nsec)")
 MEAN_IS_ROUNDED = 1e-5
-"""It may be printed with six digits."""
+"""Relative rounding error of a printed mean, which has six digits or more."""
 _DEVIATION = ("stddev", "std_dev")
 
 
 def gather_statistics(table: Table) -> RawProfile:
-    """One kernel per row. Raises Refused, also for statistics of anything else than kernels."""
+    """Return statistics of kernels, one per row. Raises Refused for impossible ones, and statistics of anything else."""
     found = RawProfile(source=Source.ROCPROF_STATS, file=str(table.path))
     for row in table.all_rows():
         name = row[table.names["name"]]
@@ -64,8 +64,10 @@ def _statistic(table: Table, row: Row) -> Statistic:
 
 
 def gather_counters(table: Table) -> RawProfile:
-    """One counter of one dispatch per row. A dispatch stands once for each counter, and is timed once; one that is replayed
-    to be counted is one call. Raises Refused.
+    """Return counters and durations of dispatches; a row is one counter of one dispatch.
+
+    A dispatch has a row for each counter but counts and is timed once, also when it was replayed. Raises Refused for a table
+    without rows or dispatch ids.
     """
     found = RawProfile(source=Source.ROCPROF_COUNTERS, file=str(table.path))
     columns = table.names
@@ -103,7 +105,7 @@ def gather_counters(table: Table) -> RawProfile:
             table.path, "counters without a row", "did the program launch a kernel while it was profiled?"
         )
     for (*_, name, counter), value in values.items():
-        found.count(name, counter, value)
+        found.add_counter(name, counter, value)
     _fill(found, seen, timed=timed)
     describe(found, columns)
     found.notes.append("counters: dispatches ran one at a time to be counted, so gaps between them mean nothing")
@@ -113,7 +115,7 @@ def gather_counters(table: Table) -> RawProfile:
 def _fill(found: RawProfile, seen: dict[tuple[str, ...], tuple[tuple[str, ...], int, int]], *, timed: bool) -> None:
     for key, start, end in seen.values():
         if timed:
-            found.tally.alone(key, end - start)
+            found.timing.add_isolated(key, end - start)
         else:
             found.untimed[key] = found.untimed.get(key, 0) + 1
     if not timed:
@@ -121,17 +123,17 @@ def _fill(found: RawProfile, seen: dict[tuple[str, ...], tuple[tuple[str, ...], 
 
 
 def _launch(cells: dict[str, str]) -> RawLaunch:
-    def whole(*names: str) -> int | None:
+    def integer(*names: str) -> int | None:
         return next((optional_integer(cells[name]) for name in names if name in cells), None)
 
     return RawLaunch(
         kernel=cells["kernel_name"],
         device=device_key(cells.get("agent_id", "")),
-        vgpr=whole("vgpr_count", "arch_vgpr_count"),
-        accum=whole("accum_vgpr_count"),
-        sgpr=whole("sgpr_count"),
-        lds_bytes=whole("lds_block_size"),
-        scratch_bytes=whole("scratch_size"),
-        workgroup_size=whole("workgroup_size"),
-        grid_size=whole("grid_size"),
+        vgpr=integer("vgpr_count", "arch_vgpr_count"),
+        accum=integer("accum_vgpr_count"),
+        sgpr=integer("sgpr_count"),
+        lds_bytes=integer("lds_block_size"),
+        scratch_bytes=integer("scratch_size"),
+        workgroup_size=integer("workgroup_size"),
+        grid_size=integer("grid_size"),
     )
