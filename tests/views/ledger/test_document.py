@@ -38,7 +38,7 @@ from expctl.views.escape import code_text, escaped_text, markdown_text, plain_te
 from expctl.views.ledger.document import render
 from expctl.views.ledger.rows import cell, measured_row
 
-GOLDEN = Path(__file__).parents[1] / "golden"
+GOLDEN = Path(__file__).parent / "golden"
 
 PROTOCOL = Protocol(
     version=1,
