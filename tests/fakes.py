@@ -899,7 +899,7 @@ def proposal(id: str, **changes: object) -> Proposal:
 
 def ledger_text(ledger: Ledger) -> str:
     """A ledger in one line per row."""
-    return "\n".join(f"{row.id} {row.verdict}" for row in ledger.rows)
+    return "\n".join(f"{row.id} {row.verdict}" for row in (*ledger.earlier, *ledger.latest, *ledger.imported))
 
 
 @dataclass
