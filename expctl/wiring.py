@@ -13,7 +13,6 @@ from expctl.adapters.git.reader import GitReader, Place, locate
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from expctl.adapters.index.ledger_queries import LedgerShelf
     from expctl.adapters.index.record_index import RecordIndex
     from expctl.adapters.machine.gate import MachineGate
     from expctl.adapters.notifier import Notifier
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from expctl.adapters.rules.lookup import RuleLookup
     from expctl.domain.checkup import Finding
     from expctl.domain.experiment.proposal import Probe
-    from expctl.domain.experiment.record import Record
-    from expctl.domain.ledger.rows import Lines
     from expctl.domain.machine.interference import Foreign
     from expctl.domain.protocol.model import Gate, Protocol
     from expctl.domain.rules.current_facts import ProbeAnswer
@@ -55,23 +52,10 @@ def library(git: GitReader) -> "GitLibrary":
 
 
 def index(git: GitReader) -> "RecordIndex":
-    """Every record in short, and the lines that the ledger has of it."""
+    """Every record in short."""
     from expctl.adapters.index.record_index import RecordIndex
 
-    return RecordIndex(git, git.place.state / "records.sqlite", _drawn)
-
-
-def ledger_shelf(git: GitReader, commit: str) -> "LedgerShelf":
-    """What the ledger says of all records of a commit."""
-    from expctl.adapters.index.ledger_queries import LedgerShelf
-
-    return LedgerShelf(index(git), commit)
-
-
-def _drawn(record: "Record") -> "Lines":
-    from expctl.views.ledger.tables import drawn
-
-    return drawn(record)
+    return RecordIndex(git, git.place.state / "records.sqlite")
 
 
 def pictures(place: Place, git: GitReader) -> "Pictures":

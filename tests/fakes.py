@@ -33,6 +33,7 @@ from expctl.domain.history.comparability import Comparability, comparability_of
 from expctl.domain.ledger.model import Ledger
 from expctl.domain.ledger.record_summary import RecordSummary, summary_of
 from expctl.domain.ledger.status_totals import StatusTotals
+from expctl.domain.ledger.totals import LedgerTotals, sums_of
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.patch.changed_file import ChangedFile
 from expctl.domain.patch.identity import ChangeIdentity
@@ -343,8 +344,14 @@ class FakeLibrary:
     def waiting(self, commit: str) -> tuple[str, ...]:
         return tuple(name for name, verdict in self.experiments(commit).items() if verdict in (None, Verdict.INVALID))
 
-    def digests(self, commit: str, *, drawn: bool = False) -> tuple[RecordSummary, ...]:  # noqa: ARG002  nothing is drawn here
+    def digests(self, commit: str) -> tuple[RecordSummary, ...]:
         return tuple(summary_of(record) for record in self.records(commit))
+
+    def ledger_totals(self, commit: str) -> LedgerTotals:
+        return sums_of(self.digests(commit))
+
+    def ledger_template(self, commit: str) -> str:  # noqa: ARG002
+        return ""
 
     def stock(self, commit: str) -> StatusTotals:  # noqa: ARG002
         raise AssertionError("no flow under test takes stock")
@@ -908,7 +915,7 @@ def proposal(id: str, **changes: object) -> Proposal:
 
 def ledger_text(ledger: Ledger) -> str:
     """A ledger in one line per row."""
-    return "\n".join(f"{row.id} {row.verdict}" for row in ledger.rows)
+    return "\n".join(f"{row.id} {row.verdict}" for row in (*ledger.earlier, *ledger.latest, *ledger.imported))
 
 
 @dataclass

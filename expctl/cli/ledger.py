@@ -20,20 +20,16 @@ def ledger(
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
     from expctl.files import atomic_write
-    from expctl.flow.repository.ledger_inputs import ledger_in_pieces, read_ledger_inputs
-    from expctl.views.ledger.document import render, render_pieces
+    from expctl.flow.repository.ledger_inputs import read_ledger
+    from expctl.views.ledger.document import render
 
     gc.disable()  # a short process frees nothing; collecting only costs time
     place = wiring.here()
     git = wiring.reader(place)
     library, head = wiring.library(git), git.found_head()
     library.read_ahead(head)
-    if as_json:
-        view = read_ledger_inputs(library, head, drawn=False).ledger()
-        text = render(view).encode()
-    else:
-        shelf = wiring.ledger_shelf(git, head)
-        text = render_pieces(ledger_in_pieces(library, shelf, head), shelf)
+    view = read_ledger(library, head)
+    text = render(view).encode()
     file = place.root / "ledger.md"
     on_disk = file.read_bytes() if file.is_file() and not file.is_symlink() else None
     same = on_disk == text

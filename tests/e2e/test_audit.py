@@ -78,7 +78,7 @@ def test_a_lost_gain_is_found_where_it_was_lost_and_kept_on_request(stacked: For
     assert found["bisection"]["own"]["verdict"] == "REJECT"
     assert found["finding"] == "F1"
     assert stacked.changed_by(stacked.head()) == ["experiments/findings.yaml", "ledger.md"]
-    ledger = (stacked.root / "ledger.md").read_text()
+    ledger = " ".join((stacked.root / "ledger.md").read_text().split())
     assert "**F1** Audit of here, epoch 1: " in ledger
     assert f"the gain was lost at {culprit[:7]} by hand." in ledger
     stacked.check_nothing_is_left()

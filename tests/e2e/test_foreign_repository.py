@@ -210,3 +210,28 @@ def test_one_flipped_character_in_the_ledger_is_found_and_mended(repository: For
     repository.concluded("ledger")
     assert ledger.read_bytes() == rendered
     assert repository.concluded("ledger", "--check")
+
+
+def test_the_owner_lays_the_ledger_out_otherwise(repository: Foreign) -> None:
+    repository.propose("P1", FASTER, "--title", "a | b")
+    protocol = (repository.root / "protocol.yaml").read_text()
+    lines = len(protocol.splitlines())
+    repository.write("protocol.yaml", f"{protocol.rstrip()}\nledger: {{template: docs/ledger.md.j2}}\n")
+    repository.git("add", "protocol.yaml")
+    repository.git("commit", "-q", "-m", "a template")
+    missing = repository.expctl("ledger")
+    assert missing.status == 1
+    assert "no such file" in missing.err
+    assert f"protocol.yaml, line {lines + 1}" in missing.err
+    repository.write("docs/ledger.md.j2", "{% for item in ledger.queue %}\n{{ item.gone }}\n{% endfor %}\n")
+    repository.git("add", "docs")
+    repository.git("commit", "-q", "-m", "the template")
+    broken = repository.expctl("ledger")
+    assert broken.status == 1
+    assert "docs/ledger.md.j2, line 2" in broken.err
+    assert "Traceback" not in broken.err
+    repository.write("docs/ledger.md.j2", "{% for item in ledger.queue %}\n- {{ item.id }} {{ item.title }}\n{% endfor %}\n")
+    repository.git("commit", "-q", "-a", "-m", "mended")
+    repository.concluded("ledger")
+    assert (repository.root / "ledger.md").read_text() == "- P1 a \\| b\n"
+    assert repository.concluded("ledger", "--check")

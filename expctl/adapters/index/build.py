@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from expctl.adapters.index.epochs import earliest, fold_epochs
 from expctl.adapters.index.parallel import in_parts
-from expctl.adapters.index.rows import COLUMNS, GROUND
-from expctl.adapters.index.schema import INDICES, TABLES, part_of
+from expctl.adapters.index.rows import GROUND
+from expctl.adapters.index.schema import COLUMNS, INDICES, TABLES
 from expctl.adapters.index.stamp import made_of
-from expctl.adapters.index.summarise import Draw, Folder, Reduced, Reduction
+from expctl.adapters.index.summarise import Folder, Reduced, Reduction
 from expctl.domain.experiment.proposal import ID_PATTERN, id_order
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ LIVE_AGAIN = "update measurings set live = (select live from records where recor
 STALE_LEAST = 2000  # rows of other commits that are kept in any case
 
 
-def bring(index: sqlite3.Connection, git: GitReader, draw: Draw | None, was: Made | None, now: Made) -> None:
+def bring(index: sqlite3.Connection, git: GitReader, was: Made | None, now: Made) -> None:
     """Bring an index that belongs to `was` (None: it is empty) to `now`, unless somebody else has changed it meanwhile.
 
     Nothing is locked while records are read. Raises Refused on a record that is damaged.
@@ -41,7 +41,7 @@ def bring(index: sqlite3.Connection, git: GitReader, draw: Draw | None, was: Mad
     # In the order of ids, so that rows lie in it and are soon sorted when they are read.
     live = sorted(((name, folder) for name, folder in changed.items() if folder), key=lambda each: id_order(each[0]))
     known = set() if anew else _known(index, live)
-    reduced = in_parts(Reduction(reader=git, draw=draw).of, [each for each in live if each not in known])
+    reduced = in_parts(Reduction(reader=git).of, [each for each in live if each not in known])
     index.execute("begin immediate")
     try:
         if made_of(index) != was:
@@ -99,9 +99,8 @@ def _insert(index: sqlite3.Connection, reduced: Iterable[Reduced]) -> None:
     last = index.execute("select coalesce(max(key), 0) from records").fetchone()[0]
     keyed = list(enumerate(reduced, start=last + 1))
     numbers = _ground_numbers(index, keyed)
-    index.executemany(_into("records", 7 + len(COLUMNS)), _rows(keyed, numbers))
+    index.executemany(_into("records", 6 + len(COLUMNS)), _rows(keyed, numbers))
     index.executemany(_into("measurings", 10), _measurings(keyed, numbers))
-    index.executemany(_into("drawn", 4), [(key, *each.lines) for key, each in keyed if each.lines is not None])
     index.executemany(_into("words", 2), [(word, key) for key, each in keyed for word in each.words])
     index.executemany(_into("patterns", 2), [(one, key) for key, each in keyed for one in each.patterns])
     index.executemany(_into("holds", 2), [(key, each.hold) for key, each in keyed if each.hold])
@@ -128,7 +127,7 @@ def _rows(keyed: Keyed, numbers: Mapping[str, int]) -> Iterator[tuple[object, ..
         number = id_order(name)[0]
         row = each.row or (name, number, *(None,) * (len(COLUMNS) - 2))
         ground = numbers.get(row[GROUND])
-        yield (key, tree, 1, each.ruled, each.proposed, None, part_of(name), *row[:GROUND], ground, *row[GROUND + 1 :])
+        yield (key, tree, 1, each.ruled, each.proposed, None, *row[:GROUND], ground, *row[GROUND + 1 :])
 
 
 def _measurings(keyed: Keyed, numbers: Mapping[str, int]) -> Iterator[tuple[object, ...]]:
@@ -144,5 +143,5 @@ def _forget_stale(index: sqlite3.Connection) -> None:
     if stale <= max(STALE_LEAST, live):
         return
     index.execute("delete from records where not live")
-    for name in ("measurings", "drawn", "words", "patterns", "holds"):
+    for name in ("measurings", "words", "patterns", "holds"):
         index.execute(f"delete from {name} where key not in (select key from records)")  # noqa: S608  our own names

@@ -19,7 +19,6 @@ from expctl.adapters.index.stamp import code_stamp, made_of
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
-    from expctl.adapters.index.summarise import Draw
 
 T = TypeVar("T")
 
@@ -38,20 +37,14 @@ UNAVAILABLE = {
 
 
 class RecordIndex:
-    """Of one repository. `file` is None for an index in memory; `draw` makes the lines that are kept of each record."""
+    """Of one repository. `file` is None for an index in memory."""
 
-    def __init__(self, reader: GitReader, file: Path | None, draw: Draw | None = None) -> None:
+    def __init__(self, reader: GitReader, file: Path | None) -> None:
         self._git = reader
         self._file = file
-        self._draw = draw
         self._memory: sqlite3.Connection | None = None
         self._code = ""
         self._trees: dict[str, str] = {}
-
-    @property
-    def draws(self) -> bool:
-        """Are lines kept?"""
-        return self._draw is not None
 
     def ask(self, commit: str, question: Callable[[sqlite3.Connection], T]) -> T:
         """The answer of an index in which the records of `commit` are live, and no others. Raises Refused on a record that is
@@ -95,7 +88,7 @@ class RecordIndex:
         return made is not None and made[0] == self._stamp()
 
     def _stamp(self) -> str:
-        self._code = self._code or f"{self.draws} {code_stamp()}"
+        self._code = self._code or code_stamp()
         return self._code
 
     def _ask_file(self, file: Path, tree: str, question: Callable[[sqlite3.Connection], T]) -> T:
@@ -115,7 +108,7 @@ class RecordIndex:
                 index.execute("rollback")
             from expctl.adapters.index.build import bring
 
-            bring(index, self._git, self._draw, made, (self._stamp(), tree))
+            bring(index, self._git, made, (self._stamp(), tree))
         raise _busy()
 
     @staticmethod

@@ -1,33 +1,25 @@
 """Digests as rows of the index: plain columns, for ten thousand are read for one command. Lists stand in one column as JSON."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from expctl.adapters.index.columns import HALVES, ground_of_text, ground_text, grounds_of, list_text, listed
+from expctl.adapters.index.schema import COLUMNS
 from expctl.domain.experiment.proposal import Kind, Verdict, id_order
 from expctl.domain.history.comparability import Comparability
 from expctl.domain.history.epochs import Measuring
 from expctl.domain.ledger.record_summary import PredictionSummary, RecordSummary, RuleSummary
-from expctl.domain.ledger.rows import Lines
 
 Row = tuple[Any, ...]
 
-COLUMNS = (
-    *("name", "number", "title", "kind", "target", "verdict", "imported", "date", "lands", "timed_once", "sd_percent"),
-    *("reason", "given", "cost_percent", "timed_on", "debts", "notes", "corrections", "passes"),
-    *("counts", "verdict_holds", "gain_holds", "hoped", "surplus_percent", "told"),
-    *("known", "lapsed", "waits", "in_epoch", "opened", "forbids", "ban"),
-    *("base", "ground", "again"),
-)
-LINES = ("drawn_row", "drawn_forecast", "drawn_rule")
 GROUND = COLUMNS.index("ground")
 KINDS = {kind.value: kind for kind in Kind}
 VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
 def row_of(digest: RecordSummary) -> Row:
-    """The row of a digest, its ground as text; without its lines. What no view would show of its texts is left out."""
+    """The row of a digest, its ground as text. What no view would show of its texts is left out."""
     told: Sequence[Any] = digest.told or (None,) * len(PredictionSummary._fields)
     ban: Sequence[Any] = digest.ban[1:] if digest.ban else (None,) * (len(RuleSummary._fields) - 1)
     own, *again = digest.measurings or (None,)
@@ -49,6 +41,7 @@ def row_of(digest: RecordSummary) -> Row:
         *map(list_text, (digest.timed_on, digest.debts, digest.notes, digest.corrections, digest.passes)),
         *told,
         *ban,
+        *(digest.effect_percent, digest.low_percent, digest.high_percent, digest.figures, digest.why, list_text(digest.gains)),
         own.base if own else None,
         ground_text(own.ground) if own else None,
         list_text(tuple([(each.target, each.date, ground_text(each.ground)) for each in again])),
@@ -58,34 +51,23 @@ def row_of(digest: RecordSummary) -> Row:
 
 def digests(index: sqlite3.Connection) -> tuple[RecordSummary, ...]:
     """Every record in order of id."""
-    return _read(index.execute("select * from digests"), grounds_of(index))
-
-
-def drawn_digests(index: sqlite3.Connection) -> tuple[RecordSummary, ...]:
-    """As `digests`, with the lines of each, and none of the brief's sentences."""
-    return _read(index.execute("select * from drawn_digests"), grounds_of(index))
-
-
-def _read(rows: Iterable[Row], grounds: Mapping[int, Comparability]) -> tuple[RecordSummary, ...]:
+    grounds = grounds_of(index)
+    rows = index.execute("select * from digests")
     return tuple(sorted([digest_of_row(row, grounds) for row in rows], key=lambda each: id_order(each.id)))
 
 
 def digest_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSummary:
-    """The digest of a row: COLUMNS, its ground as a number, and LINES where they are wanted."""
+    """The digest of a row of COLUMNS, its ground as a number."""
     # fmt: off
     (
         name, _, title, kind, target, verdict, imported, date, lands, timed_once, sd_percent,
         reason, given, cost_percent, timed_on, debts, notes, corrections, passes,
         counts, verdict_holds, gain_holds, hoped, surplus_percent, told,
-        known, lapsed, waits, in_epoch, opened, forbids, ban,
-        base, ground, again, *lines,
+        known, lapsed, waits, in_epoch, opened, forbids, ban, tried, failed, opens,
+        effect_percent, low_percent, high_percent, figures, why, gains,
+        base, ground, again,
     ) = row
     # fmt: on
-    measurings: tuple[Measuring, ...] = ()
-    if ground is not None:
-        measurings = (Measuring(name, target, date, base, grounds[ground]),)
-    if again:
-        measurings += tuple(Measuring(name, on, at, base, ground_of_text(text), True) for on, at, text in listed(again))
     return RecordSummary(
         name,
         title,
@@ -110,7 +92,23 @@ def digest_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSumma
         else PredictionSummary(
             counts == 1, verdict_holds == 1, None if gain_holds is None else gain_holds == 1, hoped == 1, surplus_percent, told
         ),
-        None if known is None else RuleSummary(name, known == 1, lapsed == 1, waits == 1, in_epoch == 1, opened, forbids, ban),
-        measurings,
-        Lines(*lines) if lines else None,
+        None
+        if known is None
+        else RuleSummary(name, known == 1, lapsed == 1, waits == 1, in_epoch == 1, opened, forbids, ban, tried, failed, opens),
+        measurings_of((name, target, date, base, again), None if ground is None else grounds[ground]),
+        effect_percent,
+        low_percent,
+        high_percent,
+        figures,
+        why,
+        listed(gains),
     )
+
+
+def measurings_of(own: tuple[str, str, str, str, str], ground: Comparability | None) -> tuple[Measuring, ...]:
+    """The measurings of a record: of the columns name, target, date, base and again, and the ground of its own."""
+    name, target, date, base, again = own
+    first = () if ground is None else (Measuring(name, target, date, base, ground),)
+    if not again:
+        return first
+    return first + tuple(Measuring(name, on, at, base, ground_of_text(text), True) for on, at, text in listed(again))

@@ -4,35 +4,33 @@ the columns of their conditions are among them, for SQLite looks the row up othe
 `live` are the records of the tree that the index belongs to; a row without a verdict is a folder without a record.
 """
 
-from expctl.adapters.index.rows import COLUMNS, LINES
-from expctl.domain.experiment.proposal import id_order
-
+COLUMNS = (
+    *("name", "number", "title", "kind", "target", "verdict", "imported", "date", "lands", "timed_once", "sd_percent"),
+    *("reason", "given", "cost_percent", "timed_on", "debts", "notes", "corrections", "passes"),
+    *("counts", "verdict_holds", "gain_holds", "hoped", "surplus_percent", "told"),
+    *("known", "lapsed", "waits", "in_epoch", "opened", "forbids", "ban", "tried", "failed", "opens"),
+    *("effect_percent", "low_percent", "high_percent", "figures", "why", "gains"),
+    *("base", "ground", "again"),
+)
 ALL = ", ".join(COLUMNS)
-# Of who wants the lines of the ledger, none wants the sentences of the brief.
-UNSAID = ", ".join(f"'' as {each}" if each in ("told", "ban", "forbids", "reason") else each for each in COLUMNS)
-PART = 256  # numbers of experiments that the ledger draws together
 
 TABLES = f"""
 create table made (code text, tree text);
 create table grounds (number integer primary key, text text unique);
 create table records (
-    key integer primary key, tree text, live integer, ruled integer, proposed integer, epoch integer, part integer, {ALL}
+    key integer primary key, tree text, live integer, ruled integer, proposed integer, epoch integer, {ALL}
 );
 create table measurings (
     key integer, live integer, target text, date text, number integer, name text, again integer, turn integer, base text,
     ground integer
 );
 create table epochs (number integer primary key, last integer, text text);
-create table drawn (key integer primary key, {", ".join(LINES)});
-create table pieces (key text primary key, widths text, aligned text, rules blob, experiments blob, forecasts blob);
 create table words (word text, key integer);
 create table patterns (pattern text, key integer);
 create table holds (key integer primary key, text text);
 create table documents (place text, bytes blob, plain text, primary key (place, bytes)) without rowid;
 create view live as select * from records where live;
 create view digests as select {ALL} from live where verdict is not null;
-create view drawn_digests as
-    select {UNSAID}, {", ".join(LINES)} from live join drawn using (key) where verdict is not null;
 """  # noqa: S608  our own names
 # Made when there are rows: to sort them once is soonest.
 INDICES = """
@@ -47,21 +45,13 @@ create index landed on records (date, number, name, live, lands) where live and 
 create index given on records (target, number, name, live, given) where live and given is not null;
 create index owed on records (number, name, debts, live) where live and debts <> '';
 create index once on records (number, name, live, timed_once) where live and timed_once;
-create index banned on records (number, name, known, lapsed, waits, target, in_epoch, live) where live and known is not null;
+create index banned on records (number, name, live, known) where live and known is not null;
 create index corrected on records (number, name, corrections, live) where live and corrections <> '';
 create index noted on records (number, name, notes, live) where live and notes <> '';
 create index undecided on records (number, name, live, verdict) where live and verdict = 'INCONCLUSIVE';
-create index passed on records (number, name, verdict, passes, live) where live and passes <> '';
 create index scored on records (surplus_percent, verdict_holds, gain_holds, hoped, live, counts) where live and counts;
-create index lined on records (part, number, name, tree, target, imported, epoch, live, verdict)
-    where live and verdict is not null;
 create index measured on measurings (name);
 create index turns on measurings (date, number, name, again, live, turn) where live and turn;
 create index later on measurings (date, number, name, again, live) where live;
 create index found on words (word);
 """
-
-
-def part_of(name: str) -> int:
-    """In which part of the ledger an experiment stands."""
-    return id_order(name)[0] // PART

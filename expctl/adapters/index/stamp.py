@@ -7,7 +7,7 @@ import sqlite3
 import sys
 from pathlib import Path
 
-ROOMS = ("adapters", "domain", "views")  # what reads, reduces and draws
+ROOMS = ("adapters", "domain")  # what reads and reduces
 
 
 def code_stamp(package: Path = Path(__file__).parents[2]) -> str:

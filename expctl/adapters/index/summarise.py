@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
@@ -12,9 +12,7 @@ from expctl.adapters.git.reader import EXPERIMENTS
 from expctl.adapters.index.columns import ground_text, list_text
 from expctl.adapters.index.rows import Row, row_of
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.record import Record
 from expctl.domain.ledger.record_summary import summary_of
-from expctl.domain.ledger.rows import Lines
 from expctl.domain.rules.conditions import conditions_of
 from expctl.domain.rules.matching import keys_of
 from expctl.domain.verdict.side import Side
@@ -22,7 +20,6 @@ from expctl.domain.verdict.side import Side
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
 
-Draw = Callable[[Record], Lines]
 Folder = tuple[str, str]
 """An experiment, and the tree of its folder."""
 
@@ -44,7 +41,6 @@ class Reduced(NamedTuple):
     folder: Folder
     row: Row | None
     measurings: tuple[Measured, ...]
-    lines: Lines | None
     words: tuple[str, ...]
     patterns: tuple[str, ...]
     hold: str
@@ -53,10 +49,9 @@ class Reduced(NamedTuple):
 
 
 class Reduction(Struct, frozen=True, kw_only=True):
-    """Reads with `reader`; `draw` makes the lines of a record, None where none are kept."""
+    """Reads with `reader`."""
 
     reader: GitReader
-    draw: Draw | None
 
     def of(self, folders: Sequence[Folder]) -> list[Reduced]:
         """All of them, in their order. Raises Refused on a record that is damaged."""
@@ -70,7 +65,7 @@ class Reduction(Struct, frozen=True, kw_only=True):
 
     def _one(self, folder: Folder, text: bytes | None, *, proposed: bool) -> Reduced:
         if text is None:
-            return Reduced(folder, None, (), None, (), (), "", ruled=False, proposed=proposed)
+            return Reduced(folder, None, (), (), (), "", ruled=False, proposed=proposed)
         name, where = folder[0], f"{EXPERIMENTS}/{folder[0]}"
         record = record_of(text, where=f"{where}/record.json")
         if record.id != name:
@@ -82,7 +77,6 @@ class Reduction(Struct, frozen=True, kw_only=True):
             folder,
             row_of(digest),
             tuple(Measured(each.target, each.date, each.base, ground_text(each.ground)) for each in digest.measurings),
-            self.draw(record) if self.draw else None,
             tuple(keys_of(rule, codes)) if rule is not None else (),
             rule.forbids if rule is not None else (),
             list_text(conditions_of(record)) if rule is not None else "",

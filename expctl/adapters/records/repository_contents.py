@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from expctl.domain.history.epochs import Epoch
     from expctl.domain.ledger.record_summary import RecordSummary
     from expctl.domain.ledger.status_totals import StatusTotals
+    from expctl.domain.ledger.totals import LedgerTotals
     from expctl.domain.queue.dependency_answer import Profile
 
 PROTOCOL = "protocol.yaml"
@@ -156,11 +157,37 @@ class GitLibrary:
         """Return the ids of proposals without a verdict about the idea, in order of id."""
         return self._index.ask(commit, queries.waiting)
 
-    def digests(self, commit: str, *, drawn: bool = False) -> tuple[RecordSummary, ...]:
-        """Return a summary of every record, in order of id; with its rendered ledger lines if `drawn` and they are stored."""
+    def digests(self, commit: str) -> tuple[RecordSummary, ...]:
+        """Return a summary of every record, in order of id."""
         from expctl.adapters.index import rows
 
-        return self._index.ask(commit, rows.drawn_digests if drawn and self._index.draws else rows.digests)
+        return self._index.ask(commit, rows.digests)
+
+    def ledger_totals(self, commit: str) -> LedgerTotals:
+        """What all records come to for the ledger."""
+        from expctl.adapters.index.ledger_queries import ledger_totals
+
+        return self._index.ask(commit, ledger_totals)
+
+    def ledger_template(self, commit: str) -> str:
+        """The text of the owner's template for ledger.md; empty where protocol.yaml names none. Raises Refused where the file
+        is not in `commit`, or is no UTF-8.
+        """
+        path = self.protocol(commit).ledger.template
+        text = self._git.read_file(commit, path) if path else b""
+        try:
+            if text is not None:
+                return text.decode()
+            found = f"no such file at {commit[:10]}"
+        except UnicodeDecodeError as error:
+            found = f"not UTF-8, byte {error.start}"
+        raise Refused(
+            "the template of the ledger can't be read",
+            expected=f"{path} as a text file in the commit, as `ledger.template` in {PROTOCOL} says",
+            found=found,
+            where=f"{PROTOCOL}, line {_line_of(self._git.read_file(commit, PROTOCOL) or b'', 'template:')}",
+            hint=f"git add {path} and commit it, or take `ledger.template` out of {PROTOCOL}",
+        )
 
     def stock(self, commit: str) -> StatusTotals:
         """Return the aggregates over all records that `status` shows."""
@@ -295,6 +322,12 @@ def _record_in(folder: str, text: bytes) -> Record:
     if record.id != PurePosixPath(folder).name:
         raise Refused(f"{folder}/record.json names {record.id}", where=folder, hint="restore it from git")
     return record
+
+
+def _line_of(text: bytes, words: str) -> int:
+    """The first line of `text` that holds `words`."""
+    lines = text.decode(errors="replace").splitlines()
+    return next((number for number, line in enumerate(lines, start=1) if words in line), 1)
 
 
 def _protocol_of(where: str, text: bytes) -> Protocol:

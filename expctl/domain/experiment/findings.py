@@ -52,6 +52,11 @@ def alike(findings: Iterable[Finding], text: str) -> Finding | None:
     return next((each for each in findings if _bare(each.text) == _bare(text)), None)
 
 
+def audit_opening(target: str, epoch: int) -> str:
+    """How the finding of an audit begins, by which the ledger knows it."""
+    return f"Audit of {target}, epoch {epoch}: "
+
+
 def file_faults(findings: Sequence[Finding]) -> list[str]:
     """What the types allow and findings.yaml must not say."""
     ids = [each.id for each in findings if each.id]

@@ -2,6 +2,7 @@
 
 from msgspec import Struct, field
 
+from expctl.domain.experiment.findings import audit_opening
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate
 from expctl.domain.history.kept_changes import Promise
@@ -104,6 +105,6 @@ def finding_text(audit: Audit) -> str:
     more = f" and {len(audit.layers) - NAMED_MAX} more" if len(audit.layers) > NAMED_MAX else ""
     names = ", ".join(audit.layers[:NAMED_MAX]) + more
     return (
-        f"Audit of {audit.target}, epoch {audit.epoch}: {audit.head[:12]} against the first baseline {audit.first[:12]}"
+        f"{audit_opening(audit.target, audit.epoch)}{audit.head[:12]} against the first baseline {audit.first[:12]}"
         f" measures {measured}; the changes between ({names}) add up to {audit.promise.words}{short}{lost}."
     )

@@ -1,50 +1,17 @@
-"""Epochs as the ledger shows them: the border between two, and what the next run would begin."""
+"""Epochs as the ledger shows them: since when each lasts, and what the next run would begin."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
-
-from msgspec import Struct
+from typing import TYPE_CHECKING
 
 from expctl.domain.experiment.record import BenchmarkIdentity
 from expctl.domain.history.benchmark_identity import benchmark_identity_of
 from expctl.domain.history.comparability import Change, Comparability, comparability_of
-from expctl.domain.history.epochs import Epoch, Epochs
+from expctl.domain.history.epochs import Epochs
 
 if TYPE_CHECKING:
     from expctl.domain.protocol.model import Protocol
-
-
-class Border(Struct, frozen=True, kw_only=True):
-    """Between the row of `before` and the rows of its target above it, no figure may be compared."""
-
-    before: str
-    target: str
-    text: str
-
-
-class Place(NamedTuple):
-    """Of a row: its target, and in which epoch of it that was measured, where anybody knows."""
-
-    id: str
-    target: str
-    imported: bool
-    epoch: Epoch | None
-
-
-def borders_between(places: Iterable[Place]) -> tuple[Border, ...]:
-    """Return one Border per row of `places` before which its target's epoch changes. `places` are in the order of ids."""
-    found, above = [], dict[str, Epoch | None]()
-    for name, target, imported, epoch in places:
-        if imported:
-            above[target] = None
-        elif epoch is not None:
-            before = above.get(target, epoch)
-            if before is not epoch and (before is None or before.number != epoch.number):
-                found.append(Border(before=name, target=target, text=_text(before, epoch)))
-            above[target] = epoch
-    return tuple(found)
 
 
 def epoch_lines(epochs: Epochs) -> tuple[str, ...]:
@@ -83,11 +50,3 @@ def pending(protocol: Protocol, targets: Iterable[str], epochs: Epochs) -> dict[
             if epochs.current(target, ground) is None:
                 found[target] = last.changes_to(ground)
     return found
-
-
-def _text(before: Epoch | None, after: Epoch) -> str:
-    if before is None:
-        return f"{after.target}: imported figures end here, epoch {after.number} begins; never compare across this line"
-    known = before.changes_to(after.ground) or after.begins
-    why = "; ".join(str(change) for change in known) or "its ground differs"
-    return f"{after.target}: from epoch {before.number} to epoch {after.number}: {why}; never compare across this line"

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket
 from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import RecordSummary, summary_of
+from expctl.domain.ledger.totals import sums_of
 from expctl.domain.queue.pending import Queue
 
 if TYPE_CHECKING:
@@ -22,13 +23,16 @@ if TYPE_CHECKING:
 
 
 class LedgerInputs(Struct, frozen=True, kw_only=True):
-    """What a commit holds. Among `records` are those that show a baseline, and those that no view has drawn before."""
+    """What a commit holds. Among `records` are those that show a baseline; `template` is the text of the owner's own template
+    for the ledger, empty where there is none.
+    """
 
     protocol: Protocol
     digests: Mapping[str, RecordSummary]
     records: Mapping[str, Record]
     findings: tuple[Finding, ...]
     waiting: Queue
+    template: str = ""
 
     def queue(self) -> tuple[Entry, ...]:
         """What waits, in the order in which it runs."""
@@ -36,8 +40,14 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
 
     def ledger(self) -> Ledger:
         """What the ledger says."""
-        digests = tuple(self.digests.values())
-        return ledger_from(self.protocol, digests, self.records, findings=self.findings, queue=self.queue())
+        return ledger_from(
+            self.protocol,
+            sums_of(tuple(self.digests.values())),
+            self.records,
+            findings=self.findings,
+            queue=self.queue(),
+            template=self.template,
+        )
 
     def with_records(self, records: Iterable[Record]) -> LedgerInputs:
         """After these were concluded, or imported."""

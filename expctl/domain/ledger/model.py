@@ -10,62 +10,97 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from msgspec.structs import replace
 
-from expctl.domain.experiment.findings import numbered
-from expctl.domain.experiment.predictions import Accuracy, Forecast, forecast_of
-from expctl.domain.experiment.proposal import Proposal, id_order
+from expctl.domain.experiment.findings import audit_opening, numbered
+from expctl.domain.experiment.predictions import Accuracy
+from expctl.domain.experiment.proposal import Proposal, Verdict, id_order
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
-from expctl.domain.history.epochs import Epochs
-from expctl.domain.ledger.epoch_lines import Border, Place, borders_between, epoch_lines, pending
-from expctl.domain.ledger.opening_facts import Counts, counts_of, epoch_facts, opening_facts, reading_facts, working_facts
-from expctl.domain.ledger.record_summary import RecordSummary, summary_of
+from expctl.domain.ledger.epoch_lines import epoch_lines, pending
+from expctl.domain.ledger.kept_gains import Path, kept_gains
+from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.remarks import Debt, Remark
-from expctl.domain.ledger.rows import Line, Piece, QueueItem, Row, RuleRow, queue_items, row_of, rule_row
-from expctl.domain.ledger.totals import LedgerTotals, sums_of
-from expctl.domain.queue.ordering import Entry, line_up
+from expctl.domain.ledger.rows import QueueItem, Row, queue_items
+from expctl.domain.ledger.totals import BanState, Count, LedgerTotals, sums_of
+from expctl.domain.queue.ordering import Entry, State, line_up
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding, Record
+    from expctl.domain.history.comparability import Change
     from expctl.domain.protocol.model import Protocol
-    from expctl.domain.rules.match_levels import WaivedRepeat
+
+LATEST = 10  # verdicts
+COMING = (State.READY, State.WAITING)
+
+
+class TargetState(Struct, frozen=True, kw_only=True):
+    """Where a deciding target stands: its measured `baseline`, or what was `given` by hand, and what its kept changes of the
+    current epoch gave together (None: nothing was kept in it). `next_epoch` is what protocol.yaml says otherwise than that
+    epoch, so that the next run begins another one. `audits` are findings that measured the kept changes together again.
+    """
+
+    name: str
+    peak_tflops: float
+    main_size: str
+    decided: bool
+    baseline: Baseline | None
+    given: ImportedBaseline | None
+    path: Path | None
+    epoch: int
+    next_epoch: tuple[Change, ...]
+    audits: tuple[str, ...]
+
+
+class Counts(Struct, frozen=True, kw_only=True):
+    """How many experiments there are, by origin and by verdict (only verdicts that occur)."""
+
+    measured: int
+    imported: int
+    measured_verdicts: tuple[tuple[Verdict, int], ...]
+    imported_verdicts: tuple[tuple[Verdict, int], ...]
 
 
 class Ledger(Struct, frozen=True, kw_only=True):
-    """What the ledger says. All text in it is as it was written: views escape it, but for a `Line`, which the view of the
-    ledger has drawn before. `unused` are ids between others that nothing is called. Where there are `pieces`, they hold the
-    lines of the long tables, and `rows` to `rules` are empty.
+    """What the ledger says. All text in it is as it was written: views escape it.
+
+    `latest` are the ten newest verdicts, the newest first; `earlier` the other measured experiments and `imported` those of a
+    ledger kept by hand, in the order of ids. `held` are the rules that hold by the records alone, `reopened` the ids of the
+    others, `ending` those that the next epoch opens. `unused` are ids between others that nothing is called. `template` is the
+    text of the owner's own template, at `template_path`; both are empty where expctl's is used.
     """
 
     protocol: Protocol
-    facts: tuple[str, ...]
     counts: Counts
-    baselines: tuple[Baseline, ...]
-    imported_baselines: tuple[ImportedBaseline, ...]
-    epochs: tuple[str, ...]
-    findings: tuple[Finding, ...]
-    fallen_findings: tuple[Finding, ...]
-    accuracy: Accuracy
-    corrections: tuple[Remark, ...]
-    notes: tuple[Remark, ...]
+    targets: tuple[TargetState, ...]
+    other_baselines: tuple[Baseline, ...]
+    coming: tuple[QueueItem, ...]
+    queue: tuple[QueueItem, ...]
     undecided: tuple[str, ...]
     debts: tuple[Debt, ...]
-    queue: tuple[QueueItem, ...]
+    latest: tuple[Row, ...]
+    earlier: tuple[Row, ...]
+    imported: tuple[Row, ...]
+    held: tuple[BanState, ...]
+    reopened: tuple[str, ...]
+    ending: tuple[str, ...]
+    findings: tuple[Finding, ...]
+    fallen_findings: tuple[Finding, ...]
+    corrections: tuple[Remark, ...]
+    notes: tuple[Remark, ...]
+    timed_once: tuple[str, ...]
+    epochs: tuple[str, ...]
+    accuracy: Accuracy
+    predictions: tuple[str, ...]
     unused: tuple[str, ...] = ()
-    rows: tuple[Row | Line, ...] = ()
-    borders: tuple[Border, ...] = ()
-    forecasts: tuple[Forecast | Line, ...] = ()
-    rules: tuple[RuleRow | Line, ...] = ()
-    pieces: tuple[Piece, ...] = ()
+    template: str = ""
 
 
 def ledger_of(
     protocol: Protocol, proposals: Sequence[Proposal], records: Sequence[Record], findings: Sequence[Finding]
 ) -> Ledger:
-    """The ledger of these records, nothing of it drawn. The order of `proposals` and `records` doesn't matter."""
+    """Return the ledger of these records. The order of `proposals` and `records` doesn't matter."""
     return ledger_from(
         protocol,
-        [summary_of(record) for record in records],
+        sums_of([summary_of(record) for record in records]),
         {record.id: record for record in records},
         findings=findings,
         queue=line_up(proposals, records, {}, {}),
@@ -74,59 +109,58 @@ def ledger_of(
 
 def ledger_from(
     protocol: Protocol,
-    digests: Sequence[RecordSummary],
-    records: Mapping[str, Record],
-    *,
-    findings: Sequence[Finding],
-    queue: Sequence[Entry],
-) -> Ledger:
-    """The ledger of `digests`. Among `records` are those that show a baseline, and all of which no lines were drawn."""
-    told = sorted(digests, key=lambda each: id_order(each.id))
-    sums = sums_of(told)
-    return replace(
-        ledger_from_sums(protocol, sums, records, findings=findings, queue=queue),
-        rows=tuple(_row(each, records, sums.epochs) for each in told),
-        borders=borders_between(place_of(each, sums.epochs) for each in told),
-        forecasts=tuple(guess for each in told if (guess := _forecast(each, records)) is not None),
-        rules=tuple(rule for each in told if (rule := _rule(each, records, sums.passes)) is not None),
-    )
-
-
-def ledger_from_sums(
-    protocol: Protocol,
     sums: LedgerTotals,
     records: Mapping[str, Record],
     *,
     findings: Sequence[Finding],
     queue: Sequence[Entry],
+    template: str = "",
 ) -> Ledger:
-    """The ledger of records that come to `sums`, without a line of its long tables. Among `records` are those that show a
-    baseline.
-    """
-    shown = tuple(baseline_of(target, records[name], sums.landings) for target, name in sorted(sums.standing.items()))
-    number, queued, known = counts_of(sums.counts), queue_items(queue), numbered(findings)
-    ending = pending(protocol, protocol.decides, sums.epochs)
+    """Return the ledger of records that come to `sums`. Among `records` are those that show a baseline."""
+    queued, known = queue_items(queue), numbered(findings)
+    standing = {target: baseline_of(target, records[name], sums.landings) for target, name in sums.standing.items()}
+    measured = [row for row in sums.rows if not row.imported]
+    latest = sorted(measured, key=lambda row: (row.date, id_order(row.id)), reverse=True)[:LATEST]
+    shown = {row.id for row in latest}
+    stand = tuple(each for each in known if each.stands)
+    targets = _targets(protocol, sums, standing, stand)
+    ending = {each.name for each in targets if each.next_epoch}
     return Ledger(
         protocol=protocol,
-        facts=(
-            *opening_facts(protocol, sums.counts, shown, sums.given),
-            *epoch_facts(shown, sums.epochs, ending),
-            *reading_facts(sums.corrections, sums.timed_once, number.imported),
-            *working_facts(sums.bans, sums.debts, queued, ending.keys()),
-        ),
-        counts=number,
-        baselines=shown,
-        imported_baselines=sums.given,
-        epochs=epoch_lines(sums.epochs),
-        findings=tuple(each for each in known if each.stands),
-        fallen_findings=tuple(each for each in known if not each.stands),
-        accuracy=sums.accuracy,
-        corrections=sums.corrections,
-        notes=sums.notes,
+        counts=counts_of(sums.counts),
+        targets=targets,
+        other_baselines=tuple(each for name, each in sorted(standing.items()) if name not in protocol.decides),
+        coming=tuple(item for item in queued if item.state in COMING),
+        queue=queued,
         undecided=sums.undecided,
         debts=sums.debts,
-        queue=queued,
+        latest=tuple(latest),
+        earlier=tuple(row for row in measured if row.id not in shown),
+        imported=tuple(row for row in sums.rows if row.imported),
+        held=tuple(ban for ban in sums.bans if not ban.lapsed),
+        reopened=tuple(ban.id for ban in sums.bans if ban.lapsed),
+        ending=tuple(ban.id for ban in sums.bans if ban.in_epoch and ban.target in ending and not ban.lapsed),
+        findings=stand,
+        fallen_findings=tuple(each for each in known if not each.stands),
+        corrections=sums.corrections,
+        notes=sums.notes,
+        timed_once=sums.timed_once,
+        epochs=epoch_lines(sums.epochs),
+        accuracy=sums.accuracy,
+        predictions=sums.predictions,
         unused=unused_ids({*sums.numbers, *(id_order(each.id)[0] for each in queue)}),
+        template=template,
+    )
+
+
+def counts_of(found: Sequence[Count]) -> Counts:
+    """Add up `found` by origin and verdict."""
+    measured, imported = ([each for each in found if each.imported is kind] for kind in (False, True))
+    return Counts(
+        measured=sum(each.number for each in measured),
+        imported=sum(each.number for each in imported),
+        measured_verdicts=_by_verdict(measured),
+        imported_verdicts=_by_verdict(imported),
     )
 
 
@@ -137,29 +171,34 @@ def unused_ids(numbers: Collection[int]) -> tuple[str, ...]:
     return tuple(f"P{first}" if first == last else f"P{first} to P{last}" for first, last in gaps)
 
 
-def _row(digest: RecordSummary, records: Mapping[str, Record], epochs: Epochs) -> Row | Line:
-    number = epochs.number(digest.id)
-    return Line(digest.id, digest.lines.row, number) if digest.lines else row_of(records[digest.id], number)
+def _targets(
+    protocol: Protocol, sums: LedgerTotals, standing: Mapping[str, Baseline], findings: Sequence[Finding]
+) -> tuple[TargetState, ...]:
+    ending = pending(protocol, protocol.decides, sums.epochs)
+    paths = {path.target: path for path in kept_gains(sums.landed, sums.epochs)}
+    given = {each.target: each for each in sums.given}
+    found = []
+    for name in protocol.decides:
+        benchmark = protocol.targets[name].benchmark if name in protocol.targets else None
+        last = sums.epochs.last.get(name)
+        epoch = last.number if last else 0
+        found.append(
+            TargetState(
+                name=name,
+                peak_tflops=benchmark.peak_tflops if benchmark else 0.0,
+                main_size=max(benchmark.sizes, key=lambda size: size.weight).name if benchmark else "",
+                decided=any(each.target == name and not each.imported for each in sums.counts),
+                baseline=standing.get(name),
+                given=given.get(name),
+                path=paths.get(name),
+                epoch=epoch,
+                next_epoch=ending.get(name, ()),
+                audits=tuple(each.id for each in findings if each.text.startswith(audit_opening(name, epoch))),
+            )
+        )
+    return tuple(found)
 
 
-def _forecast(digest: RecordSummary, records: Mapping[str, Record]) -> Forecast | Line | None:
-    if digest.told is None:
-        return None
-    return Line(digest.id, digest.lines.forecast) if digest.lines else forecast_of(records[digest.id])
-
-
-def _rule(
-    digest: RecordSummary, records: Mapping[str, Record], passes: Mapping[str, tuple[WaivedRepeat, ...]]
-) -> RuleRow | Line | None:
-    if digest.ban is None:
-        return None
-    through = passes.get(digest.id, ())
-    if digest.lines:
-        return Line(digest.id, digest.lines.rule, waived=through)
-    row = rule_row(records[digest.id])
-    return replace(row, waived=through) if row else None
-
-
-def place_of(digest: RecordSummary, epochs: Epochs) -> Place:
-    """Return where the row of `digest` stands: its target, and the epoch of it where anybody knows."""
-    return Place(digest.id, digest.target, digest.imported, epochs.of.get(digest.id))
+def _by_verdict(found: Sequence[Count]) -> tuple[tuple[Verdict, int], ...]:
+    sums = [(verdict, sum(each.number for each in found if each.verdict is verdict)) for verdict in Verdict]
+    return tuple((verdict, number) for verdict, number in sums if number)

@@ -13,9 +13,12 @@ from expctl.domain.experiment.proposal import Kind, Mode, Verdict, id_order
 from expctl.domain.experiment.record import OBJECTIVE, Origin, Record
 from expctl.domain.history.baselines import ImportedBaseline, Landing, given_of, lands, timed_on
 from expctl.domain.history.epochs import Epochs, Measuring, measurings
-from expctl.domain.ledger.rows import UNMEASURED, Lines, rule_row
+from expctl.domain.ledger.rows import UNMEASURED, Row, rule_row, why_of
 from expctl.domain.ledger.sentences import TEXT_MAX, forecast_sentence, rule_sentence
 from expctl.domain.text import one_line
+
+Interval = tuple[float, float, float]
+"""An effect on the objective in percent, and the ends of its 95 % interval."""
 
 
 class PredictionSummary(NamedTuple):
@@ -32,7 +35,7 @@ class PredictionSummary(NamedTuple):
 class RuleSummary(NamedTuple):
     """A do-not-repeat rule in short: does expctl know a repeat by itself, has a condition `lapsed`, does it name one that
     would open it (`waits`), does it end with its epoch; `opened` says what opened it by the records alone, `sentence` is what
-    the brief says of it.
+    the brief says of it. `tried`, `why` and `opens` are what the ledger says of it.
     """
 
     id: str
@@ -43,6 +46,9 @@ class RuleSummary(NamedTuple):
     opened: str
     text: str
     sentence: str
+    tried: str
+    why: str
+    opens: str
 
 
 class RecordSummary(NamedTuple):
@@ -50,7 +56,9 @@ class RecordSummary(NamedTuple):
     decided it, `lands` whether it moved the branch, `reason` the first of an INCONCLUSIVE one, `sd_percent` that of one round's
     objective (0: not timed), `debts` its flags of a home that has not measured it, `given` the figures that it was imported
     with, where they may stand for a baseline, `cost_percent` what it took from the budget of simplifications (None: nothing),
-    `passes` the rules that let it pass for a written reason, with that. `lines` are those that a view has drawn of it before.
+    `passes` the rules that let it pass for a written reason, with that. The effect on the objective is in percent with its
+    interval (None: not timed), `figures` are those that an imported one was given, `why` explains the verdict in a few words,
+    and `gains` has the effect of each of the `measurings` of a change that landed, None for one that timed nothing.
     """
 
     id: str
@@ -74,12 +82,34 @@ class RecordSummary(NamedTuple):
     told: PredictionSummary | None
     ban: RuleSummary | None
     measurings: tuple[Measuring, ...]
-    lines: Lines | None = None
+    effect_percent: float | None
+    low_percent: float | None
+    high_percent: float | None
+    figures: str
+    why: str
+    gains: tuple[Interval | None, ...]
 
     @property
     def position(self) -> tuple[str, tuple[int, str]]:
         """Where it stands in the history of the branch: by date, then by id."""
         return (self.date, id_order(self.id))
+
+    @property
+    def row(self) -> Row:
+        """What the ledger says of it."""
+        return Row(
+            id=self.id,
+            title=self.title,
+            target=self.target,
+            verdict=self.verdict,
+            imported=self.imported,
+            date=self.date,
+            effect_percent=self.effect_percent,
+            low_percent=self.low_percent,
+            high_percent=self.high_percent,
+            given=self.figures,
+            why=self.why,
+        )
 
 
 class SeenNoise(Struct, frozen=True, kw_only=True):
@@ -116,6 +146,12 @@ def summary_of(record: Record) -> RecordSummary:
         told=_told(record),
         ban=_ban(record),
         measurings=measurings(record),
+        effect_percent=objective.effect_percent if objective else None,
+        low_percent=objective.low_percent if objective else None,
+        high_percent=objective.high_percent if objective else None,
+        figures=record.history.result if record.history and record.origin is Origin.IMPORTED else "",
+        why=why_of(record),
+        gains=_gains(record) if lands(record) else (),
     )
 
 
@@ -156,6 +192,12 @@ def seen_noise(target: str, digests: Iterable[RecordSummary], epochs: Epochs) ->
     return SeenNoise(target=target, epoch=last.number, sd_percent=statistics.median(found), experiments=len(found))
 
 
+def _gains(record: Record) -> tuple[Interval | None, ...]:
+    measured = (record.estimates, *(each.estimates for each in record.replications))
+    objectives = [next((each for each in estimates if each.size == OBJECTIVE), None) for estimates in measured]
+    return tuple((each.effect_percent, each.low_percent, each.high_percent) if each else None for each in objectives)
+
+
 def _cost_percent(record: Record) -> float | None:
     if record.verdict is not Verdict.KEEP or record.kind is Kind.ANALYSIS:
         return None
@@ -191,4 +233,7 @@ def _ban(record: Record) -> RuleSummary | None:
         opened=row.reopened_by or "; ".join(f"{each.condition}: {each.was} -> {each.now}" for each in row.lapses),
         text=one_line(row.text, TEXT_MAX),
         sentence=rule_sentence(row),
+        tried=row.tried,
+        why=row.why,
+        opens=row.opens,
     )

@@ -50,15 +50,10 @@ def debts(digests: Iterable[RecordSummary]) -> tuple[Debt, ...]:
 
 def waived(digests: Iterable[RecordSummary]) -> Mapping[str, tuple[WaivedRepeat, ...]]:
     """Id of a rule -> the experiments that it let pass for a written reason."""
-    return passes_of((each.id, each.verdict, each.passes) for each in digests)
-
-
-def passes_of(found: Iterable[tuple[str, Verdict, Iterable[tuple[str, str]]]]) -> Mapping[str, tuple[WaivedRepeat, ...]]:
-    """As `waived`, from id, verdict and (rule, reason) of each."""
     by_rule: dict[str, list[WaivedRepeat]] = {}
-    for name, verdict, passes in found:
-        for rule, reason in passes:
-            by_rule.setdefault(rule, []).append(WaivedRepeat(id=name, verdict=verdict, reason=reason, written=True))
+    for each in digests:
+        for rule, reason in each.passes:
+            by_rule.setdefault(rule, []).append(WaivedRepeat(id=each.id, verdict=each.verdict, reason=reason, written=True))
     return {name: tuple(passes) for name, passes in by_rule.items()}
 
 

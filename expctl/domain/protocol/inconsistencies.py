@@ -30,9 +30,10 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
     if not protocol.decides:
         found.append("decides: expected at least one target whose verdict may move the branch")
     for name in (*protocol.scope, *protocol.harness):
-        if name.startswith(("/", ".git")) or not {"", ".", ".."}.isdisjoint(name.rstrip("/").split("/")):
+        if _leads_out(name.rstrip("/")):
             found.append(f"scope and harness: expected a folder or file inside the repository, found {name!r}")
     found.extend(_overlaps(protocol))
+    found.extend(_template_faults(protocol.ledger.template, protocol.scope))
     swept = protocol.proposer.sweep.file if protocol.proposer is not None and protocol.proposer.sweep is not None else ""
     found += proposer_faults(protocol.proposer, in_scope=inside(swept, protocol.scope), targets=tuple(protocol.targets))
     measured = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
@@ -56,6 +57,17 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
         if not 0 <= getattr(protocol.keep, limit) <= 50:
             found.append(f"keep.{limit}: expected 0 to 50, found {getattr(protocol.keep, limit)}")
     return tuple(found)
+
+
+def _leads_out(path: str) -> bool:
+    """Is `path` absolute, inside .git, or one with an empty part, `.` or `..`?"""
+    return path.startswith(("/", ".git")) or not {"", ".", ".."}.isdisjoint(path.split("/"))
+
+
+def _template_faults(template: str, scope: tuple[str, ...]) -> list[str]:
+    if template and _leads_out(template):
+        return [f"ledger.template: expected a file inside the repository, found {template!r}"]
+    return [f"ledger.template: {template} is in scope, where a patch could change it"] if inside(template, scope) else []
 
 
 def _overlaps(protocol: Protocol) -> list[str]:

@@ -170,7 +170,13 @@ class PatchLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
     bytes: int = 1_000_000
 
 
-class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LedgerLayout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How ledger.md is laid out: the path of a Jinja2 template in the repository; empty for the one of expctl."""
+
+    template: str = ""
+
+
+class Protocol(Struct, frozen=True, kw_only=True):
     """The whole of protocol.yaml. It is always read from the baseline commit."""
 
     version: int
@@ -186,6 +192,7 @@ class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     patch: PatchLimits = PatchLimits()
     references: tuple[str, ...] = ()
     proposer: Proposer | None = None
+    ledger: LedgerLayout = LedgerLayout()
 
 
 def inside(path: str, folders: tuple[str, ...]) -> bool:

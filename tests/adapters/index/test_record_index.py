@@ -20,7 +20,6 @@ from expctl.domain.experiment.record import BenchmarkIdentity, Record
 from expctl.domain.history.baselines import baseline_of, baselines
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.record_summary import given_baselines, in_order, landings, standing, summary_of
-from expctl.views.ledger.tables import drawn
 from tests.user_repository import Repository
 
 OURS = Path(__file__).parents[3] / "experiments"
@@ -63,7 +62,7 @@ def write(repository: Repository, record: Record, **changes: object) -> None:
 
 
 def library(reader: GitReader, file: Path | None) -> GitLibrary:
-    return GitLibrary(reader, RecordIndex(reader, file, drawn))
+    return GitLibrary(reader, RecordIndex(reader, file))
 
 
 def expected(reader: GitReader) -> tuple[Record, ...]:
@@ -76,10 +75,8 @@ def expected(reader: GitReader) -> tuple[Record, ...]:
 def test_digests_are_those_of_the_records_and_nothing_is_read_twice(reader: Counting, file: Path) -> None:
     head, wanted = reader.head(), tuple(summary_of(record) for record in expected(reader))
     assert library(reader, file).digests(head) == wanted
-    lines = [drawn(record) for record in expected(reader)]
     reader.asked = 0
     assert library(reader, file).digests(head) == wanted
-    assert [each.lines for each in library(reader, file).digests(head, drawn=True)] == lines
     assert reader.asked == 0
     assert library(reader, None).digests(head) == wanted
 
@@ -201,7 +198,7 @@ def test_rows_of_other_commits_are_forgotten_when_there_are_many(
     repository.commit()
     assert library(reader, file).digests(reader.head()) == ()
     with closing(sqlite3.connect(file)) as index:
-        kept = [index.execute(f"select count(*) from {table}").fetchone()[0] for table in ("records", "drawn", "words")]
+        kept = [index.execute(f"select count(*) from {table}").fetchone()[0] for table in ("records", "measurings", "words")]
     assert number > 80
     assert kept == [0, 0, 0]
 
@@ -217,7 +214,7 @@ def test_rows_of_other_commits_are_forgotten_when_there_are_many(
         lambda file: file.write_bytes(b"no database" * 1000),
         lambda file: file.write_bytes(file.read_bytes()[:9000]),
         lambda file: file.write_bytes(file.read_bytes()[:4096] + b"\xff" * 40_000),
-        lambda file: altered(file, "drop table drawn"),
+        lambda file: altered(file, "drop table words"),
         lambda file: altered(file, "drop table made"),
         lambda file: altered(file, "delete from made"),
     ],
@@ -225,11 +222,11 @@ def test_rows_of_other_commits_are_forgotten_when_there_are_many(
 )
 def test_a_damaged_file_is_made_again(reader: Counting, file: Path, damage: Callable[[Path], object]) -> None:
     head, ours = reader.head(), library(reader, file)
-    wanted = ours.digests(head, drawn=True)
+    wanted = ours.digests(head)
     damage(file)
-    assert library(reader, file).digests(head, drawn=True) == wanted
+    assert library(reader, file).digests(head) == wanted
     reader.asked = 0
-    assert library(reader, file).digests(head, drawn=True) == wanted
+    assert library(reader, file).digests(head) == wanted
     assert reader.asked == 0
 
 
@@ -248,17 +245,17 @@ def test_what_other_code_made_is_made_again(reader: Counting, file: Path, monkey
     assert library(reader, file).digests(head) == wanted
 
 
-def test_the_stamp_changes_with_every_module_that_reads_reduces_or_draws(tmp_path: Path) -> None:
+def test_the_stamp_changes_with_every_module_that_reads_or_reduces(tmp_path: Path) -> None:
     for room in ROOMS:
         (tmp_path / room / "verdict").mkdir(parents=True)
         (tmp_path / room / "a.py").write_text("a = 1\n")
     seen = {code_stamp(tmp_path)}
-    names = ("adapters/a.py", "domain/a.py", "views/a.py", "domain/b.py", "domain/verdict/a.py")
+    names = ("adapters/a.py", "domain/a.py", "domain/b.py", "domain/verdict/a.py")
     for number, name in enumerate(names, start=2):
         (tmp_path / name).write_text(f"a = {'1' * number}\n")
         seen.add(code_stamp(tmp_path))
         assert len(seen) == number
-    (tmp_path / "views" / "notes.txt").write_text("no code")
+    (tmp_path / "domain" / "notes.txt").write_text("no code")
     assert code_stamp(tmp_path) in seen
 
 
@@ -302,7 +299,7 @@ def test_an_answer_is_of_one_commit_while_others_bring_the_index_to_another(
     number = len(library(reader, file).digests(first))
     repository.git("rm", "-q", "-r", "experiments")
     second = repository.commit()
-    ours = RecordIndex(reader, file, drawn)
+    ours = RecordIndex(reader, file)
 
     def slow(index: sqlite3.Connection) -> int:
         seen = len(rows.digests(index))

@@ -13,8 +13,7 @@ from expctl.domain.experiment.record import BenchmarkIdentity, Estimate, Origin,
 from expctl.domain.history.benchmark_identity import benchmark_identity_of
 from expctl.domain.history.comparability import comparability_of, grounds_of
 from expctl.domain.history.epochs import epochs_of
-from expctl.domain.ledger.epoch_lines import borders_between, pending
-from expctl.domain.ledger.model import place_of
+from expctl.domain.ledger.epoch_lines import pending
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.simplify_budget import simplify_used_percent
 from expctl.domain.protocol.model import (
@@ -207,18 +206,6 @@ def test_the_simplify_budget_outlives_an_edit_that_leaves_figures_comparable_and
     assert used(protocol="p2") == 0.2
     assert used(compiler="0.17.0") == used(compiler="0.18.0") == 0.0
     assert simplify_used_percent([summary_of(spent)], target="gpu", ground=grounds_of(spent)[0][2], but="") == 0.0
-
-
-def test_the_ledger_has_a_border_wherever_the_epoch_of_a_target_changes_from_row_to_row() -> None:
-    records = [record("P1"), record("P2", target="gpu"), record("P3", compiler="0.17.0"), record("P4"), record("P5")]
-    found = borders_between(place_of(summary_of(each), epochs_of(records)) for each in records)
-    assert [(border.before, border.target) for border in found] == [("P3", "cpu"), ("P4", "cpu")]
-    assert found[0].text == (
-        "cpu: from epoch 1 to epoch 2: compiler ziglang 0.16.0 -> ziglang 0.17.0; never compare across this line"
-    )
-    imported = replace(record("P1"), base="", origin=Origin.IMPORTED)
-    both = [imported, record("P2")]
-    assert [border.before for border in borders_between(place_of(summary_of(each), epochs_of(both)) for each in both)] == ["P2"]
 
 
 # ------------------------------------------------------------------ yardsticks

@@ -1,3 +1,4 @@
+import math
 import random
 from collections.abc import Iterable
 
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from expctl.domain.experiment.figures import effect_text, throughput_text, time_text
-from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
+from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import (
     BenchmarkIdentity,
     ChangedCondition,
@@ -24,7 +25,8 @@ from expctl.domain.history.baselines import Figure, baselines, lands
 from expctl.domain.ledger.model import Ledger, ledger_of
 from expctl.domain.ledger.record_summary import RecordSummary, given_baselines, summary_of
 from expctl.domain.ledger.remarks import corrections, debts
-from expctl.domain.ledger.rows import queue_items, row_of, rule_row
+from expctl.domain.ledger.rows import queue_items, rule_row, why_of
+from expctl.domain.ledger.totals import sums_of
 from expctl.domain.protocol.model import Benchmark, Build, NumberKind, Protocol, Size, Target, Toolchain
 from expctl.domain.protocol.step import Step
 from expctl.domain.queue.ordering import State, line_up
@@ -180,23 +182,65 @@ def test_the_last_imported_keep_that_is_code_stands_until_its_target_is_measured
 
 def test_rows_are_in_the_order_of_numbers() -> None:
     records = [measured(name, Verdict.REJECT) for name in ("P10", "P6-A", "P2", "P6", "P8b", "P8")]
-    assert [row.id for row in ledger_of(PROTOCOL, (), records, ()).rows] == ["P2", "P6", "P6-A", "P8", "P8b", "P10"]
+    assert [row.id for row in sums_of(short(records)).rows] == ["P2", "P6", "P6-A", "P8", "P8b", "P10"]
 
 
-def test_a_measured_row_has_its_objective_and_its_reasons() -> None:
-    row = row_of(measured("P1", Verdict.KEEP))
-    assert (row.effect, row.why, row.given, row.imported) == (OBJECTIVE, ("because",), "", False)
+def test_the_ten_newest_verdicts_are_shown_apart_from_the_others_and_no_row_twice() -> None:
+    records = [measured(f"P{n}", Verdict.REJECT, date=f"2026-03-{30 - n:02}") for n in range(1, 14)]
+    ledger = ledger_of(PROTOCOL, (), [*records, imported("P0", Verdict.KEEP)], ())
+    assert [row.id for row in ledger.latest] == [f"P{n}" for n in range(1, 11)]
+    assert [row.id for row in ledger.earlier] == ["P11", "P12", "P13"]
+    assert [row.id for row in ledger.imported] == ["P0"]
+
+
+def test_kept_changes_of_the_last_epoch_multiply_in_the_order_in_which_they_landed() -> None:
+    def keep(name: str, date: str, effect: tuple[float, float, float], cc: str = "2") -> Record:
+        percent, low, high = effect
+        whole = replace(OBJECTIVE, effect_percent=percent, low_percent=low, high_percent=high)
+        record = measured(name, Verdict.KEEP, date=date)
+        return replace(record, estimates=(whole, record.estimates[1]), environment={"cc": cc})
+
+    old = keep("P1", "2026-03-01", (50.0, 49.0, 51.0), cc="1")
+    first = keep("P3", "2026-03-02", (10.0, 9.0, 11.0))
+    second = keep("P2", "2026-03-03", (10.0, 9.0, 11.0))
+    rejected = replace(keep("P4", "2026-03-04", (10.0, 9.0, 11.0)), verdict=Verdict.REJECT)
+    elsewhere = replace(keep("P5", "2026-03-05", (7.0, 6.0, 8.0)), target="sm_90")
+    audit = Finding(text="Audit of cpu, epoch 2: measured", since="", kind="measured")
+    ledger = ledger_of(PROTOCOL, (), [second, rejected, old, elsewhere, first], (audit,))
+    cpu, sm_90 = ledger.targets
+    assert cpu.path is not None
+    assert sm_90.path is not None
+    assert (cpu.path.epoch, [step.id for step in cpu.path.steps], cpu.audits) == (2, ["P3", "P2"], ("F1",))
+    total, low, high = cpu.path.steps[-1].total
+    assert total == pytest.approx(21.0)
+    half = math.hypot(*(2 * [math.log(1.11 / 1.09) / 2]))
+    assert (low, high) == pytest.approx((100 * (1.21 * math.exp(-half) - 1), 100 * (1.21 * math.exp(half) - 1)))
+    assert [step.id for step in sm_90.path.steps] == ["P5"]
+
+
+def test_a_replication_in_the_epoch_of_its_target_is_a_gain_there() -> None:
+    again = replace(replication("sm_90", Verdict.KEEP, (50.0, 40.0)), estimates=(replace(OBJECTIVE, effect_percent=4.0),))
+    cpu, sm_90 = ledger_of(PROTOCOL, (), [replace(measured("P1", Verdict.KEEP), replications=(again,))], ()).targets
+    assert cpu.path is not None
+    assert sm_90.path is not None
+    assert (cpu.path.steps[0].effect[0], sm_90.path.steps[0].effect[0]) == (2.0, 4.0)
+    assert sm_90.audits == ()
+
+
+def test_a_measured_row_has_its_effect_and_its_reasons() -> None:
+    row = summary_of(measured("P1", Verdict.KEEP)).row
+    assert (row.effect_percent, row.low_percent, row.high_percent) == (2.0, 1.0, 3.0)
+    assert (row.why, row.given, row.imported) == ("because", "", False)
+
+
+def test_figures_that_stand_in_the_column_of_the_effect_are_not_told_again() -> None:
+    record = replace(measured("P1", Verdict.KEEP), reasons=("objective +8.61 % [+7.90, +9.32]: gain beyond noise",))
+    assert why_of(record) == "gain beyond noise"
 
 
 def test_an_imported_row_has_the_words_of_its_history() -> None:
-    row = row_of(imported("P1", Verdict.KEEP, corrections=("wrong",)))
-    assert (row.effect, row.why, row.given, row.imported, row.corrected) == (
-        None,
-        ("hand-kept why",),
-        "result of P1",
-        True,
-        True,
-    )
+    row = summary_of(imported("P1", Verdict.KEEP, corrections=("wrong",))).row
+    assert (row.effect_percent, row.why, row.given, row.imported) == (None, "hand-kept why", "result of P1", True)
 
 
 def test_a_correction_that_several_rows_share_is_said_once() -> None:
@@ -210,12 +254,26 @@ def test_a_correction_that_several_rows_share_is_said_once() -> None:
 def test_rules_sort_their_conditions_and_say_whether_expctl_can_match_them() -> None:
     words = replace(imported("P2", Verdict.REJECT), rule=Rule(text="t", conditions={"b": "2", "a": "1"}))
     patch = replace(measured("P1", Verdict.REJECT), rule=Rule(text="u", patch_id="abc", reopened_by="a new compiler"))
-    first, second = ledger_of(PROTOCOL, (), [words, patch], ()).rules
-    assert (first.id, first.known_by, first.reopened_by) == ("P1", (Level.PATCH,), "a new compiler")
-    assert (second.id, second.known_by, second.conditions) == ("P2", (), (("a", "1"), ("b", "2")))
+    first, second = rule_row(patch), rule_row(words)
+    assert first is not None
+    assert second is not None
+    assert (first.known_by, first.opens, first.why) == ((Level.PATCH,), "a new compiler", "+2.00 % on cpu")
+    assert (second.known_by, second.conditions, second.why) == ((), (("a", "1"), ("b", "2")), "result of P2")
+    assert [(ban.id, ban.known) for ban in ledger_of(PROTOCOL, (), [words, patch], ()).held] == [("P1", True), ("P2", False)]
 
 
-def test_a_rule_says_what_has_changed_and_whom_it_let_pass() -> None:
+def test_what_failed_before_it_was_timed_is_named_by_its_step() -> None:
+    untimed = replace(measured("P1", Verdict.REJECT, times=None), rule=Rule(text="title of P1: x"))
+    for reason, why in (
+        ("test: C[0,0] is 0; nothing was timed", "test failed"),
+        ("does not build for cpu: x", "does not build for cpu"),
+    ):
+        row = rule_row(replace(untimed, reasons=(reason,)))
+        assert row is not None
+        assert (row.why, row.tried) == (why, "title of P1")
+
+
+def test_a_rule_says_what_has_changed_and_a_row_whom_it_was_let_pass_by() -> None:
     lapse = ChangedCondition(condition="races", was="unknown", now="none")
     closed = replace(measured("P1", Verdict.REJECT), rule=Rule(text="t", lapsed=(lapse,), region={"a.h": ("1",)}))
     waivers = (
@@ -223,26 +281,24 @@ def test_a_rule_says_what_has_changed_and_whom_it_let_pass() -> None:
         Waiver(rule="P1", level="patch", reason="cc: 1 -> 2", written=False),
     )
     passed = replace(measured("P2", Verdict.KEEP), waivers=waivers)
-    (row,) = ledger_of(PROTOCOL, (), [passed, closed], ()).rules
-    assert rule_row(closed) == replace(row, waived=())
-    assert (row.lapses, row.conditions) == ((lapse,), (("touched", "a.h"),))
-    assert [(each.id, each.reason) for each in row.waived] == [("P2", "a new tile")]
-    assert row_of(passed).flags == (
-        "the rule of P1 (patch) let it pass for the written reason: a new tile",
-        "the rule of P1 (patch) let it pass because: cc: 1 -> 2",
+    ledger = ledger_of(PROTOCOL, (), [passed, closed], ())
+    row = rule_row(closed)
+    assert row is not None
+    assert (row.lapses, row.conditions, row.opens) == ((lapse,), (("touched", "a.h"),), "another a.h")
+    assert why_of(passed) == (
+        "the rule of P1 (patch) let it pass for the written reason: a new tile; the rule of P1 (patch) let it pass because:"
+        " cc: 1 -> 2; because"
     )
-    assert "P1 may run again: a condition has changed" in facts(closed)
+    assert (ledger.held, ledger.reopened) == ((), ("P1",))
 
 
 def test_what_may_run_again_is_not_among_what_must_be_refused() -> None:
     lapse = ChangedCondition(condition="races", was="unknown", now="none")
     rules = (Rule(text="t", lapsed=(lapse,)), Rule(text="t"), Rule(text="t", patch_id="abc"))
     records = [replace(imported(f"P{n}", Verdict.REJECT), rule=rule) for n, rule in enumerate(rules, 1)]
-    text = facts(*records)
-    assert "P1 may run again: a condition has changed" in text
-    assert "refuses a repeat of P3, also" in text
-    assert "no patch of P2 is known, so whoever" in text
-    assert "'expctl run' refuses" not in facts(records[0])
+    ledger = ledger_of(PROTOCOL, (), records, ())
+    assert ledger.reopened == ("P1",)
+    assert [(ban.id, ban.known) for ban in ledger.held] == [("P2", False), ("P3", True)]
 
 
 def test_a_rule_that_ends_with_its_epoch_is_said_to_open_where_the_next_run_begins_one() -> None:
@@ -250,28 +306,18 @@ def test_a_rule_that_ends_with_its_epoch_is_said_to_open_where_the_next_run_begi
     ends = replace(measured("P1", Verdict.REJECT), yardstick=stick, rule=Rule(text="t", patch_id="abc"))
     untimed = measured("P2", Verdict.REJECT, times=None)
     stays = replace(untimed, yardstick=stick, rule=Rule(text="t", patch_id="def"))
-    text = facts(ends, stays)
-    assert "The next run on cpu begins a new epoch" in text
-    assert "; P1 opens with the next epoch, see above. 'expctl run' refuses a repeat of P2, also" in text
-    assert [row.in_epoch for row in ledger_of(PROTOCOL, (), [ends, stays], ()).rules] == [True, False]
+    ledger = ledger_of(PROTOCOL, (), [ends, stays], ())
+    assert [bool(target.next_epoch) for target in ledger.targets] == [True, False]
+    assert ledger.ending == ("P1",)
+    assert [ban.id for ban in ledger.held] == ["P1", "P2"]
 
 
-@pytest.mark.parametrize(
-    ("result", "corrections", "probe", "weak"),
-    [
-        ("+0.15 %", ("inside the noise",), None, "see Corrections"),
-        ("it was slower", (), None, "no figures"),
-        ("24.9 ms", (), None, ""),
-        ("does not compile", (), Probe(source="x"), ""),
-    ],
-)
-def test_a_rule_says_when_its_evidence_is_weak(
-    result: str, corrections: tuple[str, ...], probe: Probe | None, weak: str
-) -> None:
-    history = History(change="c", result=result, why="w", corrections=corrections)
-    row = rule_row(replace(imported("P1", Verdict.REJECT), history=history, rule=Rule(text="t", probe=probe)))
-    assert row is not None
-    assert row.weak == weak
+def test_a_rule_says_when_its_evidence_is_weak() -> None:
+    for wrong, why in (((), "+0.15 %"), (("inside the noise",), "weak: +0.15 %")):
+        history = History(change="c", result="+0.15 %", why="w", corrections=wrong)
+        row = rule_row(replace(imported("P1", Verdict.REJECT), history=history, rule=Rule(text="t")))
+        assert row is not None
+        assert row.why == why
 
 
 def test_ids_that_nothing_is_called_are_named() -> None:
@@ -283,7 +329,7 @@ def test_ids_that_nothing_is_called_are_named() -> None:
 def test_only_flags_that_name_the_debt_are_debts() -> None:
     record = replace(measured("P1", Verdict.KEEP), flags=("unmeasured at home: gfx1151", "large effect"))
     assert [debt.flag for debt in debts(short([record]))] == ["unmeasured at home: gfx1151"]
-    assert row_of(record).flags == ("large effect",)
+    assert why_of(record) == "because; large effect"
 
 
 def test_the_queue_is_every_proposal_without_a_record() -> None:
@@ -293,38 +339,34 @@ def test_the_queue_is_every_proposal_without_a_record() -> None:
     assert items[1].depends_on == (("P1", "P1 ended in REJECT"), ("P12", "P12 has not run yet"))
 
 
-# ------------------------------------------------------------------ facts and the whole
-
-
-def facts(*records: Record, proposals: tuple[Proposal, ...] = ()) -> str:
-    return "\n".join(ledger_of(PROTOCOL, proposals, records, ()).facts)
+# ------------------------------------------------------------------ the head and the whole
 
 
 def test_an_empty_ledger_says_that_nothing_was_done() -> None:
-    text = facts()
-    assert "Goal: a faster kernel.\n" in text
-    assert "no experiment yet" in text
-    assert "Baseline on cpu: expctl has timed nothing there yet" in text
-    assert "the queue is empty" in text
-    assert "Imported" not in text
+    ledger = ledger_of(PROTOCOL, (), (), ())
+    assert [(target.name, target.decided, target.baseline, target.path) for target in ledger.targets] == [
+        ("cpu", False, None, None),
+        ("sm_90", False, None, None),
+    ]
+    assert (ledger.counts.measured, ledger.counts.imported, ledger.coming, ledger.latest) == (0, 0, (), ())
 
 
-def test_the_facts_name_what_stands_what_is_closed_and_what_is_next() -> None:
+def test_the_head_names_what_stands_what_is_closed_and_what_is_next() -> None:
     keep = replace(measured("P1", Verdict.KEEP), flags=("unmeasured at home: gfx1151",))
     reject = replace(measured("P2", Verdict.REJECT), target="sm_90", rule=Rule(text="t", reopened_by="a race-free baseline"))
-    text = facts(keep, reject, imported("P0", Verdict.KEEP, corrections=("raced",)), proposals=(proposal("P3"),))
-    assert "2 experiments (1 KEEP, 1 REJECT), decided on cpu (1), sm_90 (1)" in text
-    assert "Baseline on cpu (since P1): n512 100.0 ns = 10.00 GFLOP/s." in text
-    assert "1 of 1 rest on evidence known to be flawed" in text
-    assert "1 rule; P2 may run again" in text
-    assert "Unmeasured at home: P1" in text
-    assert "Next: P3" in text
-
-
-def test_a_reader_meets_six_to_fourteen_facts() -> None:
-    records = [measured("P1", Verdict.KEEP), imported("P0", Verdict.KEEP)]
-    for chosen in ([], records[:1], records[1:], records):
-        assert 6 <= len(ledger_of(PROTOCOL, (), chosen, ()).facts) <= 14
+    given = replace(imported("P0", Verdict.KEEP, corrections=("raced",)), target="gfx1151")
+    protocol = replace(PROTOCOL, decides=("cpu", "sm_90", "gfx1151"))
+    ledger = ledger_of(protocol, (proposal("P3"),), [keep, reject, given], ())
+    cpu, sm_90, gfx1151 = ledger.targets
+    assert cpu.baseline is not None
+    assert (cpu.baseline.since, cpu.baseline.figures[0].ns) == ("P1", 100.0)
+    assert (sm_90.decided, sm_90.path) == (True, None)
+    assert gfx1151.given is not None
+    assert (gfx1151.decided, gfx1151.baseline, gfx1151.given.id) == (False, None, "P0")
+    assert ledger.counts.measured_verdicts == ((Verdict.KEEP, 1), (Verdict.REJECT, 1))
+    assert [(ban.id, ban.opens) for ban in ledger.held] == [("P2", "a race-free baseline")]
+    assert [debt.id for debt in ledger.debts] == ["P1"]
+    assert [item.id for item in ledger.coming] == ["P3"]
 
 
 def test_findings_keep_the_order_of_their_file() -> None:

@@ -6,7 +6,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from expctl.domain.protocol.inconsistencies import inconsistencies
-from expctl.domain.protocol.model import Benchmark, Build, Gate, KeepRule, Protocol, Size, Target, Toolchain, inside
+from expctl.domain.protocol.model import (
+    Benchmark,
+    Build,
+    Gate,
+    KeepRule,
+    LedgerLayout,
+    Protocol,
+    Size,
+    Target,
+    Toolchain,
+    inside,
+)
 from expctl.domain.protocol.step import Step
 
 STEP = Step(argv=("run",), timeout_s=1)
@@ -68,6 +79,20 @@ def test_a_scope_outside_the_repository_is_a_fault(folder: str) -> None:
     assert f"scope and harness: expected a folder or file inside the repository, found {folder!r}" in inconsistencies(
         replace(SOUND, scope=(folder,))
     )
+
+
+@pytest.mark.parametrize("path", ["/etc/ledger.j2", "../ledger.j2", "docs//a.j2", ".git/a.j2", "docs/../a.j2"])
+def test_a_template_outside_the_repository_is_a_fault(path: str) -> None:
+    (fault,) = inconsistencies(replace(SOUND, ledger=LedgerLayout(template=path)))
+    assert fault == f"ledger.template: expected a file inside the repository, found {path!r}"
+
+
+def test_a_template_that_a_patch_could_change_is_a_fault() -> None:
+    path = f"{SOUND.scope[0]}/ledger.j2"
+    assert inconsistencies(replace(SOUND, ledger=LedgerLayout(template=path))) == (
+        f"ledger.template: {path} is in scope, where a patch could change it",
+    )
+    assert inconsistencies(replace(SOUND, ledger=LedgerLayout(template="docs/ledger.j2"))) == ()
 
 
 @pytest.mark.parametrize("folder", ["bench", "bench/sub", "protocol.yaml", "ledger.md", "experiments", "experiments/P1"])

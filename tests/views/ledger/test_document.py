@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal, Verdict
 from expctl.domain.experiment.record import (
     ChangedCondition,
@@ -20,11 +21,22 @@ from expctl.domain.experiment.record import (
     Waiver,
 )
 from expctl.domain.ledger.model import ledger_of
-from expctl.domain.protocol.model import Benchmark, Build, Protocol, ResourceLimits, Size, Style, Target, Toolchain
+from expctl.domain.ledger.record_summary import summary_of
+from expctl.domain.protocol.model import (
+    Benchmark,
+    Build,
+    LedgerLayout,
+    Protocol,
+    ResourceLimits,
+    Size,
+    Style,
+    Target,
+    Toolchain,
+)
 from expctl.domain.protocol.step import Step
-from expctl.views.escape import Markdown, code_text, escaped_text, markdown_text, plain_text
+from expctl.views.escape import code_text, escaped_text, markdown_text, plain_text
 from expctl.views.ledger.document import render
-from expctl.views.ledger.markdown_table import table
+from expctl.views.ledger.rows import cell, measured_row
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -227,8 +239,8 @@ def test_hostile_words_change_no_line_but_their_own(text: str) -> None:
     assert len(before) == len(after)
     bars = re.compile(r"(?<!\\)\|")
     assert [len(bars.findall(line)) for line in before] == [len(bars.findall(line)) for line in after]
-    assert not re.search("<(?!!-- rendered)", harsh)
-    assert not re.search(r"(?<!\\)\]\(", harsh)
+    for ours in (r"<(?!!-- rendered)", r"(?<!\\)\]\("):
+        assert len(re.findall(ours, harsh)) == len(re.findall(ours, calm))
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufe0f\U000e0041]", harsh)
 
 
@@ -258,7 +270,7 @@ def test_every_untrusted_field_is_escaped() -> None:
     finding = Finding(text=evil, since=evil, kind=evil, evidence=(evil,), superseded_by=evil)
     text = ledger_text(record, replace(IMPORTED, title=evil, history=record.history), proposals=(item,), findings=(finding,))
     assert "<i>" not in text
-    ours = re.sub(r"see \[(Corrections|Notes)\]\(#(corrections-to-imported-rows|notes)\)", "", text)
+    ours = re.sub(r"\[[\w -]+\]\((experiments/P\d+|docs/[A-Z]+\.md|protocol\.yaml|#latest)\)", "", text)
     assert not re.search(r"(?<!\\)\]\(", ours)
     assert not re.search(r"(?m)^\s*# z", text)
 
@@ -329,17 +341,54 @@ def test_code_falls_back_to_text_where_a_span_cannot_hold_it() -> None:
     assert code_text("") == ""
 
 
-# ------------------------------------------------------------------ tables
+# ------------------------------------------------------------------ cells, rows, and an owner's template
 
 
-def test_columns_line_up_and_a_long_cell_widens_nothing() -> None:
-    text = table(("id", "title", "why"), [("P1", "short", ""), ("P2", "x" * 60, Markdown("**kept**"))])
-    assert text.splitlines() == [
-        "| id  | title | why |",
-        "| --- | ----- | --- |",
-        "| P1  | short | -   |",
-        f"| P2  | {'x' * 60} | **kept** |",
-    ]
+@given(st.text(st.sampled_from("aZ1 -+.)(]['\"*_`|~$&#;<>=/:wW\\é\n\x1b"), max_size=200), st.integers(8, 80))
+def test_a_cell_is_never_longer_than_it_may_be(text: str, limit: int) -> None:
+    assert len(cell(text, limit)) <= limit
+    assert cell(text, limit) == (markdown_text(text) or "-") or cell(text, limit).endswith("…")
+
+
+def test_a_row_keeps_to_its_line_and_says_as_much_of_why_as_fits() -> None:
+    long = replace(KEPT, id="P123456", title="*" * 90, target="_" * 30, verdict=Verdict.INCONCLUSIVE, reasons=("x" * 200,))
+    for record in (KEPT, REJECTED, UNCHANGED, long):
+        drawn = measured_row(summary_of(record).row)
+        assert len(drawn) <= 160
+        assert drawn.count(" | ") == 5
+    assert measured_row(summary_of(REJECTED).row) == (
+        "| [P16](experiments/P16) | REJECT | Unroll the inner loop twice | cpu | -1.20 % ± 0.60"
+        " | n1024 regresses: -1.20 % [-1.80, -0.60] |"
+    )
+
+
+def with_template(text: str) -> str:
+    protocol = replace(PROTOCOL, ledger=LedgerLayout(template="docs/mine.j2"))
+    return render(replace(ledger_of(protocol, (), (replace(KEPT, title="a | b"),), ()), template=text))
+
+
+def test_the_owner_may_lay_the_ledger_out_otherwise_and_values_are_escaped_all_the_same() -> None:
+    assert with_template(
+        "# {{ ledger.protocol.name }}\n{% for row in ledger.latest %}\n- {{ row.title }}\n{% endfor %}\n\n"
+    ) == ("# scaled_mm\n- a \\| b\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "found"),
+    [
+        ("a\n{% if %}\n", 2, "Expected an expression"),
+        ("a\nb\n{{ ledger.gone }}\n", 3, "no attribute 'gone'"),
+        ("{{ unknown(1) }}", 1, "'unknown' is undefined"),
+        ("a\n{{ 1 / 0 }}", 2, "ZeroDivisionError"),
+        ("a\n{{ ledger.__class__.__mro__ }}", 2, "unsafe"),
+        ("{{ names.__globals__ }}", 1, "unsafe"),
+    ],
+)
+def test_a_broken_template_is_refused_with_its_file_and_line(text: str, line: int, found: str) -> None:
+    with pytest.raises(Refused) as refused:
+        with_template(text)
+    assert refused.value.where == f"docs/mine.j2, line {line}"
+    assert found in refused.value.found
 
 
 # ------------------------------------------------------------------ epochs, predictions, findings

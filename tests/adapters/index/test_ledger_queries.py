@@ -1,7 +1,7 @@
-"""The ledger from lines that were drawn before is, to the byte, the one that is made of all records at once."""
+"""The ledger from the index is, to the byte, the one that is made of all records at once."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +11,6 @@ from msgspec.structs import replace
 from benchmarks.scale.history import records
 from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.git.reader import GitReader, locate
-from expctl.adapters.index.ledger_queries import LedgerShelf
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Verdict
@@ -19,11 +18,10 @@ from expctl.domain.experiment.record import BenchmarkIdentity, Record, Waiver
 from expctl.domain.ledger.inputs import LedgerInputs
 from expctl.domain.ledger.model import Ledger, ledger_from
 from expctl.domain.ledger.record_summary import summary_of
-from expctl.domain.ledger.rows import DrawnPiece, Line
-from expctl.flow.repository.ledger_inputs import ledger_in_pieces, read_ledger_inputs
+from expctl.domain.ledger.totals import sums_of
+from expctl.flow.repository.ledger_inputs import read_ledger, read_ledger_inputs
 from expctl.flow.status import read_status
-from expctl.views.ledger.document import render, render_pieces
-from expctl.views.ledger.tables import drawn
+from expctl.views.ledger.document import render
 from tests.user_repository import Repository
 
 HERE = Path(__file__).parents[3]
@@ -63,29 +61,23 @@ class Case:
 
     def inputs(self) -> LedgerInputs:
         reader = self.reader()
-        return read_ledger_inputs(GitLibrary(reader, RecordIndex(reader, self.file, drawn)), reader.head())
+        return read_ledger_inputs(GitLibrary(reader, RecordIndex(reader, self.file)), reader.head())
 
     def check(self) -> Ledger:
-        """From pieces, and all at once from what lies there."""
-        found = self.inputs()
-        reader = self.reader()
+        """From totals, from summaries, and from the records as they lie there."""
+        found, reader = self.inputs(), self.reader()
         whole = {record.id: record for record in GitLibrary(reader).records(reader.head())}
-        digests = [summary_of(record) for record in whole.values()]
-        at_once = ledger_from(found.protocol, digests, whole, findings=found.findings, queue=found.queue())
+        sums = sums_of([summary_of(record) for record in whole.values()])
+        at_once = ledger_from(found.protocol, sums, whole, findings=found.findings, queue=found.queue())
         ledger = found.ledger()
-        assert all(isinstance(row, Line) for row in (*ledger.rows, *ledger.forecasts, *ledger.rules))
-        assert not any(isinstance(row, Line) for row in (*at_once.rows, *at_once.forecasts, *at_once.rules))
         assert render(ledger) == render(at_once)
-        for _ in range(2):  # the second time, every piece was drawn before
-            assert self.in_pieces() == render(at_once)
+        assert self.rendered() == render(at_once)
         return ledger
 
-    def in_pieces(self, file: Path | None = None) -> str:
+    def rendered(self) -> str:
         """As `expctl ledger` makes it."""
         reader = self.reader()
-        index = RecordIndex(reader, file or self.file, drawn)
-        shelf = LedgerShelf(index, reader.head())
-        return render_pieces(ledger_in_pieces(GitLibrary(reader, index), shelf, reader.head()), shelf).decode()
+        return render(read_ledger(GitLibrary(reader, RecordIndex(reader, self.file)), reader.head()))
 
 
 @pytest.fixture
@@ -99,14 +91,14 @@ def test_record_by_record_the_ledger_is_that_of_all_records(case: Case, seed: in
     waiting = list(made(36, seed))
     case.conclude(*waiting[:30])
     ledger = case.check()
-    assert len(ledger.borders) > 2
+    assert len(ledger.epochs) > 2
     assert ledger.corrections
     for record in waiting[30:]:
         case.conclude(record)
         case.check()
 
 
-def test_what_other_records_say_of_a_line_is_never_kept_with_it(case: Case) -> None:
+def test_what_other_records_change_is_never_kept_with_a_record(case: Case) -> None:
     found = made(30, 4)
     case.conclude(*found)
     before = render(case.check())
@@ -115,7 +107,8 @@ def test_what_other_records_say_of_a_line_is_never_kept_with_it(case: Case) -> N
     keep = next(each for each in found if each.verdict is Verdict.KEEP and each.base)
     case.conclude(replace(keep, id="P900", waivers=(waiver,), environment={**keep.environment, "cc": "9"}))
     ledger = case.check()
-    assert "closed; waived for P900 (KEEP): wider \\| tiles" in render(ledger)
+    (row,) = (row for row in (*ledger.latest, *ledger.earlier) if row.id == "P900")
+    assert row.why.startswith(f"the rule of {rejected.id} (patch) let it pass for the written reason: wider | tiles")
     early = replace(keep, id="P901", date="2020-01-01T00:00:00Z", environment={**keep.environment, "cc": "0.1"})
     case.conclude(early)  # every epoch of this target has another number now
     assert case.check().epochs[0].startswith(f"{keep.target}, epoch 1: since P901")
@@ -139,68 +132,35 @@ def test_what_a_run_renders_before_its_commit_is_what_stands_after_it(case: Case
     assert ahead == render(case.check())
 
 
-class Watching(LedgerShelf):
-    """Remembers how many pieces were drawn."""
-
-    drawn = 0
-
-    def keep(self, drawn: Mapping[str, DrawnPiece], *, among: Sequence[str]) -> None:
-        self.drawn = len(drawn)
-        super().keep(drawn, among=among)
-
-
-def test_one_new_record_draws_one_piece_and_a_wider_cell_all(case: Case) -> None:
-    found = made(300, 5)  # ids of two pieces
-
-    def pieces_drawn() -> int:
-        reader = case.reader()
-        index = RecordIndex(reader, case.file, drawn)
-        shelf = Watching(index, reader.head())
-        render_pieces(ledger_in_pieces(GitLibrary(reader, index), shelf, reader.head()), shelf)
-        return shelf.drawn
-
-    case.conclude(*found)
-    assert [pieces_drawn(), pieces_drawn()] == [2, 0]
-    last = max((each for each in found if each.base), key=lambda each: each.date)
-    case.conclude(replace(last, id="P301", title="x"))
-    assert [pieces_drawn(), pieces_drawn()] == [1, 0]
-    case.conclude(replace(last, id="P301-A12", title="x"))
-    assert [pieces_drawn(), pieces_drawn()] == [2, 0], "its id is wider than all others"
-    case.check()
-
-
 def test_an_edited_record_is_noticed_once_it_is_committed(case: Case) -> None:
     found = made(40, 6)
     case.conclude(*found)
-    before = case.in_pieces()
+    before = case.rendered()
     edited = replace(found[7], title="Edited by hand")
     file = case.repository.root / f"experiments/{edited.id}/record.json"
     file.write_bytes(record_bytes(edited))
-    assert case.in_pieces() == before
+    assert case.rendered() == before
     case.repository.commit()
-    assert "Edited by hand" in case.in_pieces()
+    assert "Edited by hand" in case.rendered()
     case.check()
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        "drop table pieces",
-        "update pieces set widths = '['",
-        "update pieces set aligned = '[]'",
-        "delete from pieces where rowid = 1",
-        "drop index lined",
+        "drop table words",
+        "drop index banned",
         "drop table epochs",
     ],
 )
 def test_what_is_lost_of_the_index_is_made_again(case: Case, damage: str) -> None:
     case.conclude(*made(300, 8))
-    wanted = case.in_pieces()
+    wanted = case.rendered()
     with closing(sqlite3.connect(case.file)) as index, index:
         index.execute(damage)
-    assert [case.in_pieces(), case.in_pieces()] == [wanted, wanted]
+    assert [case.rendered(), case.rendered()] == [wanted, wanted]
     case.file.unlink()
-    assert case.in_pieces() == wanted
+    assert case.rendered() == wanted
 
 
 class Counting(GitReader):
@@ -221,7 +181,7 @@ def test_status_reads_the_records_that_it_shows_and_no_others(case: Case) -> Non
 
     def status() -> tuple[object, list[str]]:
         reader = Counting(case.reader())
-        library = GitLibrary(reader, RecordIndex(reader, case.file, drawn))
+        library = GitLibrary(reader, RecordIndex(reader, case.file))
         stock = read_status(library, head=reader.head(), branch="main", running=(), machine={}, foreign=lambda _: ())
         return stock, [name for name in reader.asked if name.endswith("record.json")]
 

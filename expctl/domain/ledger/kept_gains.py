@@ -1,0 +1,73 @@
+"""What the kept changes of a target's current epoch gave together: the product of their effects, with its interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from msgspec import Struct
+
+from expctl.domain.history.epochs import Epoch, Epochs, Measuring
+from expctl.domain.ledger.record_summary import Interval
+
+
+class Landed(NamedTuple):
+    """A change that landed, and the effect of each of its measurings (None: nothing was timed)."""
+
+    id: str
+    title: str
+    target: str
+    measurings: tuple[Measuring, ...]
+    gains: tuple[Interval | None, ...]
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """One kept change: its effect, and what it and the kept changes before it gave together, in percent with intervals."""
+
+    id: str
+    title: str
+    effect: Interval
+    total: Interval
+
+
+class Path(Struct, frozen=True, kw_only=True):
+    """The kept changes of one epoch of `target`, in the order in which they landed."""
+
+    target: str
+    epoch: int
+    steps: tuple[Step, ...]
+
+
+def kept_gains(landed: Iterable[Landed], epochs: Epochs) -> tuple[Path, ...]:
+    """Return one Path per target whose last epoch has a kept change with a measured effect. `landed` are in branch order."""
+    found, everything = [], tuple(landed)
+    for target, epoch in sorted(epochs.last.items()):
+        steps: list[Step] = []
+        for each in everything:
+            effect = _effect_in(each, epoch)
+            if effect is not None:
+                total = product(steps[-1].total, effect) if steps else effect
+                steps.append(Step(id=each.id, title=each.title, effect=effect, total=total))
+        if steps:
+            found.append(Path(target=target, epoch=epoch.number, steps=tuple(steps)))
+    return tuple(found)
+
+
+def _effect_in(landed: Landed, epoch: Epoch) -> Interval | None:
+    """What was measured of the change in `epoch`: by its own verdict, else by the newest replication."""
+    pairs = zip(landed.measurings, landed.gains, strict=True)
+    found = [gain for one, gain in pairs if gain and one.target == epoch.target and epoch.holds(one.ground)]
+    return None if not found else found[0] if landed.target == epoch.target else found[-1]
+
+
+def product(one: Interval, other: Interval) -> Interval:
+    """Two effects after each other, in percent: log effects add up, and so do the squares of their half-widths."""
+    logs = [tuple(math.log1p(percent / 100) for percent in each) for each in (one, other)]
+    effect = math.fsum(log for log, _, _ in logs)
+    half = math.hypot(*((high - low) / 2 for _, low, high in logs))
+    return _percent(effect), _percent(effect - half), _percent(effect + half)
+
+
+def _percent(log: float) -> float:
+    return 100 * math.expm1(log)

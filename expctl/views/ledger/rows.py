@@ -1,0 +1,103 @@
+"""The lines of the ledger's tables, each a function of its own record: no cell is padded to the width of others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from expctl.domain.text import plain_text
+from expctl.views.escape import Markdown, markdown_text
+
+if TYPE_CHECKING:
+    from expctl.domain.ledger.kept_gains import Step
+    from expctl.domain.ledger.record_summary import Interval
+    from expctl.domain.ledger.rows import Row
+    from expctl.domain.ledger.totals import BanState
+
+CELL_MAX, LINE_MAX = 80, 160
+TITLE_MAX, TARGET_MAX = 48, 16
+TRIED_MAX, FAILED_MAX, OPENS_MAX = 50, 42, 44
+
+
+def cell(text: object, limit: int = CELL_MAX) -> Markdown:
+    """Escape `text` and cut it to `limit` letters of Markdown; a dash where there is none. Markdown stays as it is."""
+    if isinstance(text, Markdown):
+        return text or Markdown("-")
+    plain = plain_text(str(text))
+    escaped, kept = markdown_text(plain), limit
+    while len(escaped) > limit:
+        kept -= 1 if kept == limit else (len(escaped) - limit + 1) // 2  # a backslash is a letter too
+        escaped = markdown_text(plain[:kept].rstrip() + "…")
+    return Markdown(escaped or "-")
+
+
+def line(*cells: object) -> Markdown:
+    """Join `cells` to a line of a table."""
+    return Markdown(f"| {' | '.join(map(cell, cells))} |")
+
+
+def head(*names: object) -> Markdown:
+    """The head of a table, and the line below it."""
+    return Markdown(f"{line(*names)}\n|{' --- |' * len(names)}")
+
+
+def link(experiment: str) -> Markdown:
+    """A link to the folder of an experiment, whose id is safe in an address."""
+    return Markdown(f"[{experiment}](experiments/{experiment})")
+
+
+def measured_rows(found: Sequence[Row]) -> Markdown:
+    """Draw measured experiments, a line each."""
+    return Markdown("\n".join(map(measured_row, found)))
+
+
+def imported_rows(found: Sequence[Row]) -> Markdown:
+    """Draw imported experiments, a line each."""
+    return Markdown("\n".join(map(imported_row, found)))
+
+
+def rule_rows(found: Sequence[BanState]) -> Markdown:
+    """Draw rules, a line each."""
+    return Markdown("\n".join(map(rule_row, found)))
+
+
+def step_rows(found: Sequence[Step]) -> Markdown:
+    """Draw the kept changes of a path, a line each."""
+    return Markdown("\n".join(map(step_row, found)))
+
+
+def measured_row(row: Row) -> Markdown:
+    """Draw a measured experiment, in at most LINE_MAX letters: why takes what the other cells leave."""
+    percent, low, high = row.effect_percent, row.low_percent, row.high_percent
+    effect = Markdown("-") if percent is None or low is None or high is None else effect_text((percent, low, high))
+    cells = (link(row.id), cell(row.verdict), cell(row.title, TITLE_MAX), cell(row.target, TARGET_MAX), effect)
+    start = f"| {' | '.join(cells)} | "
+    return Markdown(f"{start}{cell(row.why, min(CELL_MAX, LINE_MAX - len(start) - 2))} |")
+
+
+def imported_row(row: Row) -> Markdown:
+    """Draw an imported experiment: it has no effect and no date, but the figures that it was given."""
+    return line(link(row.id), row.verdict, row.title, row.target, row.given, row.why)
+
+
+def rule_row(rule: BanState) -> Markdown:
+    """Draw a rule in at most LINE_MAX letters. `you` says that expctl has no patch to know a repeat by."""
+    by = rule.id if rule.known else f"{rule.id} (you)"
+    return line(by, cell(rule.tried, TRIED_MAX), cell(rule.why, FAILED_MAX), cell(rule.opens, OPENS_MAX))
+
+
+def step_row(step: Step) -> Markdown:
+    """Draw one kept change of a path."""
+    return line(link(step.id), cell(step.title, TITLE_MAX), effect_text(step.effect), gain_text(step.total))
+
+
+def effect_text(effect: Interval) -> Markdown:
+    """`+8.61 % ± 0.71`: an effect and half the width of its interval."""
+    percent, low, high = effect
+    return Markdown(f"{percent:+.2f} % ± {(high - low) / 2:.2f}")
+
+
+def gain_text(effect: Interval) -> Markdown:
+    """`**+19.5 %** [18.6, 20.4]`: what several changes gave together."""
+    percent, low, high = effect
+    return Markdown(f"**{percent:+.1f} %** [{low:+.1f}, {high:+.1f}]")

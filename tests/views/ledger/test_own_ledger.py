@@ -1,0 +1,93 @@
+"""ledger.md of this project keeps to the length that a person reads, and one new record changes little of it."""
+
+import difflib
+import re
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from expctl.adapters.git.reader import GitReader, locate
+from expctl.adapters.records.repository_contents import GitLibrary
+from expctl.domain.experiment.record import Record
+from expctl.domain.ledger.inputs import LedgerInputs
+from expctl.flow.repository.ledger_inputs import read_ledger_inputs
+from expctl.views.ledger.document import render
+
+HERE = Path(__file__).parents[3]
+DETAILS = re.compile(r"<details>.*?</details>", re.DOTALL)
+BAR = re.compile(r"(?<!\\)\|")
+WORDS_MAX, FIRST_ROW_MAX, LINE_MAX, CELL_MAX, CHANGED_MAX = 1200, 30, 160, 80, 25
+
+
+@pytest.fixture(scope="module")
+def inputs() -> LedgerInputs:
+    reader = GitReader(locate(HERE))
+    return read_ledger_inputs(GitLibrary(reader), reader.head())
+
+
+def faults(text: str) -> list[str]:
+    """What a reader would mind in this ledger."""
+    unfolded = DETAILS.sub("", text)
+    found = []
+    if len(unfolded.split()) > WORDS_MAX:
+        found.append("words")
+    latest = text.index("## Latest")
+    if text[: text.index("| [P", latest)].count("\n") >= FIRST_ROW_MAX:
+        found.append("first row")
+    if any(len(line) > LINE_MAX for line in unfolded.splitlines()):
+        found.append("line")
+    if any(len(cell.strip()) > CELL_MAX for line in text.splitlines() if line.startswith("| ") for cell in BAR.split(line)):
+        found.append("cell")
+    sentences = Counter(re.findall(r"[A-Z][^.|]{30,}?\.(?= |$)", " ".join(unfolded.split())))
+    if any(count + len(re.findall(re.escape(each), text)) > 2 for each, count in sentences.items()):
+        found.append("sentence")
+    return found
+
+
+def test_the_page_is_short(inputs: LedgerInputs) -> None:
+    assert faults(render(inputs.ledger())) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("## Path", "## Path\n" + "a word of many\n" * 100, "words"),
+        ("## Latest", "\n" * 20 + "## Latest", "first row"),
+        ("## Path", "## Path\n" + "x" * 161, "line"),
+        ("| id | verdict |", f"| {'x' * 81} |\n| id | verdict |", "cell"),
+        (
+            "## Path",
+            "## Path\nA sentence that somebody wrote a second time. A sentence that somebody wrote a second time.",
+            "sentence",
+        ),
+    ],
+)
+def test_a_longer_page_would_be_noticed(inputs: LedgerInputs, old: str, new: str, fault: str) -> None:
+    assert fault in faults(render(inputs.ledger()).replace(old, new, 1))
+
+
+def newest(experiment: str) -> Record:
+    reader = GitReader(locate(HERE))
+    record = GitLibrary(reader).record(reader.head(), experiment)
+    assert record is not None
+    return replace(record, id="P24", title="One more idea", date="2026-12-01T00:00:00Z")
+
+
+@pytest.mark.parametrize("like", ["P16", "P17", "P18", "P23"])
+def test_one_new_record_changes_few_lines(inputs: LedgerInputs, like: str) -> None:
+    record = newest(like)
+    before, after = (render(each.ledger()).splitlines() for each in (inputs, inputs.with_record(record, {})))
+    changed = [line for line in difflib.unified_diff(before, after, n=0) if line[0] in "+-" and line[:3] not in ("+++", "---")]
+    assert 1 <= len(changed) <= CHANGED_MAX
+    assert any("[P24](experiments/P24)" in line for line in changed)
+
+
+def test_what_a_reader_asks_first_is_answered_outside_the_folds(inputs: LedgerInputs) -> None:
+    text = DETAILS.sub("", render(inputs.ledger()))
+    assert "| cpu | 90.67 GFLOP/s at n=768, since P16 |" in text, "where we stand"
+    assert "**+19.5 %** [+18.7, +20.4], 2 KEEP" in text, "what was gained"
+    assert "- **Next:** P15 " in text
+    assert re.search(r"\| P17 \| Upcast B in registers next to the product \| -23.24 % on cpu \|", text), "what not to repeat"
+    assert re.search(r"\[P17\]\(experiments/P17\) \| REJECT \|.*\| n=768 regresses: -23.13 %", text), "why P17 was rejected"
