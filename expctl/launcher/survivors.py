@@ -59,6 +59,7 @@ def _busy(left: tuple[Identity, ...]) -> Busy:
     shown = ", ".join(f"{name_of(each.pid)} (pid {each.pid}, state {state_of(each.pid)})" for each in left)
     return Busy(
         "a process of an earlier run can't be killed",
+        code="survivor-cannot-be-killed",
         expected="nothing of ours beside a measurement",
         found=shown,
         hint="state D waits for a device or a file system: mend that, or start the machine again; then the same command",

@@ -110,7 +110,11 @@ def run_git(
         )
     except FileNotFoundError as error:
         raise Refused(
-            "git is not installed", expected="git on PATH", found="none", hint="install git, then try again"
+            "git is not installed",
+            code="git-not-installed",
+            expected="git on PATH",
+            found="none",
+            hint="install git, then try again",
         ) from error
     if answer.returncode in ends and not answer.stderr:
         return answer
@@ -121,6 +125,7 @@ def run_git(
     if answer.returncode not in ends:
         raise Refused(
             "git can't read this repository",
+            code="git-cannot-read",
             expected=f"git {arguments[0]} to answer",
             found=said.splitlines()[0] if said else f"exit status {answer.returncode}",
             where=str(cwd),

@@ -37,7 +37,9 @@ def git_trouble(command: str, status: int, said: str) -> MachineTrouble | None:
     else:
         what, found = "git could not do its work", f"it was killed by signal {signal}"
         mend = "see what ended it (`dmesg` names the kernel's killer)"
-    return MachineTrouble(what, expected=f"git {command} to end by itself", found=found, hint=f"{mend}, then {AGAIN}")
+    return MachineTrouble(
+        what, code="git-stopped", expected=f"git {command} to end by itself", found=found, hint=f"{mend}, then {AGAIN}"
+    )
 
 
 def gave_up(command: str, said: str, where: str) -> MachineTrouble:
@@ -45,6 +47,7 @@ def gave_up(command: str, said: str, where: str) -> MachineTrouble:
     is_full = NO_FILE.search(said) is not None or _room(where) < ROOM_MIN
     return MachineTrouble(
         f"git could not do its work{': the disk may be full' if is_full else ''}",
+        code="git-gave-up",
         expected=f"git {command} to end well",
         found=said.splitlines()[0] if said else "no message",
         where=where,

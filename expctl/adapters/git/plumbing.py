@@ -94,6 +94,7 @@ def misses_an_object(said: str, where: str) -> Refused:
     """Of a command on objects that were there."""
     return Refused(
         "git misses an object that was there",
+        code="git-object-missing",
         expected="the objects that this command has just made",
         found=said.splitlines()[0] if said else "no message",
         where=where,

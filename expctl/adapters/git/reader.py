@@ -62,6 +62,7 @@ def locate(start: Path) -> Place:
 def _line_end(start: Path) -> Refused:
     return Refused(
         "the path of this repository has a line end in it",
+        code="path-has-line-end",
         expected="a path of one line: git tells paths by lines",
         found=repr(str(start)),
         hint="rename that folder, or clone the repository elsewhere",
@@ -72,6 +73,7 @@ def _nowhere(start: Path, said: str) -> Refused:
     if "dubious ownership" in said:
         return Refused(
             "git does not trust this repository, because somebody else owns it",
+            code="repository-not-trusted",
             expected="a repository of your own, or one named in safe.directory",
             found=said.splitlines()[0],
             where=str(start),
@@ -79,6 +81,7 @@ def _nowhere(start: Path, said: str) -> Refused:
         )
     return Refused(
         "this is not a git repository with a work tree",
+        code="not-a-repository",
         expected="a folder inside a git repository",
         found=said.splitlines()[0] if said else "a bare repository",
         where=str(start),
@@ -103,6 +106,7 @@ class GitReader:
         if answer.returncode:
             raise Refused(
                 "this repository has no commit yet",
+                code="no-commit-yet",
                 expected="a baseline to measure against",
                 found="no commits",
                 where=str(self.place.root),

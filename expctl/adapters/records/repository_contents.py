@@ -56,6 +56,7 @@ class GitLibrary:
         if text is None:
             raise Refused(
                 "this repository has no protocol",
+                code="protocol-missing",
                 expected=f"{PROTOCOL} committed at the top",
                 found="none in the baseline commit",
                 where=f"{self._git.place.root} at {commit[:10]}",
@@ -90,6 +91,7 @@ class GitLibrary:
             on_disk = (self._git.place.root / folder / missing).exists()
             raise Refused(
                 f"{experiment} is not a committed proposal",
+                code="proposal-missing",
                 expected=f"{folder}/{missing} in the baseline commit",
                 found="it is on disk but not committed" if on_disk else "no such file",
                 where=f"{folder} at {commit[:10]}",
@@ -100,6 +102,7 @@ class GitLibrary:
         if fault := no_diff(patch):
             raise Refused(
                 f"{experiment} has no change to measure",
+                code="proposal-has-no-patch",
                 expected="a unified diff, in a plain file",
                 found=fault,
                 where=f"{folder}/change.patch at {commit[:10]}",
@@ -246,6 +249,7 @@ class GitLibrary:
         if text is None:
             raise Refused(
                 f"the probe of {proposal.id} is not there",
+                code="probe-missing",
                 expected=f"{path} in the baseline commit, or the snippet itself",
                 found="no such file",
                 where=f"{folder}/experiment.yaml, probe.source",
@@ -257,7 +261,9 @@ class GitLibrary:
 def _record_in(folder: str, text: bytes) -> Record:
     record = record_of(text, where=f"{folder}/record.json")
     if record.id != PurePosixPath(folder).name:
-        raise Refused(f"{folder}/record.json names {record.id}", where=folder, hint="restore it from git")
+        raise Refused(
+            f"{folder}/record.json names {record.id}", code="record-names-another", where=folder, hint="restore it from git"
+        )
     return record
 
 
@@ -267,7 +273,13 @@ def _protocol_of(where: str, text: bytes) -> Protocol:
     protocol = load(text, Protocol, where=where)
     faults = inconsistencies(protocol)
     if faults:
-        raise Refused(f"{where} contradicts itself", found="\n".join(faults), where=where, hint=f"edit {where} and commit it")
+        raise Refused(
+            f"{where} contradicts itself",
+            code="file-contradicts-itself",
+            found="\n".join(faults),
+            where=where,
+            hint=f"edit {where} and commit it",
+        )
     return protocol
 
 

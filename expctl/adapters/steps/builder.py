@@ -116,6 +116,7 @@ class Builder:
             except Unkillable as error:
                 raise Busy(
                     "a process of the build can't be killed",
+                    code="build-cannot-be-killed",
                     expected="nothing of ours beside a measurement",
                     found=str(error),
                     hint="state D waits for a device or a file system: mend that, or start the machine again; then run again",

@@ -52,6 +52,7 @@ class Refusal:
     """Why a proposal was not taken, in the words of the refusal. The proposer is told on its next call."""
 
     id: str
+    code: str
     refused: str
     expected: str = ""
     found: str = ""
