@@ -118,31 +118,34 @@ def _assigned(scope: ast.AST) -> Iterator[tuple[str, ast.expr]]:
                 yield from ((name.id, value) for name, value in zip(names, values, strict=True) if isinstance(name, ast.Name))
 
 
-def _given(function: ast.FunctionDef, name: str, file: Path, trees: dict[Path, ast.Module]) -> Iterator[ast.expr]:
+def _given(function: ast.FunctionDef, name: str, file: Path, calls: list[tuple[Path, ast.Call]]) -> Iterator[ast.expr]:
     """What callers pass for the parameter `name` of a function that makes refusals for them."""
     positions = [each.arg for each in function.args.args if each.arg != "self"]
-    for other, tree in trees.items():
-        for node in ast.walk(tree):
-            match node:
-                case ast.Call(func=ast.Name(id=called)) if called == function.name and other == file:
-                    pass
-                case ast.Call(func=ast.Name(id="Unsupported") | ast.Attribute(attr="unsupported")) if (
-                    file.parts[-2:] == UNSUPPORTED
-                ):
-                    pass
-                case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=called)) if called == function.name and (
-                    owner == file.stem or (owner == "self" and other == file)
-                ):
-                    pass
-                case _:
-                    continue
-            position = positions.index(name) if name in positions else len(node.args)
-            yield from (each.value for each in node.keywords if each.arg == name)
-            yield from node.args[position : position + 1]
+    for other, node in calls:
+        match node:
+            case ast.Call(func=ast.Name(id=called)) if called == function.name and other == file:
+                pass
+            case ast.Call(func=ast.Name(id="Unsupported") | ast.Attribute(attr="unsupported")) if (
+                file.parts[-2:] == UNSUPPORTED
+            ):
+                pass
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=called)) if called == function.name and (
+                owner == file.stem or (owner == "self" and other == file)
+            ):
+                pass
+            case _:
+                continue
+        position = positions.index(name) if name in positions else len(node.args)
+        yield from (each.value for each in node.keywords if each.arg == name)
+        yield from node.args[position : position + 1]
 
 
 def _origins(
-    nodes: Iterable[ast.expr], function: ast.FunctionDef | None, file: Path, trees: dict[Path, ast.Module]
+    nodes: Iterable[ast.expr],
+    function: ast.FunctionDef | None,
+    file: Path,
+    tree: ast.Module,
+    calls: list[tuple[Path, ast.Call]],
 ) -> Iterator[tuple[str, str]]:
     """The words that a name in `nodes` can stand for: assigned in the function or the module, or passed by a caller."""
     names = dict.fromkeys(each.id for node in nodes for each in ast.walk(node) if isinstance(each, ast.Name))
@@ -150,8 +153,8 @@ def _origins(
         values = [value for known, value in _assigned(function) if known == name] if function is not None else []
         parameters = function.args.args + function.args.kwonlyargs if function is not None else []
         if function is not None and any(each.arg == name for each in parameters):
-            values += list(_given(function, name, file, trees))
-        top = [each for each in trees[file].body if isinstance(each, ast.Assign)]
+            values += list(_given(function, name, file, calls))
+        top = [each for each in tree.body if isinstance(each, ast.Assign)]
         values += [value for each in top for known, value in _assigned(each) if known == name] if not values else []
         texts = dict.fromkeys(text for value in values for text in _texts(value) if _has_words(text))
         yield from ((f"where {name} is", text) for text in texts)
@@ -165,28 +168,43 @@ def _calls(node: ast.AST, function: ast.FunctionDef | None) -> Iterator[tuple[as
         yield from _calls(child, inside)
 
 
+def _called(call: ast.Call) -> str:
+    """The last name of what is called: `damaged` of `refusals.damaged(...)`."""
+    return getattr(call.func, "id", "") or getattr(call.func, "attr", "")
+
+
+def _kind(call: ast.Call) -> str:
+    """The class of the refusal that `call` makes; empty when it makes none."""
+    match call.func:
+        case ast.Name(id=kind) if kind in KINDS:
+            return kind
+        case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"):
+            return "Refused" if any(each.arg == "code" for each in call.keywords) else ""
+    return ""
+
+
 def wordings(root: Path = ROOT) -> list[Wording]:
     """Every refusal that the source can make, in the order of codes."""
     files = sorted([*(root / "expctl").rglob("*.py"), *(root / "kernel").rglob("*.py")])
     trees = {file: ast.parse(file.read_bytes()) for file in files}
+    all_calls = {file: list(_calls(tree, None)) for file, tree in trees.items()}
+    makers = {function.name for each in all_calls.values() for call, function in each if function and _kind(call)}
+    wanted = makers | {"Unsupported", "unsupported"}
+    calls = [(file, call) for file, several in all_calls.items() for call, _ in several if _called(call) in wanted]
     found = []
     for file, tree in trees.items():
-        for call, function in _calls(tree, None):
+        for call, function in all_calls[file]:
             given = {each.arg: each.value for each in call.keywords}
-            match call.func:
-                case ast.Name(id=kind) if kind in KINDS:
-                    pass
-                case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__") if "code" in given:
-                    kind = "Refused"
-                case _:
-                    continue
+            kind = _kind(call)
+            if not kind:
+                continue
             place = f"{file.relative_to(root)}:{call.lineno}"
             code = given.get("code")
             if not isinstance(code, ast.Constant) or not isinstance(code.value, str):
                 raise SystemExit(f'{place}: expected code="...", found {ast.unparse(code) if code else "none"}')
             shown = [(field, given[field]) for field in FIELDS if field in given]
             lines = [("next" if field == "hint" else field, template(value)) for field, value in shown]
-            lines += _origins([call.args[0], *(value for _, value in shown)], function, file, trees)
+            lines += _origins([call.args[0], *(value for _, value in shown)], function, file, tree, calls)
             found.append(
                 Wording(code=code.value, status=KINDS[kind], message=template(call.args[0]), fields=tuple(lines), place=place)
             )

@@ -18,6 +18,7 @@ from expctl.inspection.model.report import FileReport, KernelReport
 from expctl.inspection.readers.assembly_text import parse_assembly
 from expctl.inspection.readers.read_file import inspect
 from expctl.targets.gfx1151 import compiler_facts
+from tests.refusals import refuses
 
 ziglang = pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 
@@ -232,17 +233,17 @@ def test_the_first_error_of_the_compiler_is_shown(write: Write) -> None:
 
 
 def test_a_host_library_is_no_code_object() -> None:
-    with pytest.raises(Refused, match="no code object") as refusal:
+    with refuses("not-amd-code-object") as refusal:
         inspect(Path(sys.executable).resolve(), ANY)
     assert "machine" in refusal.value.found
 
 
 def test_a_file_for_another_gpu_is_refused(write: Write) -> None:
     text = write(compile_source(write(TWO), Options(arch="gfx1100")).assembly, "two.s")
-    with pytest.raises(Refused, match="not for gfx1151") as refusal:
+    with refuses("file-for-another-gpu") as refusal:
         inspect(text, Options(arch="gfx1151"))
     assert refusal.value.found == "gfx1100"
-    with pytest.raises(Refused, match="no AMD GPU"):
+    with refuses("not-an-amd-gpu"):
         inspect(text, Options(arch="sm_90"))
 
 

@@ -13,13 +13,13 @@ from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index import queries, record_index, rows
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.repository_contents import GitLibrary
-from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import BenchmarkIdentity, Record
 from expctl.domain.history.baselines import baseline_of, baselines
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.record_summary import given_baselines, in_order, landings, standing, summary_of
 from expctl.views.ledger.tables import drawn
+from tests.refusals import refuses
 from tests.user_repository import Repository
 
 OURS = Path(__file__).parents[3] / "experiments"
@@ -136,7 +136,7 @@ def test_only_what_is_new_is_read_and_a_damaged_record_is_refused_every_time(
     repository.write("experiments/P99/record.json", b"{}")
     repository.commit()
     for _ in range(2):
-        with pytest.raises(Refused, match=r"experiments/P99/record\.json is damaged"):
+        with refuses("file-damaged"):
             library(reader, file).digests(reader.head())
 
 
@@ -165,7 +165,7 @@ def test_a_folder_under_another_name_is_another_experiment(reader: Counting, rep
     library(reader, file).digests(reader.head())
     repository.git("mv", "experiments/P17", "experiments/P18x")
     repository.commit()
-    with pytest.raises(Refused, match=r"experiments/P18x/record\.json names P17"):
+    with refuses("record-names-another"):
         library(reader, file).digests(reader.head())
 
 

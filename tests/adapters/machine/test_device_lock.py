@@ -14,6 +14,7 @@ import pytest
 from expctl.adapters.machine.device_lock import FOLDER, NAME, SHARED_FOLDERS, MachineLock, lock_folder
 from expctl.adapters.machine.lock_holder import boot_id, read_holder
 from expctl.domain.errors import Busy, ExitStatus, Refused
+from tests.refusals import refuses
 
 HOLD = """
 import sys, time
@@ -188,9 +189,9 @@ def test_what_is_no_lock_is_refused_and_left_alone(path: Path, name: str) -> Non
     victim.unlink() if "hard" in name else None
     make(path)
     before = path.lstat()
-    with pytest.raises(Refused, match="lock cannot be opened"):
+    with refuses("machine-lock-cannot-open"):
         MachineLock().look()
-    with pytest.raises(Refused, match="lock cannot be opened") as caught, MachineLock().alone(wait_s=0):
+    with refuses("machine-lock-cannot-open") as caught, MachineLock().alone(wait_s=0):
         pytest.fail("took it")
     assert caught.value.found == found
     assert caught.value.where == str(path)

@@ -29,7 +29,7 @@ class Wait:
     def __call__(self) -> None:
         self.times += 1
         if not self.ends:
-            raise Busy("the machine is not quiet")
+            raise Busy("the machine is not quiet", code="machine-not-quiet")
 
 
 @pytest.fixture

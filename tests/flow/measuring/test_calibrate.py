@@ -16,6 +16,7 @@ from expctl.flow.measuring.calibrate import calibrate
 from expctl.flow.measuring.noise_line import age, noise_line
 from expctl.flow.run.experiment import run_experiment
 from tests.fakes import PROTOCOL, Crash, Stage
+from tests.refusals import refuses
 
 NCU = ("ncu matches ncu",)
 BENCHMARK = PROTOCOL.targets["cpu"].benchmark
@@ -66,7 +67,7 @@ def test_head_is_measured_against_itself_and_nothing_is_committed() -> None:
 def test_another_target_may_be_wanted() -> None:
     stage = staged()
     assert calibrate(stage.context(), target="other", rounds=5).calibration.target == "other"
-    with pytest.raises(Refused, match="guard does not decide"):
+    with refuses("target-does-not-decide"):
         calibrate(stage.context(), target="guard")
 
 
@@ -81,7 +82,7 @@ def test_a_machine_that_taints_more_than_a_quarter_is_busy() -> None:
     stage = staged()
     refs = dict(stage.workspace.refs)
     stage.steps.taints = [NCU] * 3
-    with pytest.raises(Busy, match="not quiet enough") as caught:
+    with refuses("calibration-not-quiet", Busy) as caught:
         calibrate(stage.context())
     assert caught.value.found == "3 of 3 rounds were tainted (ncu matches ncu)"
     assert stage.calibrations.stored == {}
