@@ -198,20 +198,20 @@ def test_occupancy_is_what_this_clang_prints_for_other_gpus(write: Write, arch: 
 
 
 REFUSED = {
-    "no kernel": ("void f() {}\n", "a.cpp", "no kernel"),
-    "a template that nobody uses": ("template <class T> __global__ void f(T *x) {}\n", "a.hip", "no kernel"),
-    "an error": ("__global__ void f(int *x) { *x = missing; }\n", "a.hip", "does not compile"),
-    "an unknown ending": ("hello\n", "a.txt", "nothing that can be inspected"),
-    "assembly of another machine": ("\t.text\nmain:\n\tret\n", "a.s", "no assembly of an AMD GPU"),
-    "a damaged object": ("\x7fELF\2\1\1", "a.hsaco", "no code object"),
-    "zeros": ("\0\0\0", "a.hip", "nothing that can be inspected"),
+    "no kernel": ("void f() {}\n", "a.cpp", "no-kernel-in-file"),
+    "a template that nobody uses": ("template <class T> __global__ void f(T *x) {}\n", "a.hip", "no-kernel-in-file"),
+    "an error": ("__global__ void f(int *x) { *x = missing; }\n", "a.hip", "does-not-compile"),
+    "an unknown ending": ("hello\n", "a.txt", "not-inspectable"),
+    "assembly of another machine": ("\t.text\nmain:\n\tret\n", "a.s", "not-amd-assembly"),
+    "a damaged object": ("\x7fELF\2\1\1", "a.hsaco", "not-amd-code-object"),
+    "zeros": ("\0\0\0", "a.hip", "not-inspectable"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_inspected_is_refused(write: Write, name: str) -> None:
-    text, path, message = REFUSED[name]
-    with pytest.raises(Refused, match=message) as refusal:
+    text, path, code = REFUSED[name]
+    with refuses(code) as refusal:
         inspect(write(text, path), ANY)
     assert refusal.value.where
 

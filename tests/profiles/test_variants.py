@@ -330,8 +330,9 @@ def test_a_folder_that_cannot_be_looked_into_is_not_left_out(tmp_path: Path, mon
         return []
 
     monkeypatch.setattr(run_folder.os, "walk", walk)
-    with refuses("file-not-readable"):
+    with refuses("file-not-readable") as refused:
         read_profile(tmp_path)
+    assert "sub" in refused.value.where
 
 
 REGISTERS = {"registers per thread": 32}

@@ -188,8 +188,9 @@ DAMAGED: dict[str, bytes] = {
 
 @pytest.mark.parametrize("name", DAMAGED)
 def test_a_damaged_record_is_refused_naming_the_file(name: str) -> None:
-    with refuses("file-damaged"):
+    with refuses("file-damaged") as caught:
         record_of(DAMAGED[name], where="experiments/P1/record.json")
+    assert caught.value.where == "experiments/P1/record.json"
 
 
 @pytest.mark.parametrize("value", ["NaN", "Infinity", "-Infinity"])
@@ -218,5 +219,6 @@ def test_the_first_bad_line_of_samples_is_named() -> None:
             )
         ]
     )
-    with refuses("file-damaged"):
+    with refuses("file-damaged") as caught:
         samples_of(good + b"{}\n" + good, where="samples.jsonl")
+    assert caught.value.where == "samples.jsonl, line 2"

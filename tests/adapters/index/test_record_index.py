@@ -136,8 +136,9 @@ def test_only_what_is_new_is_read_and_a_damaged_record_is_refused_every_time(
     repository.write("experiments/P99/record.json", b"{}")
     repository.commit()
     for _ in range(2):
-        with refuses("file-damaged"):
+        with refuses("file-damaged") as caught:
             library(reader, file).digests(reader.head())
+        assert caught.value.where == "experiments/P99/record.json"
 
 
 def test_branches_in_turns_show_their_own_records_and_are_read_once(
@@ -165,8 +166,9 @@ def test_a_folder_under_another_name_is_another_experiment(reader: Counting, rep
     library(reader, file).digests(reader.head())
     repository.git("mv", "experiments/P17", "experiments/P18x")
     repository.commit()
-    with refuses("record-names-another"):
+    with refuses("record-names-another") as caught:
         library(reader, file).digests(reader.head())
+    assert caught.value.where == "experiments/P18x"
 
 
 def test_a_repository_without_experiments_has_none(repository: Repository, file: Path) -> None:

@@ -83,7 +83,7 @@ def test_since_is_a_day_that_has_been_or_an_experiment_with_a_record(since: str)
     head = stage.workspace.head()
     with pytest.raises(Refused) as caught:
         add(stage.context(), PEN, text="It is so.", kind=EvidenceKind.MEASURED, evidence=("P1",), since=since)
-    assert (caught.value.message, stage.workspace.head()) == ("nothing is known since then", head)
+    assert (caught.value.code, stage.workspace.head()) == ("since-unknown", head)
     for good in ("P1", "2026-02-28", "2026-03-01"):
         noted = add(stage.context(), PEN, text=f"So {good}.", kind=EvidenceKind.MEASURED, evidence=("P1",), since=good)
         assert noted.finding.since == good

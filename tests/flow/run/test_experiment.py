@@ -483,26 +483,26 @@ def nothing_available(stage: Stage) -> None:
 
 
 REFUSALS: dict[str, tuple[Callable[[Stage], None], str]] = {
-    "dirty scope": (dirty_scope, "the kernel scope has changes that are not committed"),
-    "dirty ledger": (dirty_ledger, "files that expctl writes have changes"),
-    "detached": (detached, "HEAD is detached"),
-    "rebasing": (rebasing, "a rebase is under way"),
-    "broken patch": (broken_patch, "P1 is BLOCKED"),
-    "stale patch": (stale_patch, "P1 is BLOCKED"),
-    "outside the scope": (outside, "the patch is not one that an experiment may make"),
-    "no change": (no_change, "the patch is not one that an experiment may make"),
-    "waits": (waits, "P1 waits for other experiments"),
-    "nothing available": (nothing_available, "every deciding target is unavailable here"),
+    "dirty scope": (dirty_scope, "scope-not-committed"),
+    "dirty ledger": (dirty_ledger, "own-files-not-committed"),
+    "detached": (detached, "head-detached"),
+    "rebasing": (rebasing, "git-operation-under-way"),
+    "broken patch": (broken_patch, "patch-does-not-apply"),
+    "stale patch": (stale_patch, "patch-does-not-apply"),
+    "outside the scope": (outside, "patch-not-allowed"),
+    "no change": (no_change, "patch-not-allowed"),
+    "waits": (waits, "dependency-not-met"),
+    "nothing available": (nothing_available, "target-unavailable"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSALS)
 def test_what_can_be_refused_is_refused_before_anything_changes(name: str) -> None:
-    prepare, words = REFUSALS[name]
+    prepare, code = REFUSALS[name]
     stage = staged("slow 900000")
     prepare(stage)
     refs = dict(stage.workspace.refs)
-    with pytest.raises(Refused, match=words) as caught:
+    with refuses(code) as caught:
         run(stage)
     assert caught.value.hint
     assert stage.workspace.refs == refs
