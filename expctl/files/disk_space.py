@@ -8,10 +8,10 @@ ROOM_LEAST_BYTES = 1 << 20
 SIGNS = {"No space left on device": errno.ENOSPC, "Disk quota exceeded": errno.EDQUOT, "Read-only file system": errno.EROFS}
 
 
-def check_room(folder: Path) -> None:
+def check_room(folder: Path, least_bytes: int = ROOM_LEAST_BYTES) -> None:
     """Raises OSError (ENOSPC) when the file system of `folder` has no room, or no inode, left."""
     facts = os.statvfs(next(each for each in (folder, *folder.parents) if each.exists()))
-    if facts.f_bavail * facts.f_frsize < ROOM_LEAST_BYTES or (facts.f_files and not facts.f_favail):
+    if facts.f_bavail * facts.f_frsize < least_bytes or (facts.f_files and not facts.f_favail):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
 

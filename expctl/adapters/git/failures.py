@@ -42,9 +42,9 @@ def git_trouble(command: str, status: int, said: str) -> MachineTrouble | None:
     )
 
 
-def gave_up(command: str, said: str, where: str) -> MachineTrouble:
+def gave_up(command: str, said: str, where: str, *, room_min: int = ROOM_MIN) -> MachineTrouble:
     """Of a command that can't fail in a sound repository on a sound disk, and did: git's own words don't say which is not."""
-    is_full = NO_FILE.search(said) is not None or _room(where) < ROOM_MIN
+    is_full = NO_FILE.search(said) is not None or _room(where) < room_min
     return MachineTrouble(
         f"git could not do its work{': the disk may be full' if is_full else ''}",
         code="git-gave-up",

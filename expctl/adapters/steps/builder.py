@@ -20,7 +20,7 @@ from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
 from expctl.domain.run.step_result import Available, Failed, Unavailable
 from expctl.files import atomic_write
-from expctl.files.disk_space import check_room
+from expctl.files.disk_space import ROOM_LEAST_BYTES, check_room
 from expctl.ports.measuring import Recipe
 
 ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
@@ -35,13 +35,21 @@ class Builder:
     """
 
     def __init__(
-        self, recipes: Mapping[Toolchain, Recipe], *, state: Path, environment: Environment, mark: str, machine: str
+        self,
+        recipes: Mapping[Toolchain, Recipe],
+        *,
+        state: Path,
+        environment: Environment,
+        mark: str,
+        machine: str,
+        room_least_bytes: int = ROOM_LEAST_BYTES,
     ) -> None:
         self._recipes = recipes
         self._state = state
         self._environment = environment
         self._mark = mark
         self._machine = machine
+        self._room_least_bytes = room_least_bytes
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
         """Toolchain, executables and devices that the target needs here."""
@@ -70,7 +78,7 @@ class Builder:
         failed = self._run_all(recipe, target, tree, out)
         made = out / target.build.artifact
         if failed is not None or not made.is_file():
-            check_room(self._state)
+            check_room(self._state, self._room_least_bytes)
         if failed is not None:
             return failed
         if not made.is_file() or made.is_symlink():

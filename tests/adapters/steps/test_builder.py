@@ -10,6 +10,7 @@ from expctl.adapters.steps.builder import Builder
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
 from expctl.domain.run.step_result import Failed
+from expctl.files.disk_space import ROOM_LEAST_BYTES
 from expctl.launcher.capabilities import offer
 from expctl.targets.command import CommandRecipe
 
@@ -25,12 +26,21 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def build(tmp_path: Path, tree: Path) -> Run:
-    def build(program: str, *, sources: str = "1", writable: tuple[str, ...] = ()) -> Artifact | Failed:
+    def build(
+        program: str, *, sources: str = "1", writable: tuple[str, ...] = (), room_least_bytes: int = ROOM_LEAST_BYTES
+    ) -> Artifact | Failed:
         argv = ("{python}", "-c", f"import os, sys; {program}", "{artifact}")
         spec = Build(toolchain=Toolchain.COMMAND, argv=argv, artifact="a", timeout_s=20)
         state = tmp_path / "state"
         environment = Environment(writable=writable)
-        builder = Builder({Toolchain.COMMAND: CommandRecipe()}, state=state, environment=environment, mark="m", machine="m")
+        builder = Builder(
+            {Toolchain.COMMAND: CommandRecipe()},
+            state=state,
+            environment=environment,
+            mark="m",
+            machine="m",
+            room_least_bytes=room_least_bytes,
+        )
         return builder.build("cpu", Target(build=spec), tree=tree, sources=sources)
 
     return build
@@ -83,13 +93,10 @@ def test_only_a_compiler_shares_its_cache(argv: tuple[str, ...], shares: bool) -
     assert _only_compiles(Build(toolchain=Toolchain.COMMAND, argv=argv)) is shares
 
 
-def test_a_full_disk_is_not_the_fault_of_the_build(build: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from expctl.files import disk_space
-
-    monkeypatch.setattr(disk_space, "ROOM_LEAST_BYTES", 1 << 60)
+def test_a_full_disk_is_not_the_fault_of_the_build(build: Run) -> None:
     with pytest.raises(OSError, match="No space left"):
-        build("sys.exit(1)")
-    assert isinstance(build(ARTIFACT), Artifact)
+        build("sys.exit(1)", room_least_bytes=1 << 60)
+    assert isinstance(build(ARTIFACT, room_least_bytes=1 << 60), Artifact)
 
 
 def test_a_secret_in_what_a_compiler_says_is_masked(build: Run) -> None:
