@@ -50,7 +50,7 @@ def test_it_is_given_the_brief_however_large_and_what_was_refused(command: Propo
     answer = ask(command, tmp_path, f"open({str(heard)!r}, 'w').write(json.dumps(told))", {"long": "x" * 1_000_000})
     assert answer is None
     told = json.loads(heard.read_text())
-    assert (len(told["brief"]["long"]), told["refused"]) == (1_000_000, [{"id": "P6", "refused": "no"}])
+    assert (len(told["brief"]["long"]), told["refused"]) == (1_000_000, [{"id": "P6", "code": "not-wanted", "refused": "no"}])
     command.tell(None)
     assert command.refusals() == ()
 
