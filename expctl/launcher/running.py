@@ -50,7 +50,10 @@ class Running:
         stdout: IO[bytes],
         stderr: IO[bytes] | None = None,
         pass_fds: tuple[int, ...] = (),
+        grace_s: tuple[float, float] = GRACE_S,
+        kill_wait_s: float = KILL_WAIT_S,
     ) -> None:
+        self._grace_s, self._kill_wait_s = grace_s, kill_wait_s
         become_subreaper()
         self._others = frozenset(children_of(os.getpid()))
         containment = Containment(launch)
@@ -107,7 +110,7 @@ class Running:
         """INT, TERM, KILL; then whatever has left the group. Raises Unkillable. A second call does nothing."""
         if self._ended:
             return
-        for number, patience_s, grace_s in zip((signal.SIGINT, signal.SIGTERM), (0.2, 0.0), GRACE_S, strict=True):
+        for number, patience_s, grace_s in zip((signal.SIGINT, signal.SIGTERM), (0.2, 0.0), self._grace_s, strict=True):
             if self.status(patience_s) is None:
                 self.send(number)
                 self.status(grace_s)
@@ -123,12 +126,12 @@ class Running:
         if self._group is None or self.process.returncode is None:  # whoever stayed behind, the leader being gone
             self.send(signal.SIGKILL)
         self._ended = True
-        self.status(KILL_WAIT_S)
+        self.status(self._kill_wait_s)
         _live.discard(self.process.pid)
-        left = tuple({*_end_orphans(self._others), *await_end(before, KILL_WAIT_S)})
+        left = tuple({*_end_orphans(self._others, self._kill_wait_s), *await_end(before, self._kill_wait_s)})
         if self._group is not None:
             self._group.close_door()
-            remove_group(self._group.folder, KILL_WAIT_S if not left else 0)
+            remove_group(self._group.folder, self._kill_wait_s if not left else 0)
         if left:
             _undead.update(dict.fromkeys(left, self.process))
             raise Unkillable(left)
@@ -141,11 +144,11 @@ def undead() -> tuple[Identity, ...]:
     return tuple(_undead)
 
 
-def _end_orphans(others: frozenset[int]) -> tuple[Identity, ...]:
+def _end_orphans(others: frozenset[int], wait_s: float) -> tuple[Identity, ...]:
     """Kill what a child left behind outside its group: as subreaper, we are its parent now. `others` were there before it.
     Returns who can't be killed.
     """
-    deadline = time.monotonic() + KILL_WAIT_S
+    deadline = time.monotonic() + wait_s
     known = {each.pid for each in _undead}
     while strays := [pid for pid in children_of(os.getpid()) if pid not in _live | known | others]:
         families = [found for stray in strays for pid in family_of(stray) if (found := identity_of(pid)) is not None]

@@ -14,7 +14,7 @@ from expctl.launcher.running import KILL_WAIT_S, undead
 PASSES_MAX = 5
 
 
-def end_survivors(mark: str) -> int:
+def end_survivors(mark: str, *, kill_wait_s: float = KILL_WAIT_S) -> int:
     """Kill every process that carries `mark`, ourselves and those above us left out. Returns how many there were.
 
     Raises Busy when one can't be killed: what it does would be in every figure.
@@ -28,10 +28,10 @@ def end_survivors(mark: str) -> int:
         groups = tuple(groups_of(mark))
         for folder in groups:
             kill_group(folder)
-        left = await_end({*found, *undead()}, KILL_WAIT_S)
+        left = await_end({*found, *undead()}, kill_wait_s)
         for folder in groups:
-            remove_group(folder, 0 if left else KILL_WAIT_S)
-        _reap()
+            remove_group(folder, 0 if left else kill_wait_s)
+        _reap(kill_wait_s)
         if left:
             raise _busy(left)
         if not found:
@@ -47,9 +47,9 @@ def _marked(mark: str) -> set[Identity]:
     return {found for pid in (marked | grouped) - own if (found := identity_of(pid)) is not None}
 
 
-def _reap() -> None:
+def _reap(wait_s: float) -> None:
     """What was re-parented to us."""
-    deadline = time.monotonic() + KILL_WAIT_S
+    deadline = time.monotonic() + wait_s
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0] and time.monotonic() < deadline:
             pass
