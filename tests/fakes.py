@@ -311,7 +311,7 @@ class FakeLibrary:
     def queued(self, commit: str, experiment: str) -> Queued:
         assert commit in self.workspace.commits
         if experiment in self.unreadable:
-            raise Refused(f"{experiment} is not a committed proposal")
+            raise Refused(f"{experiment} is not a committed proposal", code="proposal-missing")
         proposal, patch = self._given(commit)[experiment]
         filing = self.filings(commit, [experiment])[experiment]
         return Queued(proposal=proposal, patch=patch, content=filing.content, ticket=filing.ticket)
@@ -521,9 +521,9 @@ class FakeLocks:
         assert experiment
         if self.busy_times:
             self.busy_times -= 1
-            raise Busy("another expctl is running in this repository")
+            raise Busy("another expctl is running in this repository", code="repository-in-use")
         if self.taken or self.held:
-            raise Busy("another expctl is running in this repository")
+            raise Busy("another expctl is running in this repository", code="repository-in-use")
         self.held = True
         try:
             yield self.holder
@@ -543,7 +543,7 @@ class FakeGate:
 
     def wait_until_quiet(self, target: Target) -> float:
         if self.busy:
-            raise Busy("the machine is not quiet", found=target.number_kind)
+            raise Busy("the machine is not quiet", code="machine-not-quiet", found=target.number_kind)
         return 0.5
 
     @contextmanager
@@ -823,7 +823,7 @@ class FakeWatch:
 
     def clear(self) -> None:
         if self.busy:
-            raise Busy("the machine is not quiet")
+            raise Busy("the machine is not quiet", code="machine-not-quiet")
         self.cleared += 1
 
     @contextmanager

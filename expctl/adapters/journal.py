@@ -117,6 +117,7 @@ def _checked(text: bytes, path: Path, number: int, previous: str) -> dict[str, A
 def _damaged(found: str, path: Path) -> Refused:
     return Refused(
         "the journal is damaged",
+        code="journal-damaged",
         expected="a chain of checksummed lines",
         found=found,
         where=str(path),
@@ -131,6 +132,7 @@ def _event(line: dict[str, Any], path: Path) -> Event:
     if event is None:
         raise Refused(
             "the journal was written by another version of expctl",
+            code="journal-of-another-version",
             found="; ".join(problems.found[:3]) or f"an event {line['type']!r}",
             where=str(path),
             hint="expctl doctor has the command that moves it aside: the experiment then starts over, records stay",

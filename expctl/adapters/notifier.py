@@ -15,20 +15,20 @@ TIMEOUT_S = 10.0
 class Notifier:
     """One command, started for each outcome with the user's own environment. `folder` gets the outcome and the log."""
 
-    def __init__(self, argv: tuple[str, ...], folder: Path, *, mark: str) -> None:
-        self._argv, self._folder, self._mark = argv, folder, mark
+    def __init__(self, argv: tuple[str, ...], folder: Path, *, mark: str, timeout_s: float = TIMEOUT_S) -> None:
+        self._argv, self._folder, self._mark, self._timeout_s = argv, folder, mark, timeout_s
 
     def tell(self, outcome: object) -> str:
-        """Run the command with `outcome`, for at most 10 s. Return what went wrong; empty if nothing did."""
+        """Run the command with `outcome`, for at most `timeout_s`. Return what went wrong; empty if nothing did."""
         log, input_ = self._folder / "log", self._folder / "outcome.json"
         atomic_write.replace(input_, json.dumps(encode(outcome), ensure_ascii=True).encode() + b"\n")
         log.unlink(missing_ok=True)
         launch = Launch(argv=self._argv, cwd=Path.cwd(), environment={**os.environ, MARK: self._mark}, log=log, input=input_)
         try:
             with Child(launch) as child:
-                status = child.wait(time.monotonic() + TIMEOUT_S)
+                status = child.wait(time.monotonic() + self._timeout_s)
         except TimedOut:
-            return f"{self._argv[0]} did not end within {TIMEOUT_S:g} s{log_tail(log)}"
+            return f"{self._argv[0]} did not end within {self._timeout_s:g} s{log_tail(log)}"
         except (Gone, Unkillable) as error:
             return f"{self._argv[0]} {error}"
         except OSError as error:

@@ -112,7 +112,10 @@ def main() -> None:
             code = application(words)(standalone_mode=False)
             status_of_usage = ExitStatus(code) if isinstance(code, int) else ExitStatus.CONCLUDED
         except click.ClickException as error:
-            print(f"Error: {error.format_message()}\n  {'next':<9} expctl --help, or expctl COMMAND --help", file=sys.stderr)
+            print(
+                f"Error [usage]: {error.format_message()}\n  {'next':<9} expctl --help, or expctl COMMAND --help",
+                file=sys.stderr,
+            )
             status_of_usage = ExitStatus.USAGE
         except (click.Abort, click.exceptions.Exit) as end:
             status_of_usage = ExitStatus(getattr(end, "exit_code", ExitStatus.INTERRUPTED))

@@ -38,7 +38,7 @@ def compare(
     from expctl.screening.terminal import comparison_csv, comparison_lines
 
     if as_csv and as_json:
-        raise Misused("which form?", expected="--csv or --json", found="both", hint="expctl compare --help")
+        raise Misused("which form?", code="csv-or-json", expected="--csv or --json", found="both", hint="expctl compare --help")
     environments = screen.environments_of(
         environment_of(golden_env) if golden_env is not None else None,
         environment_of(tot_env) if tot_env is not None else None,

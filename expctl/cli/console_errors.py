@@ -41,8 +41,8 @@ def _bug() -> int:
 
 
 def explain(refusal: Refused) -> None:
-    """Print what was expected, what was found, where, and what to type next."""
-    print(f"Error: {_safe(refusal.message)}", file=sys.stderr)
+    """Print the code, what was expected, what was found, where, and what to type next."""
+    print(f"Error [{refusal.code}]: {_safe(refusal.message)}", file=sys.stderr)
     for label in ("expected", "found", "where"):
         text = getattr(refusal, label)
         for index, line in enumerate(text.splitlines()):

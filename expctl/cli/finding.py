@@ -35,6 +35,7 @@ def add(
     if kind not in list(EvidenceKind):
         raise Misused(
             "this is not a kind of evidence",
+            code="unknown-evidence-kind",
             expected=", ".join(EvidenceKind),
             found=one_line(kind, 40),
             hint="expctl finding add TEXT --kind measured --evidence P16",

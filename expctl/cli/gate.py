@@ -44,6 +44,7 @@ def _known(protocol: "Protocol", target: str) -> str:
         return target
     raise Misused(
         "there is no such target",
+        code="unknown-target",
         expected=f"one of {', '.join(protocol.targets)}",
         found=one_line(target, 60),
         where="targets of protocol.yaml",

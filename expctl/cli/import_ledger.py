@@ -105,6 +105,7 @@ def _check_numbers(peak: float, noise: float | None) -> None:
         if not math.isfinite(value) or value < 0:
             raise Misused(
                 f"{name} can't be reckoned with",
+                code="figure-out-of-range",
                 expected="a number, 0 or more",
                 found=str(value),
                 hint="expctl import FILE --dry-run --peak 59.4 --noise 0.5",
@@ -121,6 +122,7 @@ def _sizes(words: list[str]) -> dict[str, int]:
         if not colon or not name or not flop.isascii() or not flop.isdecimal():
             raise Misused(
                 "this is no size with its work",
+                code="size-without-work",
                 expected="name, colon, FLOP",
                 found=word,
                 hint="expctl import FILE --dry-run --size n=8192:1099511627776",

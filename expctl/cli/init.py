@@ -28,12 +28,23 @@ def init(
     root = wiring.here().root
     file = root / "protocol.yaml"
     if file.exists():
-        raise Refused("there is a protocol.yaml already", expected="none", found=str(file), hint="edit it, or move it aside")
+        raise Refused(
+            "there is a protocol.yaml already",
+            code="protocol-exists",
+            expected="none",
+            found=str(file),
+            hint="edit it, or move it aside",
+        )
     words = tuple(shlex.split(build))
     text = protocol_text(name=root.name, scope=scope, harness=harness, build=words, artifact=artifact)
     faults = inconsistencies(strict_yaml.load(text.encode(), Protocol, where="protocol.yaml"))
     if faults:
-        raise Refused("these words make no sound protocol", found="\n".join(faults), hint="expctl init --help")
+        raise Refused(
+            "these words make no sound protocol",
+            code="protocol-words-unfit",
+            found="\n".join(faults),
+            hint="expctl init --help",
+        )
     atomic_write.replace(file, text.encode())
     print_lines(
         [

@@ -54,6 +54,7 @@ def inspect(
     if other is not None and diff is not None:
         raise Misused(
             "what is compared with what?",
+            code="two-files-to-compare",
             expected="FILE OTHER, or FILE --diff OTHER",
             found="both",
             hint=one_line(f"expctl inspect {file} {other}"),
@@ -61,10 +62,17 @@ def inspect(
     for_sources = {"--config": config, "-D": define, "-I": include, "-O": level, "--std": standard}
     for name, value in {"--arch": arch, "--config": config, "--kernel": kernel, "-O": level, "--std": standard}.items():
         if value == "":
-            raise Misused(f"{name} is empty", expected="a value", found="''", hint=f"leave {name} out for the default")
+            raise Misused(
+                f"the value of {name} is empty",
+                code="option-empty",
+                expected="a value",
+                found="''",
+                hint=f"leave {name} out for the default",
+            )
     if config is not None and not CONFIG.fullmatch(config):
         raise Misused(
             "this is no config",
+            code="not-a-config",
             expected="numbers joined by commas",
             found=one_line(config),
             hint="for example --config 1,8,2,2,8,2",
@@ -72,6 +80,7 @@ def inspect(
     if level is not None and level not in LEVELS:
         raise Misused(
             "this is no optimization level",
+            code="not-an-optimization-level",
             expected=f"one of {', '.join(LEVELS)}",
             found=one_line(level),
             hint="for example -O 2",
@@ -115,6 +124,7 @@ def _check_used(asked: list[str], *reports: "FileReport") -> None:
     if asked and all(each.form is not Form.SOURCE for each in reports):
         raise Misused(
             f"{', '.join(asked)} can't change what is compiled already",
+            code="option-needs-source",
             expected="a source, for these options",
             found=" and ".join(each.form for each in reports),
             where=plain_text(reports[0].file),

@@ -39,6 +39,7 @@ def ledger(
         if not same:
             raise Refused(
                 "ledger.md is not the rendering of the records",
+                code="ledger-differs",
                 expected="the bytes that `expctl ledger` writes",
                 found="no file" if on_disk is None else f"a difference in line {_first_difference(on_disk, text)}",
                 where="ledger.md",
@@ -49,7 +50,13 @@ def ledger(
     elif not as_json:
         if not same:
             if file.is_dir() or file.is_symlink():
-                raise Refused("ledger.md is not a file", expected="a file", found=str(file), hint=ledger_mend(file))
+                raise Refused(
+                    "ledger.md is not a file",
+                    code="ledger-not-a-file",
+                    expected="a file",
+                    found=str(file),
+                    hint=ledger_mend(file),
+                )
             atomic_write.replace(file, text)
         print_lines([f"ledger.md {'is up to date' if same else 'written'}"])
     if as_json:

@@ -44,6 +44,7 @@ def new(
     if from_diff == (patch is not None):
         raise Misused(
             "what is the change?",
+            code="no-change-named",
             expected="--from-diff or --patch FILE",
             found="both" if from_diff else "neither",
             hint=f"expctl new {experiment} --from-diff",
@@ -55,6 +56,7 @@ def new(
             if not patch.is_file() or patch.stat().st_size > PATCH_BYTES_MAX:
                 raise Refused(
                     f"{patch} is not a patch that can be read",
+                    code="patch-not-readable",
                     expected=f"a plain file of at most {PATCH_BYTES_MAX} bytes",
                     found="something else" if not patch.is_file() else f"{patch.stat().st_size} bytes",
                     hint="give a file with a unified diff",
@@ -62,7 +64,11 @@ def new(
             contents = patch.read_bytes()
         except OSError as error:
             raise Refused(
-                f"cannot read {patch}", found=str(error.strerror), where=str(patch), hint="give a file with a unified diff"
+                f"cannot read {patch}",
+                code="file-not-readable",
+                found=str(error.strerror),
+                where=str(patch),
+                hint="give a file with a unified diff",
             ) from error
     text = proposal_text(
         experiment,
@@ -80,6 +86,7 @@ def new(
     except Refused as refusal:  # the file is made of the command line, so that is wrong
         raise Misused(
             f"{experiment} can't be proposed in these words",
+            code="proposal-words-unfit",
             expected="options that experiment.yaml can hold",
             found=re.sub(r" \(line \d+\)", "", refusal.found),
             hint="mend them and run the same command again; expctl new --help",

@@ -35,4 +35,9 @@ def _write(text: str) -> None:
         raise
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # the interpreter flushes again on exit
-        raise Refused("cannot write standard output", found=str(error.strerror), hint="make room, or redirect it") from error
+        raise Refused(
+            "cannot write standard output",
+            code="output-not-writable",
+            found=str(error.strerror),
+            hint="make room, or redirect it",
+        ) from error

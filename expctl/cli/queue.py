@@ -24,6 +24,7 @@ def queue(
     if bool(experiment) is not (priority is not None):
         raise Misused(
             "which priority for which experiment?",
+            code="priority-without-experiment",
             expected="both an id and --priority, or neither to list the queue",
             found=experiment or f"--priority {priority}",
             hint=f"expctl queue {experiment or 'ID'} --priority {10 if priority is None else priority}",

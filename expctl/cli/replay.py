@@ -22,7 +22,9 @@ def replay(
     from expctl.domain.text import one_line
 
     if bool(experiment) == everything:
-        raise Misused("replay wants one ID or --all", expected="expctl replay P15, or expctl replay --all")
+        raise Misused(
+            "replay wants one ID or --all", code="replay-one-or-all", expected="expctl replay P15, or expctl replay --all"
+        )
     git = wiring.reader(wiring.here())
     replays = Replays(wiring.library(git), git.head())
     outcomes = replays.all() if everything else replays.of(check_id(experiment))

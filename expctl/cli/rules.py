@@ -39,6 +39,7 @@ def rules(
     if arch and not probe:
         raise Misused(
             "--arch is for a probe",
+            code="arch-without-probe",
             expected="--probe ID with it",
             found=arch[:60],
             hint="expctl rules --probe P2 --arch gfx1250",
@@ -73,6 +74,7 @@ def _try_probe(experiment: str, arch: str, as_json: bool) -> None:
         held = [each.id for each in book.ruled(head) if each.rule is not None and each.rule.probe is not None]
         raise Refused(
             f"no rule of {experiment} has a probe",
+            code="rule-has-no-probe",
             expected="an experiment whose rule is held by a snippet",
             found=f"those with one: {', '.join(held) or 'none'}",
             hint="expctl rules",

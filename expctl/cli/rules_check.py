@@ -35,6 +35,7 @@ def check(
     if misfits is None:
         raise Refused(
             "this is no patch that rules could know",
+            code="not-a-patch",
             expected="a unified diff of text: --- and +++ with a name, then hunks that change something",
             found=f"{len(contents)} bytes without one",
             where=str(patch),
@@ -86,6 +87,7 @@ def assumed(words: list[str]) -> dict[str, str]:
         if name not in known or not sign or not value:
             raise Misused(
                 "this can't be assumed",
+                code="unknown-assumption",
                 expected=f"NAME=VALUE, where NAME is one of {', '.join(known)}",
                 found=word[:80],
                 hint="expctl rules --assume ziglang=0.17.0",

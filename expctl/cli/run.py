@@ -42,18 +42,33 @@ def run(
     wanted = [check_id(experiment) for experiment in ids or []]
     if bool(wanted) == everything:
         raise Misused(
-            "run what?", expected="one or more ids, or --all", found="both" if everything else "neither", hint="expctl status"
+            "run what?",
+            code="run-ids-or-all",
+            expected="one or more ids, or --all",
+            found="both" if everything else "neither",
+            hint="expctl status",
         )
     budget = Budget(experiments=max_experiments, hours=max_hours, rejects=stop_after, proposals=propose)
     if budget != Budget() and not everything:
-        raise Misused("a budget is for a queue", expected="--all with it", found=", ".join(wanted), hint="expctl run --all")
+        raise Misused(
+            "a budget is for a queue",
+            code="budget-without-all",
+            expected="--all with it",
+            found=", ".join(wanted),
+            hint="expctl run --all",
+        )
     if again and everything:
         raise Misused(
-            "the queue holds what has no verdict yet", expected="--again with ids", found="--all", hint="expctl run P16 --again"
+            "the queue holds what has no verdict yet",
+            code="again-without-ids",
+            expected="--again with ids",
+            found="--all",
+            hint="expctl run P16 --again",
         )
     if not math.isfinite(max_hours):
         raise Misused(
             "this is no budget",
+            code="not-a-budget",
             expected="--max-hours with a number",
             found=str(max_hours),
             hint="expctl run --all --max-hours 8",
@@ -106,5 +121,7 @@ def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":
     try:
         argv = tuple(shlex.split(command))
     except ValueError as error:
-        raise Misused("--notify can't be split into words", found=str(error), hint="close the quotes") from error
+        raise Misused(
+            "--notify can't be split into words", code="notify-not-splittable", found=str(error), hint="close the quotes"
+        ) from error
     return wiring.notifier(place, argv).tell if argv else None

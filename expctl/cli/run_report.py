@@ -117,6 +117,7 @@ def _rebased_lines(rebased: Rebased) -> list[str]:
 
 def _refusal(refusal: "Refused") -> dict[str, object]:
     return {
+        "code": refusal.code,
         "why": refusal.message,
         "expected": refusal.expected,
         "found": refusal.found,

@@ -53,7 +53,10 @@ def show(
     check_id(experiment)
     if plot and (apply or as_json):
         raise Misused(
-            "a picture comes alone", expected="--plot without --apply and --json", hint=f"expctl show {experiment} --plot"
+            "a picture comes alone",
+            code="plot-not-alone",
+            expected="--plot without --apply and --json",
+            hint=f"expctl show {experiment} --plot",
         )
     _check_plot(plot)
     place = wiring.here()
@@ -80,6 +83,7 @@ def show(
     if experiment not in proposals:
         raise Refused(
             f"there is no {experiment}",
+            code="experiment-unknown",
             expected="an experiment that is committed",
             found=f"no experiments/{experiment} in {head[:10]}",
             hint="expctl status lists what waits, ledger.md everything",
@@ -110,6 +114,7 @@ def _check_plot(plot: str) -> None:
     if plot not in ("", TERMINAL) and _suffix(plot) not in SUFFIXES:
         raise Misused(
             "this is not a picture that can be drawn",
+            code="not-a-picture-file",
             expected=f"a file name that ends in {' or '.join(f'.{each}' for each in SUFFIXES)}, or - for the terminal",
             found=plot,
             hint="expctl show ID --plot out.png",
@@ -134,12 +139,15 @@ def _draw(picture: "Picture", plot: str) -> None:
     except ModuleNotFoundError as error:
         raise Refused(
             "matplotlib draws picture files, and it is not installed",
+            code="matplotlib-not-installed",
             expected="the extra `plot` of expctl",
             found=f"no module {error.name}",
             hint="pip install 'expctl[plot]' (in its repository: pip install -c constraints.txt -e '.[plot]'); or --plot -",
         ) from error
     except OSError as error:
-        raise Refused(f"cannot write {plot}", found=str(error.strerror), where=plot, hint="name another file") from error
+        raise Refused(
+            f"cannot write {plot}", code="file-not-writable", found=str(error.strerror), where=plot, hint="name another file"
+        ) from error
     print_lines([f"drawn in {plot}"])
 
 

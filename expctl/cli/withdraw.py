@@ -24,7 +24,13 @@ def withdraw(
 
     check_id(experiment)
     if not plain_text(why):
-        raise Misused("why?", expected="some words", found="none", hint=f"expctl withdraw {experiment} --why 'as P9'")
+        raise Misused(
+            "why?",
+            code="withdraw-without-reason",
+            expected="some words",
+            found="none",
+            hint=f"expctl withdraw {experiment} --why 'as P9'",
+        )
     entry = take_out(wiring.context(wiring.here(), ConsoleProgress(sys.stderr)), experiment, why)
     if as_json:
         print_json({"id": entry.id, "state": entry.state.value, "why": entry.why})

@@ -20,6 +20,7 @@ class ExitStatus(IntEnum):
 class Refused(Exception):
     """Something that the user can mend. Nothing was changed.
 
+    `code` names the kind of refusal and stays when its words change: docs/ERRORS.md lists all of them.
     `hint` is the next command to type or the edit to make.
     """
 
@@ -29,6 +30,7 @@ class Refused(Exception):
         self,
         message: str,
         *,
+        code: str,
         expected: str = "",
         found: str = "",
         where: str = "",
@@ -36,6 +38,7 @@ class Refused(Exception):
     ) -> None:
         super().__init__(message)
         self.message = message
+        self.code = code
         self.expected = expected
         self.found = found
         self.where = where

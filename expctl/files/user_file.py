@@ -18,6 +18,7 @@ def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
         reason = error.strerror if isinstance(error, OSError) else None
         raise Refused(
             f"cannot read {what}",
+            code="file-not-readable",
             expected="a file",
             found=reason or str(error),
             where=str(path),
@@ -26,6 +27,7 @@ def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
     if len(found) > bytes_max:
         raise Refused(
             f"{what} is too large",
+            code="file-too-large",
             expected=f"at most {bytes_max} bytes",
             found="more",
             where=str(path),
@@ -44,11 +46,16 @@ def kernel_bytes(path: Path) -> bytes:
         about = path.stat()
         if stat.S_ISDIR(about.st_mode):
             raise Refused(
-                f"{name} is a folder", expected="one file", found="a folder", hint="expctl inspect FILE_A FILE_B compares two"
+                f"{name} is a folder",
+                code="file-is-a-folder",
+                expected="one file",
+                found="a folder",
+                hint="expctl inspect FILE_A FILE_B compares two",
             )
         if not stat.S_ISREG(about.st_mode):
             raise Refused(
                 f"{name} is no regular file",
+                code="not-a-regular-file",
                 expected="a source, assembly or code object",
                 found="a device, pipe or socket",
                 where=name,
@@ -59,6 +66,7 @@ def kernel_bytes(path: Path) -> bytes:
     except FileNotFoundError as error:
         raise Refused(
             f"there is no file {name}",
+            code="file-missing",
             expected="a source, assembly or code object",
             found="nothing",
             where=plain_text(str(path.parent)),
@@ -67,6 +75,7 @@ def kernel_bytes(path: Path) -> bytes:
     except (OSError, ValueError) as error:  # ValueError: a NUL in the name
         raise Refused(
             f"cannot read {name}",
+            code="file-not-readable",
             expected="a file that can be read",
             found=getattr(error, "strerror", None) or str(error),
             where=name,
@@ -75,6 +84,7 @@ def kernel_bytes(path: Path) -> bytes:
     if not data:
         raise Refused(
             f"{name} is empty",
+            code="file-empty",
             expected="a source, assembly or code object",
             found="0 bytes",
             where=name,
@@ -83,6 +93,7 @@ def kernel_bytes(path: Path) -> bytes:
     if len(data) > KERNEL_BYTES_MAX:
         raise Refused(
             f"{name} is too large",
+            code="file-too-large",
             expected=f"at most {KERNEL_BYTES_MAX} bytes",
             found=f"{max(about.st_size, len(data))} bytes",
             where=name,

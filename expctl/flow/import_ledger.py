@@ -113,6 +113,7 @@ def import_ledger(context: Context, document: Document, options: Options) -> Imp
         if not workspace.publish(branch=branch, old=head, new=commit):
             raise Refused(
                 f"{branch} moved meanwhile",
+                code="branch-moved",
                 expected=f"{branch} at {head[:10]}",
                 found=workspace.head()[:10],
                 hint="run the same command again; your files were not touched",
@@ -135,6 +136,7 @@ def check(plan: Plan, options: Options) -> None:
     if not reading.rows and not reading.waiting and not reading.unread:
         raise Refused(
             f"{plan.file} holds no ledger that can be read",
+            code="no-ledger-in-file",
             expected="a table with a column of verdicts (keep, reject, discard, ...) and one of ids or changes",
             found=_listed(reading.skipped_tables) or "no table",
             where=plan.file,
@@ -143,6 +145,7 @@ def check(plan: Plan, options: Options) -> None:
     if not plan.target:
         raise Misused(
             "where were these figures measured?",
+            code="import-target-unknown",
             expected="--target NAME, or one GPU in the file's title",
             found="neither",
             hint=f"expctl import {plan.file} --target gfx1151",
@@ -150,6 +153,7 @@ def check(plan: Plan, options: Options) -> None:
     if reading.unread and not options.partial:
         raise Refused(
             f"{len(reading.unread)} rows can't be read",
+            code="import-rows-unread",
             expected="a verdict in each row",
             found=_listed(reading.unread),
             where=plan.file,
@@ -160,6 +164,7 @@ def check(plan: Plan, options: Options) -> None:
         more = [f"and {len(conflicts) - SHOWN_MAX} more"] if len(conflicts) > SHOWN_MAX else []
         raise Refused(
             f"{len(conflicts)} ids can't be had",
+            code="import-ids-taken",
             expected="ids that were never used: an id is bound to its content",
             found="\n".join([*conflicts[:SHOWN_MAX], *more]),
             where=plan.file,

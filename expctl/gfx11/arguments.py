@@ -49,6 +49,7 @@ def place(descriptor: Descriptor, values: Mapping[str, Value], grid: Extent, blo
     if len(visible) != len(values):
         raise BadLaunch(
             f"kernel {descriptor.name} takes other arguments",
+            code="kernel-arguments-differ",
             expected=f"{len(visible)}: {', '.join(argument.kind for argument in visible)}",
             found=f"{len(values)}: {', '.join(values)}",
         )
@@ -92,11 +93,17 @@ def _encoded(argument: Argument, name: str, value: Value, memory: Memory) -> Byt
     wants_pointer = argument.kind == "global_buffer"
     if isinstance(value, (np.ndarray, Unwritten, Shifted)) or value is None:
         if not wants_pointer:
-            raise BadLaunch(f"argument {name} is a buffer", expected=f"a number of {argument.size} bytes ({argument.kind})")
+            raise BadLaunch(
+                f"argument {name} is a buffer",
+                code="argument-is-a-buffer",
+                expected=f"a number of {argument.size} bytes ({argument.kind})",
+            )
         address = 0 if value is None else memory.buffer(name).address + (value.by if isinstance(value, Shifted) else 0)
         return np.frombuffer(struct.pack("<Q", address), dtype=np.uint8)
     if wants_pointer or argument.kind != "by_value":
-        raise BadLaunch(f"argument {name} is a number", expected=f"a buffer or None ({argument.kind})")
+        raise BadLaunch(
+            f"argument {name} is a number", code="argument-is-a-number", expected=f"a buffer or None ({argument.kind})"
+        )
     if isinstance(value, (float, np.floating)):
         raw = struct.pack({2: "<e", 4: "<f", 8: "<d"}[argument.size], value)
     else:

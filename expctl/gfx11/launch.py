@@ -90,6 +90,7 @@ def launch(
     if not 0 < threads <= descriptor.most_threads or min(grid) < 1 or min(block) < 1:
         raise BadLaunch(
             f"kernel {descriptor.name} can't run with that grid or block",
+            code="grid-or-block-unfit",
             expected=f"at least one workgroup of 1 to {descriptor.most_threads} threads",
             found=f"grid {grid}, block {block}",
         )

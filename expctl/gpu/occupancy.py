@@ -69,6 +69,7 @@ def architecture(name: str, wave: int | None = None) -> Architecture:
     if found is None:
         raise Refused(
             f"no occupancy figures for {name or 'an unnamed GPU'}",
+            code="gpu-unknown",
             expected=f"one of {', '.join(sorted(ARCHITECTURES))}",
             found=name or "nothing",
             hint="name the GPU with --arch",
@@ -77,7 +78,11 @@ def architecture(name: str, wave: int | None = None) -> Architecture:
         return found
     if wave != 64 or found.modes[0].name is not ModeName.WGP:
         raise Refused(
-            f"{name} has no waves of {wave} lanes", expected=str(found.wave), found=str(wave), hint="leave --wave out"
+            f"{name} has no waves of {wave} lanes",
+            code="wave-size-unknown",
+            expected=str(found.wave),
+            found=str(wave),
+            hint="leave --wave out",
         )
     return found.waves64
 
@@ -198,6 +203,7 @@ def _check(gpu: Architecture, usage: Usage) -> None:
         if not least <= value <= most:
             raise Refused(
                 f"{gpu.name} can't run this kernel",
+                code="kernel-exceeds-gpu",
                 expected=f"{least} to {most} {name}",
                 found=str(value),
                 hint="give a figure within these bounds, or another GPU with --arch",

@@ -25,6 +25,7 @@ def read_document(contents: bytes, name: str) -> Document:
     except UnicodeDecodeError as error:
         raise Refused(
             f"{PurePath(name).name} is not text",
+            code="not-text",
             expected="UTF-8",
             found=f"byte {contents[error.start]:#x} at offset {error.start}",
             where=PurePath(name).name,
@@ -34,6 +35,7 @@ def read_document(contents: bytes, name: str) -> Document:
         line = text[: text.index("\0")].count("\n") + 1
         raise Refused(
             f"{PurePath(name).name} is not text",
+            code="not-text",
             expected="Markdown, TSV or CSV",
             found="a NUL character",
             where=f"{PurePath(name).name}, line {line}",
@@ -67,6 +69,7 @@ def _delimited(text: str, name: str, delimiter: str) -> Document:
     except csv.Error as error:
         raise Refused(
             f"{name} is damaged",
+            code="file-damaged",
             expected="cells whose quotes are closed, and doubled inside of quotes",
             found=f"the row that begins in line {read + 1}: {error}",
             where=f"{name}, line {read + 1}",
@@ -140,6 +143,7 @@ def _comment_lines(lines: list[str], name: str) -> set[int]:
         start = next(at for at in sorted(found, reverse=True) if at - 1 not in found) + 1
         raise Refused(
             "a comment never ends",
+            code="comment-never-ends",
             expected="--> after <!--",
             found="the end of the file",
             where=f"{name}, line {start}",

@@ -96,6 +96,7 @@ def _wheel() -> str:
     if isinstance(here, Unavailable):
         raise Refused(
             "there is no compiler for a HIP source",
+            code="no-hip-compiler",
             expected="hipcc of a ROCm on PATH, or the ziglang wheel",
             found=here.reason,
             hint=here.hint,
@@ -139,6 +140,7 @@ def _run(argv: Sequence[str], source: Path) -> None:
     except (OSError, Timeout) as error:
         raise Refused(
             f"the compiler did not end: {type(error).__name__}",
+            code="compiler-did-not-end",
             expected=f"an answer within {TIMEOUT_S} s",
             found=one_line(str(error), 200),
             where=name,
@@ -147,6 +149,7 @@ def _run(argv: Sequence[str], source: Path) -> None:
     if ran.status:
         raise Refused(
             "this file does not compile",
+            code="does-not-compile",
             expected="device code that the compiler accepts",
             found=_first_error(ran.err.replace(str(source), name)) or f"status {ran.status}",
             where=name,

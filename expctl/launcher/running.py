@@ -50,7 +50,10 @@ class Running:
         stdout: IO[bytes],
         stderr: IO[bytes] | None = None,
         pass_fds: tuple[int, ...] = (),
+        grace_s: tuple[float, float] = GRACE_S,
+        kill_wait_s: float = KILL_WAIT_S,
     ) -> None:
+        self._grace_s, self._kill_wait_s = grace_s, kill_wait_s
         become_subreaper()
         self._others = frozenset(children_of(os.getpid()))
         containment = Containment(launch)
@@ -110,7 +113,7 @@ class Running:
         """
         if self._ended:
             return
-        for number, patience_s, grace_s in zip((signal.SIGINT, signal.SIGTERM), (0.2, 0.0), GRACE_S, strict=True):
+        for number, patience_s, grace_s in zip((signal.SIGINT, signal.SIGTERM), (0.2, 0.0), self._grace_s, strict=True):
             if self.status(patience_s) is None:
                 self.send(number)
                 self.status(grace_s)
@@ -126,12 +129,12 @@ class Running:
         if self._group is None or self.process.returncode is None:  # for members left behind when the leader is gone
             self.send(signal.SIGKILL)
         self._ended = True
-        self.status(KILL_WAIT_S)
+        self.status(self._kill_wait_s)
         _live.discard(self.process.pid)
-        left = tuple({*_end_orphans(self._others), *await_end(before, KILL_WAIT_S)})
+        left = tuple({*_end_orphans(self._others, self._kill_wait_s), *await_end(before, self._kill_wait_s)})
         if self._group is not None:
             self._group.close()
-            remove_group(self._group.folder, KILL_WAIT_S if not left else 0)
+            remove_group(self._group.folder, self._kill_wait_s if not left else 0)
         if left:
             _undead.update(dict.fromkeys(left, self.process))
             raise Unkillable(left)
@@ -144,12 +147,12 @@ def undead() -> tuple[Identity, ...]:
     return tuple(_undead)
 
 
-def _end_orphans(others: frozenset[int]) -> tuple[Identity, ...]:
+def _end_orphans(others: frozenset[int], wait_s: float) -> tuple[Identity, ...]:
     """Kill orphans that a child left outside its group, which are our children now. `others` are older children, to be kept.
 
     Returns those that can't be killed.
     """
-    deadline = time.monotonic() + KILL_WAIT_S
+    deadline = time.monotonic() + wait_s
     known = {each.pid for each in _undead}
     while strays := [pid for pid in children_of(os.getpid()) if pid not in _live | known | others]:
         families = [found for stray in strays for pid in family_of(stray) if (found := identity_of(pid)) is not None]

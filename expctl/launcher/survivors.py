@@ -14,7 +14,7 @@ from expctl.launcher.running import KILL_WAIT_S, undead
 PASSES_MAX = 5
 
 
-def end_survivors(mark: str) -> int:
+def end_survivors(mark: str, *, kill_wait_s: float = KILL_WAIT_S) -> int:
     """Kill every process that carries `mark`, except this one and its ancestors. Returns how many there were.
 
     Raises Busy if one can't be killed, because it would disturb every measurement.
@@ -28,10 +28,10 @@ def end_survivors(mark: str) -> int:
         groups = tuple(groups_of(mark))
         for folder in groups:
             kill_group(folder)
-        left = await_end({*found, *undead()}, KILL_WAIT_S)
+        left = await_end({*found, *undead()}, kill_wait_s)
         for folder in groups:
-            remove_group(folder, 0 if left else KILL_WAIT_S)
-        _reap()
+            remove_group(folder, 0 if left else kill_wait_s)
+        _reap(kill_wait_s)
         if left:
             raise _busy(left)
         if not found:
@@ -47,9 +47,9 @@ def _marked(mark: str) -> set[Identity]:
     return {found for pid in (marked | grouped) - own if (found := identity_of(pid)) is not None}
 
 
-def _reap() -> None:
+def _reap(wait_s: float) -> None:
     """Reap zombies among our children, those that were re-parented to us included."""
-    deadline = time.monotonic() + KILL_WAIT_S
+    deadline = time.monotonic() + wait_s
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0] and time.monotonic() < deadline:
             pass
@@ -59,6 +59,7 @@ def _busy(left: tuple[Identity, ...]) -> Busy:
     shown = ", ".join(f"{name_of(each.pid)} (pid {each.pid}, state {state_of(each.pid)})" for each in left)
     return Busy(
         "a process of an earlier run can't be killed",
+        code="survivor-cannot-be-killed",
         expected="nothing of ours beside a measurement",
         found=shown,
         hint="state D waits for a device or a file system: mend that, or start the machine again; then the same command",

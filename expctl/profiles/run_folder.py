@@ -79,7 +79,7 @@ def _folder(path: Path) -> Run:
         try:
             contents = read_file(file)
         except Refused as refusal:
-            if refusal.message == "this profile is damaged" or refusal.message.startswith("cannot read"):
+            if refusal.code in {"profile-damaged", "file-not-readable"}:
                 raise
             aside.append(f"{file.relative_to(path)}: {refusal.found}")
             continue

@@ -30,6 +30,7 @@ def environment_of(path: Path) -> dict[str, str]:
 def _refusal(found: str, path: Path) -> Refused:
     return Refused(
         "the environment cannot be read",
+        code="environment-unreadable",
         expected='a JSON object, such as {"triton_version": "3.7.0"}',
         found=found,
         where=str(path),

@@ -53,7 +53,13 @@ def times_of(path: Path) -> dict[Case, list[float]]:
     if problems:
         raise _bad_rows(problems, path)
     if not found:
-        raise Refused("the result file has no rows", expected="rows below the header", found="none", where=str(path))
+        raise Refused(
+            "the result file has no rows",
+            code="results-without-rows",
+            expected="rows below the header",
+            found="none",
+            where=str(path),
+        )
     return found
 
 
@@ -69,7 +75,12 @@ def _text(raw: bytes, path: Path) -> str:
             line = raw.count(b"\n", 0, error.start) + 1
             problem = f"byte {raw[error.start]:#04x} at {error.start}, line {line}"
     raise Refused(
-        "the result file is not a CSV file", expected="UTF-8 text", found=problem, where=str(path), hint="save it as UTF-8 CSV"
+        "the result file is not a CSV file",
+        code="results-not-csv",
+        expected="UTF-8 text",
+        found=problem,
+        where=str(path),
+        hint="save it as UTF-8 CSV",
     )
 
 
@@ -85,6 +96,7 @@ def _rows(text: str, path: Path) -> Iterator[tuple[int, list[str]]]:
     except csv.Error as error:
         raise Refused(
             "the result file is not a CSV file",
+            code="results-not-csv",
             expected="quotes in pairs, only around whole fields",
             found=f"{error}, in the row that starts in line {line}",
             where=str(path),
@@ -111,7 +123,11 @@ def _column_indices(header: Sequence[str], path: Path) -> list[int]:
     """Return the indices of the columns in COLUMNS. Raises Refused with advice on each that is missing or ambiguous."""
     if not header:
         raise Refused(
-            "the result file is empty", expected=f"a header with {', '.join(COLUMNS)}", found="no text", where=str(path)
+            "the result file is empty",
+            code="results-empty",
+            expected=f"a header with {', '.join(COLUMNS)}",
+            found="no text",
+            where=str(path),
         )
     names = [_plain(name) for name in header]
     wanted = [_plain(name) for name in COLUMNS]
@@ -128,6 +144,7 @@ def _column_indices(header: Sequence[str], path: Path) -> list[int]:
         shown = ", ".join(name.strip()[:60] for name in header[:20]) + (", ..." if len(header) > 20 else "")
         raise Refused(
             "the columns of the result file are not the wanted ones",
+            code="results-columns-unfit",
             expected=f"{', '.join(COLUMNS)} (others don't matter), separated by comma, semicolon or tab",
             found="\n".join([f"the columns {shown}", *problems]),
             where=f"{path}, first row",
@@ -169,6 +186,7 @@ def _bad_rows(problems: Sequence[str], path: Path) -> Refused:
     more = [f"and {len(problems) - PROBLEMS_SHOWN} more"] if len(problems) > PROBLEMS_SHOWN else []
     return Refused(
         f"the result file has {len(problems)} problem{'s' if len(problems) > 1 else ''}",
+        code="results-have-problems",
         expected=f"kernel, shape, and a time in us from {TIME_MIN_US:g} to {TIME_MAX_US:g}, such as 12.5",
         found="\n".join([*problems[:PROBLEMS_SHOWN], *more]),
         where=str(path),

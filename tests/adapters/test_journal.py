@@ -15,6 +15,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Style
 from expctl.domain.run.events import Begun, Event, Measured, Pinned, Published
 from expctl.domain.verdict.samples import Sample, Side
+from tests.refusals import refuses
 
 BEGUN = Begun(id="P1", target="cpu", guards=("gfx",), absent=(), base="b", branch="main", content="c", again=False, date="d")
 PINNED = Pinned(candidate="c", tree="t1", patch_id="p")
@@ -116,9 +117,9 @@ def test_a_missing_a_doubled_and_a_swapped_line_are_refused(tmp_path: Path) -> N
     }
     for name, kept in damaged.items():
         path.write_bytes(b"".join(kept))
-        with pytest.raises(Refused, match="the journal is damaged"):
+        with refuses("journal-damaged"):
             FileJournal(tmp_path / "journal").read("P1")
-        with pytest.raises(Refused, match="the journal is damaged"):
+        with refuses("journal-damaged"):
             FileJournal(tmp_path / "journal").append("P1", PINNED)
         assert path.read_bytes() == b"".join(kept), name
 
@@ -133,7 +134,7 @@ class Pondered:
 def test_an_event_of_another_version_is_refused(tmp_path: Path) -> None:
     journal = journal_of(tmp_path, LIFE[:1])
     journal.append("P1", Pondered(thought="hm"))  # type: ignore[arg-type]
-    with pytest.raises(Refused, match="another version"):
+    with refuses("journal-of-another-version"):
         journal.read("P1")
 
 
@@ -161,6 +162,6 @@ def test_a_folder_and_a_line_nested_without_end_are_damage(tmp_path: Path) -> No
     (tmp_path / "journal" / "P1.jsonl").mkdir(parents=True)
     (tmp_path / "journal" / "P2.jsonl").write_text("[" * 100_000 + "\n")
     for name in ("P1", "P2"):
-        with pytest.raises(Refused, match="journal is damaged") as caught:
+        with refuses("journal-damaged") as caught:
             journal.read(name)
         assert caught.value.where.endswith(f"{name}.jsonl")

@@ -34,7 +34,7 @@ def raising(error: Exception) -> int:
 def test_a_disk_that_gives_way_is_no_bug_of_ours(number: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert raising(OSError(number, "says the kernel", "/repository/.git/expctl/lock")) == ExitStatus.REFUSED
     said = capsys.readouterr().err
-    assert said.startswith("Error: ")
+    assert said.startswith("Error [machine-trouble]: ")
     assert "Traceback" not in said
     for part in (words, "says the kernel", "/repository/.git/expctl/lock", "\n  next "):
         assert part in said

@@ -284,4 +284,4 @@ def wait_until(holds: Callable[[], object], what: str, *, at_most_s: float = WAI
 
 def errors_in(text: str) -> Sequence[str]:
     """The lines that announce an error."""
-    return [line for line in text.splitlines() if line.startswith("Error:")]
+    return [line for line in text.splitlines() if line.startswith("Error [")]

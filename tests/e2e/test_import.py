@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.foreign import FASTER, Foreign
+from tests.refusals import printed_code
 
 LOG = "index\tstatus\tdescription\tlatency_us\n0\tkeep\tas it was\t40\n1\tdiscard\tunrolled\t41\n2\tcrash\ttoo wide\t0\n"
 PLAN = """# Plan (gfx1151)
@@ -85,31 +86,31 @@ def test_ids_that_are_taken_are_refused_with_the_way_out(repository: Foreign) ->
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "words", "status", "said"),
+    ("name", "text", "words", "status", "code"),
     [
-        ("a.tsv", LOG, [], 2, "where were these figures measured?"),
-        ("a.tsv", LOG + "3\tperhaps\tpacked\t39\n", ["--target", "here"], 1, "1 rows can't be read"),
-        ("a.md", "# Nothing here\n", ["--target", "here"], 1, "holds no ledger"),
-        ("a.md", "", ["--target", "here"], 1, "holds no ledger"),
-        ("a.md", "| id | verdict | change |\n|---|---|---|\n", ["--target", "here"], 1, "holds no ledger"),
-        ("a.tsv", LOG + f"3\tkeep\t{'x' * 4001}\t39\n", ["--target", "here"], 1, "more than 4000 characters"),
-        ("a.md", "| Version | Time |\n|---|---|\n| 1 | 2 |\n", ["--target", "here"], 1, "no column of verdicts"),
-        ("a.md", "\0", ["--target", "here"], 1, "is not text"),
-        ("a.tsv", LOG, ["--target", "here", "--size", "n=8192"], 2, "no size with its work"),
+        ("a.tsv", LOG, [], 2, "import-target-unknown"),
+        ("a.tsv", LOG + "3\tperhaps\tpacked\t39\n", ["--target", "here"], 1, "import-rows-unread"),
+        ("a.md", "# Nothing here\n", ["--target", "here"], 1, "no-ledger-in-file"),
+        ("a.md", "", ["--target", "here"], 1, "no-ledger-in-file"),
+        ("a.md", "| id | verdict | change |\n|---|---|---|\n", ["--target", "here"], 1, "no-ledger-in-file"),
+        ("a.tsv", LOG + f"3\tkeep\t{'x' * 4001}\t39\n", ["--target", "here"], 1, "import-rows-unread"),
+        ("a.md", "| Version | Time |\n|---|---|\n| 1 | 2 |\n", ["--target", "here"], 1, "no-ledger-in-file"),
+        ("a.md", "\0", ["--target", "here"], 1, "not-text"),
+        ("a.tsv", LOG, ["--target", "here", "--size", "n=8192"], 2, "size-without-work"),
     ],
 )
-def test_refusals(repository: Foreign, name: str, text: str, words: list[str], status: int, said: str) -> None:
+def test_refusals(repository: Foreign, name: str, text: str, words: list[str], status: int, code: str) -> None:
     before = repository.snapshot()
     answer = repository.expctl("import", given(repository, name, text), *words)
     assert (answer.status, repository.snapshot()) == (status, before), answer
-    assert said in answer.err
+    assert printed_code(answer.err) == code
     assert "Traceback" not in answer.err
     tried = repository.expctl("import", given(repository, name, text), *words, "--dry-run")
     assert (tried.status, repository.snapshot()) == (status, before), tried
     if "next" in answer.err and tried.out:
-        assert tried.err == answer.err.replace("Error: ", "Error: would be refused: ")
+        assert tried.err == answer.err.replace("]: ", "]: would be refused: ", 1)
     else:
-        assert said in tried.err
+        assert printed_code(tried.err) == code
 
 
 def test_rows_that_cannot_be_read_are_left_out_only_when_the_user_says_so(repository: Foreign) -> None:

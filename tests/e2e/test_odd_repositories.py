@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.foreign import FASTER, SLOWER, Foreign, wait_until
+from tests.refusals import printed_code
 
 
 def keep(repository: Foreign, kernel: bytes = FASTER.encode()) -> None:
@@ -63,7 +64,7 @@ def test_line_ends_by_the_users_configuration(repository: Foreign) -> None:
     repository.git("config", "--global", "core.autocrlf", "true")
     check_out_again(repository)
     answer = repository.expctl("new", "P9", "--from-diff")
-    assert (answer.status, "nothing to capture" in answer.err) == (1, True)
+    assert (answer.status, printed_code(answer.err)) == (1, "nothing-to-capture")
 
 
 def test_what_the_user_ignores_everywhere_is_not_captured(repository: Foreign) -> None:

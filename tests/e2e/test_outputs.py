@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.foreign import WRONG, Foreign
+from tests.refusals import printed_code
 
 HEAD = "Kernel_Name,Start_Timestamp,End_Timestamp\n"
 
@@ -30,7 +31,7 @@ def shown(path: Path, *words: str, redirect: str = "", encoding: str = "utf-8") 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_a_full_disk(trace: Path) -> None:
     ended = shown(trace, "--json", redirect="> /dev/full")
-    assert (ended.returncode, ended.stderr.splitlines()[0]) == (1, "Error: cannot write standard output")
+    assert (ended.returncode, printed_code(ended.stderr)) == (1, "output-not-writable")
     assert "Traceback" not in ended.stderr
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.foreign import EXPCTL, SLOWER, WRONG, Foreign, wait_until
+from tests.refusals import printed_code
 
 
 @pytest.fixture(scope="module")
@@ -67,15 +68,15 @@ def test_what_cannot_be_drawn_is_refused_with_the_next_command(repository: Forei
     repository.queue("P1", WRONG)
     repository.queue("P2", SLOWER)
     repository.concluded("run", "P1")
-    for words, status, said in (
-        (("P1", "--plot"), 1, "P1 has no rounds to draw"),
-        (("P2", "--plot"), 1, "nothing measured yet"),
-        (("P3", "--plot"), 1, "there is no P3"),
-        (("P1", "--plot", "out.pdf"), 2, "ends in .png or .svg"),
-        (("P1", "--plot", "--json"), 2, "a picture comes alone"),
+    for words, status, code in (
+        (("P1", "--plot"), 1, "no-rounds-to-draw"),
+        (("P2", "--plot"), 1, "no-rounds-to-draw"),
+        (("P3", "--plot"), 1, "experiment-unknown"),
+        (("P1", "--plot", "out.pdf"), 2, "not-a-picture-file"),
+        (("P1", "--plot", "--json"), 2, "plot-not-alone"),
     ):
         answer = repository.expctl("show", *words)
-        assert (answer.status, said in answer.err) == (status, True), answer
+        assert (answer.status, printed_code(answer.err)) == (status, code), answer
         assert "\n  next      " in answer.err
 
 
@@ -83,7 +84,10 @@ def test_what_cannot_be_drawn_is_refused_with_the_next_command(repository: Forei
 def test_a_file_that_cannot_be_written_is_refused(rejected: Foreign) -> None:
     (rejected.home / "folder.png").mkdir()
     answer = rejected.expctl("show", "P1", "--plot", str(rejected.home / "folder.png"))
-    assert (answer.status, answer.err.splitlines()[0]) == (1, f"Error: cannot write {rejected.home / 'folder.png'}")
+    assert (answer.status, answer.err.splitlines()[0]) == (
+        1,
+        f"Error [file-not-writable]: cannot write {rejected.home / 'folder.png'}",
+    )
     assert sorted(each.name for each in rejected.home.iterdir() if "new" in each.name) == []
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from tests.e2e import cheat_parameters as knobs
 from tests.e2e.foreign import TEMPLATES, Foreign
+from tests.refusals import printed_code
 
 # What the agent does in its n-th call, and what expctl says of it: a verdict, or a part of the refusal.
 REPERTOIRE: tuple[tuple[dict[str, object], str], ...] = (
@@ -101,13 +102,13 @@ def test_a_proposer_that_changes_the_kernel_ends_the_queue(repository: Foreign) 
     repository.edit_protocol(str(TEMPLATES / "agent.py"), str(agent))
     answer = repository.expctl("run", "--all", "--propose", "3")
     assert answer.status == 1
-    assert "the kernel scope has changes that are not committed" in answer.err
+    assert printed_code(answer.err) == "scope-not-committed"
     assert repository.git("show", "HEAD:src/total.py") == knobs.kernel().strip()
 
 
 def test_without_a_proposer_it_says_what_to_add(repository: Foreign) -> None:
     answer = repository.expctl("run", "--all", "--propose", "1")
-    assert (answer.status, "`proposer:` with argv or sweep" in answer.err) == (1, True)
+    assert (answer.status, printed_code(answer.err)) == (1, "no-proposer")
 
 
 @pytest.mark.parametrize(

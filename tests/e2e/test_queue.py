@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e import cheat_parameters as knobs
 from tests.e2e.foreign import Foreign, wait_until
+from tests.refusals import printed_code
 
 OUTCOMES = {
     "P1": "KEEP",
@@ -135,8 +136,8 @@ def test_what_ends_everything_ends_the_queue_with_words(repository: Foreign) -> 
     repository.write("src/total.py", knobs.kernel({"FOURTH": 7}))
     answer = repository.expctl("run", "--all")
     assert answer.status == 1
-    assert answer.err.count("Error:") == 1
-    assert "the kernel scope has changes that are not committed" in answer.err
+    assert answer.err.count("Error [") == 1
+    assert printed_code(answer.err) == "scope-not-committed"
     assert (repository.root / "src/total.py").read_text() == knobs.kernel({"FOURTH": 7})
 
 
@@ -148,7 +149,7 @@ def test_an_id_is_bound_to_its_content(repository: Foreign) -> None:
     repository.commit("rewritten")
     refused = repository.expctl("run", "P1")
     assert refused.status == 1
-    assert "P1 is not what was queued under this id" in refused.err
+    assert printed_code(refused.err) == "proposal-differs-from-queued"
     assert "expctl new ID --patch experiments/P1/change.patch" in refused.err
     assert knobs.verdicts(repository) == {"P1": "changed"}
     repository.concluded("new", "P2", "--patch", "experiments/P1/change.patch")
@@ -179,7 +180,7 @@ def test_priorities_and_withdrawals_are_commits_of_the_queue(repository: Foreign
         assert repository.expctl(*words).status == 1, words
     repository.write("src/total.py", knobs.kernel({"FIRST": 5}))
     taken = repository.expctl("new", "P1", "--from-diff")
-    assert (taken.status, "exists already" in taken.err) == (1, True)
+    assert (taken.status, printed_code(taken.err)) == (1, "experiment-exists")
 
 
 def test_an_unknown_left_side_is_refused_when_it_is_queued(repository: Foreign) -> None:

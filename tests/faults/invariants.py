@@ -268,7 +268,7 @@ def _status(attempt: Attempt, record: Record | None) -> Iterator[str]:
     said, status = attempt.said, attempt.status
     if status == BUG or "BUG:" in said:
         yield f"9: it says that it is a bug: {said[-700:]}"
-    elif status in (REFUSED, BUSY) and ("Error: " not in said or "\n  next " not in said):
+    elif status in (REFUSED, BUSY) and ("Error [" not in said or "\n  next " not in said):
         yield f"9: status {status} without a reason and what to do: {said[-300:]}"
     elif status == INTERRUPTED and "Interrupted" not in said:
         yield f"9: status {status} without an interruption: {said[-300:]}"

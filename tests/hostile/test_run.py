@@ -57,7 +57,7 @@ def fill():
 
 def refused(status, err):
     assert status == 1, (status, err)
-    assert "Error: " in err and "the disk is full" in err, err
+    assert "Error [machine-trouble]: " in err and "the disk is full" in err, err
     assert "run the same command again" in err, err
     assert "Traceback" not in err, err
     assert repository.head() == head

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from expctl.domain.errors import Refused
 from expctl.imported.tables import read_document
+from tests.refusals import refuses
 
 
 def cells(text: str, name: str = "a.md") -> list[list[tuple[str, ...]]]:
@@ -71,7 +72,7 @@ def test_a_comment_holds_no_table() -> None:
     assert cells(f"{table}<!-- | 2 |\n{table}-->\n") == [[("a",), ("1",)]]
     assert cells(f"```\n<!--\n```\n{table}") == [[("a",), ("1",)]], "in a fence it is text"
     assert cells("| a |\n|---|\n| `<!--` |\n") == [[("a",), ("`<!--`",)]]
-    with pytest.raises(Refused, match="a comment never ends") as caught:
+    with refuses("comment-never-ends") as caught:
         read_document(f"{table}\n<!--\n{table}".encode(), "a.md")
     assert caught.value.where == "a.md, line 5"
 
@@ -84,13 +85,13 @@ def test_a_comment_holds_no_table() -> None:
     ],
 )
 def test_a_quote_that_is_not_closed_is_refused_with_its_line(text: str, line: int) -> None:
-    with pytest.raises(Refused, match="is damaged") as caught:
+    with refuses("file-damaged") as caught:
         read_document(text.encode(), "a.csv")
     assert (caught.value.where, bool(caught.value.hint)) == (f"a.csv, line {line}", True)
 
 
 def test_a_nul_is_refused_with_its_line_and_what_to_do() -> None:
-    with pytest.raises(Refused, match="is not text") as caught:
+    with refuses("not-text") as caught:
         read_document(b"id\tverdict\nP1\tkeep\0\n", "a.tsv")
     assert caught.value.where == "a.tsv, line 2"
     assert "tr -d" in caught.value.hint
@@ -98,7 +99,7 @@ def test_a_nul_is_refused_with_its_line_and_what_to_do() -> None:
 
 @pytest.mark.parametrize("contents", [b"\xff\xfe\x00", b"| a |\n|---|\n| \x00 |\n", b"\x80"])
 def test_what_is_not_text_is_refused(contents: bytes) -> None:
-    with pytest.raises(Refused, match="is not text"):
+    with refuses("not-text"):
         read_document(contents, "a.md")
 
 

@@ -24,9 +24,9 @@ from expctl.domain.errors import Busy
 from expctl.domain.protocol.model import Environment
 from expctl.domain.protocol.step import Step
 from expctl.domain.run.step_result import Failed
-from expctl.launcher import running, survivors
 from expctl.launcher.control_group import groups_of, home_of_groups
 from expctl.launcher.process import Identity, boot_id, identity_of, state_of
+from tests.refusals import refuses
 
 SLEEPS = (sys.executable, "-c", "import time; time.sleep(60)")
 TALKS = (sys.executable, "-c", "while True: print('and so on')")
@@ -166,24 +166,18 @@ def frozen() -> Iterator[Callable[[int], None]]:
     group.rmdir()
 
 
-@pytest.fixture
-def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "KILL_WAIT_S", 0.3)
-    monkeypatch.setattr(running, "GRACE_S", (0.1, 0.1))
-    monkeypatch.setattr(survivors, "KILL_WAIT_S", 0.3)
-
-
-@pytest.mark.usefixtures("hurried")
 def test_what_cannot_be_killed_is_named_until_it_is_gone(tmp_path: Path, frozen: Callable[[int], None]) -> None:
     environment = {"PATH": os.environ["PATH"], MARK: "frozen"}
-    child = Child(Launch(argv=SLEEPS, cwd=tmp_path, environment=environment, log=tmp_path / "log"))
+    child = Child(
+        Launch(argv=SLEEPS, cwd=tmp_path, environment=environment, log=tmp_path / "log"), grace_s=(0.1, 0.1), kill_wait_s=0.3
+    )
     frozen(child.pid)
     with pytest.raises(Unkillable, match=f"pid {child.pid}"):
         child.end()
     child.end()  # once is enough
     assert state_of(child.pid) == "D"
-    with pytest.raises(Busy) as caught:
-        end_survivors("frozen")
+    with refuses("survivor-cannot-be-killed", Busy) as caught:
+        end_survivors("frozen", kill_wait_s=0.3)
     assert f"(pid {child.pid}, state D)" in caught.value.found
     (FREEZER / f"expctl-test-{os.getpid()}" / "freezer.state").write_text("THAWED")
     end_survivors("frozen")
@@ -191,7 +185,6 @@ def test_what_cannot_be_killed_is_named_until_it_is_gone(tmp_path: Path, frozen:
     assert home_of_groups() is None or list(groups_of("frozen")) == []
 
 
-@pytest.mark.usefixtures("hurried")
 def test_a_step_that_cannot_be_killed_says_nothing_about_the_build(tmp_path: Path, frozen: Callable[[int], None]) -> None:
     steps = StepRunner(environment=Environment(), scratch=tmp_path / "scratch", mark="frozen", experiment="P1")
 

@@ -18,6 +18,7 @@ from expctl.profiles.diff.kernel_evidence import CLOCK, CYCLES
 from expctl.profiles.diff.run_change import compare_runs
 from expctl.profiles.model.kernel_profile import Kernel
 from expctl.profiles.read_profile import read_profile
+from tests.refusals import printed_code
 
 CAPTURES = Path(__file__).parents[2] / "benchmarks/profiles/captures"
 PAIRS = list(csv.DictReader((CAPTURES / "pairs.csv").read_text().splitlines()))
@@ -147,5 +148,5 @@ def test_as_data(diff: Show) -> None:
 def test_no_kernel_is_left(diff: Show) -> None:
     shown = diff(CAPTURES / "base.raw.csv.gz", CAPTURES / "cast.raw.csv.gz", "--kernel", "nothing")
     assert shown.status == 2
-    assert "no kernel is left to compare" in shown.err
+    assert printed_code(shown.err) == "no-kernel-to-compare"
     assert diff(CAPTURES / "base.raw.csv.gz", CAPTURES / "cast.raw.csv.gz", "--kernel", "(").status == 2

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from expctl.profiles import read_profile
+from tests.refusals import printed_code
 
 GOLDEN = Path(__file__).parent / "golden"
 GUID = "00000096_88a3_78a3_98ca_18ea8b796f0d"
@@ -205,7 +206,7 @@ def test_refused(tmp_path: Path, show: Show, case: str) -> None:
     path.write_bytes(make())
     shown = show(path)
     assert shown.status == 1, shown
-    assert shown.err.startswith("Error: ")
+    assert shown.err.startswith("Error [")
     assert says in shown.err
     assert ("BUG" in shown.err, "Traceback" in shown.err, shown.out) == (False, False, "")
     assert quiet(shown.err)
@@ -219,7 +220,7 @@ def test_tables_without_kernels_are_known(tmp_path: Path, show: Show, case: str)
     path = tmp_path / "table.csv"
     path.write_text(OTHERS[case]["text"])
     shown = show(path)
-    assert (shown.status, shown.err.splitlines()[0]) == (1, "Error: no kernels in this file")
+    assert (shown.status, printed_code(shown.err)) == (1, "profile-without-kernels")
     assert f"found     {OTHERS[case]['says']}\n" in shown.err
 
 

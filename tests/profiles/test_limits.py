@@ -11,6 +11,7 @@ import pytest
 from expctl.domain.errors import Refused
 from expctl.profiles.read_profile import read_profile
 from tests.profiles.test_variants import DISPATCHES, SYMBOLS, database, ncu_rows, printed
+from tests.refusals import refuses
 
 Show = Callable[..., Any]
 HEAD = (
@@ -69,7 +70,7 @@ def test_a_kernel_of_a_hundred_years_is_damage(tmp_path: Path) -> None:
 @pytest.mark.parametrize("total", ["9" * 30, "9" * 400, "9" * 18])
 def test_totals_that_cannot_be(tmp_path: Path, total: str) -> None:
     (tmp_path / "s.csv").write_text(f"Name,Calls,TotalDurationNs\nk,2,{total}\n")
-    with pytest.raises(Refused, match="damaged"):
+    with refuses("profile-damaged"):
         read_profile(tmp_path / "s.csv")
 
 

@@ -15,6 +15,7 @@ from expctl.domain.errors import Refused
 from expctl.profiles import run_folder
 from expctl.profiles.model.kernel_profile import GridUnit, Profile
 from expctl.profiles.read_profile import read_profile
+from tests.refusals import refuses
 
 GOLDEN = Path(__file__).parent / "golden"
 Show = Callable[..., Any]
@@ -181,7 +182,7 @@ KERNEL = """
 
 def test_kernels_inside_cuda_graphs_are_missed_and_said(tmp_path: Path) -> None:
     said = "2 CUDA graph launches of 3.000 ms, which were recorded as a whole"
-    with pytest.raises(Refused, match="no kernels") as refused:
+    with refuses("profile-without-kernels") as refused:
         read_profile(database(tmp_path / "a.sqlite", GRAPHS))
     assert said in refused.value.found
     profile = read_profile(database(tmp_path / "b.sqlite", GRAPHS, KERNEL))
@@ -329,8 +330,9 @@ def test_a_folder_that_cannot_be_looked_into_is_not_left_out(tmp_path: Path, mon
         return []
 
     monkeypatch.setattr(run_folder.os, "walk", walk)
-    with pytest.raises(Refused, match=r"cannot read .*sub"):
+    with refuses("file-not-readable") as refused:
         read_profile(tmp_path)
+    assert "sub" in refused.value.where
 
 
 REGISTERS = {"registers per thread": 32}

@@ -173,7 +173,7 @@ def test_lines_are_counted_over_fields_that_span_them(tmp_path: Path) -> None:
 def test_problems_come_together_but_not_without_end(tmp_path: Path) -> None:
     with pytest.raises(Refused) as caught:
         read(tmp_path, HEADER + "mm,M=1,x\n" * 25)
-    assert caught.value.message == "the result file has 25 problems"
+    assert caught.value.code == "results-have-problems"
     lines = caught.value.found.splitlines()
     assert (len(lines), lines[-1]) == (11, "and 15 more")
 

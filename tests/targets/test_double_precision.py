@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from expctl.domain.errors import Refused
 from expctl.inspection.device_compiler import Options, compile_source, wheel_flags
+from tests.refusals import refuses
 
 pytest.importorskip("ziglang", reason="the ziglang wheel (extra `cpu`) is not installed")
 
@@ -42,7 +42,7 @@ NARROWED = {
 
 @pytest.mark.parametrize("statement", ["d[i] = std::exp(d[i]);", "d[i] = tan(d[i]);"])
 def test_what_needs_a_library_is_refused_with_its_line(tmp_path: Path, statement: str) -> None:
-    with pytest.raises(Refused, match="does not compile") as refusal:
+    with refuses("does-not-compile") as refusal:
         assembly(tmp_path, statement)
     assert re.search(rf"k\.hip:3:\d+: error: .*({named(statement)})", refusal.value.found)
 

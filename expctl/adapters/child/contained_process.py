@@ -20,7 +20,7 @@ from expctl.domain.text import plain_text
 from expctl.launcher.disk_use import LOOK_EVERY_S, DiskWatch
 from expctl.launcher.launch import LOG_BYTES_MAX, MARK, ChildLimits, Launch
 from expctl.launcher.removal import empty
-from expctl.launcher.running import Running, Unkillable, become_subreaper
+from expctl.launcher.running import GRACE_S, KILL_WAIT_S, Running, Unkillable, become_subreaper
 from expctl.launcher.survivors import end_survivors
 
 __all__ = [
@@ -74,7 +74,7 @@ def _not_through_a_link(path: str, flags: int) -> int:
 class Child:
     """A running child, used as a context manager: on exit all its descendants are dead, or Unkillable is raised."""
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: Launch, *, grace_s: tuple[float, float] = GRACE_S, kill_wait_s: float = KILL_WAIT_S) -> None:
         reading, writing = os.pipe()
         launch.log.parent.mkdir(parents=True, exist_ok=True)
         for folder in launch.limits.scratch if launch.limits is not None else ():
@@ -83,7 +83,9 @@ class Child:
         told = replace(launch, environment={**launch.environment, RESULT_FD: str(writing)})
         try:
             with open(launch.log, "ab", opener=_not_through_a_link) as log, _opened(launch.input) as given:
-                self._running = Running(told, stdin=given, stdout=log, pass_fds=(writing,))
+                self._running = Running(
+                    told, stdin=given, stdout=log, pass_fds=(writing,), grace_s=grace_s, kill_wait_s=kill_wait_s
+                )
         except BaseException:
             os.close(reading)
             raise

@@ -94,6 +94,7 @@ def _damaged(where: str, problems: list[str]) -> Refused:
     file = where.split(",")[0]
     return Refused(
         f"{where} is damaged",
+        code="file-damaged",
         found="\n".join(problems[:10]),
         where=where,
         hint=f"git log -- {file} shows its history; git checkout COMMIT -- {file} brings one back, to be committed",

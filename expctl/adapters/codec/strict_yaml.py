@@ -89,6 +89,7 @@ def _text(text: str, line: int, where: str) -> str:
 def _refusal(where: str, problems: list[str]) -> Refused:
     return Refused(
         f"{where} has {len(problems)} problem{'s' if len(problems) > 1 else ''}",
+        code="file-has-problems",
         found="\n".join(problems),
         where=where,
         hint=f"edit {where} and commit it",

@@ -115,7 +115,11 @@ def run_git(
         )
     except FileNotFoundError as error:
         raise Refused(
-            "git is not installed", expected="git on PATH", found="none", hint="install git, then try again"
+            "git is not installed",
+            code="git-not-installed",
+            expected="git on PATH",
+            found="none",
+            hint="install git, then try again",
         ) from error
     if answer.returncode in accepted and not answer.stderr:
         return answer
@@ -126,6 +130,7 @@ def run_git(
     if answer.returncode not in accepted:
         raise Refused(
             "git can't read this repository",
+            code="git-cannot-read",
             expected=f"git {arguments[0]} to answer",
             found=stderr.splitlines()[0] if stderr else f"exit status {answer.returncode}",
             where=str(cwd),

@@ -40,14 +40,17 @@ def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None
     else:
         what, found = "git could not do its work", f"it was killed by signal {signal}"
         mend = "see what ended it (`dmesg` names the kernel's killer)"
-    return MachineTrouble(what, expected=f"git {command} to end by itself", found=found, hint=f"{mend}, then {AGAIN}")
+    return MachineTrouble(
+        what, code="git-stopped", expected=f"git {command} to end by itself", found=found, hint=f"{mend}, then {AGAIN}"
+    )
 
 
-def gave_up(command: str, stderr: str, where: str) -> MachineTrouble:
+def gave_up(command: str, stderr: str, where: str, *, room_min: int = ROOM_MIN) -> MachineTrouble:
     """Return the error for a command that can't fail in a sound repository on a sound disk, but did, e.g. for a full disk."""
-    is_full = NO_FILE.search(stderr) is not None or _room(where) < ROOM_MIN
+    is_full = NO_FILE.search(stderr) is not None or _room(where) < room_min
     return MachineTrouble(
         f"git could not do its work{': the disk may be full' if is_full else ''}",
+        code="git-gave-up",
         expected=f"git {command} to end well",
         found=stderr.splitlines()[0] if stderr else "no message",
         where=where,

@@ -97,6 +97,7 @@ def misses_an_object(stderr: str, where: str) -> Refused:
     """Return the error for git's message that an object is missing which existed before the command."""
     return Refused(
         "git misses an object that was there",
+        code="git-object-missing",
         expected="the objects that this command has just made",
         found=stderr.splitlines()[0] if stderr else "no message",
         where=where,

@@ -136,6 +136,7 @@ class Publication:
         if where is not None:
             raise Refused(
                 f"{branch} is checked out in another worktree",
+                code="branch-in-another-worktree",
                 expected="to be run where the branch is checked out",
                 found=where,
                 hint=f"cd {where} and run the same command again" if Path(where).exists() else "git worktree prune",
@@ -147,6 +148,7 @@ class Publication:
                     if (admin / name / "head-name").read_text().strip() == f"refs/heads/{branch}":
                         raise Refused(
                             f"a rebase of {branch} is under way",
+                            code="rebase-under-way",
                             expected="a branch that stays where it is moved to",
                             found=str(admin / name),
                             hint="finish or abort it, then run the same command again: nothing measured is lost",
@@ -158,6 +160,7 @@ class Publication:
         if status and self._ws.ref(name) == old and self._ws.ref(new):
             raise Refused(
                 f"git does not move {branch}",
+                code="branch-cannot-move",
                 expected="a branch that can be written",
                 found=stderr.splitlines()[0] if stderr else f"exit status {status}",
                 where=str(self._ws.root),
@@ -179,6 +182,7 @@ class Publication:
                 if time.monotonic() > deadline:
                     raise Busy(
                         "another git command holds the index",
+                        code="index-locked",
                         expected="no index.lock",
                         found=f"{self._lock} for more than {self._lock_wait_s:g} s",
                         hint="let it finish; if nothing runs, remove that file; then run the same command again",
@@ -198,6 +202,7 @@ class Publication:
         if status:
             raise Refused(
                 "a local change is in the way of the result",
+                code="local-change-in-the-way",
                 expected="the files of the experiment as they are in the baseline",
                 found=stderr.splitlines()[0] if stderr else "git read-tree refused",
                 where=str(self._ws.root),
@@ -246,6 +251,7 @@ class Publication:
         if not self._lock_is_ours():
             raise Busy(
                 "somebody removed the index.lock of this run",
+                code="index-lock-removed",
                 expected=f"{self._lock} to stay until the files have followed the branch",
                 found="another one" if self._lock.exists() else "none",
                 hint="run the same command again: it goes on from there, and nothing measured is lost",
@@ -291,6 +297,7 @@ class Publication:
             first = f"rm {self._lock} && " if self._lock_is_ours() else ""
             raise Refused(
                 "this work tree has no index",
+                code="index-missing",
                 expected=str(self._index),
                 found="no such file",
                 where=str(self._ws.root),

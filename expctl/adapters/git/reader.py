@@ -61,6 +61,7 @@ def locate(start: Path) -> Place:
 def _line_end(start: Path) -> Refused:
     return Refused(
         "the path of this repository has a line end in it",
+        code="path-has-line-end",
         expected="a path of one line: git tells paths by lines",
         found=repr(str(start)),
         hint="rename that folder, or clone the repository elsewhere",
@@ -71,6 +72,7 @@ def _no_repository(start: Path, stderr: str) -> Refused:
     if "dubious ownership" in stderr:
         return Refused(
             "git does not trust this repository, because somebody else owns it",
+            code="repository-not-trusted",
             expected="a repository of your own, or one named in safe.directory",
             found=stderr.splitlines()[0],
             where=str(start),
@@ -78,6 +80,7 @@ def _no_repository(start: Path, stderr: str) -> Refused:
         )
     return Refused(
         "this is not a git repository with a work tree",
+        code="not-a-repository",
         expected="a folder inside a git repository",
         found=stderr.splitlines()[0] if stderr else "a bare repository",
         where=str(start),
@@ -103,6 +106,7 @@ class GitReader:
         if answer.returncode:
             raise Refused(
                 "this repository has no commit yet",
+                code="no-commit-yet",
                 expected="a baseline to measure against",
                 found="no commits",
                 where=str(self.place.root),

@@ -126,6 +126,7 @@ class WorkTreeFiles:
             if found:
                 raise Refused(
                     "a local change is in the way of the result",
+                    code="local-change-in-the-way",
                     expected="files that can be exchanged for those of the experiment",
                     found=found,
                     where=str(self._ws.root / change.path),

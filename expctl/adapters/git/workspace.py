@@ -44,6 +44,7 @@ class GitWorkspace(GitPlumbing):
         if not commit:
             raise Refused(
                 f"the branch {branch} is gone",
+                code="branch-gone",
                 expected="the branch on which the run began",
                 found="no such branch",
                 where=str(self.root),

@@ -69,7 +69,9 @@ class Reduction(Struct, frozen=True, kw_only=True):
         name, where = folder[0], f"{EXPERIMENTS}/{folder[0]}"
         record = record_of(text, where=f"{where}/record.json")
         if record.id != name:
-            raise Refused(f"{where}/record.json names {record.id}", where=where, hint="restore it from git")
+            raise Refused(
+                f"{where}/record.json names {record.id}", code="record-names-another", where=where, hint="restore it from git"
+            )
         rule = record.rule
         codes = [made.code for made in record.artifacts.get(Side.CANDIDATE, {}).values()]
         digest = summary_of(record)

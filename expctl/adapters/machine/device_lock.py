@@ -178,6 +178,7 @@ class MachineLock:
         alone = operation == fcntl.LOCK_SH or any(each.is_alone for each in others)
         return Busy(
             "another expctl is measuring on this machine" if alone else "another expctl builds or tests on this machine",
+            code="machine-in-use",
             expected="the machine's lock",
             found=f"held by {', '.join(names) or 'a process that cannot be seen from here'}",
             where=str(self.path),
@@ -187,6 +188,7 @@ class MachineLock:
     def _refused(self, found: str) -> Refused:
         return Refused(
             "the machine's lock cannot be opened",
+            code="machine-lock-cannot-open",
             expected="a plain file of ours that everybody may open, in a folder that exists",
             found=found,
             where=str(self.path),

@@ -101,6 +101,7 @@ class MachineGate:
             if foreign and now > started + wait_s:
                 raise Busy(
                     "the machine is not quiet",
+                    code="machine-not-quiet",
                     expected=f"no foreign work for {self._rule.quiet_s:g} s",
                     found="\n".join(sentence(each) for each in foreign),
                     hint="let it finish, then run the same command again; `expctl gate` shows what blocks",

@@ -52,10 +52,10 @@ class Unwatched:
 class LaunchWatch:
     """Polls `sensors`, those of the target that is measured. `wait` returns once the machine is quiet, or raises Busy."""
 
-    def __init__(self, new_processes: NewProcesses, wait: Callable[[], object]) -> None:
+    def __init__(self, new_processes: NewProcesses, wait: Callable[[], object], *, patience_s: float = PATIENCE_S) -> None:
         self.sensors: Sequence[Sensor] = ()
         self.looked_s = self.spent_s = 0.0
-        self._new_processes, self._wait = new_processes, wait
+        self._new_processes, self._wait, self._patience_s = new_processes, wait, patience_s
         self._seen: dict[str, Foreign] = {}
         self._is_disturbed = False
 
@@ -78,7 +78,7 @@ class LaunchWatch:
         try:
             yield
         finally:
-            self._note(thread.end())
+            self._note(thread.end(self._patience_s))
             self.looked_s += time.monotonic() - started_s
             self.spent_s += thread.spent_s
             for sensor in sensors:
@@ -123,10 +123,10 @@ class _Thread(threading.Thread):
         except BaseException as error:  # noqa: BLE001  raised again where the launch ends
             self._error = error
 
-    def end(self) -> Sequence[Foreign]:
-        """Stop the thread; return the foreign work it saw. A sensor that hangs is reported as foreign work too."""
+    def end(self, patience_s: float) -> Sequence[Foreign]:
+        """Stop the thread, waiting at most `patience_s`; return the foreign work it saw. A sensor that hangs counts as such."""
         self._over.set()
-        self.join(PATIENCE_S)
+        self.join(patience_s)
         if self._error is not None:
             raise self._error
         if self.is_alive():

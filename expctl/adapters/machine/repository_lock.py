@@ -38,6 +38,7 @@ class RepositoryLock:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise Refused(
                     "the repository's lock cannot be held",
+                    code="repository-lock-not-a-file",
                     expected="a plain file",
                     found="something else",
                     where=str(self.path),
@@ -48,6 +49,7 @@ class RepositoryLock:
             except BlockingIOError:
                 raise Busy(
                     "another expctl is running in this repository",
+                    code="repository-in-use",
                     expected="nobody",
                     found=describe_holder(self.path),
                     where=str(self.path),

@@ -29,10 +29,10 @@ def uninterrupted() -> Iterator[None]:
 class Interruption:
     """Installs the signal handlers during a `with` block. `then` ends the message of an abort, which raises Interrupted."""
 
-    def __init__(self, then: str = "expctl run goes on from the last whole step") -> None:
-        self._then = then
+    def __init__(self, then: str = "expctl run goes on from the last whole step", *, again_s: float = AGAIN_S) -> None:
+        self._then, self._again_s = then, again_s
         self._asked = False
-        self._aborted_s = -AGAIN_S
+        self._aborted_s = -again_s
         self._left = False
         self._hook = sys.unraisablehook
         self._before: dict[signal.Signals, Any] = {}
@@ -62,7 +62,7 @@ class Interruption:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  the signature of a handler
         now_s = time.monotonic()
-        if now_s - self._aborted_s < AGAIN_S:
+        if now_s - self._aborted_s < self._again_s:
             return
         if number == signal.SIGINT and not self._asked and not self._left:
             self._asked = True

@@ -150,6 +150,7 @@ def _check_words(proposal: Proposal) -> None:
     if faults:
         raise Refused(
             f"{proposal.id} has words that can't be seen",
+            code="words-not-visible",
             expected="plain text",
             found="\n".join(faults),
             where=f"experiments/{proposal.id}/experiment.yaml",
@@ -160,6 +161,7 @@ def _check_words(proposal: Proposal) -> None:
 def _misplaced(found: str, name: str = "") -> Refused:
     return Refused(
         "the proposer did not leave one proposal",
+        code="proposer-left-no-proposal",
         expected=LAYOUT,
         found=found,
         where=f"experiments/{name}" if name else "experiments",

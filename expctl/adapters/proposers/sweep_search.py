@@ -36,6 +36,7 @@ class OptunaSearch:
         except ModuleNotFoundError as error:
             raise Refused(
                 "the sweep asks for Optuna, and it is not installed",
+                code="optuna-not-installed",
                 expected="the extra `sweep` of expctl, or sampler: grid",
                 found=f"no module {error.name}",
                 where="protocol.yaml, proposer.sweep.sampler",

@@ -71,6 +71,7 @@ def state_folder() -> Path | None:
 def _unwritable(found: str, where: str) -> Refused:
     return Refused(
         "the calibration cannot be kept",
+        code="calibration-cannot-be-kept",
         expected="a folder that may be written",
         found=found,
         where=where,

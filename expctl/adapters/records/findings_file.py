@@ -28,7 +28,13 @@ def findings_of(text: bytes, *, where: str) -> tuple[Finding, ...]:
     found = load(text, FindingsFile, where=where).findings
     faults = file_faults(found)
     if faults:
-        raise Refused(f"{where} contradicts itself", found="\n".join(faults), where=where, hint=f"edit {where} and commit it")
+        raise Refused(
+            f"{where} contradicts itself",
+            code="file-contradicts-itself",
+            found="\n".join(faults),
+            where=where,
+            hint=f"edit {where} and commit it",
+        )
     return numbered(found)
 
 
@@ -106,6 +112,7 @@ def _checked(text: str, wanted: tuple[Finding, ...]) -> bytes:
     if not same:
         raise Refused(
             "experiments/findings.yaml has a form that cannot be edited by a command",
+            code="findings-form-not-editable",
             expected="a list of mappings in block style under `findings:`, and nothing after it",
             found="another layout",
             where="experiments/findings.yaml",

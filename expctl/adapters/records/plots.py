@@ -72,6 +72,7 @@ class Pictures:
         if benchmark is None:
             raise Refused(
                 f"protocol.yaml of the baseline has no benchmark of {target}",
+                code="no-benchmark-in-baseline",
                 where=f"commit {base[:10]}",
                 hint="git log -- protocol.yaml shows its history",
             )
@@ -82,6 +83,7 @@ def _check_drawable(samples: Sequence[Sample], caption: Caption) -> None:
     if not round_effects(samples):
         raise Refused(
             f"{caption.id} has no rounds to draw",
+            code="no-rounds-to-draw",
             expected="an experiment that was measured here",
             found=f"{caption.outcome}: {caption.reason}" if caption.reason else "nothing measured yet",
             hint=f"expctl show {caption.id}",

@@ -77,7 +77,13 @@ def proposal_of(text: bytes, folder: str) -> Proposal:
         faults.append(f"prediction.gain_percent: expected the lower end first, found {list(gain)}")
     faults += [f"forbids: {fault}" for pattern in proposal.forbids if (fault := pattern_fault(pattern))]
     if faults:
-        raise Refused(f"{where} contradicts itself", found="\n".join(faults), where=where, hint=f"edit {where} and commit it")
+        raise Refused(
+            f"{where} contradicts itself",
+            code="file-contradicts-itself",
+            found="\n".join(faults),
+            where=where,
+            hint=f"edit {where} and commit it",
+        )
     return proposal
 
 

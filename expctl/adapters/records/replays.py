@@ -53,6 +53,7 @@ class Replays:
         if record is None or record.origin is Origin.IMPORTED:
             raise Refused(
                 f"{experiment} has no samples to replay",
+                code="no-samples-to-replay",
                 expected="an experiment that was measured here",
                 found="it was imported" if record else "no record",
                 hint="expctl replay --all replays what can be",

@@ -61,6 +61,7 @@ class GitLibrary:
         if text is None:
             raise Refused(
                 "this repository has no protocol",
+                code="protocol-missing",
                 expected=f"{PROTOCOL} committed at the top",
                 found="none in the baseline commit",
                 where=f"{self._git.place.root} at {commit[:10]}",
@@ -127,6 +128,7 @@ class GitLibrary:
             on_disk = (self._git.place.root / folder / missing).exists()
             raise Refused(
                 f"{experiment} is not a committed proposal",
+                code="proposal-missing",
                 expected=f"{folder}/{missing} in the baseline commit",
                 found="it is on disk but not committed" if on_disk else "no such file",
                 where=f"{folder} at {commit[:10]}",
@@ -137,6 +139,7 @@ class GitLibrary:
         if fault := no_diff(patch):
             raise Refused(
                 f"{experiment} has no change to measure",
+                code="proposal-has-no-patch",
                 expected="a unified diff, in a plain file",
                 found=fault,
                 where=f"{folder}/change.patch at {commit[:10]}",
@@ -183,6 +186,7 @@ class GitLibrary:
             found = f"not UTF-8, byte {error.start}"
         raise Refused(
             "the template of the ledger can't be read",
+            code="ledger-template-unreadable",
             expected=f"{path} as a text file in the commit, as `ledger.template` in {PROTOCOL} says",
             found=found,
             where=f"{PROTOCOL}, line {_line_of(self._git.read_file(commit, PROTOCOL) or b'', 'template:')}",
@@ -309,6 +313,7 @@ class GitLibrary:
         if text is None:
             raise Refused(
                 f"the probe of {proposal.id} is not there",
+                code="probe-missing",
                 expected=f"{path} in the baseline commit, or the snippet itself",
                 found="no such file",
                 where=f"{folder}/experiment.yaml, probe.source",
@@ -320,7 +325,9 @@ class GitLibrary:
 def _record_in(folder: str, text: bytes) -> Record:
     record = record_of(text, where=f"{folder}/record.json")
     if record.id != PurePosixPath(folder).name:
-        raise Refused(f"{folder}/record.json names {record.id}", where=folder, hint="restore it from git")
+        raise Refused(
+            f"{folder}/record.json names {record.id}", code="record-names-another", where=folder, hint="restore it from git"
+        )
     return record
 
 
@@ -336,7 +343,13 @@ def _protocol_of(where: str, text: bytes) -> Protocol:
     protocol = load(text, Protocol, where=where)
     faults = inconsistencies(protocol)
     if faults:
-        raise Refused(f"{where} contradicts itself", found="\n".join(faults), where=where, hint=f"edit {where} and commit it")
+        raise Refused(
+            f"{where} contradicts itself",
+            code="file-contradicts-itself",
+            found="\n".join(faults),
+            where=where,
+            hint=f"edit {where} and commit it",
+        )
     return protocol
 
 

@@ -140,6 +140,7 @@ def _check_whole(files: tuple[FileDiff, ...]) -> None:
     if faults:
         raise Refused(
             "this patch is one that git takes nowhere",
+            code="patch-not-whole",
             expected="a unified diff, whole, of files inside the repository",
             found="\n".join(one_line(fault) for fault in faults[:FAULTS_MAX]),
             where="the patch",

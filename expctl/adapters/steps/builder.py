@@ -35,13 +35,21 @@ class Builder:
     """
 
     def __init__(
-        self, recipes: Mapping[Toolchain, Recipe], *, state: Path, environment: Environment, mark: str, machine: str
+        self,
+        recipes: Mapping[Toolchain, Recipe],
+        *,
+        state: Path,
+        environment: Environment,
+        mark: str,
+        machine: str,
+        space_least_bytes: int = SPACE_LEAST_BYTES,
     ) -> None:
         self._recipes = recipes
         self._state = state
         self._environment = environment
         self._mark = mark
         self._machine = machine
+        self._space_least_bytes = space_least_bytes
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
         """Return the toolchain's versions, or Unavailable if the toolchain, an executable or a device is missing."""
@@ -73,7 +81,7 @@ class Builder:
         failed = self._run_all(recipe, target, tree, out)
         made = out / target.build.artifact
         if failed is not None or not made.is_file():
-            check_space(self._state)
+            check_space(self._state, self._space_least_bytes)
         if failed is not None:
             return failed
         if not made.is_file() or made.is_symlink():
@@ -119,6 +127,7 @@ class Builder:
             except Unkillable as error:
                 raise Busy(
                     "a process of the build can't be killed",
+                    code="build-cannot-be-killed",
                     expected="nothing of ours beside a measurement",
                     found=str(error),
                     hint="state D waits for a device or a file system: mend that, or start the machine again; then run again",

@@ -176,6 +176,7 @@ class Rounds:
 def _not_quiet(taints: Sequence[str]) -> Busy:
     return Busy(
         "the machine does not stay quiet",
+        code="machine-stays-noisy",
         expected=f"one of {LAUNCHES_MOST} launches without foreign work",
         found=", ".join(taints),
         hint="let it finish, then run the same command again; `expctl gate` shows what blocks",

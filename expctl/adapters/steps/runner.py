@@ -49,12 +49,14 @@ class StepRunner:
         experiment: str,
         broken: Callable[[Path], Sequence[str]] = lambda _: (),
         watch: Watch | None = None,
+        end_wait_s: float = END_WAIT_S,
     ) -> None:
         self._environment = environment
         self._scratch = scratch
         self._mark = mark
         self._experiment = experiment
         self._broken = broken
+        self._end_wait_s = end_wait_s
         self._rooms: set[Path] = set()
         self._rounds = Rounds(self._start, self._log("benchmark"), watch)
 
@@ -83,9 +85,9 @@ class StepRunner:
                     if said.get("event") == "end":
                         report = _test_end(said, cases, failed, worst)
                         try:
-                            status = _ended(child)
+                            status = _ended(child, self._end_wait_s)
                         except TimedOut:
-                            return Failed(reason=_held_open(child), died=True)
+                            return Failed(reason=_held_open(child, self._end_wait_s), died=True)
                         if isinstance(report, TestReport) and status:
                             return Failed(reason=f"the test said it passed and then {child.fate()}", died=True)
                         return report
@@ -227,20 +229,20 @@ class StepRunner:
         return self._scratch / f"{step}.log"
 
 
-def _ended(child: Child) -> int:
+def _ended(child: Child, wait_s: float) -> int:
     """Wait for the exit status after an `end`. Raises Unexpected for another line, TimedOut if the channel stays open."""
-    for line in child.lines(time.monotonic() + END_WAIT_S):
+    for line in child.lines(time.monotonic() + wait_s):
         raise Unexpected(one_line(line, 60))
-    return child.wait(time.monotonic() + END_WAIT_S)
+    return child.wait(time.monotonic() + wait_s)
 
 
-def _held_open(child: Child) -> str:
+def _held_open(child: Child, waited_s: float) -> str:
     """Return why a step goes on after its `end`: it didn't exit, or a descendant holds the channel open."""
     try:
         child.wait(time.monotonic())
     except TimedOut:
-        return f"the test said its end and did not exit within {END_WAIT_S:g} s"
-    return f"the test ended, but something that it started kept the result channel open for {END_WAIT_S:g} s"
+        return f"the test said its end and did not exit within {waited_s:g} s"
+    return f"the test ended, but something that it started kept the result channel open for {waited_s:g} s"
 
 
 def _fact(said: Mapping[str, Any]) -> Fact:

@@ -29,6 +29,7 @@ def decode(
     if reading is None:
         raise Refused(
             "this is no Tensile kernel name",
+            code="not-a-kernel-name",
             expected="Cijk_Ailk_Bljk_HHS_BH_MT128x128x32_..., with a problem (Cijk_A..._B...) or a macro tile (MT...)",
             found=one_line(name, 200),
             hint="copy the whole name from the profile, in quotes",
@@ -49,9 +50,14 @@ def _recorded(path: Path) -> dict[str, object]:
     try:
         found = parse_json(text.decode())
     except ValueError as error:
-        raise Refused("the record is not JSON", expected="one object", found=str(error), where=str(path)) from error
+        raise Refused(
+            "the record is not JSON", code="tuning-record-not-json", expected="one object", found=str(error), where=str(path)
+        ) from error
     if not isinstance(found, dict):
         raise Refused(
-            "the record is no object", expected='{"PrefetchGlobalRead": 1, ...}', found=text[:60].decode(errors="replace")
+            "the record is no object",
+            code="tuning-record-not-an-object",
+            expected='{"PrefetchGlobalRead": 1, ...}',
+            found=text[:60].decode(errors="replace"),
         )
     return found

@@ -35,7 +35,9 @@ def diff(
     mine, its = read_profile(before, arch=device), read_profile(after, arch=device)
     sides = [tuple(each for each in with_occupancy(profile) if chosen.search(each.name)) for profile in (mine, its)]
     if not any(sides):
-        raise Misused("no kernel is left to compare", expected="one with this in its name", found=kernel)
+        raise Misused(
+            "no kernel is left to compare", code="no-kernel-to-compare", expected="one with this in its name", found=kernel
+        )
     found = compare_runs(*sides, incomparable=why_incomparable(mine, its))
     if as_json:
         print_json(diff_data(mine, its, found))

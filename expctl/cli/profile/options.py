@@ -16,7 +16,7 @@ def profile_path(text: str) -> Path:
     from expctl.domain.errors import Misused
 
     if not text:
-        raise Misused("no profile is named", expected="a file or a folder", found="an empty word")
+        raise Misused("no profile is named", code="no-profile-named", expected="a file or a folder", found="an empty word")
     return Path(text)
 
 
@@ -27,7 +27,12 @@ def expression(text: str, option: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
-        raise Misused("this is no regular expression", expected=f"one for {option}", found=f"{text}: {error}") from error
+        raise Misused(
+            "this is no regular expression",
+            code="not-a-regular-expression",
+            expected=f"one for {option}",
+            found=f"{text}: {error}",
+        ) from error
 
 
 def gpu(text: str) -> str:
@@ -36,7 +41,9 @@ def gpu(text: str) -> str:
     from expctl.gpu.targets import is_target
 
     if text and not is_target(text):
-        raise Misused("this is no GPU", expected="its architecture for --arch: gfx1151, gfx90a, sm_90, ...", found=text)
+        raise Misused(
+            "this is no GPU", code="not-a-gpu", expected="its architecture for --arch: gfx1151, gfx90a, sm_90, ...", found=text
+        )
     return text
 
 
@@ -47,10 +54,15 @@ def problem_of(size: str, types: str, moves: list[str], clock: float | None, ban
 
     kinds = tuple(types.split(",")) if types else ("f16", "f16", "f16")
     if len(kinds) != 3 or any(each not in TYPES for each in kinds):
-        raise Misused("these are no number types", expected=f"three of {', '.join(TYPES)} for A, B and C", found=types)
+        raise Misused(
+            "these are no number types",
+            code="not-number-types",
+            expected=f"three of {', '.join(TYPES)} for A, B and C",
+            found=types,
+        )
     for option, value in (("--clock", clock), ("--bandwidth", bandwidth)):
         if value is not None and not math.isfinite(value):
-            raise Misused(f"{option} is no number", expected="a number", found=str(value))
+            raise Misused(f"{option} is no number", code="option-not-a-number", expected="a number", found=str(value))
     return Problem(
         size=_size(size),
         types=(kinds[0], kinds[1], kinds[2]),
@@ -66,7 +78,12 @@ def _moved(text: str) -> tuple[re.Pattern[str], int]:
 
     name, _, count = text.rpartition("=")
     if not name or not (count.isascii() and count.isdigit() and len(count) < 20):
-        raise Misused("these are no bytes of a kernel", expected="REGEX=BYTES, such as to_copy=201326592", found=text)
+        raise Misused(
+            "these are no bytes of a kernel",
+            code="not-bytes-of-a-kernel",
+            expected="REGEX=BYTES, such as to_copy=201326592",
+            found=text,
+        )
     return expression(name, "--moves"), int(count)
 
 
@@ -81,6 +98,7 @@ def _size(text: str) -> tuple[int, int, int] | None:
     if len(parts) != 3 or not all(part.isascii() and part.isdigit() and 0 < len(part) < 20 and int(part) > 0 for part in parts):
         raise Misused(
             "this is no problem size",
+            code="not-a-problem-size",
             expected="M,N,K or one number for a cube",
             found=text,
             hint="--size 8192,8192,8192",

@@ -53,9 +53,14 @@ def show(
     from expctl.profiles.views.terminal import EXPLAINED, profile_lines
 
     if as_json and as_csv:
-        raise Misused("JSON or CSV?", expected="--json or --csv", found="both")
+        raise Misused("JSON or CSV?", code="json-or-csv", expected="--json or --csv", found="both")
     if plot is not None and plot.suffix.lower().removeprefix(".") not in PICTURES:
-        raise Misused("this is not a picture that can be drawn", expected="a file that ends in .png or .svg", found=str(plot))
+        raise Misused(
+            "this is not a picture that can be drawn",
+            code="not-a-picture-file",
+            expected="a file that ends in .png or .svg",
+            found=str(plot),
+        )
     problem = problem_of(size, types, moves or [], clock, bandwidth)
     chosen = _filter(kernel, kind)
     found = read_profile(path, arch=gpu(arch))
@@ -63,6 +68,7 @@ def show(
     if found.kernels and not kernels:
         raise Misused(
             "no kernel is left",
+            code="no-kernel-left",
             expected="a name or class that is there",
             found=f"{kernel or kind}, among {len(found.kernels)} kernels",
             hint="expctl profile show PATH lists them",
@@ -90,7 +96,12 @@ def _filter(kernel: str, kind: str) -> "_KernelFilter":
     pattern = expression(kernel, "--kernel")
     classes = {each.value.lower(): each for each in KernelClass}
     if kind and kind.lower() not in classes:
-        raise Misused("there is no such class", expected=", ".join(each.value for each in KernelClass), found=kind)
+        raise Misused(
+            "there is no such class",
+            code="unknown-kernel-class",
+            expected=", ".join(each.value for each in KernelClass),
+            found=kind,
+        )
     return _KernelFilter(pattern, classes[kind.lower()].value if kind else "")
 
 
@@ -121,10 +132,17 @@ def _draw(analysis: "Analysis", plot: Path, title: str) -> None:
     except ModuleNotFoundError as error:
         raise Refused(
             "matplotlib draws picture files, and it is not installed",
+            code="matplotlib-not-installed",
             expected="the extra `plot` of expctl",
             found=f"no module {error.name}",
             hint="pip install 'expctl[plot]'",
         ) from error
     except OSError as error:
-        raise Refused(f"cannot write {plot}", found=str(error.strerror), where=str(plot), hint="name another file") from error
+        raise Refused(
+            f"cannot write {plot}",
+            code="file-not-writable",
+            found=str(error.strerror),
+            where=str(plot),
+            hint="name another file",
+        ) from error
     print(f"drawn in {plot}", file=sys.stderr)

@@ -41,6 +41,7 @@ def by_id(findings: Sequence[Finding], wanted: str) -> Finding:
     known = [each.id for each in numbered(findings)]
     raise Refused(
         f"there is no finding {one_line(wanted, 40)}",
+        code="finding-unknown",
         expected=f"one of {known[0]} to {known[-1]}" if known else "a finding that was added before",
         found=one_line(wanted, 40),
         hint="expctl finding list",

@@ -93,6 +93,7 @@ def check_id(text: str) -> str:
     if not ID_PATTERN.fullmatch(text):
         raise Misused(
             "this is not an experiment id",
+            code="not-an-experiment-id",
             expected="P and a number of at most 9 digits, then at most one small letter and one part like -A2: P15, P8b, P6-A",
             found=repr(text[:60]),
             hint="expctl status lists the experiments",

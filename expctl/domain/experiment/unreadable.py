@@ -24,6 +24,7 @@ class Unreadable(Struct, frozen=True, kw_only=True):
         """What is said to who wants it all the same."""
         return Refused(
             f"{self.id} is malformed",
+            code="proposal-malformed",
             expected="a proposal that can be read",
             found="\n".join(self.problems),
             where=self.where,

@@ -38,6 +38,7 @@ def explained(error: OSError, what: str = "expctl can't go on", then: str = AGAI
     why, way_out = WAYS_OUT[error.errno]
     return MachineTrouble(
         f"{what}: {why}",
+        code="machine-trouble",
         expected="to read and write builds, journals and records",
         found=error.strerror or "",
         where=str(error.filename or ""),

@@ -48,6 +48,7 @@ class Refusal(Struct, frozen=True, kw_only=True):
     """Why a proposal was not taken, in the words of the refusal. The proposer is told on its next call."""
 
     id: str
+    code: str
     refused: str
     expected: str = ""
     found: str = ""

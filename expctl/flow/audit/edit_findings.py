@@ -37,6 +37,7 @@ def add(
     if not words or len(words) > TEXT_MAX:
         raise Refused(
             "this is not a finding",
+            code="finding-length",
             expected=f"a sentence of 1 to {TEXT_MAX} characters",
             found=f"{len(words)} characters",
             hint="expctl finding add 'what was learned' --kind measured --evidence P16",
@@ -85,6 +86,7 @@ def _mark(context: Context, editor: FindingsEditor, finding: str, by: str, verb:
         if before:
             raise Refused(
                 f"{finding} is marked already",
+                code="finding-marked-already",
                 expected="a finding that nothing supersedes or contradicts yet",
                 found=f"{'superseded' if supersedes else 'contradicted'} by {before}",
                 hint=f"expctl finding add 'what is known now' ..., then expctl finding {verb.lower()} {before} --by F?"
@@ -96,6 +98,7 @@ def _mark(context: Context, editor: FindingsEditor, finding: str, by: str, verb:
             if by == finding or (supersedes and leads_back(known, finding, by)):
                 raise Refused(
                     f"{finding} would supersede or contradict itself",
+                    code="finding-against-itself",
                     expected="another finding, whose own line does not lead back",
                     found=by,
                     hint="expctl finding list",
@@ -112,6 +115,7 @@ def _check_same(same: Finding, kind: EvidenceKind, evidence: tuple[str, ...]) ->
     if same.kind is not kind or not set(evidence) <= set(same.evidence):
         raise Refused(
             f"{same.id} says this already, on other evidence",
+            code="finding-said-already",
             expected=f"kind {same.kind}, evidence {', '.join(same.evidence) or 'none'}",
             found=f"kind {kind}, evidence {', '.join(evidence) or 'none'}",
             where="experiments/findings.yaml",
@@ -126,13 +130,18 @@ def _check_evidence(context: Context, head: str, evidence: tuple[str, ...], kind
     faults = unknown_evidence(evidence, concluded=concluded, commits=commits)
     if faults:
         raise Refused(
-            "this evidence leads nowhere", expected=WAY_OUT, found="\n".join(faults), hint="expctl status lists the experiments"
+            "this evidence leads nowhere",
+            code="evidence-leads-nowhere",
+            expected=WAY_OUT,
+            found="\n".join(faults),
+            hint="expctl status lists the experiments",
         )
     named = context.library.some_records(head, [link for link in evidence if ID_PATTERN.fullmatch(link)])
     measured = [record.id for record in named.values() if record.origin is Origin.MEASURED]
     if kind is EvidenceKind.MEASURED and not measured:
         raise Refused(
             "a measured finding needs a measurement",
+            code="evidence-not-measured",
             expected="--evidence with an experiment that expctl measured",
             found=", ".join(evidence) or "no evidence",
             hint="--evidence P16; or --kind imported, external or static, whichever it is",
@@ -150,6 +159,7 @@ def _check_since(context: Context, head: str, since: str) -> None:
     if not known:
         raise Refused(
             "nothing is known since then",
+            code="since-unknown",
             expected="an experiment that has a record, or a day up to today such as 2026-02-18",
             found=one_line(since, 40),
             where="--since",
@@ -166,6 +176,7 @@ def _publish(context: Context, head: str, contents: bytes, finding: Finding, fin
     if not context.workspace.publish(branch=branch, old=head, new=commit):
         raise Refused(
             f"{branch} moved meanwhile",
+            code="branch-moved",
             expected=f"{branch} at {head[:10]}",
             found=context.workspace.head()[:10],
             hint="run the same command again",

@@ -56,6 +56,7 @@ def record(context: Context, editor: FindingsEditor, found: Audit) -> Audit:
     if found.whole.objective is None:
         raise Refused(
             "nothing was measured that could be recorded",
+            code="audit-without-estimate",
             expected="an audit with an estimate",
             found=found.whole.note,
             hint="expctl audit says why",
@@ -77,6 +78,7 @@ def _epoch(comparator: Comparator) -> Epoch:
         why = "; ".join(str(change) for change in last.changes_to(ground)) if last else "nothing was measured there yet"
         raise Refused(
             f"the epoch of {comparator.target} has just begun: there is no stack to audit",
+            code="epoch-just-begun",
             expected="an experiment that was measured on the ground of today",
             found=why,
             hint="run an experiment first; figures of another epoch are never compared",
@@ -84,6 +86,7 @@ def _epoch(comparator: Comparator) -> Epoch:
     if not (context.workspace.is_commit(epoch.first.base) and context.workspace.is_ancestor(epoch.first.base, comparator.head)):
         raise Refused(
             f"HEAD does not follow from the first baseline of epoch {epoch.number}",
+            code="head-not-of-this-epoch",
             expected=f"{epoch.first.base[:10]}, the baseline of {epoch.first.id}, in the history of HEAD",
             found=f"HEAD at {comparator.head[:10]}",
             hint="git fetch --unshallow, or switch to the branch on which it was measured",
@@ -98,6 +101,7 @@ def _stack(comparator: Comparator, epoch: Epoch) -> tuple[KeptChange, ...]:
     if not layers:
         raise Refused(
             f"nothing has landed in epoch {epoch.number} of {comparator.target}",
+            code="nothing-landed",
             expected="a change of the scope since its first baseline",
             found=f"{', '.join(comparator.protocol.scope)} as in {epoch.first.base[:10]}",
             hint="expctl run P15: an audit needs a KEEP",

@@ -69,6 +69,7 @@ def _failed(answer: Failed) -> Refused:
     """The command gave up, or was given up."""
     return Refused(
         one_line(answer.reason, 500),
+        code="proposer-failed",
         expected="one proposal or none, and exit status 0 within timeout_s",
         found="a call that failed; nothing that it left was taken",
         where="protocol.yaml, proposer",
@@ -112,6 +113,7 @@ def _asked(
     if proposer is None:
         raise Refused(
             "nobody is there to propose",
+            code="no-proposer",
             expected="`proposer:` with argv or sweep",
             found="none",
             where="protocol.yaml",
@@ -142,6 +144,7 @@ def _check_untouched(context: Context, protocol: Protocol, head: str) -> None:
     if now != head and context.workspace.differs(head, now, watched):
         raise Refused(
             "the baseline was changed while the proposer worked",
+            code="baseline-changed",
             expected=f"{', '.join(watched)} as in {head[:10]}",
             found=f"HEAD at {now[:10]}",
             where=str(context.workspace.root),
@@ -154,6 +157,7 @@ def _refused(proposer_tools: ProposerTools, refusal: Refused, experiment: str = 
     proposer_tools.proposers.tell(
         Refusal(
             id=experiment,
+            code=refusal.code,
             refused=refusal.message,
             expected=refusal.expected,
             found=refusal.found,

@@ -26,6 +26,7 @@ def check_same_branch(context: Context, branch: str) -> None:
     if found != branch:
         raise Refused(
             "another branch was checked out meanwhile",
+            code="another-branch",
             expected=branch,
             found=found or f"a detached head at {context.workspace.head()[:10]}",
             where=str(context.workspace.root),

@@ -113,7 +113,11 @@ class _Journey:
         for each in entries:
             if each.state in states and (each.id, each.state) not in self.told:
                 self.told.add((each.id, each.state))
-                yield Skipped(id=each.id, state=each.state, refusal=Refused(f"{each.id} is {each.state}: {each.why}"))
+                yield Skipped(
+                    id=each.id,
+                    state=each.state,
+                    refusal=Refused(f"{each.id} is {each.state}: {each.why}", code="experiment-not-ready"),
+                )
 
     def run(self, experiment: str) -> Outcome | Skipped:
         """Run one. Raises Busy and Interrupted."""

@@ -68,6 +68,7 @@ def _text(context: Context, sweep: Sweep, head: str) -> str:
     except (UnicodeDecodeError, NotAConstant) as error:
         raise Refused(
             "the sweep does not fit its file",
+            code="sweep-does-not-fit",
             expected=f"{', '.join(names)}, each defined in one line",
             found="no such file" if contents is None else str(error),
             where=f"{sweep.file} at {head[:10]}",

@@ -56,6 +56,7 @@ def open_screen(context: Context, protocol: Protocol, sweep: Sweep, head: str, t
     if isinstance(made, Failed):
         raise Refused(
             f"{head[:10]} does not build for {name}",
+            code="baseline-does-not-build",
             expected="a baseline to screen against",
             found=made.reason,
             hint="mend the build and commit, then run the same command again",

@@ -103,6 +103,7 @@ def _build(context: Context, subject: _Subject) -> tuple[Path, Path]:
     if path is None:
         raise Refused(
             f"{subject.base[:10]} does not build for {name}",
+            code="baseline-does-not-build",
             expected="an artifact to measure against itself",
             found=made.reason if isinstance(made, Failed) else "the build's file is gone or was changed",
             hint="mend the build and commit, then run the same command again",
@@ -122,6 +123,7 @@ def _rounds(context: Context, subject: _Subject, artifact: Path, cwd: Path, roun
         if isinstance(found, Failed):
             raise Refused(
                 f"the benchmark of {subject.target} failed in round {number + 1}",
+                code="benchmark-failed",
                 expected="a harness that can measure the head commit",
                 found=found.reason,
                 hint="mend it (docs/HARNESS.md is its contract), commit, then run the same command again",
@@ -135,6 +137,7 @@ def _rounds(context: Context, subject: _Subject, artifact: Path, cwd: Path, roun
             why = ", ".join(sorted({taint for sample in samples for taint in sample.taints}))
             raise Busy(
                 "the machine is not quiet enough to be calibrated",
+                code="calibration-not-quiet",
                 expected="no foreign work in three of four rounds",
                 found=f"{tainted} of {number} rounds were tainted ({why})",
                 hint="let it finish, then run the same command again; `expctl gate` shows what blocks",

@@ -119,6 +119,7 @@ def _not_queued(inputs: LedgerInputs, experiment: str, entry: Entry | None) -> R
     found = withdrawn or (f"it ended in {digest.verdict}" if digest else "no such experiment")
     return Refused(
         f"{experiment} is not in the queue",
+        code="not-in-queue",
         expected="an experiment that waits",
         found=found,
         where=f"experiments/{experiment}",

@@ -30,6 +30,7 @@ def check_conditions(proposal: Proposal, protocol: Protocol) -> None:
     if faults:
         raise Refused(
             f"{proposal.id} depends on something that no result has",
+            code="dependency-unanswerable",
             expected="conditions such as P15, P15.verdict == REJECT or P15.build.vgpr <= 128",
             found="\n".join(faults),
             where=f"experiments/{proposal.id}/experiment.yaml, depends_on",
@@ -46,6 +47,7 @@ def check_circle(proposal: Proposal, waiting: Iterable[Proposal]) -> None:
             if other == proposal.id:
                 raise Refused(
                     f"{proposal.id} would wait in a circle",
+                    code="dependency-circle",
                     expected="conditions on experiments that don't wait for it",
                     found=" waits for ".join((*_way(found, name), proposal.id)),
                     where=f"experiments/{proposal.id}/experiment.yaml, depends_on",
@@ -74,6 +76,7 @@ def check_binding(queued: Queued) -> None:
     if ticket.content != queued.content:
         raise Refused(
             f"{name} is not what was queued under this id",
+            code="proposal-differs-from-queued",
             expected=f"the proposal that was queued on {ticket.base[:10]}: an id is bound to its content",
             found="another experiment.yaml or change.patch",
             where=f"experiments/{name}",
@@ -83,6 +86,7 @@ def check_binding(queued: Queued) -> None:
     if ticket.withdrawn:
         raise Refused(
             f"{name} was withdrawn",
+            code="proposal-withdrawn",
             expected="a proposal that waits",
             found=ticket.withdrawn,
             where=f"experiments/{name}/queued.json",
@@ -107,6 +111,7 @@ def _not_met(entry: Entry, message: str, hint: str) -> Refused:
     missing = [(text, found) for text, found in entry.answers if found.truth is not Truth.HOLDS]
     return Refused(
         message,
+        code="dependency-not-met",
         expected="; ".join(text for text, _ in missing),
         found="; ".join(found.why for _, found in missing),
         where=f"experiments/{entry.id}/experiment.yaml, depends_on",

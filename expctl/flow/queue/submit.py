@@ -94,6 +94,7 @@ def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, 
     if experiment in taken:
         raise Refused(
             f"{experiment} exists already",
+            code="experiment-exists",
             expected="an id that was never used: an id is bound to its content",
             found=f"experiments/{experiment}",
             hint=f"expctl show {experiment}; expctl new P{next_number(taken)} --from-diff",
@@ -102,6 +103,7 @@ def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, 
     if captures and not dirty:
         raise Refused(
             "there is nothing to capture",
+            code="nothing-to-capture",
             expected=f"local changes in {', '.join(protocol.scope)}",
             found="none",
             where=str(workspace.root),
@@ -117,6 +119,7 @@ def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> 
     if total > protocol.patch.bytes:
         raise Refused(
             "the changed files are too large for an experiment",
+            code="changed-files-too-large",
             expected=f"at most {protocol.patch.bytes} bytes (protocol.yaml, patch.bytes)",
             found=f"{total} bytes in {len(paths)} files",
             hint="move what does not belong to the kernel out of the scope, or ignore it in .gitignore",
@@ -137,6 +140,7 @@ def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued) -> Non
         if context.workspace.patch_identity(other.patch) == patch_id:
             raise Refused(
                 f"{entry.id} has the same change",
+                code="same-change-queued",
                 expected="a change that is not in the queue",
                 found=f"{entry.id} ({entry.state}): {one_line(entry.proposal.title, 80)}",
                 where=f"experiments/{entry.id}",

@@ -32,6 +32,7 @@ def check_workspace(workspace: Workspace, scope: tuple[str, ...], *experiments: 
     if in_scope:
         raise Refused(
             "the kernel scope has changes that are not committed",
+            code="scope-not-committed",
             expected=f"{', '.join(scope)} as in HEAD",
             found=_listed(in_scope),
             where=str(workspace.root),
@@ -40,6 +41,7 @@ def check_workspace(workspace: Workspace, scope: tuple[str, ...], *experiments: 
     if dirty:
         raise Refused(
             "files that expctl writes have changes that are not committed",
+            code="own-files-not-committed",
             expected=f"{', '.join((*(f'experiments/{experiment}' for experiment in experiments), 'ledger.md'))} as in HEAD",
             found=_listed(dirty),
             where=str(workspace.root),
@@ -54,6 +56,7 @@ def check_branch(workspace: Workspace) -> str:
     if not branch:
         raise Refused(
             "HEAD is detached",
+            code="head-detached",
             expected="a branch that a KEEP can move",
             found=f"commit {workspace.head()[:10]}",
             where=str(workspace.root),
@@ -63,6 +66,7 @@ def check_branch(workspace: Workspace) -> str:
     if operation:
         raise Refused(
             f"a {operation} is under way",
+            code="git-operation-under-way",
             expected="no unfinished git operation",
             found=f"a {operation} in {workspace.root}",
             hint=f"finish it or git {operation} --abort, then run again",
@@ -86,6 +90,7 @@ def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
     if found:
         raise Refused(
             "the baseline is not laid out as expctl needs it",
+            code="baseline-layout-unfit",
             expected="ledger.md a file or absent, experiments a folder or absent, and every path under harness",
             found="\n".join(found),
             where=f"commit {commit[:10]}",
@@ -100,6 +105,7 @@ def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
     if in_the_way:
         raise Refused(
             "a file is where the folder of an experiment has to be",
+            code="experiment-folder-taken",
             expected="nothing of that name",
             found=_listed(in_the_way),
             where=f"commit {commit[:10]}",
@@ -112,6 +118,7 @@ def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> T
     if wanted and wanted not in protocol.decides:
         raise Refused(
             f"{wanted} does not decide",
+            code="target-does-not-decide",
             expected=f"one of {', '.join(protocol.decides)}",
             found=one_line(wanted, 60),
             where="protocol.yaml, decides",
@@ -124,6 +131,7 @@ def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> T
     if not deciding:
         raise Refused(
             f"{wanted or 'every deciding target'} is unavailable here",
+            code="target-unavailable",
             expected="a target that can be built and measured on this machine",
             found="\n".join(f"{name}: unavailable: {absent[name].reason}" for name in candidates),
             hint="; ".join(dict.fromkeys(absent[name].hint for name in candidates)),
@@ -147,6 +155,7 @@ def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Que
     if isinstance(tree, Failed):
         raise Refused(
             f"{name} is BLOCKED: its patch does not apply to the baseline" if proposed else "the patch does not apply",
+            code="patch-does-not-apply",
             expected=f"a unified diff against {base[:10]}",
             found=one_line(tree.reason),
             where=where,
@@ -161,6 +170,7 @@ def _refuse_unfit(faults: list[str], protocol: Protocol, where: str) -> None:
     if faults:
         raise Refused(
             "the patch is not one that an experiment may make",
+            code="patch-not-allowed",
             expected=f"changes of regular files in {', '.join(protocol.scope)}",
             found="\n".join(one_line(fault) for fault in faults[:10]),
             where=where,
@@ -188,6 +198,7 @@ def moved_meanwhile(workspace: Workspace, head: str) -> Refused:
     """The branch is not where it was when the command began."""
     return Refused(
         f"{workspace.branch() or 'HEAD'} moved meanwhile",
+        code="branch-moved",
         expected=f"it to be at {head[:10]}",
         found=workspace.head()[:10],
         hint="run the same command again; your files were not touched",

@@ -50,6 +50,7 @@ def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, comm
     if faults:
         raise Refused(
             f"{proposal.id} would forbid what no rule can",
+            code="patterns-forbid-too-much",
             expected=f"patterns that match a line which the change adds, and at most {STANDING_MAX} lines of the baseline",
             found="\n".join(one_line(fault) for fault in faults),
             where=f"experiments/{proposal.id}/experiment.yaml, forbids",
@@ -112,6 +113,7 @@ def refusal(match: Match, experiment: str) -> Repeated:
     where = f"experiments/{experiment}/experiment.yaml" if experiment else "its experiment.yaml"
     return Repeated(
         f"this change was tried before, as {record.id}, and rejected",
+        code="tried-before",
         expected="a change that no do-not-repeat rule forbids, or a new precondition",
         found="\n".join(
             (

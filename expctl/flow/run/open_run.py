@@ -77,6 +77,7 @@ def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: R
     if wanted and wanted != begun.target:
         raise Refused(
             f"{begun.id} has an unfinished run on {begun.target}",
+            code="unfinished-run-on-another-target",
             expected=f"--target {begun.target}, or none",
             found=one_line(wanted, 60),
             hint=f"expctl run {begun.id}; then the other target",
@@ -86,6 +87,7 @@ def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: R
     if queued.content != begun.content:
         raise Refused(
             f"{begun.id} was changed after its run began",
+            code="proposal-changed-after-begin",
             expected="the proposal that was measured: an id is bound to its content",
             found="another experiment.yaml or change.patch",
             where=f"experiments/{begun.id}",
@@ -162,6 +164,7 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
     if earlier.origin is Origin.IMPORTED or not earlier.base:
         raise Refused(
             f"{experiment} was imported; there is no patch to run again",
+            code="imported-has-no-patch",
             expected="an experiment that was measured here",
             found=f"origin {earlier.origin}",
             hint=f"expctl show {experiment}",

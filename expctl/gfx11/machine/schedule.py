@@ -46,6 +46,7 @@ def _run_to_barrier(group: Workgroup, wave: Wave, blocks: list[Block]) -> bool:
         if wave.instructions > group.device.most_instructions:
             raise Runaway(
                 f"gfx11 interpreter: a wave ran more than {group.device.most_instructions} instructions",
+                code="too-many-instructions",
                 where=f"line {block.last_line} of the assembly",
                 hint="look for a loop that does not end, or allow more",
             )

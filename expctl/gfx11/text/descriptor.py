@@ -65,9 +65,15 @@ def parse_descriptor(assembly: str, name: str) -> Descriptor:
 
     user = tuple((key, count) for key, count in _USER if number_of(f"user_sgpr_{key}"))
     if unknown := [key for key, _ in user if key not in _GIVEN]:
-        raise BadLaunch(f"gfx11 interpreter: the kernel wants {unknown[0]}, which is not emulated", where=f"kernel {name}")
+        raise BadLaunch(
+            f"gfx11 interpreter: the kernel wants {unknown[0]}, which is not emulated",
+            code="register-not-emulated",
+            where=f"kernel {name}",
+        )
     if sum(count for _, count in user) > number_of("user_sgpr_count", sum(count for _, count in user)):
-        raise BadLaunch("gfx11 interpreter: .amdhsa_user_sgpr_count is too small", where=f"kernel {name}")
+        raise BadLaunch(
+            "gfx11 interpreter: .amdhsa_user_sgpr_count is too small", code="user-registers-too-few", where=f"kernel {name}"
+        )
     facts, arguments = _metadata(lines_of(assembly), name)
     return Descriptor(
         name=name,
@@ -93,6 +99,7 @@ def _directives(assembly: str, name: str) -> dict[str, tuple[int, str]]:
     if name not in kernels:
         raise BadLaunch(
             f"the assembly has no kernel {name}",
+            code="assembly-has-no-kernel",
             expected=name,
             found=", ".join(kernels) or "no kernel at all",
             hint="check the kernel's name",
@@ -124,7 +131,9 @@ def _metadata(lines: tuple[str, ...], name: str) -> tuple[dict[str, str], tuple[
     try:
         begin = lines.index("amdhsa.kernels:") + 1
     except ValueError:
-        raise BadLaunch("the assembly has no amdhsa.kernels metadata", where=f"kernel {name}") from None
+        raise BadLaunch(
+            "the assembly has no amdhsa.kernels metadata", code="assembly-has-no-metadata", where=f"kernel {name}"
+        ) from None
     kernels: list[tuple[dict[str, str], list[dict[str, str]]]] = []
     for line in lines[begin:]:
         match = _ENTRY.match(line)
@@ -142,4 +151,4 @@ def _metadata(lines: tuple[str, ...], name: str) -> tuple[dict[str, str], tuple[
     for facts, raw in kernels:
         if facts.get("name") == name:
             return facts, tuple(Argument(offset=int(x["offset"]), size=int(x["size"]), kind=x["value_kind"]) for x in raw)
-    raise BadLaunch(f"the metadata has no kernel {name}", hint="check the kernel's name")
+    raise BadLaunch(f"the metadata has no kernel {name}", code="metadata-has-no-kernel", hint="check the kernel's name")

@@ -9,6 +9,7 @@ class Unsupported(Refused):
     def __init__(self, why: str, *, line: int, text: str) -> None:
         super().__init__(
             f"gfx11 interpreter: {why}",
+            code="assembly-not-supported",
             found=text.strip(),
             where=f"line {line} of the assembly",
             hint="compile without what emits it, or add it to expctl/gfx11",

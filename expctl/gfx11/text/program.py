@@ -99,7 +99,12 @@ def parse_program(assembly: str, name: str) -> Program:
     lines = lines_of(assembly)
     begin = next((i for i, line in enumerate(lines) if line.startswith(f"{name}:")), None)
     if begin is None:
-        raise BadLaunch(f"the assembly has no function {name}", expected=f"a label {name}:", hint="check the kernel's name")
+        raise BadLaunch(
+            f"the assembly has no function {name}",
+            code="assembly-has-no-function",
+            expected=f"a label {name}:",
+            hint="check the kernel's name",
+        )
     instructions: list[Instruction] = []
     labels: dict[str, int] = {}
     alignments: dict[int, str] = {}

@@ -143,6 +143,7 @@ def select(report: FileReport, name: str) -> FileReport:
     if not kept:
         raise Refused(
             f"{report.file} has no kernel {name}",
+            code="kernel-not-in-file",
             expected=plain_text("one of " + ", ".join(each.name for each in report.kernels)),
             found=plain_text(name),
             where=plain_text(report.file),

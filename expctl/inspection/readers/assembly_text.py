@@ -38,6 +38,7 @@ def parse_assembly(text: str, where: str) -> AssemblyText:
     if target is None:
         raise Refused(
             "this is no assembly of an AMD GPU",
+            code="not-amd-assembly",
             expected='a line .amdgcn_target "amdgcn-amd-amdhsa--gfx..."',
             found="none",
             where=where,
@@ -58,6 +59,7 @@ def parse_assembly(text: str, where: str) -> AssemblyText:
         if name not in recorded:
             raise Refused(
                 f"the metadata says nothing of kernel {name}",
+                code="kernel-without-metadata",
                 expected="it in .amdgpu_metadata",
                 found="nothing",
                 where=where,
@@ -85,6 +87,7 @@ def no_kernel(where: str) -> Refused:
     """Return the error for a file without a kernel."""
     return Refused(
         "no kernel in this file",
+        code="no-kernel-in-file",
         expected="at least one __global__ function",
         found="none that the compiler kept",
         where=where,
@@ -100,6 +103,7 @@ def _metadata(text: str, where: str) -> list[dict[str, Any]]:
     except metadata_text.BadMetadata as error:
         raise Refused(
             "the metadata of the assembly can't be read",
+            code="assembly-metadata-unreadable",
             expected="the YAML that clang writes between .amdgpu_metadata and .end_amdgpu_metadata",
             found=one_line(str(error), 200),
             where=where,
@@ -131,6 +135,7 @@ def _body(lines: list[str], name: str, where: str) -> Body:
     if begin is None:
         raise Refused(
             f"the code of kernel {name} is not in this text",
+            code="kernel-without-code",
             expected=f"a label {name}:",
             found="none",
             where=where,

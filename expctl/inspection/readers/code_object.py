@@ -144,6 +144,7 @@ def _note(data: bytes) -> bytes | None:
 def _refused(where: str, found: str) -> Refused:
     return Refused(
         "this is no code object of an AMD GPU",
+        code="not-amd-code-object",
         expected="an ELF file for EM_AMDGPU with metadata (code object version 3 or later)",
         found=found,
         where=where,

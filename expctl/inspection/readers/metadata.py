@@ -51,6 +51,7 @@ def resources_of(
     if missing or wrong:
         raise Refused(
             "the metadata of a kernel is not complete",
+            code="metadata-incomplete",
             expected=", ".join([*missing, *wrong]),
             found="missing" if missing else "no number",
             where=where,
@@ -61,6 +62,7 @@ def resources_of(
         if not least <= value <= most:
             raise Refused(
                 "the metadata of a kernel is damaged",
+                code="metadata-damaged",
                 expected=f"{key} of {least} to {most}",
                 found=str(value),
                 where=where,

@@ -38,6 +38,7 @@ def device_entry(data: bytes, arch: str, where: str) -> bytes:
     if data.startswith(COMPRESSED):
         raise Refused(
             "this offload bundle is compressed",
+            code="bundle-compressed",
             expected="a plain bundle or code object",
             found="a compressed bundle",
             where=where,
@@ -48,6 +49,7 @@ def device_entry(data: bytes, arch: str, where: str) -> bytes:
     if len(fitting) != 1:
         raise Refused(
             "which GPU of this bundle?" if not arch else f"this bundle has no code for {arch}",
+            code="gpu-not-in-bundle",
             expected=f"one of {', '.join(entry.arch for entry in entries) or 'none'}",
             found=arch or f"{len(entries)} of them",
             where=where,
@@ -68,6 +70,7 @@ def _entries(data: bytes, where: str) -> list[Entry]:
     except (struct.error, UnicodeDecodeError) as error:
         raise Refused(
             "this offload bundle is damaged",
+            code="bundle-damaged",
             expected="a table of its entries, then their code objects",
             found=one_line(str(error), 100),
             where=where,

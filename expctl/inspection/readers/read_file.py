@@ -27,6 +27,7 @@ def inspect(path: Path, options: Options) -> FileReport:
     if options.arch and not _AMD.fullmatch(options.arch):
         raise Refused(
             f"{options.arch} is no AMD GPU",
+            code="not-an-amd-gpu",
             expected="gfx and its number, for example gfx1151",
             found=options.arch,
             hint="expctl occupancy answers for sm_90 too",
@@ -110,6 +111,7 @@ def _check_arch(wanted: str, found: str, path: Path) -> None:
     if wanted not in ("", found):
         raise Refused(
             f"this file is not for {wanted}",
+            code="file-for-another-gpu",
             expected=wanted,
             found=one_line(found),
             where=plain_text(str(path)),
@@ -120,6 +122,7 @@ def _check_arch(wanted: str, found: str, path: Path) -> None:
 def _unknown(path: Path, found: str) -> Refused:
     return Refused(
         "this file is nothing that can be inspected",
+        code="not-inspectable",
         expected=f"a source ({', '.join(SOURCES)}), assembly ({', '.join(ASSEMBLIES)}) or a code object (ELF)",
         found=found,
         where=plain_text(str(path)),

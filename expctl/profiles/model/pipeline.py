@@ -50,6 +50,7 @@ def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passe
         if main is None:
             raise Misused(
                 "how many passes are in this profile?",
+                code="passes-unknown",
                 expected="a GEMM kernel, or --passes N",
                 found="neither",
                 hint="add --passes N",
@@ -59,7 +60,12 @@ def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passe
     times = [(kernel, kernel.calls // passes * (kernel.mean_ns or 0.0)) for kernel in inside]
     total = math.fsum(time for _, time in times)
     if not inside or total <= 0:
-        raise Misused(f"no kernel runs in each of {passes} passes", expected="a whole number of calls per pass", found="none")
+        raise Misused(
+            f"no kernel runs in each of {passes} passes",
+            code="no-kernel-in-each-pass",
+            expected="a whole number of calls per pass",
+            found="none",
+        )
     gemm = math.fsum(time for kernel, time in times if kernel.kind is KernelClass.GEMM)
     flop = 2 * math.prod(size) if size else None
     return Pipeline(

@@ -13,24 +13,39 @@ READ = (
 def damaged(path: Path, found: str, *, hint: str = "profile again, or copy the file again") -> Refused:
     """Return the error for a file of a known format that can't be trusted: cut off, flipped bits, impossible values."""
     return Refused(
-        "this profile is damaged", expected="a whole file as the tool wrote it", found=found, where=str(path), hint=hint
+        "this profile is damaged",
+        code="profile-damaged",
+        expected="a whole file as the tool wrote it",
+        found=found,
+        where=str(path),
+        hint=hint,
     )
 
 
 def no_kernels(path: Path, found: str, hint: str) -> Refused:
     """Return the error for a file whose format is understood, but which contains no kernel."""
-    return Refused("no kernels in this file", expected="kernels and their times", found=found, where=str(path), hint=hint)
+    return Refused(
+        "no kernels in this file",
+        code="profile-without-kernels",
+        expected="kernels and their times",
+        found=found,
+        where=str(path),
+        hint=hint,
+    )
 
 
 def unknown(path: Path, found: str, hint: str = "docs/PROFILES.md lists the formats") -> Refused:
     """Return the error for a file of a format that expctl doesn't read."""
-    return Refused("this is no profile that can be read", expected=READ, found=found, where=str(path), hint=hint)
+    return Refused(
+        "this is no profile that can be read", code="not-a-profile", expected=READ, found=found, where=str(path), hint=hint
+    )
 
 
 def too_large(path: Path) -> Refused:
     """Return the error for a profile that doesn't fit into memory."""
     return Refused(
         f"cannot hold {path} in memory",
+        code="profile-exceeds-memory",
         expected="a profile that fits",
         found="more",
         where=str(path),
@@ -41,7 +56,19 @@ def too_large(path: Path) -> Refused:
 def unreadable(path: Path, error: OSError) -> Refused:
     """Return the error for a file that the operating system refuses to open or read."""
     if isinstance(error, FileNotFoundError):
-        return Refused(f"there is no {path}", expected=READ, found="nothing", where=str(path.parent), hint="check the path")
+        return Refused(
+            f"there is no file {path}",
+            code="file-missing",
+            expected=READ,
+            found="nothing",
+            where=str(path.parent),
+            hint="check the path",
+        )
     return Refused(
-        f"cannot read {path}", expected=READ, found=str(error.strerror or error), where=str(path), hint="check its rights"
+        f"cannot read {path}",
+        code="file-not-readable",
+        expected=READ,
+        found=str(error.strerror or error),
+        where=str(path),
+        hint="check its rights",
     )

@@ -69,6 +69,7 @@ def _broken(path: str, error: Exception) -> Refused:
     number = error.lineno if isinstance(error, jinja2.TemplateSyntaxError) else number
     return Refused(
         "the template of the ledger is broken",
+        code="ledger-template-broken",
         expected="a Jinja2 template that the ledger fills (docs/LEDGER.md lists the names)",
         found=f"{type(error).__name__}: {one_line(str(error), 300)}",
         where=f"{path}, line {number}",

@@ -156,14 +156,14 @@ def test_one_clear_problem_for(name: str) -> None:
         load(text)
     assert caught.value.found.startswith(problem) or f": {problem}" in caught.value.found or problem in caught.value.found
     assert "\n" not in caught.value.found
-    assert caught.value.message == "file.yaml has 1 problem"
+    assert (caught.value.code, caught.value.where) == ("file-has-problems", "file.yaml")
     assert caught.value.where == "file.yaml"
 
 
 def test_all_problems_come_together_in_the_order_of_the_schema() -> None:
     with pytest.raises(Refused) as caught:
         load("extra: 1\ncount: x\non: 2\ncolour: green\ninner: {}\nwords: [a, [b]]")
-    assert caught.value.message == "file.yaml has 6 problems"
+    assert caught.value.code == "file-has-problems"
     assert [line.split(" ")[0].rstrip(":") for line in caught.value.found.splitlines()] == [
         "extra",
         "count",

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.git import failures as module
 from expctl.adapters.git.failures import gave_up, git_trouble
 
 
@@ -40,8 +39,7 @@ def test_a_file_that_git_cannot_write_hints_at_a_full_disk_first(tmp_path: Path)
     assert "`df`" in trouble.hint.split(";")[0]
 
 
-def test_a_disk_without_room_is_named_whatever_git_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_without_room_is_named_whatever_git_says(tmp_path: Path) -> None:
     assert "full" not in gave_up("write-tree", "fatal: no", str(tmp_path)).message
-    monkeypatch.setattr(module, "ROOM_MIN", 1 << 80)
-    assert "full" in gave_up("write-tree", "fatal: no", str(tmp_path)).message
-    assert "full" not in gave_up("write-tree", "fatal: no", str(tmp_path / "gone")).message
+    assert "full" in gave_up("write-tree", "fatal: no", str(tmp_path), room_min=1 << 80).message
+    assert "full" not in gave_up("write-tree", "fatal: no", str(tmp_path / "gone"), room_min=1 << 80).message

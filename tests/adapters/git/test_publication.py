@@ -28,6 +28,7 @@ from tests.adapters.git.user_at_work import (
     moments_of,
     settle_again,
 )
+from tests.refusals import refuses
 from tests.user_repository import Repository
 
 
@@ -58,7 +59,7 @@ LOCAL_CHANGES: dict[str, Callable[[Repository], object]] = {
 def test_a_local_change_in_the_way_is_refused_and_nothing_changes(at_work: UserAtWork, name: str) -> None:
     LOCAL_CHANGES[name](at_work.repository)
     files, status = at_work.repository.files(), at_work.repository.status()
-    with pytest.raises(Refused, match="a local change is in the way") as caught:
+    with refuses("local-change-in-the-way") as caught:
         at_work.publish()
     assert "nothing measured is lost" in caught.value.hint
     assert (at_work.repository.files(), at_work.repository.status()) == (files, status)
@@ -249,7 +250,7 @@ def test_a_commit_that_is_being_made_when_the_lock_is_asked_for(at_work: UserAtW
         while not (root / "editing").exists():
             time.sleep(0.01)
         (root / "editing").unlink()
-        with pytest.raises(Refused, match="a local change is in the way"):
+        with refuses("local-change-in-the-way"):
             at_work.publish()
     assert commit.returncode == 0
     next_run(at_work)
@@ -282,7 +283,7 @@ def test_a_lock_removed_under_a_living_run_is_named_and_the_next_run_goes_on(at_
             lock.unlink()
             lock.write_bytes(b"another git's")
 
-    with pytest.raises(Busy, match=r"somebody removed the index\.lock"):
+    with refuses("index-lock-removed", Busy):
         at_each_line(
             lambda: Publication(at_work.workspace(), lock_wait_s=0.1).publish(branch="main", old=at_work.old, new=at_work.new),
             remove,
@@ -357,7 +358,7 @@ def test_the_end_of_a_rebase_does_not_take_a_record_back(at_work: UserAtWork) ->
     new = repository.git("commit-tree", tree, "-p", old, "-m", "P1").strip()
     with pytest.raises(AssertionError):
         repository.git("rebase", "side")
-    with pytest.raises(Refused, match="a rebase of main is under way"):
+    with refuses("rebase-under-way"):
         Publication(at_work.workspace()).publish(branch="main", old=old, new=new)
     repository.git("rebase", "--abort")
     assert repository.head() == old
@@ -444,7 +445,7 @@ def test_the_rights_of_the_index_stay(at_work: UserAtWork) -> None:
 
 def test_without_an_index(at_work: UserAtWork) -> None:
     (at_work.repository.root / ".git/index").unlink()
-    with pytest.raises(Refused, match="this work tree has no index") as caught:
+    with refuses("index-missing") as caught:
         at_work.publish()
     assert caught.value.hint.startswith("git reset makes one")
     assert at_work.repository.head() == at_work.old
@@ -534,7 +535,7 @@ def test_a_result_that_git_collects_as_garbage_leaves_nothing(at_work: UserAtWor
             at_work.repository.git("gc", "-q", "--prune=now")
 
     moved = []
-    with contextlib.suppress(Refused) if line == MOVE else pytest.raises(Refused, match="git misses an object"):
+    with contextlib.suppress(Refused) if line == MOVE else refuses("git-object-missing"):
         at_each_line(lambda: moved.append(at_work.publish()), collect)
     assert moved in ([], [False])
     assert not (at_work.repository.root / ".git/index.lock").exists()

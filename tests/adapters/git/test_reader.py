@@ -10,6 +10,7 @@ from expctl.adapters.git.command import hermetic_environment
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import Refused
+from tests.refusals import refuses
 from tests.user_repository import KERNEL, Repository
 
 
@@ -33,7 +34,7 @@ def test_a_second_worktree_shares_the_state_and_has_its_own_index(repository: Re
 
 
 def test_outside_of_a_repository_is_refused_with_a_hint(tmp_path: Path) -> None:
-    with pytest.raises(Refused, match="not a git repository") as caught:
+    with refuses("not-a-repository") as caught:
         locate(tmp_path)
     assert "cd into" in caught.value.hint
 
@@ -51,7 +52,7 @@ def test_a_path_with_a_line_end_is_refused_by_name(tmp_path: Path, commits: int)
     made.git("init", "-q")
     for _ in range(commits):
         made.commit()
-    with pytest.raises(Refused, match="line end"):
+    with refuses("path-has-line-end"):
         locate(made.root)
 
 
@@ -66,7 +67,7 @@ def test_other_signs_in_a_path_are_no_line_ends(tmp_path: Path, name: str) -> No
 
 def test_a_repository_without_a_commit_is_refused(tmp_path: Path) -> None:
     Repository(tmp_path).git("init", "-q")
-    with pytest.raises(Refused, match="no commit yet"):
+    with refuses("no-commit-yet"):
         GitReader(locate(tmp_path)).head()
 
 
@@ -109,7 +110,7 @@ def test_a_repository_of_somebody_else_is_read_when_the_user_trusts_it(
     for path in (repository.root, repository.root / ".git"):
         os.chown(path, 12345, 12345)
     command.user_settings.cache_clear()
-    with pytest.raises(Refused, match="does not trust"):
+    with refuses("repository-not-trusted"):
         locate(repository.root)
     trusting = tmp_path / "home" / ".gitconfig"
     trusting.write_text(f"[safe]\n\tdirectory = {repository.root}\n")

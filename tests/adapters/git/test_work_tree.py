@@ -31,6 +31,7 @@ from tests.adapters.git.user_at_work import (
     sampled,
     settle_again,
 )
+from tests.refusals import refuses
 from tests.user_repository import Repository
 
 MEANWHILE: dict[str, tuple[str, Callable[[Path], object]]] = {
@@ -277,7 +278,7 @@ def test_a_file_that_is_open_to_write_refuses_the_publication(at_work: UserAtWor
     """Its writer would write to the old file, whatever its name is by then."""
     with (
         open(at_work.repository.root / "src/kernel.txt", "a"),
-        pytest.raises(Refused, match="a local change is in the way") as caught,
+        refuses("local-change-in-the-way") as caught,
     ):
         at_work.publish()
     assert (caught.value.found, caught.value.where[-15:]) == ("a program has the file open to write", "/src/kernel.txt")
@@ -308,7 +309,7 @@ def test_what_is_ignored_and_in_the_way_is_a_local_change(repository: Repository
     repository.git("reset", "-q", "--hard", old)
     repository.write(lies, "mine\n")
     assert repository.status() == ""
-    with pytest.raises(Refused, match="a local change is in the way") as caught:
+    with refuses("local-change-in-the-way") as caught:
         Publication(GitWorkspace(locate(repository.root))).publish(branch="main", old=old, new=new)
     assert caught.value.where.endswith(comes)
     assert repository.files()[lies] == b"mine\n"
@@ -458,7 +459,7 @@ def test_a_folder_that_cannot_be_written_refuses_the_publication(at_work: UserAt
     folder = at_work.repository.root / "src"
     access = os.access
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != folder and access(path, mode))
-    with pytest.raises(Refused, match="a local change is in the way") as caught:
+    with refuses("local-change-in-the-way") as caught:
         at_work.publish()
     assert caught.value.found == "a folder that can't be written"
     at_work.check(at_work.old)

@@ -20,7 +20,7 @@ def doubled(part: Sequence[int]) -> list[tuple[int, int]]:
 def picky(part: Sequence[int]) -> list[int]:
     """Refuses the last item of all."""
     if ITEMS[-1] in part:
-        raise Refused("damaged", where="the last")
+        raise Refused("damaged", code="file-damaged", where="the last")
     return list(part)
 
 
@@ -46,7 +46,7 @@ def test_what_a_fork_raises_is_raised_with_its_words() -> None:
 def test_no_fork_is_left_when_the_first_part_fails() -> None:
     def fails(part: Sequence[int]) -> list[int]:
         if ITEMS[0] in part:
-            raise Refused("damaged")
+            raise Refused("damaged", code="file-damaged")
         return list(part)
 
     before = set(children_of(os.getpid()))

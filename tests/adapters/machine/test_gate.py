@@ -16,10 +16,11 @@ from expctl.adapters.machine.gate import MachineGate
 from expctl.adapters.sensors.interface import Sensor
 from expctl.adapters.sensors.process_patterns import ProcessPatterns
 from expctl.adapters.sensors.process_table import ProcessTable
-from expctl.domain.errors import Busy, Refused
+from expctl.domain.errors import Busy
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Build, Gate, Target, Toolchain
 from tests.fakes import FakeSensor
+from tests.refusals import refuses
 
 TARGET = Target(build=Build(toolchain=Toolchain.COMMAND, argv=("make",)))
 RULE = Gate(wait_s=0.2, quiet_s=0)
@@ -66,7 +67,7 @@ def test_sensors_that_do_not_serve_the_target_are_not_asked() -> None:
 
 def test_one_that_measures_keeps_out_whoever_wants_to_build() -> None:
     with gate(experiment="P3").measuring(TARGET):
-        with pytest.raises(Busy, match="is measuring"), gate().working():
+        with refuses("machine-in-use", Busy), gate().working():
             pytest.fail("built")
         (found,) = gate().blocking(TARGET)
         assert (found.sensor, found.what, found.detail) == ("lock", "expctl is measuring", "P3, step measuring")
@@ -92,7 +93,7 @@ def test_asking_what_blocks_takes_no_lock() -> None:
 
 def test_a_lock_that_cannot_be_opened_is_found_before_the_build(tmp_path: Path) -> None:
     (tmp_path / "locks").rmdir()
-    with pytest.raises(Refused, match="lock cannot be opened"):
+    with refuses("machine-lock-cannot-open"):
         gate().wait_until_quiet(TARGET)
 
 

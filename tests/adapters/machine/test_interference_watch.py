@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from expctl.adapters.machine import interference_watch
-from expctl.adapters.machine.interference_watch import POLL_S, SHARE_MOST, LaunchWatch
+from expctl.adapters.machine.interference_watch import PATIENCE_S, POLL_S, SHARE_MOST, LaunchWatch
 from expctl.adapters.sensors.interface import ONLY_AROUND, Launch
 from expctl.adapters.sensors.new_processes import NewProcesses
 from expctl.adapters.sensors.process_table import ProcessTable
@@ -29,7 +28,7 @@ class Wait:
     def __call__(self) -> None:
         self.times += 1
         if not self.ends:
-            raise Busy("the machine is not quiet")
+            raise Busy("the machine is not quiet", code="machine-not-quiet")
 
 
 @pytest.fixture
@@ -37,11 +36,11 @@ def wait() -> Wait:
     return Wait()
 
 
-def watch(tmp_path: Path, wait: Wait, *sensors: FakeSensor) -> LaunchWatch:
+def watch(tmp_path: Path, wait: Wait, *sensors: FakeSensor, patience_s: float = PATIENCE_S) -> LaunchWatch:
     root = tmp_path / "proc"
     root.mkdir()
     FakeProc(root).add(1, "init")
-    made = LaunchWatch(NewProcesses(ProcessTable(mark="m", root=root), root), wait)
+    made = LaunchWatch(NewProcesses(ProcessTable(mark="m", root=root), root), wait, patience_s=patience_s)
     made.sensors = sensors
     return made
 
@@ -136,10 +135,9 @@ def test_a_bug_in_a_sensor_is_not_swallowed(tmp_path: Path, wait: Wait) -> None:
         time.sleep(POLL_S)
 
 
-def test_a_sensor_that_hangs_taints_and_is_left_behind(tmp_path: Path, wait: Wait, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interference_watch, "PATIENCE_S", 0.1)
+def test_a_sensor_that_hangs_taints_and_is_left_behind(tmp_path: Path, wait: Wait) -> None:
     forever = threading.Event()
-    watched = watch(tmp_path, wait, FakeSensor(name="gpu", during=lambda: forever.wait(30)))
+    watched = watch(tmp_path, wait, FakeSensor(name="gpu", during=lambda: forever.wait(30)), patience_s=0.1)
     with watched.watching("both"):
         time.sleep(POLL_S)
     assert watched.take_taints() == ("the sensor gpu does not come back",)

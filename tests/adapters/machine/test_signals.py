@@ -8,7 +8,6 @@ import threading
 
 import pytest
 
-from expctl.adapters.machine import signals
 from expctl.adapters.machine.signals import Interruption, uninterrupted
 from expctl.domain.errors import Interrupted
 
@@ -47,9 +46,8 @@ def test_a_third_stop_in_quick_succession_is_the_second() -> None:
     assert reached == ["what clears up"]
 
 
-def test_a_stop_that_comes_later_still_aborts_what_clears_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(signals, "AGAIN_S", 0.0)
-    with Interruption():
+def test_a_stop_that_comes_later_still_aborts_what_clears_up() -> None:
+    with Interruption(again_s=0.0):
         with pytest.raises(Interrupted):
             os.kill(os.getpid(), signal.SIGTERM)
         with pytest.raises(Interrupted):

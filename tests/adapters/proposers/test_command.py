@@ -45,12 +45,12 @@ def test_what_it_leaves_is_taken_as_it_is(command: ProposerCommand, tmp_path: Pa
 
 
 def test_it_is_given_the_brief_however_large_and_what_was_refused(command: ProposerCommand, tmp_path: Path) -> None:
-    command.tell(Refusal(id="P6", refused="no"))
+    command.tell(Refusal(id="P6", code="not-wanted", refused="no"))
     heard = tmp_path / "heard"
     answer = ask(command, tmp_path, f"open({str(heard)!r}, 'w').write(json.dumps(told))", {"long": "x" * 1_000_000})
     assert answer is None
     told = json.loads(heard.read_text())
-    assert (len(told["brief"]["long"]), told["refused"]) == (1_000_000, [{"id": "P6", "refused": "no"}])
+    assert (len(told["brief"]["long"]), told["refused"]) == (1_000_000, [{"id": "P6", "code": "not-wanted", "refused": "no"}])
     command.tell(None)
     assert command.refusals() == ()
 

@@ -2,12 +2,10 @@
 
 import importlib.util
 
-import pytest
-
 from expctl.adapters.proposers.sweep_search import search_of
-from expctl.domain.errors import Refused
 from expctl.domain.patch.sweep import combinations, words_of
 from expctl.domain.protocol.proposer import Sampler, Sweep
+from tests.refusals import refuses
 
 SWEEP = Sweep(file="f", constants={"A": ("1", "2", "3"), "B": ("1", "2", "3")})
 OPTUNA = Sweep(file="f", constants=SWEEP.constants, sampler=Sampler.OPTUNA, trials=8)
@@ -29,7 +27,7 @@ def test_a_grid_asks_for_everything_once() -> None:
 
 def test_optuna_is_an_extra() -> None:
     if importlib.util.find_spec("optuna") is None:
-        with pytest.raises(Refused, match="Optuna") as caught:
+        with refuses("optuna-not-installed") as caught:
             asked(OPTUNA, 9)
         assert "pip install" in caught.value.hint
         return

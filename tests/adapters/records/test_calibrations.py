@@ -9,10 +9,10 @@ from msgspec.structs import replace
 
 from expctl.adapters.machine.facts import machine_facts, noise_fingerprint
 from expctl.adapters.records.calibrations import FileCalibrations, state_folder
-from expctl.domain.errors import Refused
 from expctl.domain.protocol.model import Benchmark, Size, Style
 from expctl.domain.verdict.calibration import VERSION, Calibration, SizeNoise
 from expctl.ports.measuring import Uncalibrated
+from tests.refusals import refuses
 
 BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="n", weight=1.0),))
 NOISE = SizeNoise(
@@ -110,7 +110,7 @@ def test_without_a_home_nothing_is_read_and_writing_is_refused(tmp_path: Path) -
     assert homeless.read("cpu", BENCHMARK) == Uncalibrated()
     (tmp_path / "expctl").write_text("a file")
     for nowhere in (homeless, FileCalibrations(tmp_path, "cafe")):
-        with pytest.raises(Refused, match="cannot be kept") as caught:
+        with refuses("calibration-cannot-be-kept") as caught:
             nowhere.write(BENCHMARK, CALIBRATION)
         assert "XDG_STATE_HOME" in caught.value.hint
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.adapters.records.findings_file import FindingsEditor, findings_of
-from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import EvidenceKind, Finding
+from tests.refusals import refuses
 
 BY_HAND = b"""\
 # What we know.
@@ -63,15 +63,15 @@ def test_an_indented_list_keeps_its_indent() -> None:
     "text", [b"findings: [{text: a, since: P1, kind: static}]\n", b"{findings: [{text: a, since: P1, kind: static}]}\n"]
 )
 def test_a_file_in_one_line_is_refused_with_the_way_out(text: bytes) -> None:
-    with pytest.raises(Refused, match="cannot be edited by a command") as caught:
+    with refuses("findings-form-not-editable") as caught:
         FindingsEditor().added(text, new("F2"))
     assert caught.value.hint
 
 
 def test_a_file_that_contradicts_itself_is_refused() -> None:
-    with pytest.raises(Refused, match="contradicts itself"):
+    with refuses("file-contradicts-itself"):
         findings_of(b"findings:\n- {id: G1, text: a, since: P1, kind: static}\n", where="f")
-    with pytest.raises(Refused, match="1 problem"):
+    with refuses("file-has-problems"):
         findings_of(b"findings:\n- {text: a, since: P1, kind: a rumour}\n", where="f")
 
 

@@ -10,7 +10,7 @@ from expctl.adapters.codec import strict_yaml
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.repository_contents import GitLibrary
-from expctl.domain.errors import Refused
+from tests.refusals import refuses
 from tests.user_repository import Repository
 
 HERE = Path(__file__).parents[3]
@@ -86,7 +86,7 @@ def test_another_document_is_read_and_a_faulty_one_is_refused_every_time(
     repository.write("protocol.yaml", text.replace("version: 1", "version: 2"))
     repository.commit()
     for _ in range(2):
-        with pytest.raises(Refused, match="contradicts itself"):
+        with refuses("file-contradicts-itself"):
             everything(reader, file)
     repository.write("protocol.yaml", text.replace("quiet_s: 0.5", "quiet_s: 0.75"))
     repository.commit()

@@ -23,12 +23,12 @@ class StepPerformer:
     def assemble(self, source: Path, arch: str) -> str:
         self.tried.append(f"{arch} {source.read_text()}")
         if arch not in self.known:
-            raise Refused("this file does not compile", found=f"{source}:1: error: needs more")
+            raise Refused("this file does not compile", code="does-not-compile", found=f"{source}:1: error: needs more")
         return "s_endpgm"
 
     def interpret(self, assembly: str) -> None:
         if assembly != "s_endpgm":
-            raise Refused("unknown opcode", found=assembly)
+            raise Refused("unknown opcode", code="assembly-not-supported", found=assembly)
 
 
 @pytest.fixture

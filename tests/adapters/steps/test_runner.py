@@ -111,13 +111,12 @@ def test_a_test_step_that_hangs_is_ended(runner: StepRunner, tmp_path: Path) -> 
     assert outcome == Failed(reason="the test did not end within 1 s (1 cases done)", died=True)
 
 
-def test_a_daemon_that_keeps_the_channel_open_is_told(
-    runner: StepRunner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("expctl.adapters.steps.runner.END_WAIT_S", 0.5)
-    outcome = try_out(runner, CASE + "if os.fork() == 0: time.sleep(60)\n" + OK, tmp_path)
+def test_a_daemon_that_keeps_the_channel_open_is_told(tmp_path: Path) -> None:
+    hurried = StepRunner(environment=Environment(), scratch=tmp_path / "scratch", mark="m", experiment="P1", end_wait_s=0.5)
+    outcome = try_out(hurried, CASE + "if os.fork() == 0: time.sleep(60)\n" + OK, tmp_path)
     reason = "the test ended, but something that it started kept the result channel open for 0.5 s"
     assert outcome == Failed(reason=reason, died=True)
+    hurried.close()
 
 
 @pytest.mark.parametrize("what", ["test", "profile"])

@@ -8,6 +8,7 @@ from expctl.domain.experiment.record import EvidenceKind, Finding
 from expctl.flow.audit.edit_findings import Noted, add, contradict, supersede
 from expctl.flow.run.experiment import run_experiment
 from tests.fakes import Stage
+from tests.refusals import refuses
 
 PEN = FindingsEditor()
 
@@ -47,7 +48,7 @@ def test_the_same_again_changes_nothing() -> None:
     head = stage.workspace.head()
     again = note(stage, "it is  FASTER so")
     assert (again.finding, again.commit) == (first.finding, "")
-    with pytest.raises(Refused, match="F1 says this already, on other evidence"):
+    with refuses("finding-said-already"):
         note(stage, "It is faster so.", "https://example.org", kind=EvidenceKind.EXTERNAL)
     other = note(stage, "Another.", "https://example.org", kind=EvidenceKind.EXTERNAL)
     supersede(stage.context(), PEN, "F1", "F2")
@@ -82,7 +83,7 @@ def test_since_is_a_day_that_has_been_or_an_experiment_with_a_record(since: str)
     head = stage.workspace.head()
     with pytest.raises(Refused) as caught:
         add(stage.context(), PEN, text="It is so.", kind=EvidenceKind.MEASURED, evidence=("P1",), since=since)
-    assert (caught.value.message, stage.workspace.head()) == ("nothing is known since then", head)
+    assert (caught.value.code, stage.workspace.head()) == ("since-unknown", head)
     for good in ("P1", "2026-02-28", "2026-03-01"):
         noted = add(stage.context(), PEN, text=f"So {good}.", kind=EvidenceKind.MEASURED, evidence=("P1",), since=good)
         assert noted.finding.since == good
@@ -96,19 +97,19 @@ def test_marks() -> None:
     supersede(stage.context(), PEN, "F1", "F2")
     first, second = known(stage)
     assert (first.contradicted_by, first.superseded_by, first.stands, second.stands) == ("P1", "F2", False, True)
-    with pytest.raises(Refused, match="F1 is marked already"):
+    with refuses("finding-marked-already"):
         supersede(stage.context(), PEN, "F1", "P1")
     for by in ("F2", "F1"):
-        with pytest.raises(Refused, match="itself"):
+        with refuses("finding-against-itself"):
             supersede(stage.context(), PEN, "F2", by)
-    with pytest.raises(Refused, match="there is no finding F9"):
+    with refuses("finding-unknown"):
         contradict(stage.context(), PEN, "F2", "F9")
-    with pytest.raises(Refused, match="leads nowhere"):
+    with refuses("evidence-leads-nowhere"):
         contradict(stage.context(), PEN, "F2", "P9")
 
 
 def test_local_changes_of_the_file_are_never_written_over() -> None:
     stage = staged()
     stage.workspace.local_changes = ("experiments/findings.yaml",)
-    with pytest.raises(Refused, match="changes that are not committed"):
+    with refuses("own-files-not-committed"):
         note(stage)

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import record_bytes
 from expctl.adapters.records.findings_file import FindingsEditor
-from expctl.domain.errors import Interrupted, Refused
+from expctl.domain.errors import Interrupted
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.audit import Audit, Bisection, finding_text
 from expctl.domain.run.step_result import Failed
@@ -14,6 +14,7 @@ from expctl.flow.audit.stack_audit import Asked, audit, record
 from expctl.flow.run.experiment import run_experiment
 from expctl.views.audit import audit_lines
 from tests.fakes import PROTOCOL, Stage
+from tests.refusals import refuses
 
 
 def staged(*kernels: str) -> Stage:
@@ -149,17 +150,17 @@ def test_an_audit_is_kept_as_a_measured_finding_and_only_on_request() -> None:
 
 
 def test_what_cannot_be_audited_is_refused_with_the_reason() -> None:
-    with pytest.raises(Refused, match="there is no stack to audit") as caught:
+    with refuses("epoch-just-begun") as caught:
         look(Stage())
     assert caught.value.found == "nothing was measured there yet"
     rejected = Stage()
     rejected.queue("P1", "slow 1100000")
     run_experiment(rejected.context(), "P1")
-    with pytest.raises(Refused, match="nothing has landed in epoch 1 of cpu"):
+    with refuses("nothing-landed"):
         look(rejected)
     harness = staged()
     harness.workspace.edit({"bench/new": b"another"})
-    with pytest.raises(Refused, match="there is no stack to audit") as caught:
+    with refuses("epoch-just-begun") as caught:
         look(harness)
     assert caught.value.found.startswith("harness ")
 
@@ -179,7 +180,7 @@ def test_a_benchmark_that_fails_is_a_note() -> None:
     stage.steps.fails_measure = [Failed(reason="no device", fault=True)]
     found = look(stage)
     assert (found.whole.verdict, found.whole.note) == (None, "benchmark: no device")
-    with pytest.raises(Refused, match="nothing was measured that could be recorded"):
+    with refuses("audit-without-estimate"):
         record(stage.context(), FindingsEditor(), found)
 
 

@@ -18,6 +18,7 @@ from expctl.flow.queue.edit_queue import prioritise, withdraw
 from expctl.flow.queue.submit import Proposed
 from expctl.flow.run.experiment import run_experiment
 from tests.fakes import PROTOCOL, STEP, FakeProposers, Stage, patch_to, proposal
+from tests.refusals import refuses
 
 
 def draft(id: str, kernel: str, path: str = "src/kernel", **changes: object) -> Draft:
@@ -74,7 +75,7 @@ def test_the_brief_has_what_waits_by_priority_and_not_what_was_withdrawn() -> No
     ("answer", "said", "fault"),
     [
         (Failed(reason="exited with status 7", fault=True), "exited with status 7", True),
-        (Refused("two folders"), "two folders", False),
+        (Refused("two folders", code="proposer-left-no-proposal"), "two folders", False),
         (draft("P1", "x", "bench/run"), "not one that an experiment may make", False),
         (draft("P1", "x" * 2_000_000), "not one that an experiment may make", False),
         (draft("P7", "slow 900000"), "P7 exists already", False),
@@ -102,7 +103,7 @@ def test_what_is_not_taken_is_told_back(answer: Draft | Failed | Refused, said: 
 def test_a_baseline_that_changes_under_it_ends_the_queue() -> None:
     stage, proposer_tools = employing(draft("P1", "slow 900000"))
     fake(proposer_tools).meanwhile = lambda: stage.workspace.edit({"src/kernel": b"slow 500000"})
-    with pytest.raises(Refused, match="changed while the proposer worked"):
+    with refuses("baseline-changed"):
         ask_proposer(stage.context(), proposer_tools)
     stage, proposer_tools = employing(draft("P1", "slow 900000"))
     fake(proposer_tools).meanwhile = lambda: stage.workspace.edit({"notes": b"mine"})
@@ -113,7 +114,7 @@ def test_another_branch_under_it_ends_the_queue() -> None:
     stage, proposer_tools = employing(draft("P1", "slow 900000"))
     head = stage.workspace.refs["refs/heads/other"] = stage.workspace.head()
     fake(proposer_tools).meanwhile = lambda: setattr(stage.workspace, "checked_out", "other")
-    with pytest.raises(Refused, match="another branch was checked out"):
+    with refuses("another-branch"):
         ask_proposer(stage.context(), proposer_tools)
     assert stage.workspace.head() == head
 

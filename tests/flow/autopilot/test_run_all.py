@@ -15,6 +15,7 @@ from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.ports.context import Context
 from tests.fakes import Stage, patch_to
+from tests.refusals import refuses
 
 
 def nobody(_world: Context, _target: str) -> SweepFinished:
@@ -163,9 +164,9 @@ def test_a_refusal_of_the_lock_is_not_an_outcome() -> None:
     stage.locks.taken = True
 
     def give_up(_: float) -> None:
-        raise Busy("enough")
+        raise Busy("enough", code="test-is-over")
 
-    with pytest.raises(Busy, match="enough"):
+    with refuses("test-is-over", Busy):
         list(run_all(stage.context(), target="", budget=Budget(), ask=nobody, pause=give_up))
 
 
@@ -215,9 +216,9 @@ def test_withdrawn_it_is_not_run_and_its_unfinished_run_is_given_up() -> None:
     assert withdraw(stage.context(), "P1", "no\nneed").why == "no need"
     assert stage.journal.unfinished() == ()
     assert go(stage) == []
-    with pytest.raises(Refused, match="P1 was withdrawn"):
+    with refuses("proposal-withdrawn"):
         run_experiment(stage.context(), "P1")
-    with pytest.raises(Refused, match="not in the queue"):
+    with refuses("not-in-queue"):
         withdraw(stage.context(), "P1", "again")
 
 
@@ -256,11 +257,11 @@ def test_broken_ground_ends_the_queue_with_its_own_words() -> None:
     stage.queue("P1", "slow 900000")
     stage.queue("P2", "slow 800000")
     stage.workspace.local_changes = ("src/kernel",)
-    with pytest.raises(Refused, match="kernel scope has changes"):
+    with refuses("scope-not-committed"):
         go(stage)
     stage.workspace.local_changes = ()
     stage.workspace.operation = "rebase"
-    with pytest.raises(Refused, match="a rebase is under way"):
+    with refuses("git-operation-under-way"):
         go(stage)
 
 
@@ -272,7 +273,7 @@ def test_another_branch_that_is_checked_out_meanwhile_is_left_alone() -> None:
     assert said(next(steps)) == "P1 KEEP"
     other = stage.workspace.refs["refs/heads/other"] = stage.workspace.head()
     stage.workspace.checked_out = "other"
-    with pytest.raises(Refused, match="another branch was checked out meanwhile") as caught:
+    with refuses("another-branch") as caught:
         next(steps)
     assert (caught.value.expected, caught.value.found) == ("main", "other")
     assert stage.workspace.head() == other
@@ -313,7 +314,8 @@ def test_the_proposer_is_asked_when_nothing_is_ready_and_no_oftener_than_it_may(
 
 def test_a_proposer_that_could_not_be_asked_was_not_asked() -> None:
     stage = Stage()
-    answers = [Busy("the machine is taken"), Busy("the machine is taken"), NothingProposed(refusal=Refused("no"))]
+    taken = Busy("the machine is taken", code="machine-in-use")
+    answers = [taken, taken, NothingProposed(refusal=Refused("no", code="proposer-failed"))]
 
     def ask(_world: Context, _target: str) -> NothingProposed:
         answer = answers.pop(0)
@@ -329,7 +331,7 @@ def test_refusals_are_no_faults_but_three_faults_in_a_row_end_the_asking() -> No
     answers = [False, False, False, True, True, False, True, True, True, True]
 
     def ask(_world: Context, _target: str) -> NothingProposed:
-        return NothingProposed(refusal=Refused("no"), fault=answers.pop(0))
+        return NothingProposed(refusal=Refused("no", code="proposer-failed"), fault=answers.pop(0))
 
     assert go(stage, Budget(proposals=99), ask=ask) == ["unproposed: no"] * 9
     assert stage.progress.lines[-1] == "ended: the queue is empty; the proposer failed 3 times in a row"

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import samples_of, with_parts
-from expctl.domain.errors import Busy, Interrupted, Refused
+from expctl.domain.errors import Busy, Interrupted
 from expctl.domain.experiment.proposal import Mode, Verdict
 from expctl.domain.protocol.model import Calibrate
 from expctl.domain.run.events import Begun
@@ -15,6 +15,7 @@ from expctl.flow.measuring.calibrate import calibrate
 from expctl.flow.measuring.noise_line import age, noise_line
 from expctl.flow.run.experiment import run_experiment
 from tests.fakes import PROTOCOL, Crash, Stage
+from tests.refusals import refuses
 
 NCU = ("ncu matches ncu",)
 BENCHMARK = PROTOCOL.targets["cpu"].benchmark
@@ -65,7 +66,7 @@ def test_head_is_measured_against_itself_and_nothing_is_committed() -> None:
 def test_another_target_may_be_wanted() -> None:
     stage = staged()
     assert calibrate(stage.context(), target="other", rounds=5).calibration.target == "other"
-    with pytest.raises(Refused, match="guard does not decide"):
+    with refuses("target-does-not-decide"):
         calibrate(stage.context(), target="guard")
 
 
@@ -80,7 +81,7 @@ def test_a_machine_that_taints_more_than_a_quarter_is_busy() -> None:
     stage = staged()
     refs = dict(stage.workspace.refs)
     stage.steps.taints = [NCU] * 3
-    with pytest.raises(Busy, match="not quiet enough") as caught:
+    with refuses("calibration-not-quiet", Busy) as caught:
         calibrate(stage.context())
     assert caught.value.found == "3 of 3 rounds were tainted (ncu matches ncu)"
     assert stage.calibrations.stored == {}
@@ -96,14 +97,14 @@ def no_benchmark(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prepare", "words", "found"),
-    [(no_build, "does not build for cpu", "syntax"), (no_benchmark, "failed in round 2", "no device")],
+    ("prepare", "code", "found"),
+    [(no_build, "baseline-does-not-build", "syntax"), (no_benchmark, "benchmark-failed", "no device")],
 )
-def test_what_cannot_be_measured_is_refused(prepare, words: str, found: str) -> None:
+def test_what_cannot_be_measured_is_refused(prepare, code: str, found: str) -> None:
     stage = staged()
     refs = dict(stage.workspace.refs)
     prepare(stage)
-    with pytest.raises(Refused, match=words) as caught:
+    with refuses(code) as caught:
         calibrate(stage.context())
     assert caught.value.found == found
     assert caught.value.hint

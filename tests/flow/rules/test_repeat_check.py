@@ -49,7 +49,7 @@ def test_a_repeat_is_refused_before_anything_is_built(kernel: str, level: Level)
     builds = list(stage.toolchains.builds)
     refusal = refused(stage, "P2")
     assert stage.toolchains.builds == builds
-    assert refusal.message == "this change was tried before, as P1, and rejected"
+    assert refusal.code == "tried-before"
     assert f"likeness: {level}: " in refusal.found
     assert "evidence: P1 on cpu, 2026-03-01: n regresses" in refusal.found
     assert "objective -9.09 %" in refusal.found
@@ -86,7 +86,7 @@ def test_a_pattern_that_could_be_no_rule_is_refused_before_it_becomes_one(patter
     stage.queue("P1", "slow 1100000", forbids=(pattern,))
     with pytest.raises(Refused) as caught:
         run(stage, "P1")
-    assert caught.value.message == "P1 would forbid what no rule can"
+    assert caught.value.code == "patterns-forbid-too-much"
     assert caught.value.found == f"{pattern!r}: {why}"
     assert caught.value.where == "experiments/P1/experiment.yaml, forbids"
     assert "propose it" in caught.value.hint

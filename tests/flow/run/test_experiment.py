@@ -15,6 +15,7 @@ from expctl.domain.run.step_result import Failed, Unavailable
 from expctl.domain.verdict.samples import Session, Side
 from expctl.flow.run.experiment import Outcome, run_experiment
 from tests.fakes import PROTOCOL, Crash, Stage, patch_to
+from tests.refusals import refuses
 
 NCU = ("ncu matches ncu",)
 
@@ -345,7 +346,7 @@ def test_a_proposal_that_was_changed_meanwhile_is_refused() -> None:
     with pytest.raises(Crash):
         run(stage)
     stage.queue("P1", "slow 800000")
-    with pytest.raises(Refused, match="P1 was changed after its run began"):
+    with refuses("proposal-changed-after-begin"):
         run(stage)
     assert stage.kernel() == "slow 1000000"
 
@@ -482,26 +483,26 @@ def nothing_available(stage: Stage) -> None:
 
 
 REFUSALS: dict[str, tuple[Callable[[Stage], None], str]] = {
-    "dirty scope": (dirty_scope, "the kernel scope has changes that are not committed"),
-    "dirty ledger": (dirty_ledger, "files that expctl writes have changes"),
-    "detached": (detached, "HEAD is detached"),
-    "rebasing": (rebasing, "a rebase is under way"),
-    "broken patch": (broken_patch, "P1 is BLOCKED"),
-    "stale patch": (stale_patch, "P1 is BLOCKED"),
-    "outside the scope": (outside, "the patch is not one that an experiment may make"),
-    "no change": (no_change, "the patch is not one that an experiment may make"),
-    "waits": (waits, "P1 waits for other experiments"),
-    "nothing available": (nothing_available, "every deciding target is unavailable here"),
+    "dirty scope": (dirty_scope, "scope-not-committed"),
+    "dirty ledger": (dirty_ledger, "own-files-not-committed"),
+    "detached": (detached, "head-detached"),
+    "rebasing": (rebasing, "git-operation-under-way"),
+    "broken patch": (broken_patch, "patch-does-not-apply"),
+    "stale patch": (stale_patch, "patch-does-not-apply"),
+    "outside the scope": (outside, "patch-not-allowed"),
+    "no change": (no_change, "patch-not-allowed"),
+    "waits": (waits, "dependency-not-met"),
+    "nothing available": (nothing_available, "target-unavailable"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSALS)
 def test_what_can_be_refused_is_refused_before_anything_changes(name: str) -> None:
-    prepare, words = REFUSALS[name]
+    prepare, code = REFUSALS[name]
     stage = staged("slow 900000")
     prepare(stage)
     refs = dict(stage.workspace.refs)
-    with pytest.raises(Refused, match=words) as caught:
+    with refuses(code) as caught:
         run(stage)
     assert caught.value.hint
     assert stage.workspace.refs == refs
@@ -511,14 +512,14 @@ def test_what_can_be_refused_is_refused_before_anything_changes(name: str) -> No
 
 
 def test_a_target_that_does_not_decide_is_refused() -> None:
-    with pytest.raises(Refused, match="guard does not decide"):
+    with refuses("target-does-not-decide"):
         run(staged("slow 900000"), target="guard")
 
 
 def test_a_wanted_target_that_is_absent_is_refused_though_another_is_there() -> None:
     stage = staged("slow 900000")
     stage.toolchains.absent["cpu"] = Unavailable(reason="no clang", hint="install it")
-    with pytest.raises(Refused, match="cpu is unavailable here") as caught:
+    with refuses("target-unavailable") as caught:
         run(stage, target="cpu")
     assert caught.value.hint == "install it"
 
@@ -537,7 +538,7 @@ def test_a_held_repository_is_busy() -> None:
 def test_a_dependency_must_have_been_kept() -> None:
     stage = staged("slow 900000")
     stage.queue("P2", "slow 800000", depends_on=("P1",))
-    with pytest.raises(Refused, match="P2 waits") as caught:
+    with refuses("dependency-not-met") as caught:
         run(stage, "P2")
     assert (caught.value.found, caught.value.hint) == ("P1 has not run yet", "expctl run P1")
     run(stage)
@@ -554,7 +555,7 @@ def test_a_rejected_patch_is_refused_under_another_id_until_a_precondition_says_
     stage = staged("slow 1100000")
     run(stage)
     stage.queue("P2", "slow 1100000")
-    with pytest.raises(Refused, match="tried before, as P1, and rejected") as caught:
+    with refuses("tried-before") as caught:
         run(stage, "P2")
     assert "n regresses" in caught.value.found
     stage.queue("P2", "slow 1100000", precondition="   ")
