@@ -20,7 +20,7 @@ from expctl.domain.machine.os_errors import is_trouble
 from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
 from expctl.domain.run.step_result import Available, Failed, Unavailable
 from expctl.files import atomic_write
-from expctl.files.disk_space import check_space
+from expctl.files.disk_space import SPACE_LEAST_BYTES, check_space
 from expctl.ports.measuring import Recipe
 
 ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)

@@ -10,6 +10,7 @@ from expctl.adapters.steps.builder import Builder
 from expctl.domain.experiment.record import Artifact
 from expctl.domain.protocol.model import Build, Environment, Target, Toolchain
 from expctl.domain.run.step_result import Failed
+from expctl.files.disk_space import SPACE_LEAST_BYTES
 from expctl.launcher.capabilities import detect_capabilities
 from expctl.targets.command import CommandRecipe
 
