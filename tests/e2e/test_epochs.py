@@ -7,8 +7,13 @@ import pytest
 import yaml
 
 from tests.e2e.foreign import SLOWER, WRONG, Foreign
+from tests.refusals import printed_code
 
-CASES = yaml.safe_load((Path(__file__).parents[1] / "cases" / "epoch_cases.yaml").read_text())
+CASES = [
+    case
+    for name in ("epoch_cases.yaml", "epoch_cases_seen.yaml", "epoch_cases_unseen.yaml")
+    for case in yaml.safe_load((Path(__file__).parents[1] / "cases" / name).read_text())
+]
 CLEAR, SMALL, FAILED = "P1", "P2", "P3"
 
 
@@ -33,10 +38,14 @@ def test_an_edit_begins_an_epoch_and_opens_rules_as_the_table_says(
     case: dict[str, str], rejected: Foreign, tmp_path: Path
 ) -> None:
     repository = rejected.copy(tmp_path / "edited")
-    text = (repository.root / case["file"]).read_text()
-    assert case["find"] in text, "this edit changes nothing"
-    repository.write(case["file"], text.replace(case["find"], case["replace"]))
+    file = repository.root / case["file"]
+    text = file.read_bytes() if case["find"] else b""
+    assert case["find"].encode() in text, "this edit changes nothing"
+    file.write_bytes(text.replace(case["find"].encode(), case["replace"].encode()))
     repository.commit(case["name"])
+    if case["epoch"] == "refused":
+        assert printed_code(repository.expctl("status").err) == "file-has-problems"
+        return
     opens = "open" if "open" in (case["rule"], "open" if case["epoch"] == "new" else "") else "holds"
     expected = {CLEAR: case["rule"], SMALL: case.get("small_rule", opens), FAILED: case.get("failed_rule", case["rule"])}
     assert begun(repository) == case["epoch"]
