@@ -176,7 +176,7 @@ class LedgerLayout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     template: str = ""
 
 
-class Protocol(Struct, frozen=True, kw_only=True):
+class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The whole of protocol.yaml. It is always read from the baseline commit."""
 
     version: int

@@ -284,7 +284,7 @@ def test_a_rule_says_what_has_changed_and_a_row_whom_it_was_let_pass_by() -> Non
     ledger = ledger_of(PROTOCOL, (), [passed, closed], ())
     row = rule_row(closed)
     assert row is not None
-    assert (row.lapses, row.conditions, row.opens) == ((lapse,), (("touched", "a.h"),), "another a.h")
+    assert (row.lapses, row.conditions, row.opens) == ((lapse,), (("touched", "a.h"),), "another epoch or a.h")
     assert why_of(passed) == (
         "the rule of P1 (patch) let it pass for the written reason: a new tile; the rule of P1 (patch) let it pass because:"
         " cc: 1 -> 2; because"

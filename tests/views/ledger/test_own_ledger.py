@@ -3,10 +3,10 @@
 import difflib
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.records.repository_contents import GitLibrary
