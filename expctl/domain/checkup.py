@@ -1,4 +1,4 @@
-"""What `expctl doctor` finds: parts that are sound, and parts that are not, each with the command that mends it."""
+"""Findings of `expctl doctor` about parts of the installation, each with the command that corrects it."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Health(StrEnum):
-    """`NOTE` is worth knowing and needs no mending."""
+    """State of a part; `NOTE` needs no correction."""
 
     OK = "ok"
     NOTE = "note"
@@ -14,7 +14,7 @@ class Health(StrEnum):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One thing seen of one part. `mend` is what to type; only what is wrong has one."""
+    """One observation about `part`. `mend` is the command to type; only a `WRONG` part has one."""
 
     part: str
     health: Health
@@ -23,15 +23,15 @@ class Finding(Struct, frozen=True, kw_only=True):
 
 
 def ok(part: str, what: str) -> Finding:
-    """Nothing to do."""
+    """Return the finding that `part` is sound."""
     return Finding(part=part, health=Health.OK, what=what)
 
 
 def note(part: str, what: str) -> Finding:
-    """Nothing to do, but to know."""
+    """Return a finding that needs no correction."""
     return Finding(part=part, health=Health.NOTE, what=what)
 
 
 def wrong(part: str, what: str, mend: str) -> Finding:
-    """Something to mend."""
+    """Return a finding that the command `mend` corrects."""
     return Finding(part=part, health=Health.WRONG, what=what, mend=mend)

@@ -1,6 +1,6 @@
-"""The three ways in which a command ends early, and the exit status of each.
+"""Exceptions that end a command early, and the exit status of each.
 
-A fault in the experiment is not among them: that is data and becomes a verdict.
+A fault of an experiment is data and becomes a verdict; it is no exception.
 """
 
 from enum import IntEnum
@@ -18,10 +18,10 @@ class ExitStatus(IntEnum):
 
 
 class Refused(Exception):
-    """Something that the user can mend. Nothing was changed.
+    """A request that the user can correct. Nothing was changed.
 
-    `code` names the kind of refusal and stays when its words change: docs/ERRORS.md lists all of them.
-    `hint` is the next command to type or the edit to make.
+    `code` names the kind of refusal and stays when the message changes: docs/ERRORS.md lists all of them. `hint` is the next
+    command to type or the edit to make.
     """
 
     status = ExitStatus.REFUSED
@@ -46,22 +46,22 @@ class Refused(Exception):
 
 
 class Misused(Refused):
-    """The words on the command line are wrong."""
+    """The arguments of the command line are wrong."""
 
     status = ExitStatus.USAGE
 
 
 class Busy(Refused):
-    """The gate or a lock is held by somebody else; nothing ran."""
+    """The gate or a lock is held by another process; nothing ran."""
 
     status = ExitStatus.BUSY
 
 
 class MachineTrouble(Refused):
-    """The disk, the memory or git gave way: no experiment is to blame, and none could go on."""
+    """The disk, the memory or git failed: no experiment is to blame, and none can continue."""
 
 
 class Interrupted(Exception):
-    """The user asked to stop. What was done is journalled and `run` resumes it."""
+    """The user asked to stop. Finished steps are in the journal, and `expctl run` resumes the run."""
 
     status = ExitStatus.INTERRUPTED

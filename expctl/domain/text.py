@@ -1,4 +1,4 @@
-"""Untrusted text made safe for one line of a terminal, a commit message or a document."""
+"""Makes untrusted text safe for one line of a terminal, a commit message or a document."""
 
 import re
 import unicodedata
@@ -23,24 +23,24 @@ def plain_text(text: str) -> str:
 
 
 def one_line(text: str, limit: int = 300) -> str:
-    """As `plain_text`, cut to `limit` characters."""
+    """Return `plain_text` of `text`, cut to `limit` characters."""
     shown = plain_text(text)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
 def written_reason(text: str) -> str:
-    """What a reader would see of a reason that somebody wrote, on one line; empty when that is no word of three letters."""
+    """Return a written reason on one line as readers see it; empty when it has fewer than three letters."""
     shown = plain_text(text)
     return shown if sum(map(str.isalpha, shown)) >= REASON_LETTERS else ""
 
 
 def has_unseen(text: str) -> bool:
-    """Does `text` hold anything, but line ends and tabs, that `plain_text` would take out?"""
+    """Does `text` hold characters, other than line ends and tabs, that `plain_text` would remove?"""
     return any(is_unseen(letter) for letter in text if letter not in "\t\n")
 
 
 def is_unseen(letter: str) -> bool:
-    """A control, format, surrogate or private sign, or a variation selector."""
+    """Is `letter` a control, format, surrogate or private-use character, or a variation selector?"""
     return unicodedata.category(letter) in UNSEEN or bool(VARIATION_SELECTORS.match(letter))
 
 

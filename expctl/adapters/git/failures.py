@@ -6,7 +6,7 @@ import os
 import re
 
 from expctl.domain.errors import MachineTrouble
-from expctl.domain.machine.os_errors import AGAIN, OF_ONE_FILE, WAYS_OUT
+from expctl.domain.machine.os_errors import AGAIN, OF_ONE_FILE, REMEDIES
 
 CHILD_DIED = re.compile(r"\bdied of signal (\d+)")
 """git's message about a git process that it had started."""
@@ -24,7 +24,7 @@ def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None
 
     `stderr` is git's standard error, in English (LC_ALL=C).
     """
-    told = {os.strerror(each): each for each in WAYS_OUT if each not in OF_ONE_FILE} | OWN_WORDS
+    told = {os.strerror(each): each for each in REMEDIES if each not in OF_ONE_FILE} | OWN_WORDS
     number = next((each for words, each in told.items() if words in stderr), 0)
     is_locked = "Another git process seems to be running" in stderr
     died = CHILD_DIED.search(stderr)
@@ -33,7 +33,7 @@ def git_trouble(command: str, status: int, stderr: str) -> MachineTrouble | None
         return None
     first = stderr.splitlines()[0] if stderr else ""
     if number:
-        why, mend = WAYS_OUT[number]
+        why, mend = REMEDIES[number]
         what, found = f"git could not do its work: {why}", first
     elif is_locked:
         what, found, mend = "git could not do its work", first, "let the other git finish; if none runs, remove that file"

@@ -68,11 +68,11 @@ def _mark_turns(
     index: sqlite3.Connection, before: Iterable[Measuring], later: Iterable[tuple[Measuring, tuple[int, int]]]
 ) -> None:
     """`later` with the row of each, and whether it is known for a turn."""
-    grounds = {each.target: each.ground for each in before}
+    grounds = {each.target: each.conditions for each in before}
     wrong = []
     for each, (row, known) in later:
-        turns = grounds.get(each.target) is not each.ground
-        grounds[each.target] = each.ground
+        turns = grounds.get(each.target) is not each.conditions
+        grounds[each.target] = each.conditions
         if turns != bool(known):
             wrong.append((turns, row))
     index.executemany(TURNED, wrong)

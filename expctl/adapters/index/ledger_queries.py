@@ -17,7 +17,7 @@ from expctl.domain.history.epochs import Epoch, Epochs
 from expctl.domain.ledger.kept_gains import Landed
 from expctl.domain.ledger.remarks import Debt, remarks
 from expctl.domain.ledger.rows import Row
-from expctl.domain.ledger.totals import PREDICTIONS, BanState, Count, LedgerTotals
+from expctl.domain.ledger.totals import PREDICTIONS, Count, LedgerRule, LedgerTotals
 
 COUNTED = """
 select target, verdict, imported, count(*) from live where verdict is not null
@@ -64,9 +64,9 @@ def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
         ),
         timed_once=_names(index, ONCE),
         rows=tuple([_row(each) for each in index.execute(ROWS)]),
-        bans=tuple(
+        rules=tuple(
             [
-                BanState(name, known == 1, lapsed == 1, target, in_epoch == 1, *words)
+                LedgerRule(name, known == 1, lapsed == 1, target, in_epoch == 1, *words)
                 for name, known, lapsed, target, in_epoch, *words in index.execute(BANNED)
             ]
         ),

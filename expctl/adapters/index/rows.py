@@ -43,8 +43,8 @@ def row_of(digest: RecordSummary) -> Row:
         *ban,
         *(digest.effect_percent, digest.low_percent, digest.high_percent, digest.figures, digest.why, list_text(digest.gains)),
         own.base if own else None,
-        ground_text(own.ground) if own else None,
-        list_text(tuple([(each.target, each.date, ground_text(each.ground)) for each in again])),
+        ground_text(own.conditions) if own else None,
+        list_text(tuple([(each.target, each.date, ground_text(each.conditions)) for each in again])),
     )
     return tuple([HALVES.sub("", each) if type(each) is str and not each.isascii() else each for each in row])
 

@@ -78,7 +78,7 @@ class Reduction(Struct, frozen=True, kw_only=True):
         return Reduced(
             folder,
             row_of(digest),
-            tuple(Measured(each.target, each.date, each.base, ground_text(each.ground)) for each in digest.measurings),
+            tuple(Measured(each.target, each.date, each.base, ground_text(each.conditions)) for each in digest.measurings),
             tuple(keys_of(rule, codes)) if rule is not None else (),
             rule.forbids if rule is not None else (),
             list_text(conditions_of(record)) if rule is not None else "",

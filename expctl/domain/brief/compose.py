@@ -1,4 +1,4 @@
-"""The brief: what an agent or a newcomer must know before proposing anything, in a bounded number of words. Pure."""
+"""The brief: what a proposer must know, in a limited number of words. Pure."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ OF_TITLE = 60  # words that a view may put before the sections
 
 
 class Known(Struct, frozen=True, kw_only=True):
-    """All that the brief is made of. `calibrated` and `seen` are by target, and so is `begins`: what will open a new epoch
-    with the next run there. `digests` are in the order of the branch, `proposals` (those without a verdict) in that of the
-    queue; `queued` counts them all.
+    """Everything that the brief is computed from.
+
+    `calibrated`, `seen` and `begins` are by target; `begins` is what will open a new epoch with the next run. `digests` are in
+    branch order, `proposals` (those without a verdict) in queue order; `queued` counts them all.
     """
 
     protocol: Protocol
@@ -48,7 +49,7 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 class Brief(Struct, frozen=True, kw_only=True):
-    """Sections in the order in which they are read, and the figures behind them; `open_again` are rules that don't hold now."""
+    """The sections in reading order, and the figures behind them; `open_again` are rules that don't hold now."""
 
     name: str
     head: str
@@ -62,7 +63,7 @@ class Brief(Struct, frozen=True, kw_only=True):
 
 
 def brief_of(known: Known, *, words_max: int = WORDS_MAX) -> Brief:
-    """The brief, at most `words_max` words long with its title."""
+    """Compose the brief in at most `words_max` words, including the title."""
     protocol, digests = known.protocol, known.digests
     accuracy = accuracy_of(each.told for each in digests if each.told)
     given = given_baselines(digests)

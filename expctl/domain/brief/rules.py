@@ -1,4 +1,4 @@
-"""Do-not-repeat rules and open questions as sentences of the brief."""
+"""The sections of the brief about do-not-repeat rules and open questions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from expctl.domain.text import one_line
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
     from expctl.domain.ledger.record_summary import RecordSummary, RuleSummary
-    from expctl.domain.rules.current_facts import Circumstances
+    from expctl.domain.rules.current_facts import CurrentFacts
     from expctl.domain.rules.match_levels import WaivedRepeat
     from expctl.domain.rules.open_conditions import RuleConditions
 
@@ -29,29 +29,30 @@ LOOKED = "A rule holds when nothing that it hangs on has changed, as of this com
 
 
 class RulesNow(Struct, frozen=True, kw_only=True):
-    """The rules as they are on one machine and commit: for each that is open again what has changed, `untried` those that
-    nobody has tried the probe of, so that they count as held.
+    """The rules on one machine and commit: by id what `opened` a rule.
+
+    `untried` are rules in force whose probe has not been tried.
     """
 
     opened: Mapping[str, str]
     untried: tuple[str, ...] = ()
 
 
-def rules_now(holds: Mapping[str, RuleConditions], now: Circumstances) -> RulesNow:
-    """Each is looked at until one of its conditions is seen to have changed; probes come last."""
+def rules_now(rules: Mapping[str, RuleConditions], now: CurrentFacts) -> RulesNow:
+    """Look up each rule's conditions until one has changed; probes come last."""
     opened, untried = {}, []
-    for name, hold in holds.items():
-        lapse = next(hold.changed(now), None)
-        probe = hold.asked() if lapse is None else None
-        if lapse is not None:
-            opened[name] = f"{lapse.condition}: {lapse.was} -> {lapse.now}"
+    for name, conditions in rules.items():
+        change = next(conditions.changed(now), None)
+        probe = conditions.as_probe() if change is None else None
+        if change is not None:
+            opened[name] = f"{change.condition}: {change.was} -> {change.now}"
         elif probe is not None and not now.probe(probe).tried:
             untried.append(name)
     return RulesNow(opened=opened, untried=tuple(untried))
 
 
 def rule_section(digests: Sequence[RecordSummary], now: RulesNow) -> Section:
-    """Rules that hold. First those that only the reader can keep, then the newest."""
+    """Return the section about rules in force: first those that only readers can enforce, then the newest."""
     held = [each.ban for each in digests if each.ban is not None and each.id not in now.opened]
     order = sorted(sorted(held, key=lambda ban: id_order(ban.id), reverse=True), key=lambda ban: ban.known)
     passes = waived(digests)
@@ -70,14 +71,14 @@ def rule_section(digests: Sequence[RecordSummary], now: RulesNow) -> Section:
 
 
 def _held(ban: RuleSummary, passes: Sequence[WaivedRepeat]) -> str:
-    """`; waived for P9 (KEEP): wider tiles`, the last time."""
+    """Return one rule with its newest waiver, e.g. `...; waived for P9 (KEEP): wider tiles`."""
     last = f"; waived for {passes[-1].id} ({passes[-1].verdict}): {_cut(passes[-1].reason)}" if passes else ""
     maybe = f"; open again on: {_cut(ban.opened)}" if ban.waits and ban.opened and not ban.lapsed else ""
     return f"{ban.sentence}{maybe}{last}"
 
 
 def open_questions(digests: Sequence[RecordSummary], findings: Sequence[Finding], now: RulesNow) -> Section:
-    """What is undecided: reopened rules, contradictions, debts at home, INCONCLUSIVE runs, the newest first."""
+    """Return the section of reopened rules, contradictions, debts and INCONCLUSIVE runs, the newest first."""
     newest = digests[::-1]
     reopened = [each.ban for each in newest if each.ban is not None and each.id in now.opened]
     disputed = [each for each in findings if each.contradicted_by and not each.superseded_by]

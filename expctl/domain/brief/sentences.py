@@ -1,4 +1,4 @@
-"""Baselines, noise, findings, queue and predictions as sentences of the brief."""
+"""The sections of the brief about baselines, noise, findings, queue and predictions."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def baseline_section(
     epochs: Epochs,
     begins: Mapping[str, Sequence[str]],
 ) -> Section:
-    """What stands on each target and in which epoch; `begins` is what will open a new one there."""
+    """Return the section about each target's baseline and epoch; `begins` is what will open a new epoch there."""
     lines = [_baseline(each, epochs) for each in baselines]
     lines += [
         f"{target}: the next run begins a new epoch ({one_line('; '.join(why), SHORT)}); compare nothing with those above."
@@ -46,7 +46,7 @@ def baseline_section(
 
 
 def noise_section(protocol: Protocol, calibrated: Mapping[str, Calibrated], seen: Mapping[str, SeenNoise]) -> Section:
-    """Per deciding target: the calibration of this machine, or what the records showed, or neither."""
+    """Return the section about the noise of each deciding target: by calibration, else as records show it."""
     return Section(
         key="noise",
         title="Noise floor",
@@ -55,7 +55,7 @@ def noise_section(protocol: Protocol, calibrated: Mapping[str, Calibrated], seen
 
 
 def finding_section(findings: Sequence[Finding]) -> Section:
-    """Those that stand, in the order of their file."""
+    """Return the section of valid findings, in file order."""
     items = [
         f"{each.id} ({each.kind}{f', {chr(44).join(each.evidence[:NAMED_MAX])}' if each.evidence else ''}):"
         f" {one_line(each.text, LONG)}"
@@ -66,7 +66,7 @@ def finding_section(findings: Sequence[Finding]) -> Section:
 
 
 def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
-    """What waits, in the order of the queue; only the first of it was read when it is long."""
+    """Return the section about the queue; `queued` counts all proposals, also those not loaded."""
     intro = (
         (f"{queued} {'waits' if queued == 1 else 'wait'}; `expctl run {proposals[0].id}` starts the first.",)
         if proposals
@@ -85,7 +85,7 @@ def next_section(proposals: Sequence[Proposal], queued: int) -> Section:
 
 
 def prediction_section(digests: Sequence[RecordSummary], accuracy: Accuracy) -> Section:
-    """The hit rate, then what was predicted and what came, the newest first; misses teach more than hits."""
+    """Return the section of predictions: the hit rate, then misses before hits, the newest first."""
     told = [(each.id, each.told) for each in digests if each.told]
     order = sorted(told, key=lambda each: (not _is_hit(each[1]), id_order(each[0])), reverse=True)
     items = tuple(each.sentence for _, each in order[:ITEMS_MAX])

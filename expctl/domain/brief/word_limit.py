@@ -1,4 +1,4 @@
-"""A text of sections under a cap on its words: the least useful items go first, and every section says how many went."""
+"""Limits the words of a text by dropping the least useful items of its sections, and counts the dropped ones."""
 
 from collections.abc import Sequence
 
@@ -7,12 +7,14 @@ from msgspec.structs import replace
 
 OF_NOTICE = 14  # words of the line that says what was left out
 OF_BULLET = 1
-ITEMS_MAX = 150  # more never fit into a text that people read, so that nobody need write them
+ITEMS_MAX = 150  # more never fit into the words of a brief
 
 
 class Section(Struct, frozen=True, kw_only=True):
-    """`items` are sentences, the most useful first; `intro` is never cut. `share` is the part of the free words that the
-    items may have before others have theirs. `left_out` counts what was taken away, `more` says where all of it is.
+    """One section: `intro` is never shortened; `items` are sentences, the most useful first.
+
+    `share` is the part of the free words that the items get before other sections. `left_out` counts dropped items; `more`
+    names where all of them are.
     """
 
     key: str
@@ -25,14 +27,14 @@ class Section(Struct, frozen=True, kw_only=True):
 
 
 def words(text: str) -> int:
-    """Words as `wc -w` counts them."""
+    """Count words like `wc -w`."""
     return len(text.split())
 
 
 def within(sections: Sequence[Section], cap: int) -> tuple[Section, ...]:
-    """The sections with as many items as `cap` words hold. Titles and intros are kept whatever the cap.
+    """Return the sections with as many items as `cap` words hold. Titles and intros are always kept.
 
-    First every section fills its share, the most useful items first; what is then free goes to the sections in their order.
+    First every section fills its share, the most useful items first; the remaining words go to the sections in order.
     """
     free = max(0, cap - sum(_fixed(section) for section in sections))
     kept = [_fill(section, 0, int(section.share * free)) for section in sections]
@@ -46,7 +48,7 @@ def within(sections: Sequence[Section], cap: int) -> tuple[Section, ...]:
 
 
 def _fill(section: Section, start: int, free: int) -> int:
-    """How many items there are when, from `start` on, as many are taken as fit into `free` words."""
+    """Return the number of items when as many from `start` on are added as fit into `free` words."""
     for number, item in enumerate(section.items[start:], start=start):
         free -= _cost(item)
         if free < 0:

@@ -1,4 +1,4 @@
-"""Figures as text, the same on every machine: times, throughputs, effects in percent."""
+"""Formats figures: times, throughputs, effects in percent."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TIME_UNITS = ((1e9, "s"), (1e6, "ms"), (1e3, "us"))
 
 
 def time_text(ns: float) -> str:
-    """`39.12 ms` of nanoseconds: the largest unit that is reached, four figures."""
+    """Return nanoseconds in the largest unit reached, with four significant figures, e.g. `39.12 ms`."""
     for scale, unit in TIME_UNITS:
         if ns >= scale:
             return f"{_figures(ns / scale)} {unit}"
@@ -19,7 +19,7 @@ def time_text(ns: float) -> str:
 
 
 def throughput_text(flop: int, ns: float) -> str:
-    """`46.83 GFLOP/s`; empty when the work is not known or nothing was timed."""
+    """Return the throughput, e.g. `46.83 GFLOP/s`; empty where the work is unknown or nothing was timed."""
     if flop <= 0 or ns <= 0:
         return ""
     gflops = flop / ns
@@ -27,12 +27,12 @@ def throughput_text(flop: int, ns: float) -> str:
 
 
 def effect_text(estimate: Estimate) -> str:
-    """`+2.31 % [+1.70, +2.92], 10 rounds` of an estimate."""
+    """Return an estimate in percent, e.g. `+2.31 % [+1.70, +2.92], 10 rounds`."""
     interval = f"[{estimate.low_percent:+.2f}, {estimate.high_percent:+.2f}]"
     return f"{estimate.effect_percent:+.2f} % {interval}, {estimate.rounds} rounds"
 
 
 def _figures(value: float) -> str:
-    """Four significant figures, without an exponent."""
+    """Return `value` with four significant figures, without an exponent."""
     decimals = 3 if value < 10 else 2 if value < 100 else 1 if value < 1000 else 0
     return f"{value:.{decimals}f}"

@@ -1,4 +1,4 @@
-"""Findings: their ids, what may be evidence, and when two say the same. Pure."""
+"""Rules about findings: their ids, valid evidence, and duplicates. Pure."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ TEXT_MAX = 1200
 
 
 def numbered(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings, each with an id. Those that have none take the free numbers from F1 on, in the order of the file."""
+    """Return the findings with ids. Those without one get the free numbers from F1 on, in file order."""
     taken = {each.id for each in findings}
     free = (f"F{number}" for number in range(1, 2 * len(findings) + 1) if f"F{number}" not in taken)
     return tuple(each if each.id else replace(each, id=next(free)) for each in findings)
 
 
 def next_id(findings: Sequence[Finding]) -> str:
-    """The id of one more finding: never one that was used."""
+    """Return the id of the next finding, which was never used."""
     return f"F{1 + max((int(each.id[1:]) for each in numbered(findings)), default=0)}"
 
 
 def by_id(findings: Sequence[Finding], wanted: str) -> Finding:
-    """The finding of that id. Raises Refused with the ones that there are."""
+    """Return the finding with the id `wanted`. Raises Refused with the known ids."""
     for each in numbered(findings):
         if each.id == wanted:
             return each
@@ -49,25 +49,26 @@ def by_id(findings: Sequence[Finding], wanted: str) -> Finding:
 
 
 def alike(findings: Iterable[Finding], text: str) -> Finding | None:
-    """The finding that says this already, whatever its case, white space and final stop."""
+    """Return the finding with the same text except for case, white space and final stop; None without one."""
     return next((each for each in findings if _bare(each.text) == _bare(text)), None)
 
 
 def audit_opening(target: str, epoch: int) -> str:
-    """How the finding of an audit begins, by which the ledger knows it."""
+    """Return the opening words by which the ledger recognises the finding of an audit."""
     return f"Audit of {target}, epoch {epoch}: "
 
 
 def file_faults(findings: Sequence[Finding]) -> list[str]:
-    """What the types allow and findings.yaml must not say."""
+    """Return one sentence for each invalid or repeated id in findings.yaml."""
     ids = [each.id for each in findings if each.id]
     found = [f"id: expected F and a number, found {name!r}" for name in ids if not FINDING_ID.fullmatch(name)]
     return found + [f"id: {name} appears twice" for name in sorted(set(ids)) if ids.count(name) > 1]
 
 
 def unknown_evidence(links: Sequence[str], *, concluded: Mapping[str, bool], commits: Iterable[str]) -> list[str]:
-    """One sentence for each link that leads nowhere. `concluded` maps the id of every experiment to whether it has a record,
-    `commits` are those of the links that are commits of this repository.
+    """Return one sentence for each invalid evidence link.
+
+    `concluded` maps each experiment's id to whether it has a record; `commits` are the links that exist as commits.
     """
     there, found = set(commits), []
     for link in links:
@@ -85,7 +86,7 @@ def unknown_evidence(links: Sequence[str], *, concluded: Mapping[str, bool], com
 
 
 def leads_back(findings: Sequence[Finding], start: str, by: str) -> bool:
-    """Would `start`, superseded by `by`, be superseded by itself in the end?"""
+    """Would superseding `start` by `by` close a circle?"""
     follow = {each.id: each.superseded_by for each in numbered(findings)}
     seen = {start}
     while by in follow and by not in seen:

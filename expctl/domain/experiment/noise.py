@@ -1,17 +1,17 @@
-"""What a run knows of its machine's noise before the first sample: fixed when it begins, kept in its record."""
+"""The machine's noise as a run knows it before the first sample and keeps it in its record."""
 
 from collections.abc import Mapping
 
 from msgspec import Struct
 
-ROUNDS = 24  # of a calibration: sigma to about 15 %, an autocorrelation to about 0.2
+ROUNDS = 24  # of a calibration: estimates sigma to about 15 %, an autocorrelation to about 0.2
 ROUNDS_LEAST = 5
 
 
 class Noise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Of one size, or of the objective: sd of one round's effect, and the median spread within a side (the objective has none).
+    """Noise of one size or of the objective, in percent (log units * 100).
 
-    In percent, which here are log units * 100.
+    `sd_percent` is of one round's effect, `spread_percent` the median spread within a side, 0 for the objective.
     """
 
     sd_percent: float
@@ -19,16 +19,16 @@ class Noise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Calibrated(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The part of a calibration that a verdict may rest on. `noise` is by size, with `objective` among them."""
+    """The part of a calibration that verdicts use. `noise` is by size, and for `objective`."""
 
     date: str
     rounds: int
     noise: Mapping[str, Noise]
 
     def sd(self, name: str) -> float:
-        """sd of one round of a size or of the objective, in log units; 0 where it is not known."""
+        """Return the sd of one round of a size or the objective, in log units; 0 where unknown."""
         return self.noise[name].sd_percent / 100 if name in self.noise else 0.0
 
     def spread(self, size: str) -> float:
-        """Median spread within a side, in log units; 0 where it is not known."""
+        """Return the median spread within a side, in log units; 0 where unknown."""
         return self.noise[size].spread_percent / 100 if size in self.noise else 0.0

@@ -1,4 +1,4 @@
-"""What was predicted, side by side with what came of it, and how often predictions hold."""
+"""Compares predictions with outcomes and counts how often they hold."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 
 class Scored(Port):
-    """What the accuracy is counted from. `counts` is that of a Forecast, `hoped` says that a KEEP was predicted, and
-    `surplus_percent` by how much the middle of the predicted range exceeded what was measured, None where there was no range.
+    """A prediction with its outcome, as the accuracy counts it: a Forecast or its summary.
+
+    `counts` is that of a Forecast, `hoped` says that a KEEP was predicted, and `surplus_percent` is the middle of the predicted
+    range minus the measured gain, None without a range.
     """
 
     @property
@@ -33,10 +35,10 @@ class Scored(Port):
 
 
 class Forecast(Struct, frozen=True, kw_only=True):
-    """One prediction against its outcome. `gain_percent` is the measured effect on the objective, None where it was not timed.
+    """A prediction and its outcome. `gain_percent` is the measured effect on the objective, None where it was not timed.
 
-    `counts`: the outcome says something of the idea. An INVALID does not, nor does a target that the patch left alone; an
-    analysis always ends in KEEP, so that its verdict is no prediction.
+    `counts` is False where the outcome says nothing about the idea (INVALID, or code unchanged on the target), and for an
+    analysis, which always ends in KEEP.
     """
 
     id: str
@@ -49,12 +51,12 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
     @property
     def verdict_holds(self) -> bool:
-        """Did it end as predicted?"""
+        """Is the verdict the predicted one?"""
         return self.verdict is self.predicted.verdict
 
     @property
     def gain_holds(self) -> bool | None:
-        """Did the gain lie in the predicted range? None where there was no range or no measurement."""
+        """Did the gain lie in the predicted range? None without a range or a measurement."""
         if self.predicted.gain_percent is None or self.gain_percent is None:
             return None
         low, high = self.predicted.gain_percent
@@ -67,16 +69,16 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
     @property
     def surplus_percent(self) -> float | None:
-        """By how much the middle of the range exceeded the gain; None where one of them is missing."""
+        """The middle of the predicted range minus the gain; None without a range or a measurement."""
         if self.predicted.gain_percent is None or self.gain_percent is None:
             return None
         return sum(self.predicted.gain_percent) / 2 - self.gain_percent
 
 
 class Accuracy(Struct, frozen=True, kw_only=True):
-    """Hits of verdicts and of gain ranges, and the KEEPs among those predicted to be one, each with how many there were.
+    """Numbers of predictions that held: verdicts, gain ranges, and predicted KEEPs, each with its total.
 
-    `optimism_percent` is by how much the middle of a predicted range exceeded what was measured, the median of them.
+    `optimism_percent` is the median of predicted (middle of the range) minus measured gains.
     """
 
     verdicts: int = 0
@@ -89,7 +91,7 @@ class Accuracy(Struct, frozen=True, kw_only=True):
 
 
 def forecast_of(record: Record) -> Forecast | None:
-    """None where nothing was predicted, or nothing was measured here."""
+    """Return the prediction of `record` with its outcome; None without a prediction or measurement."""
     if record.prediction is None or not record.base:
         return None
     gain = next((each.effect_percent for each in record.estimates if each.size == OBJECTIVE), None)
@@ -105,12 +107,12 @@ def forecast_of(record: Record) -> Forecast | None:
 
 
 def forecasts(records: Iterable[Record]) -> tuple[Forecast, ...]:
-    """Every forecast, in the order of `records`."""
+    """Return the forecasts of `records`, in their order."""
     return tuple(found for record in records if (found := forecast_of(record)) is not None)
 
 
 def accuracy_of(found: Iterable[Scored]) -> Accuracy:
-    """How often they held, over those that count."""
+    """Count the predictions that held, among those that count."""
     counted = [each for each in found if each.counts]
     ranged = [each for each in counted if each.gain_holds is not None]
     keeps = [each for each in counted if each.hoped]
@@ -127,7 +129,9 @@ def accuracy_of(found: Iterable[Scored]) -> Accuracy:
 
 
 def accuracy_text(accuracy: Accuracy) -> str:
-    """`5 of 6 verdicts as predicted (2 of 3 predicted KEEPs were kept); 1 of 2 gains in the predicted range, ...`."""
+    """Return the accuracy as text, e.g. `5 of 6 verdicts as predicted (2 of 3 predicted KEEPs were kept); 1 of 2 gains in the
+    predicted range, ...`.
+    """
     if not accuracy.verdicts:
         return "no prediction has an outcome yet"
     kept = f" ({accuracy.keep_hits} of {accuracy.keeps} predicted KEEPs were kept)" if accuracy.keeps else ""
@@ -139,13 +143,13 @@ def accuracy_text(accuracy: Accuracy) -> str:
 
 
 def prediction_text(prediction: Prediction) -> str:
-    """`KEEP, +1.0 to +3.0 %: fewer LDS passes`."""
+    """Return a prediction as text, e.g. `KEEP, +1.0 to +3.0 %: fewer LDS passes`."""
     gain = f", {prediction.gain_percent[0]:+.1f} to {prediction.gain_percent[1]:+.1f} %" if prediction.gain_percent else ""
     return f"{prediction.verdict}{gain}{f': {prediction.text}' if prediction.text else ''}"
 
 
 def outcome_text(forecast: Forecast) -> str:
-    """`KEEP, +2.30 %: as predicted, gain in range`; what does not count says so."""
+    """Return an outcome as text, e.g. `KEEP, +2.30 %: as predicted, gain in range`."""
     gain = f", {forecast.gain_percent:+.2f} %" if forecast.gain_percent is not None else ""
     if not forecast.counts:
         return f"{forecast.verdict}{gain}: not counted"
@@ -154,7 +158,7 @@ def outcome_text(forecast: Forecast) -> str:
 
 
 def optimism(surplus: Sequence[float]) -> float:
-    """The median, in percent, rounded; 0 of none. As in `statistics`, whose import takes longer than a ledger may."""
+    """Return the rounded median; 0 of nothing. Importing `statistics` would take longer than rendering a ledger may."""
     ordered, middle = sorted(surplus), len(surplus) // 2
     if not ordered:
         return 0.0

@@ -1,4 +1,4 @@
-"""A proposal: what somebody wants to try, before anything was measured."""
+"""The types of a proposal: the change that somebody wants to try, before any measurement."""
 
 import functools
 import re
@@ -8,12 +8,12 @@ from msgspec import Struct
 
 from expctl.domain.errors import Misused
 
-# Names of folders and files, and the next one is a number more: nine digits are plenty.
+# Ids name folders and files, and the next id is one higher: nine digits suffice.
 ID_PATTERN = re.compile(r"P\d{1,9}[a-z]?(-[A-Z]\d{0,9}[a-z]?)?", re.ASCII)
 
 
 class Kind(StrEnum):
-    """What a proposal is about. An `analysis` can never become code."""
+    """Subject of a proposal. An `analysis` can never become code."""
 
     PERF = "perf"
     SIMPLIFY = "simplify"
@@ -41,7 +41,7 @@ class Verdict(StrEnum):
 
 
 class Prediction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the proposer expects, so that the outcome can be held against it.
+    """The outcome that the proposer expects.
 
     `gain_percent` is (low, high) of the weighted KPI; negative is slower.
     """
@@ -52,16 +52,16 @@ class Prediction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Until(StrEnum):
-    """What a probe waits for."""
+    """The event that a probe waits for."""
 
     COMPILES = "compiles"
     INTERPRETS = "interprets"
 
 
 class Probe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A snippet that fails for as long as the reason of a failure holds: `source` is HIP, or a file of the repository with it.
+    """A snippet that fails as long as a rule's reason holds: `source` is HIP, or the path of a file with it.
 
-    The rule that carries it is open again once it compiles for `arch`, or once the interpreter takes all of its machine code.
+    The rule opens once the snippet compiles for `arch`, or once the interpreter accepts all of its machine code.
     """
 
     source: str
@@ -70,10 +70,10 @@ class Probe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """experiment.yaml, typed. `depends_on` names experiments that must have ended in KEEP.
+    """The contents of experiment.yaml. `depends_on` are conditions on other experiments (queue/depends_on.py).
 
-    What a REJECT of it shall forbid besides the patch itself: `forbids` are regular expressions over added lines, comments
-    left out; `probe` says when that is over.
+    `forbids` are regular expressions over added code lines that a REJECT of the proposal shall forbid besides the patch itself;
+    `probe` tells when its rule ends.
     """
 
     id: str
@@ -89,7 +89,7 @@ class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def check_id(text: str) -> str:
-    """Return `text` when it is an experiment id such as P15, P8b or P6-A; raise Misused otherwise."""
+    """Return `text` if it is an experiment id such as P15, P8b or P6-A; raise Misused otherwise."""
     if not ID_PATTERN.fullmatch(text):
         raise Misused(
             "this is not an experiment id",
@@ -103,8 +103,8 @@ def check_id(text: str) -> str:
 
 @functools.cache  # ten thousand ids are sorted many times
 def id_order(text: str) -> tuple[int, str]:
-    """Sort key of ids by number, then by the rest: P2 < P6 < P6-A < P10."""
-    if text[1:].isdecimal() and text[0] == "P":  # ten thousand look like that
+    """Return the sort key of an id, by number, then by the rest: P2 < P6 < P6-A < P10."""
+    if text[1:].isdecimal() and text[0] == "P":  # the usual form, and ids are sorted by the ten thousand
         return (int(text[1:]), text)
     digits = re.match(r"P(\d+)", text)
     return (int(digits[1]) if digits else 0, text)

@@ -1,4 +1,4 @@
-"""A proposal as files: what lies on disk or was drafted, before anything of it is measured."""
+"""A proposal as files, on disk or drafted, before any measurement."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class Queued(Struct, frozen=True, kw_only=True):
-    """An experiment on disk: its typed proposal, its patch, the hash of both, and the ticket that binds the id to that hash.
+    """An experiment on disk: its proposal, its patch, the hash of both, and the ticket that binds the id to that hash.
 
-    Without a ticket somebody committed it by hand.
+    `ticket` is None for a proposal that somebody committed by hand.
     """
 
     proposal: Proposal
@@ -24,7 +24,7 @@ class Queued(Struct, frozen=True, kw_only=True):
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """What a proposer made: experiment.yaml, typed and as it was written, and the patch. Nothing of it is committed yet."""
+    """An uncommitted proposal: experiment.yaml, typed and as text, and the patch."""
 
     proposal: Proposal
     text: bytes

@@ -1,4 +1,4 @@
-"""queued.json, typed: what binds an id to what was proposed under it, and its place in the queue. Written by expctl only."""
+"""The types of queued.json, which binds an id to its proposal and gives its place in the queue. Only expctl writes it."""
 
 import hashlib
 
@@ -6,10 +6,10 @@ from msgspec import Struct
 
 
 class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One queued proposal. `content` is `content_of` its two files when they were queued on the commit `base`.
+    """The ticket of a queued proposal. `content` is `content_of` its two files as queued on the commit `base`.
 
-    `by` is the proposer that made it, empty for a person. A larger `priority` runs earlier. `withdrawn` and `blocked` say why
-    it is; `blocked_on` is the commit to which the change doesn't apply.
+    `by` is the proposer that made it, empty for a person. Larger `priority` runs earlier. `withdrawn` and `blocked` are
+    reasons, empty where it is not; `blocked_on` is the commit to which the patch doesn't apply.
     """
 
     content: str
@@ -24,8 +24,9 @@ class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class QueuedTicket(Struct, frozen=True, kw_only=True):
-    """A proposal as it lies in a commit: its ticket (None: somebody committed it by hand, or it is `damaged`), and `content_of`
-    what is there. `unfit` says why its change is none.
+    """The ticket of a proposal in a commit, and `content_of` its files there.
+
+    `ticket` is None for a proposal committed by hand or with a `damaged` ticket. `unfit` says why change.patch is no patch.
     """
 
     ticket: Ticket | None
@@ -35,10 +36,10 @@ class QueuedTicket(Struct, frozen=True, kw_only=True):
 
     @property
     def was_changed(self) -> bool:
-        """Is it no longer what was queued?"""
+        """Do the files differ from those that were queued?"""
         return self.ticket is not None and self.ticket.content != self.content
 
 
 def content_of(proposal: bytes, patch: bytes) -> str:
-    """The hash that an id is bound to: sha256 of experiment.yaml, a zero byte and change.patch."""
+    """Return the hash that an id is bound to: sha256 of experiment.yaml, a zero byte and change.patch."""
     return hashlib.sha256(proposal + b"\0" + patch).hexdigest()

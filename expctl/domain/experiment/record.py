@@ -1,4 +1,4 @@
-"""record.json, typed: the truth about a concluded experiment. Written by expctl only."""
+"""The types of record.json, the result of a concluded experiment, and of findings.yaml. Only expctl writes records."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -14,14 +14,14 @@ SCHEMA = 3  # 2: with the procedure of the verdict; 3: rules know a change at fo
 
 
 class Origin(StrEnum):
-    """Where the figures come from: this tool's own samples, or somebody's hand-kept ledger."""
+    """Origin of the figures: expctl's own samples, or a ledger kept by hand."""
 
     MEASURED = "measured"
     IMPORTED = "imported"
 
 
 class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One figure with its kind, for example VGPRs of a kernel or instructions of a run."""
+    """One figure of a build or profile and its kind, e.g. VGPRs of a kernel or instructions of a run."""
 
     name: str
     value: float
@@ -30,7 +30,7 @@ class Fact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What a build made. `sha256` is of the file; `code` of its code sections alone (debug sections don't count)."""
+    """The file that a build made. `sha256` is of the file; `code` of its code sections alone, without debug sections."""
 
     sha256: str
     code: str
@@ -40,7 +40,7 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The effect at one size, or of the weighted objective (`size` = "objective"), in percent of throughput.
 
-    `low` and `high` are the two-sided 95 % interval; the medians are of single iterations, 0 for the objective.
+    `low` and `high` are the two-sided 95 % interval; the medians (ns) are of single iterations, 0 for the objective.
     """
 
     size: str
@@ -55,11 +55,11 @@ class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How samples became the verdict: version of the critical values, looks taken, rounds of each session.
+    """The decision procedure: version of the critical values, looks taken, rounds of each session.
 
-    `rescued_by` is the size that passed in place of the objective; `simplify_used_percent` what earlier simplifications of
-    the epoch had cost; `calibrated` what was known of the machine's noise; `words` in which the reasons are given (plan.py). A
-    record that was measured and has no procedure was decided by an older rule.
+    `rescued_by` is the size that passed instead of the objective; `simplify_used_percent` the cost of earlier simplifications
+    of the epoch; `calibrated` the known noise of the machine; `words` the version of the reasons' wording (verdict/plan.py). A
+    measured record without a procedure was decided by an older one.
     """
 
     boundaries: str
@@ -74,7 +74,7 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What the test step found."""
+    """Result of the test step."""
 
     ok: bool
     cases: int
@@ -82,7 +82,7 @@ class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ChangedCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A condition of a rule that no longer holds: what it was when the experiment failed, what it is now, and who says so."""
+    """A condition of a rule that no longer holds: its value when the experiment failed, its value now, and the evidence."""
 
     condition: str
     was: str
@@ -91,12 +91,12 @@ class ChangedCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A do-not-repeat rule: by what a repeat is known, and the conditions under which it failed (domain/rules/conditions.py).
+    """A do-not-repeat rule: what identifies a repeat, and the conditions of the failure (domain/rules/conditions.py).
 
-    `change`, `settings`, `region` and `shapes` are those of change_identity.py; `code` is the machine code at home; `judged`
-    is the target on which it failed (the record's own where none is named). `lapsed` are changes that were verified once and
-    for all; everything else is looked at anew whenever somebody asks. `worthwhile_percent` is what protocol.yaml called a
-    worthwhile gain then: the rule of a smaller effect ends with its epoch.
+    `change`, `settings`, `region` and `shapes` are those of patch/identity.py; `code` is the machine code on the hardware
+    target; `judged` is the target on which it failed (empty: the record's own). `lapsed` are changes verified once and for all;
+    all others are looked up when needed. `worthwhile_percent` is the protocol's worthwhile gain at that time: the rule of a
+    smaller effect ends with its epoch.
     """
 
     text: str
@@ -116,7 +116,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A rule that matched and let the experiment pass: for a `reason` that its author wrote, or one that expctl verified."""
+    """A matching rule that let the experiment pass for `reason`, `written` by its author or verified by expctl."""
 
     rule: str
     level: str
@@ -125,7 +125,7 @@ class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class History(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The words of an imported row, kept beside the record: ours, with the figures as given."""
+    """The texts of an imported row, with the hand-written figures."""
 
     change: str
     result: str
@@ -134,10 +134,10 @@ class History(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What judged: `harness` is a hash of the harness' files, `kpi` and `build` say what is timed and how it is built, as
-    text that is equal when they are (domain/history/benchmark_identity.py). `harness_code` is a hash of the harness' code
-    without comments, white space and docstrings (domain/history/harness_code.py); older records have none, the oldest have no
-    identity at all.
+    """Identity of a benchmark: two figures with the same one are comparable as far as the repository determines it.
+
+    `harness` is a hash of the harness' files, `harness_code` of their code (history/harness_code.py; older records have none).
+    `kpi` and `build` are texts about what is timed and how it is built (history/benchmark_identity.py).
     """
 
     harness: str
@@ -147,7 +147,7 @@ class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Everything that a reviewer needs six months later. `explanation` is what the profiles say made the difference."""
+    """The result of an experiment, with all that a later review needs. `explanation` comes from the profiles."""
 
     schema: int = 1
     id: str
@@ -187,12 +187,12 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def left_open(self) -> bool:
-        """Undecided without a sample: on its target the patch changed no code."""
+        """Is the experiment undecided without samples, because its code was unchanged on its target?"""
         return self.verdict is Verdict.INCONCLUSIVE and self.origin is Origin.MEASURED and not self.estimates
 
 
 class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The same two commits measured again, as evidence. It never moves the branch."""
+    """A repeated measurement of an experiment's two commits, as evidence. It never moves the branch."""
 
     target: str
     date: str
@@ -206,7 +206,7 @@ class Replication(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class EvidenceKind(StrEnum):
-    """What a finding rests on: samples of expctl, a hand-kept ledger, the world outside, or what a compiler says."""
+    """Evidence of a finding: samples of expctl, a ledger kept by hand, external sources, or the output of a compiler."""
 
     MEASURED = "measured"
     IMPORTED = "imported"
@@ -215,10 +215,10 @@ class EvidenceKind(StrEnum):
 
 
 class Finding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Something learned that outlives the experiment that showed it.
+    """A lesson that outlives its experiment.
 
-    `since` is a date, or the experiment of those days. `evidence` are experiments, commits or addresses. What superseded
-    or contradicts it is another finding, or evidence of the same sorts; a finding that has either no longer stands.
+    `since` is a date or an experiment. `evidence` are experiments, commits or addresses. `superseded_by` and `contradicted_by`
+    are another finding, or evidence; a finding with either is no longer valid.
     """
 
     text: str
@@ -231,11 +231,11 @@ class Finding(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     @property
     def stands(self) -> bool:
-        """Nothing newer replaced or contradicts it."""
+        """Is the finding neither superseded nor contradicted?"""
         return not (self.superseded_by or self.contradicted_by)
 
 
 class FindingsFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """experiments/findings.yaml, typed. The order is the editor's: what matters most comes first."""
+    """The contents of experiments/findings.yaml, in the editor's order: the most important first."""
 
     findings: tuple[Finding, ...] = ()

@@ -1,4 +1,4 @@
-"""A proposal that can't be read. It stops nobody but itself."""
+"""A proposal that can't be read. Other proposals run regardless."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdic
 
 
 class Unreadable(Struct, frozen=True, kw_only=True):
-    """The proposal `id`: `problems` in its files, of which `where` is the first that has some."""
+    """The proposal `id` with `problems` in its files; `where` is the first of them."""
 
     id: str
     where: str
@@ -17,11 +17,11 @@ class Unreadable(Struct, frozen=True, kw_only=True):
 
     @property
     def why(self) -> str:
-        """File and problems in one line."""
+        """The file and its problems in one line."""
         return f"{self.where}: {'; '.join(self.problems)}"
 
     def refusal(self) -> Refused:
-        """What is said to who wants it all the same."""
+        """Return the refusal for a command that needs the proposal."""
         return Refused(
             f"{self.id} is malformed",
             code="proposal-malformed",
@@ -32,7 +32,7 @@ class Unreadable(Struct, frozen=True, kw_only=True):
         )
 
     def stand_in(self) -> Proposal:
-        """What stands in the queue for it; nothing of it was read but its id."""
+        """Return a placeholder for the queue, with nothing but the id."""
         return Proposal(
             id=self.id,
             title="(can't be read)",

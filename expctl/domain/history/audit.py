@@ -1,4 +1,4 @@
-"""What an audit found: contests between commits of one epoch, and what they say of the stack."""
+"""Results of an audit: measured comparisons between commits of one epoch, against the effects recorded for them."""
 
 from msgspec import Struct, field
 
@@ -11,7 +11,7 @@ NAMED_MAX = 12
 
 
 class CommitComparison(Struct, frozen=True, kw_only=True):
-    """`after` measured against `before` by the verdict engine. Without a verdict `note` says why nothing was measured."""
+    """`after` measured against `before` like an experiment. Without a verdict, `note` says why nothing was measured."""
 
     before: str
     after: str
@@ -22,24 +22,24 @@ class CommitComparison(Struct, frozen=True, kw_only=True):
 
     @property
     def fault(self) -> str:
-        """Why it says nothing of the two commits; empty when it does."""
+        """Why the comparison is no evidence about the two commits; empty when it is."""
         if self.verdict is None:
             return self.note
         return self.reasons[0] if self.verdict is Verdict.INVALID else ""
 
     @property
     def undecided(self) -> bool:
-        """Was it measured without an answer?"""
+        """Was the comparison measured and stayed undecided?"""
         return not self.fault and self.verdict not in (Verdict.KEEP, Verdict.REJECT)
 
     @property
     def objective(self) -> Estimate | None:
-        """The effect on the KPI, if it was measured."""
+        """The effect on the weighted objective, if it was measured."""
         return next((each for each in self.estimates if each.size == OBJECTIVE), None)
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):
-    """HEAD against HEAD without one layer: what that layer still gives."""
+    """HEAD against HEAD without one kept change: what that change still gains."""
 
     name: str
     title: str
@@ -48,7 +48,7 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 
 
 class Probe(Struct, frozen=True, kw_only=True):
-    """One step of a bisection: did what came after the first `layers` keep its promise?"""
+    """One step of a bisection: is the promised gain of the changes after the first `layers` lost?"""
 
     layers: int
     promise: Promise
@@ -57,8 +57,10 @@ class Probe(Struct, frozen=True, kw_only=True):
 
 
 class Bisection(Struct, frozen=True, kw_only=True):
-    """`culprit` is the layer at which a gain was lost, empty where none was. `own` is that layer alone, against the state
-    before it. `stopped` says why a search ended without an answer: a state that can't be measured is neither good nor bad.
+    """A search for the kept change `culprit` at which a gain was lost, empty where none was.
+
+    `own` compares that change with the state before it. `stopped` says why the search ended without an answer: a state that
+    can't be measured is neither good nor bad.
     """
 
     probes: tuple[Probe, ...]
@@ -71,13 +73,14 @@ class Bisection(Struct, frozen=True, kw_only=True):
 
     @property
     def whole(self) -> Probe | None:
-        """The answer about all layers together; None where there is none."""
+        """The step about all kept changes together; None where it has no answer."""
         return self.probes[0] if self.probes and not self.probes[0].contest.fault else None
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """HEAD against the first baseline of the epoch, and what was asked for beyond it. Whether it `falls_short` of the promise
-    is for the bisection to say, where there is one: it asks the verdict engine. Without it, intervals are held together.
+    """HEAD against the first baseline of the epoch, and the requested further comparisons.
+
+    `falls_short` comes from the bisection where there is one, else from comparing the measured interval with the promised one.
     """
 
     target: str
@@ -95,7 +98,7 @@ class Audit(Struct, frozen=True, kw_only=True):
 
 
 def finding_text(audit: Audit) -> str:
-    """The sentence that `--record` keeps. Only a measured audit has one."""
+    """Return the finding that `--record` keeps. The audit must have been measured."""
     effect = audit.whole.objective
     measured = (
         f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]" if effect else "nothing"

@@ -1,4 +1,4 @@
-"""What stands on each target, and how fast it is, as far as the records say."""
+"""The baseline code of each target and its times, as far as records say."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -16,7 +16,7 @@ Position = tuple[str, tuple[int, str]]
 
 
 class Figure(Struct, frozen=True, kw_only=True):
-    """The median time of one iteration at one size."""
+    """The median time `ns` of one iteration at one size; `flop` is its work, 0 where unknown."""
 
     size: str
     ns: float
@@ -26,8 +26,8 @@ class Figure(Struct, frozen=True, kw_only=True):
 class Baseline(Struct, frozen=True, kw_only=True):
     """The newest code that was timed on `target`.
 
-    `since` is the experiment that made it (empty: the code expctl started from), `shown_by` the one whose samples these
-    are, `later` the experiments that moved the branch afterwards and were not timed on this target.
+    `since` is the experiment that made it (empty: the code before all experiments), `shown_by` the one whose samples give the
+    figures, `later` the experiments that moved the branch afterwards and were not timed on this target.
     """
 
     target: str
@@ -41,7 +41,7 @@ class Baseline(Struct, frozen=True, kw_only=True):
 
 
 class ImportedBaseline(Struct, frozen=True, kw_only=True):
-    """The last imported KEEP of a target that expctl has not timed yet: words, no samples."""
+    """The last imported KEEP of a target that expctl has not timed yet: hand-written figures, no samples."""
 
     target: str
     id: str
@@ -51,7 +51,7 @@ class ImportedBaseline(Struct, frozen=True, kw_only=True):
 
 
 class Landing(NamedTuple):
-    """An experiment that moved the branch, and when."""
+    """An experiment that moved the branch, and its date."""
 
     date: str
     id: str
@@ -63,7 +63,7 @@ class Landing(NamedTuple):
 
 
 class _Timing(Struct, frozen=True, kw_only=True):
-    """One set of estimates: of a record, or of its replication on this or another target."""
+    """Estimates of a record, or of one of its replications, on one target."""
 
     record: Record
     target: str
@@ -72,12 +72,12 @@ class _Timing(Struct, frozen=True, kw_only=True):
 
 
 def lands(record: Record) -> bool:
-    """Did this experiment move the branch? An analysis never does, an imported one did so elsewhere."""
+    """Did the experiment move the branch? An analysis never does, an imported one did so elsewhere."""
     return record.origin is Origin.MEASURED and record.verdict is Verdict.KEEP and record.kind is not Kind.ANALYSIS
 
 
 def baselines(records: Sequence[Record]) -> tuple[Baseline, ...]:
-    """One baseline per target that was ever timed, in the order of names."""
+    """Return one baseline per target that was ever timed, by name."""
     newest: dict[str, _Timing] = {}
     for timing in sorted(_timings(records), key=lambda timing: (_position(timing.record), timing.date)):
         newest[timing.target] = timing
@@ -85,7 +85,7 @@ def baselines(records: Sequence[Record]) -> tuple[Baseline, ...]:
 
 
 def baseline_of(target: str, shown_by: Record, landings: Sequence[Landing]) -> Baseline:
-    """The baseline that the record `shown_by` shows on `target`, placed among all landings, which are in their order."""
+    """Return the baseline of `target` that `shown_by` was timed on or made. `landings` are all branch moves, in their order."""
     alone = next(each for each in baselines((shown_by,)) if each.target == target)
     at = _position(shown_by)
     before = next((each.id for each in reversed(landings) if each.position < at), "")
@@ -93,7 +93,7 @@ def baseline_of(target: str, shown_by: Record, landings: Sequence[Landing]) -> B
 
 
 def given_of(record: Record) -> str | None:
-    """The hand-kept figures of an imported KEEP of code; None of any other record."""
+    """Return the hand-written figures of an imported KEEP of code; None of any other record."""
     if record.origin is not Origin.IMPORTED or record.history is None:
         return None
     code = record.verdict is Verdict.KEEP and record.kind not in (Kind.ANALYSIS, Kind.INFRA)
@@ -101,7 +101,7 @@ def given_of(record: Record) -> str | None:
 
 
 def timed_on(record: Record) -> tuple[str, ...]:
-    """The targets on which it or a replication was timed, in the order of names."""
+    """Return the names of the targets on which the record or a replication was timed, sorted."""
     return tuple(sorted({timing.target for timing in _timings((record,))}))
 
 

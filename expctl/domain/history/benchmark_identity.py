@@ -1,4 +1,4 @@
-"""What a target's figures are measured with, as a protocol and a harness have it: one part of what makes an epoch."""
+"""Identity of a target's benchmark, from protocol and harness: one of the conditions that make an epoch."""
 
 import hashlib
 import json
@@ -8,18 +8,18 @@ from expctl.domain.protocol.model import Protocol, Style, Target
 
 
 def benchmark_identity_of(protocol: Protocol, target: str, *, harness: str, code: str = "") -> BenchmarkIdentity:
-    """Return what judges a run of `target`. `harness` is the hash of the harness' files, `code` that of their code alone."""
+    """Return the benchmark identity of `target`. `harness` is the hash of the harness' files, `code` of their code alone."""
     return BenchmarkIdentity(
         harness=harness, kpi=kpi_text(protocol, target), build=_build_text(protocol.targets[target]), harness_code=code
     )
 
 
 def kpi_text(protocol: Protocol, target: str) -> str:
-    """All that shapes a figure: `n=512 (0.6), n=384 (0.4); fine, 100 quads of 1, respawn 1, wall_time; command 1f2e3d4c`.
+    """Return everything in the protocol that affects a figure, e.g. `n=512 (0.6), n=384 (0.4); fine, 100 quads of 1, respawn 1,
+    wall_time; command 1f2e3d4c`; empty for a guard.
 
-    Limits, gate, wait times and words that no step reads are not in it: an edit of those leaves figures comparable. The
-    environment of the steps (values that are set, names that are let through) and the benchmark's command stand in the hash
-    at the end. Empty for a guard.
+    Limits, gate, wait times and descriptions are left out: editing them leaves figures comparable. The environment of the steps
+    and the benchmark's command are in the hash at the end.
     """
     benchmark, kind = protocol.targets[target].benchmark, protocol.targets[target].number_kind
     if benchmark is None:

@@ -1,4 +1,4 @@
-"""What changed between two sets of facts, in the words of the ledger. It explains a verdict, it never decides."""
+"""Describes the differences between the builds of baseline and candidate. They explain a verdict, they never decide."""
 
 from collections.abc import Mapping, Sequence
 
@@ -7,13 +7,13 @@ from expctl.domain.verdict.side import Side
 
 
 def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[str, ...]:
-    """One phrase per fact that both sides have: `vgpr 155 -> 160 (+3.2 %)`, or `vgpr = 155` where nothing changed."""
+    """Return one phrase per fact of both sides, e.g. `vgpr 155 -> 160 (+3.2 %)`, or `vgpr = 155` where it is unchanged."""
     after = {fact.name: fact for fact in candidate}
     return tuple(_phrase(fact, after[fact.name]) for fact in baseline if fact.name in after)
 
 
 def build_changes(artifacts: Mapping[str, Mapping[str, Artifact]]) -> tuple[str, ...]:
-    """For each target with facts on both sides: its name and what the compiler says changed."""
+    """Return one line per target with facts on both sides: its name and the changed facts."""
     baseline, candidate = artifacts.get(Side.BASELINE, {}), artifacts.get(Side.CANDIDATE, {})
     lines = []
     for target in baseline:

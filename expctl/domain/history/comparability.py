@@ -1,4 +1,4 @@
-"""The ground that a figure stands on: everything that must be equal for two figures to be comparable."""
+"""Conditions of a measurement: everything that must be equal for two figures to be comparable."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 HASH_LETTERS = 8
 
 HARNESS, CODE = "harness", "harness code"
-# What `protocol` stands for as a whole, and a record's `yardstick` says one by one.
+# The parts that the hash `protocol` covers as a whole.
 JUDGES = (HARNESS, CODE, "KPI", "build", "sizes")
 PROTOCOL = "protocol.yaml or harness"
 HASHES = (HARNESS, CODE, PROTOCOL)
@@ -23,13 +23,14 @@ HASHES = (HARNESS, CODE, PROTOCOL)
 MACHINE_FACTS = frozenset(
     ("cpu", "vector", "cores", "memory_gib", "os", "architecture", "python", "gpu", "machine", "driver", "clock_policy")
 ) | {"confinement"}
-NO_COMPILER = frozenset(("elftools",))  # it hashes builds and shapes none
+NO_COMPILER = frozenset(("elftools",))  # it hashes builds and affects none
 
 
 class Comparability(Struct, frozen=True, kw_only=True):
-    """`protocol` is the hash of protocol.yaml and the harness as files. `parts` are named texts: of the harness as files and
-    as code, the KPI, the build, the compiler, the machine, its kernel, driver and clock policy. What is not known is left out
-    of both.
+    """Known conditions of a measurement. `protocol` is the hash of protocol.yaml and the harness' files.
+
+    `parts` are named texts: hashes of the harness' files and code, the KPI, the build, the compiler, the machine, its kernel,
+    driver and clock policy. Unknown parts are missing.
     """
 
     protocol: str = ""
@@ -37,7 +38,7 @@ class Comparability(Struct, frozen=True, kw_only=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """One thing in which two grounds differ."""
+    """One condition that differs between two measurements."""
 
     what: str
     before: str
@@ -47,14 +48,14 @@ class Change(Struct, frozen=True, kw_only=True):
         return f"{self.what} {self.short(self.before)} -> {self.short(self.after)}"
 
     def short(self, text: str) -> str:
-        """Return `before` or `after` as it is shown: a hash by its first letters."""
+        """Return `before` or `after` for display: hashes are cut to their first letters."""
         return text[:HASH_LETTERS] if self.what in HASHES else text
 
 
 def comparability_of(
     *, protocol: str, yardstick: BenchmarkIdentity | None, environment: Mapping[str, str], sizes: tuple[str, ...] = ()
 ) -> Comparability:
-    """The ground of a measurement. `sizes` are those of its estimates, all that old records hold of their KPI."""
+    """Return the conditions of a measurement. `sizes` are those of its estimates: all that old records hold of their KPI."""
     tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
     cores = f", {environment['cores']} cores" if "cores" in environment else ""
     parts = {
@@ -73,8 +74,8 @@ def comparability_of(
     return Comparability(protocol=protocol, parts={name: text for name, text in parts.items() if text})
 
 
-def grounds_of(record: Record) -> tuple[tuple[str, str, Comparability], ...]:
-    """(target, date, ground) of a record and of each of its replications; none of an imported one, for nobody knows it."""
+def measurement_conditions(record: Record) -> tuple[tuple[str, str, Comparability], ...]:
+    """Return (target, date, conditions) of a record and of each replication; nothing for an imported record."""
     if not record.base:
         return ()
     found = [(record.target, record.date, _of(record, record.protocol))]
@@ -82,22 +83,22 @@ def grounds_of(record: Record) -> tuple[tuple[str, str, Comparability], ...]:
 
 
 def changes(before: Comparability, after: Comparability, *, protocols: frozenset[str] = frozenset()) -> tuple[Change, ...]:
-    """What differs, among what both know. `protocols` are further identities that `before` is known under.
+    """Return the differences between conditions that both sides know.
 
-    An equal hash of protocol.yaml and harness settles all that these decide; a different one says nothing where both know
-    the parts, and must count as a difference where one doesn't. The harness' files decide only where one of them doesn't know
-    its code: a comment is no difference between two that do.
+    `protocols` are further protocol hashes that `before` is known under. An equal hash settles everything that protocol.yaml
+    and harness determine. A different hash counts only where one side lacks the parts. The hash of the harness' files counts
+    only where one side lacks the hash of their code, because a changed comment is no difference.
     """
     same = bool(after.protocol) and after.protocol in (protocols | {before.protocol})
-    told = all(name in ground.parts for ground in (before, after) for name in (HARNESS, "KPI", "build"))
-    coded = CODE in before.parts and CODE in after.parts
-    settled = {*(JUDGES if same else ()), *(("sizes",) if told else ()), *((HARNESS,) if coded else ())}
+    parts_known = all(name in each.parts for each in (before, after) for name in (HARNESS, "KPI", "build"))
+    code_known = CODE in before.parts and CODE in after.parts
+    equal = {*(JUDGES if same else ()), *(("sizes",) if parts_known else ()), *((HARNESS,) if code_known else ())}
     found = [
         Change(what=name, before=text, after=after.parts[name])
         for name, text in before.parts.items()
-        if after.parts.get(name, text) != text and name not in settled
+        if after.parts.get(name, text) != text and name not in equal
     ]
-    if not same and not told and before.protocol and after.protocol:
+    if not same and not parts_known and before.protocol and after.protocol:
         found.insert(0, Change(what=PROTOCOL, before=before.protocol, after=after.protocol))
     return tuple(found)
 
@@ -108,5 +109,5 @@ def _of(measured: Record | Replication, protocol: str) -> Comparability:
 
 
 def _sizes_of(kpi: str) -> str:
-    """`n=512, n=384` of a KPI's text."""
+    """Return the sizes in the text of a KPI, e.g. `n=512, n=384`."""
     return ", ".join(part.rpartition(" (")[0] for part in kpi.partition(";")[0].split(", ")) if kpi else ""

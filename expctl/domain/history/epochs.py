@@ -1,8 +1,8 @@
-"""Epochs: the stretches of a target's history inside which figures are comparable. A pure function of the records.
+"""Epochs: the measurements of a target whose conditions are equal, so that figures are comparable. Pure.
 
-An epoch is a ground, not a date: a measurement joins the epoch of its target that nothing it knows contradicts, the one
-used last where there are several, and opens a new one where there is none. Two machines that take turns are two epochs, and
-what returns to an old ground returns to its epoch.
+A measurement joins the epoch of its target that none of its known conditions contradicts, the last used one where there are
+several; otherwise it opens a new epoch. Two machines that take turns are two epochs, and a return to former conditions is a
+return to their epoch.
 """
 
 from __future__ import annotations
@@ -13,69 +13,70 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec import Struct, field
 
 from expctl.domain.experiment.proposal import id_order
-from expctl.domain.history.comparability import Change, Comparability, changes, grounds_of
+from expctl.domain.history.comparability import Change, Comparability, changes, measurement_conditions
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
 
 
 class Measuring(NamedTuple):
-    """One measurement of an experiment, or of its replication: when, where, from which baseline, on which ground.
+    """One measurement of an experiment or its replication: target, date, baseline and conditions.
 
-    A named tuple, for ten thousand are folded at once.
+    A named tuple is used because ten thousand are created at once.
     """
 
     id: str
     target: str
     date: str
     base: str
-    ground: Comparability
+    conditions: Comparability
     again: bool = False
 
 
 class Epoch(Struct, frozen=True, kw_only=True):
-    """The `number`-th epoch of `target`, from 1. `first` is the measurement that opened it, on the commit `first.base`;
-    `ground` all that is known of it by now, `protocols` the identities under which it was measured; `begins` says what
-    changed since the epoch before it.
+    """The `number`-th epoch of `target`, from 1.
+
+    `first` is the measurement that opened it, on the commit `first.base`; `conditions` all that is known of them, `protocols`
+    the hashes under which it was measured; `begins` says what changed since the previous epoch.
     """
 
     target: str
     number: int
     first: Measuring
-    ground: Comparability
+    conditions: Comparability
     protocols: frozenset[str]
     begins: tuple[Change, ...] = ()
 
     @property
     def name(self) -> str:
-        """`cpu 2`."""
+        """Target and number, e.g. `cpu 2`."""
         return f"{self.target} {self.number}"
 
-    def holds(self, ground: Comparability) -> bool:
-        """Does nothing that is known of `ground` contradict this epoch?"""
-        return not self.changes_to(ground)
+    def holds(self, conditions: Comparability) -> bool:
+        """Do the known `conditions` agree with this epoch?"""
+        return not self.changes_to(conditions)
 
-    def changes_to(self, ground: Comparability) -> tuple[Change, ...]:
-        """What would begin a new epoch."""
-        return changes(self.ground, ground, protocols=self.protocols)
+    def changes_to(self, conditions: Comparability) -> tuple[Change, ...]:
+        """Return the differences for which a measurement under `conditions` would open a new epoch."""
+        return changes(self.conditions, conditions, protocols=self.protocols)
 
 
 class Epochs(Struct, frozen=True, kw_only=True):
-    """Every epoch, in the order in which they began, and the epoch of each experiment's own measurement by its id."""
+    """All epochs in the order in which they began, `of` by experiment id and `last` by target the one used last."""
 
     all: tuple[Epoch, ...] = ()
     of: Mapping[str, Epoch] = field(default_factory=dict)
     last: Mapping[str, Epoch] = field(default_factory=dict)
 
-    def current(self, target: str, ground: Comparability) -> Epoch | None:
-        """The epoch that a measurement on `ground` would join; None where it would open a new one."""
+    def current(self, target: str, conditions: Comparability) -> Epoch | None:
+        """Return the epoch that a measurement under `conditions` would join; None where it would open a new one."""
         used = self.last.get(target)
-        if used is not None and used.holds(ground):
+        if used is not None and used.holds(conditions):
             return used
-        return next((each for each in reversed(self.all) if each.target == target and each.holds(ground)), None)
+        return next((each for each in reversed(self.all) if each.target == target and each.holds(conditions)), None)
 
     def number(self, experiment: str) -> int:
-        """Of an experiment; 0 where nobody knows, which is never equal to any epoch."""
+        """Return the epoch number of an experiment; 0, which no epoch has, where it is unknown."""
         found = self.of.get(experiment)
         return found.number if found else 0
 
@@ -84,36 +85,36 @@ NONE_KNOWN = Epochs()
 
 
 def measurings(record: Record) -> tuple[Measuring, ...]:
-    """The measurements of one record, its own first; none of an imported one."""
+    """Return the measurements of a record, its own first; none of an imported record."""
     return tuple(
-        Measuring(id=record.id, target=target, date=date, base=record.base, ground=ground, again=index > 0)
-        for index, (target, date, ground) in enumerate(grounds_of(record))
+        Measuring(id=record.id, target=target, date=date, base=record.base, conditions=conditions, again=index > 0)
+        for index, (target, date, conditions) in enumerate(measurement_conditions(record))
     )
 
 
 def epochs_of(records: Iterable[Record]) -> Epochs:
-    """The epochs of these records, in whatever order they come."""
+    """Compute the epochs of `records`, which may come in any order."""
     return epochs_from(each for record in records for each in measurings(record))
 
 
 def epochs_from(found: Iterable[Measuring]) -> Epochs:
-    """As `epochs_of`, from measurements."""
-    by_target: dict[str, tuple[Epoch, ...]] = {}  # the one used last is the last
+    """Compute the epochs of measurements, which may come in any order."""
+    by_target: dict[str, tuple[Epoch, ...]] = {}  # the epoch used last comes last
     newest: dict[str, Comparability] = {}
     names: dict[str, tuple[str, int]] = {}
-    # Grounds are few and return often: what one makes of the epochs so far is found once, by the very objects.
+    # Conditions are few and recur: their effect on the epochs so far is computed once, by object identity.
     after: dict[tuple[str, int, int], tuple[Epoch, ...]] = {}
     seen: dict[tuple[int, ...], tuple[Epoch, ...]] = {}
     for each in sorted(found, key=lambda one: (one.date, id_order(one.id), one.again)):
         known = by_target.get(each.target, ())
         before = newest.get(each.target)
-        if before is not each.ground:
-            key = (each.target, id(known), id(each.ground))
+        if before is not each.conditions:
+            key = (each.target, id(known), id(each.conditions))
             if key not in after:
-                joined = known if before == each.ground else _joined(known, each)
+                joined = known if before == each.conditions else _joined(known, each)
                 after[key] = seen.setdefault(tuple(map(id, joined)), joined)
             known = by_target[each.target] = after[key]
-            newest[each.target] = each.ground
+            newest[each.target] = each.conditions
         if not each.again:
             names[each.id] = (each.target, known[-1].number)
     every = {(epoch.target, epoch.number): epoch for known in by_target.values() for epoch in known}
@@ -125,11 +126,11 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
 
 
 def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
-    """The epochs of a target after this measurement, the one that it joins or opens the last."""
-    at = next((index for index in reversed(range(len(known))) if known[index].holds(each.ground)), -1)
+    """Return the epochs of a target after one more measurement, with its epoch moved or added to the end."""
+    at = next((index for index in reversed(range(len(known))) if known[index].holds(each.conditions)), -1)
     if at < 0:
         return (*known, _opened(known, each))
-    return (*known[:at], *known[at + 1 :], _learned(known[at], each.ground))
+    return (*known[:at], *known[at + 1 :], _learned(known[at], each.conditions))
 
 
 def _opened(known: tuple[Epoch, ...], first: Measuring) -> Epoch:
@@ -137,21 +138,21 @@ def _opened(known: tuple[Epoch, ...], first: Measuring) -> Epoch:
         target=first.target,
         number=len(known) + 1,
         first=first,
-        ground=first.ground,
-        protocols=frozenset((first.ground.protocol,)),
-        begins=known[-1].changes_to(first.ground) if known else (),
+        conditions=first.conditions,
+        protocols=frozenset((first.conditions.protocol,)),
+        begins=known[-1].changes_to(first.conditions) if known else (),
     )
 
 
-def _learned(epoch: Epoch, ground: Comparability) -> Epoch:
-    """The epoch, with what a further measurement knows of its ground."""
-    if ground.protocol in epoch.protocols and ground.parts.keys() <= epoch.ground.parts.keys():
+def _learned(epoch: Epoch, conditions: Comparability) -> Epoch:
+    """Return `epoch` with the further conditions that a measurement knows."""
+    if conditions.protocol in epoch.protocols and conditions.parts.keys() <= epoch.conditions.parts.keys():
         return epoch
     return Epoch(
         target=epoch.target,
         number=epoch.number,
         first=epoch.first,
-        ground=Comparability(protocol=epoch.ground.protocol, parts={**ground.parts, **epoch.ground.parts}),
-        protocols=epoch.protocols | {ground.protocol},
+        conditions=Comparability(protocol=epoch.conditions.protocol, parts={**conditions.parts, **epoch.conditions.parts}),
+        protocols=epoch.protocols | {conditions.protocol},
         begins=epoch.begins,
     )

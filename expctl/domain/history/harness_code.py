@@ -1,4 +1,4 @@
-"""The identity of a harness by its code: comments, white space, line breaks and docstrings don't count."""
+"""Hashes the code of a harness: comments, white space, line breaks and docstrings don't count."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from expctl.domain.patch.source_items import C_SUFFIXES
 PYTHON_SUFFIXES = (".py", ".pyi")
 SHELL_SUFFIXES = (".sh", ".bash")
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-# Fields of nodes that say how something is written, not what it does.
+# Fields of syntax nodes that describe spelling, not meaning.
 SPELLING = frozenset(("kind", "type_comment", "type_ignores"))
 SEPARATOR = "\x1f"
 MODE_OF_FILE = "100644"
@@ -22,7 +22,7 @@ EXECUTABLE = "100755"
 
 
 class HarnessFile(NamedTuple):
-    """One entry of a commit: its path, git's mode (`100644`, `120000` of a link), and its contents as they were committed."""
+    """A file of a commit: its path, git's mode (`100644`, `120000` for a link), and its contents."""
 
     path: str
     mode: str
@@ -72,7 +72,7 @@ def _words(file: HarnessFile) -> list[str] | None:
 
 
 def _tree_words(tree: ast.AST) -> Iterator[str]:
-    """Yield the words of a tree by a stack of what is left, for a long chain of operators is as deep as it is long."""
+    """Yield the words of a syntax tree. An explicit stack avoids recursion: a chain of operators is as deep as it is long."""
     left: list[object] = [tree]
     while left:
         item = left.pop()

@@ -1,4 +1,4 @@
-"""The stack: every change of the scope since an epoch began, and what the records promise of it. Pure."""
+"""Changes of the scope since an epoch began, with the effects that records promise for them. Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,32 +9,33 @@ from msgspec.structs import replace
 from expctl.domain.experiment.proposal import Mode
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Record, Replication
 from expctl.domain.history.baselines import lands
-from expctl.domain.history.comparability import grounds_of
+from expctl.domain.history.comparability import measurement_conditions
 from expctl.domain.history.epochs import Epoch
 from expctl.domain.verdict.samples import Sample, Side
 from expctl.domain.verdict.statistics import percent
 
 
 class Promise(Struct, frozen=True, kw_only=True):
-    """An effect as it was confirmed, and the half-width of its 95 % interval, in log units."""
+    """A confirmed effect and the half-width of its 95 % interval, in log units."""
 
     effect: float = 0.0
     half_width: float = 0.0
 
     @property
     def sure(self) -> float:
-        """The effect, less what it may be wrong by."""
+        """The lower end of the 95 % interval, in log units."""
         return self.effect - self.half_width
 
     @property
     def words(self) -> str:
-        """`+12.31 % (+- 0.42)`."""
+        """Effect and half-width in percent, e.g. `+12.31 % (+- 0.42)`."""
         return f"{percent(self.effect):+.2f} % (+- {percent(self.half_width):.2f})"
 
 
 class KeptChange(Struct, frozen=True, kw_only=True):
-    """One commit that changed the scope. `id` is the experiment that was kept as this commit, empty for a commit by hand;
-    `promises` are by size, with the objective, of the target that is audited. None of another target promises anything.
+    """One commit that changed the scope. `id` is its experiment, empty for a commit by hand.
+
+    `promises` are the effects by size (with the objective) on the audited target; a record of another target promises nothing.
     """
 
     commit: str
@@ -45,20 +46,20 @@ class KeptChange(Struct, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """`P16`, or `4f2c91a by hand`."""
+        """The experiment, or the commit, e.g. `P16` or `4f2c91a by hand`."""
         return self.id or f"{self.commit[:7]} by hand"
 
 
-def stack_of(commits: Sequence[str], records: Sequence[Record], epoch: Epoch) -> tuple[KeptChange, ...]:
-    """The layers of `commits`, in the order in which they landed. Only what was measured in `epoch` is a promise."""
+def kept_changes_of(commits: Sequence[str], records: Sequence[Record], epoch: Epoch) -> tuple[KeptChange, ...]:
+    """Return the kept changes behind `commits`, in their order. Only measurements in `epoch` are promises."""
     kept = {record.candidate: record for record in records if lands(record)}
-    return tuple(_layer(commit, kept.get(commit), epoch) for commit in commits)
+    return tuple(_kept_change(commit, kept.get(commit), epoch) for commit in commits)
 
 
-def together(layers: Sequence[KeptChange]) -> dict[str, Promise]:
-    """What layers promise together, by size: effects add up in log units, and so do the squares of their half-widths."""
-    sizes = dict.fromkeys(size for layer in layers for size in layer.promises)
-    parts = {size: [layer.promises[size] for layer in layers if size in layer.promises] for size in sizes}
+def combined_promises(kept: Sequence[KeptChange]) -> dict[str, Promise]:
+    """Combine promises by size: log effects add up, and so do the squares of their half-widths."""
+    sizes = dict.fromkeys(size for change in kept for size in change.promises)
+    parts = {size: [change.promises[size] for change in kept if size in change.promises] for size in sizes}
     return {
         size: Promise(
             effect=math.fsum(each.effect for each in found), half_width=math.sqrt(math.fsum(p.half_width**2 for p in found))
@@ -68,9 +69,7 @@ def together(layers: Sequence[KeptChange]) -> dict[str, Promise]:
 
 
 def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -> tuple[Sample, ...]:
-    """The samples with the candidate's times stretched by what is surely promised, so that an effect of zero means "as
-    promised" and the verdict engine can judge it as it judges any other.
-    """
+    """Lengthen the candidate's times by the lower end of the promised effect, so that an effect of zero means "as promised"."""
     stretch = {size: math.exp(promise.sure) for size, promise in promises.items() if size != OBJECTIVE}
     return tuple(
         sample if sample.side is Side.BASELINE or sample.size not in stretch else _stretched(sample, stretch[sample.size])
@@ -79,13 +78,13 @@ def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -
 
 
 def falls_short(measured: Estimate, promised: Promise, worthwhile_percent: float) -> bool:
-    """Is what was measured less than promised, beyond both their intervals and by more than is worth a search?"""
+    """Is the effect below the promise by more than both intervals combined and more than `worthwhile_percent`?"""
     effect, low = _log(measured.effect_percent), _log(measured.low_percent)
     missing = promised.effect - effect
     return missing > math.hypot(effect - low, promised.half_width) and missing > worthwhile_percent / 100
 
 
-def _layer(commit: str, record: Record | None, epoch: Epoch) -> KeptChange:
+def _kept_change(commit: str, record: Record | None, epoch: Epoch) -> KeptChange:
     if record is None:
         return KeptChange(commit=commit)
     mode = record.procedure.mode if record.procedure else Mode.GAIN
@@ -94,14 +93,12 @@ def _layer(commit: str, record: Record | None, epoch: Epoch) -> KeptChange:
 
 
 def _estimates(record: Record, epoch: Epoch) -> tuple[Estimate, ...]:
-    """The verdict's own, or the newest replication's: what was measured on this very ground, for no difference is ever
-    computed across epochs.
-    """
+    """Return the verdict's own estimates, or the newest replication's, that were measured in `epoch`."""
     measured: tuple[Record | Replication, ...] = (record, *record.replications)
     found = [
         each.estimates
-        for each, (target, _, ground) in zip(measured, grounds_of(record), strict=True)
-        if target == epoch.target and each.estimates and epoch.holds(ground)
+        for each, (target, _, conditions) in zip(measured, measurement_conditions(record), strict=True)
+        if target == epoch.target and each.estimates and epoch.holds(conditions)
     ]
     return found[0] if record.target == epoch.target and found else found[-1] if found else ()
 

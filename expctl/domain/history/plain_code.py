@@ -1,11 +1,11 @@
-"""Reads C, C++ and their kin, and shell scripts, as words without comments and white space.
+"""Splits C-like code and shell scripts into words without comments and white space.
 
-A text that can't be read for sure gives None, so that two programs that differ never look the same.
+None stands for a text that can't be split with certainty, so that different programs never look equal.
 """
 
 import re
 
-# In the order in which a compiler would take them: a quote inside a comment, a raw string or a number opens nothing.
+# Alternatives in a compiler's order: a quote inside a comment, a raw string or a number opens nothing.
 C_PART = re.compile(
     r"(?P<comment>//[^\n]*|/\*.*?\*/)"
     r'|(?P<raw>(?:u8|[uUL])?R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)")'
@@ -21,8 +21,9 @@ COMMENT_STARTS = " \t;&|()"
 
 
 def c_words(text: str) -> list[str] | None:
-    """Return the tokens of `text`; None where a quote or comment doesn't close. A directive keeps its line end, and one space
-    where it has any: `#define f (x)` is not `#define f(x)`.
+    """Return the tokens of `text`; None where a quote or comment doesn't close.
+
+    A directive keeps its line end and its white space as one space: `#define f (x)` differs from `#define f(x)`.
     """
     if 'R"' not in text:  # in a raw string a line end behind a backslash stands for itself
         text = re.sub(r"\\\r?\n", "", text)
@@ -50,8 +51,9 @@ def c_words(text: str) -> list[str] | None:
 
 
 def shell_words(text: str) -> list[str] | None:
-    """Return the lines of `text` without blank lines, lines of comment, indents and trailing white space; None where a here
-    document or nested quotes make unsure what a comment is. A comment behind a command stays.
+    """Return the lines of `text` without comment lines, blank lines, indents and trailing white space.
+
+    None where a here document or nested quotes hide what a comment is. A comment behind a command stays.
     """
     if SHELL_UNSURE.search(text):
         return None
@@ -73,7 +75,7 @@ def shell_words(text: str) -> list[str] | None:
 
 
 def _quote_after(line: str, quote: str) -> tuple[str, bool] | None:
-    """The quote that is open at the end of `line`, and whether a backslash joins the next line; None where that is unsure."""
+    """Return the quote left open by `line`, and whether a backslash joins the next line; None where that is uncertain."""
     at = 0
     while at < len(line):
         letter = line[at]

@@ -1,4 +1,4 @@
-"""Epochs as the ledger shows them: since when each lasts, and what the next run would begin."""
+"""Describes epochs for the ledger: since when each lasts, and what would begin the next."""
 
 from __future__ import annotations
 
@@ -15,38 +15,40 @@ if TYPE_CHECKING:
 
 
 def epoch_lines(epochs: Epochs) -> tuple[str, ...]:
-    """One sentence per epoch: since when, on what ground, what was changed for it."""
+    """Return one sentence per epoch: its first experiment and date, its conditions, and what changed before it."""
     return tuple(
         f"{each.target}, epoch {each.number}: since {each.first.id} ({each.first.date[:10]}), first"
-        f" baseline {each.first.base[:12]}; {ground_text(each.ground)}{changed_text(each.begins)}"
+        f" baseline {each.first.base[:12]}; {conditions_text(each.conditions)}{changed_text(each.begins)}"
         for each in epochs.all
     )
 
 
-def ground_text(ground: Comparability) -> str:
-    """What matters of a ground to a reader: KPI, compiler, machine, driver, clock policy."""
-    shown = ("KPI" if "KPI" in ground.parts else "sizes", "compiler", "machine", "gpu", "kernel", "driver", "clock policy")
-    return ", ".join(f"{name} {ground.parts[name]}" for name in shown if name in ground.parts)
+def conditions_text(conditions: Comparability) -> str:
+    """Return the conditions that readers of the ledger need, each with its name."""
+    shown = ("KPI" if "KPI" in conditions.parts else "sizes", "compiler", "machine", "gpu", "kernel", "driver", "clock policy")
+    return ", ".join(f"{name} {conditions.parts[name]}" for name in shown if name in conditions.parts)
 
 
 def changed_text(begins: Sequence[Change]) -> str:
-    """`; changed: compiler ziglang 0.16.0 -> ziglang 0.17.0`."""
+    """Return the changes at the start of an epoch, e.g. `; changed: compiler ziglang 0.16.0 -> ziglang 0.17.0`."""
     return f"; changed: {'; '.join(str(change) for change in begins)}" if begins else ""
 
 
 def pending(protocol: Protocol, targets: Iterable[str], epochs: Epochs) -> dict[str, tuple[Change, ...]]:
-    """By target that was measured: what protocol.yaml says otherwise than its last epoch, so the next run opens one.
+    """Return, by target, the changes in protocol.yaml for which the next run opens a new epoch.
 
-    Nothing else is known here: a changed harness, compiler or machine shows when something is measured.
+    A changed harness, compiler or machine is not known here: it shows when something is measured.
     """
     found = {}
     for target in targets:
         last = epochs.last.get(target)
         if last is not None and target in protocol.targets:
-            stick = benchmark_identity_of(protocol, target, harness="")
-            ground = comparability_of(
-                protocol="", yardstick=BenchmarkIdentity(harness="", kpi=stick.kpi, build=stick.build), environment={}
+            benchmark = benchmark_identity_of(protocol, target, harness="")
+            conditions = comparability_of(
+                protocol="",
+                yardstick=BenchmarkIdentity(harness="", kpi=benchmark.kpi, build=benchmark.build),
+                environment={},
             )
-            if epochs.current(target, ground) is None:
-                found[target] = last.changes_to(ground)
+            if epochs.current(target, conditions) is None:
+                found[target] = last.changes_to(conditions)
     return found

@@ -1,4 +1,4 @@
-"""What is on record at one commit: what queue and ledger are functions of. Of ten thousand records a few are read whole."""
+"""What ledger and queue of one commit are computed from. Only a few of many records are loaded whole."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
 
 class LedgerInputs(Struct, frozen=True, kw_only=True):
-    """What a commit holds. Among `records` are those that show a baseline; `template` is the text of the owner's own template
-    for the ledger, empty where there is none.
+    """Contents of a commit. `records` hold at least those that show a baseline.
+
+    `template` is the text of the repository's own template for the ledger, empty where there is none.
     """
 
     protocol: Protocol
@@ -35,11 +36,11 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
     template: str = ""
 
     def queue(self) -> tuple[Entry, ...]:
-        """What waits, in the order in which it runs."""
+        """Return the queued proposals in the order in which they run."""
         return self.waiting.entries()
 
     def ledger(self) -> Ledger:
-        """What the ledger says."""
+        """Compute the ledger."""
         return ledger_from(
             self.protocol,
             sums_of(tuple(self.digests.values())),
@@ -50,7 +51,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
         )
 
     def with_records(self, records: Iterable[Record]) -> LedgerInputs:
-        """After these were concluded, or imported."""
+        """Return the inputs after `records` were concluded or imported."""
         new = {each.id: each for each in records}
         return replace(
             self,
@@ -60,19 +61,19 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
         )
 
     def with_record(self, record: Record, profile: Profile) -> LedgerInputs:
-        """After an experiment was concluded, or replicated (then `profile` is empty: the first one stays)."""
+        """Return the inputs after one conclusion, or replication (an empty `profile` keeps the first one)."""
         inputs = self.with_records((record,))
         profiles = {**inputs.waiting.profiles, record.id: profile} if profile else inputs.waiting.profiles
         return replace(inputs, waiting=replace(inputs.waiting, profiles=profiles))
 
     def with_proposal(self, proposal: Proposal, ticket: Ticket) -> LedgerInputs:
-        """After one more was queued."""
+        """Return the inputs after one more proposal was queued."""
         filing = QueuedTicket(ticket=ticket, content=ticket.content)
         waiting, filings = self.waiting, {**self.waiting.filings, proposal.id: filing}
         return replace(self, waiting=replace(waiting, proposals=(*waiting.proposals, proposal), filings=filings))
 
     def with_tickets(self, tickets: Mapping[str, Ticket]) -> LedgerInputs:
-        """After some of what is queued got other tickets."""
+        """Return the inputs with other tickets for some queued proposals."""
         filings = self.waiting.filings
         changed = {name: replace(filings[name], ticket=ticket) for name, ticket in tickets.items()}
         return replace(self, waiting=replace(self.waiting, filings={**filings, **changed}))

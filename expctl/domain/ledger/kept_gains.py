@@ -1,4 +1,4 @@
-"""What the kept changes of a target's current epoch gave together: the product of their effects, with its interval."""
+"""Combined effect of the kept changes in a target's current epoch, with its interval."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from expctl.domain.ledger.record_summary import Interval
 
 
 class Landed(NamedTuple):
-    """A change that landed, and the effect of each of its measurings (None: nothing was timed)."""
+    """A change that moved the branch, and the effect of each of its measurements (None: nothing was timed)."""
 
     id: str
     title: str
@@ -23,7 +23,7 @@ class Landed(NamedTuple):
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """One kept change: its effect, and what it and the kept changes before it gave together, in percent with intervals."""
+    """One kept change: its own effect, and that of all kept changes up to it, in percent with intervals."""
 
     id: str
     title: str
@@ -32,7 +32,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class Path(Struct, frozen=True, kw_only=True):
-    """The kept changes of one epoch of `target`, in the order in which they landed."""
+    """The kept changes of one epoch of `target`, in branch order."""
 
     target: str
     epoch: int
@@ -55,14 +55,14 @@ def kept_gains(landed: Iterable[Landed], epochs: Epochs) -> tuple[Path, ...]:
 
 
 def _effect_in(landed: Landed, epoch: Epoch) -> Interval | None:
-    """What was measured of the change in `epoch`: by its own verdict, else by the newest replication."""
+    """Return the effect measured in `epoch`: by the change's own verdict, else by its newest replication."""
     pairs = zip(landed.measurings, landed.gains, strict=True)
-    found = [gain for one, gain in pairs if gain and one.target == epoch.target and epoch.holds(one.ground)]
+    found = [gain for one, gain in pairs if gain and one.target == epoch.target and epoch.holds(one.conditions)]
     return None if not found else found[0] if landed.target == epoch.target else found[-1]
 
 
 def product(one: Interval, other: Interval) -> Interval:
-    """Two effects after each other, in percent: log effects add up, and so do the squares of their half-widths."""
+    """Combine two effects in percent: log effects add up, and so do the squares of their half-widths."""
     logs = [tuple(math.log1p(percent / 100) for percent in each) for each in (one, other)]
     effect = math.fsum(log for log, _, _ in logs)
     half = math.hypot(*((high - low) / 2 for _, low, high in logs))

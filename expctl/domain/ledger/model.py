@@ -1,7 +1,4 @@
-"""The ledger as a view model: everything that ledger.md says, as a pure function of the records.
-
-The ledger is rendered from records and never read back.
-"""
+"""The ledger as a view model, a pure function of the records. ledger.md is rendered from it and never read back."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from expctl.domain.ledger.kept_gains import Path, kept_gains
 from expctl.domain.ledger.record_summary import summary_of
 from expctl.domain.ledger.remarks import Debt, Remark
 from expctl.domain.ledger.rows import QueueItem, Row, queue_items
-from expctl.domain.ledger.totals import BanState, Count, LedgerTotals, sums_of
+from expctl.domain.ledger.totals import Count, LedgerRule, LedgerTotals, sums_of
 from expctl.domain.queue.ordering import Entry, State, line_up
 
 if TYPE_CHECKING:
@@ -28,14 +25,16 @@ if TYPE_CHECKING:
     from expctl.domain.history.comparability import Change
     from expctl.domain.protocol.model import Protocol
 
-LATEST = 10  # verdicts
+LATEST = 10  # verdicts shown in detail
 COMING = (State.READY, State.WAITING)
 
 
 class TargetState(Struct, frozen=True, kw_only=True):
-    """Where a deciding target stands: its measured `baseline`, or what was `given` by hand, and what its kept changes of the
-    current epoch gave together (None: nothing was kept in it). `next_epoch` is what protocol.yaml says otherwise than that
-    epoch, so that the next run begins another one. `audits` are findings that measured the kept changes together again.
+    """State of a deciding target: its measured `baseline`, or the one `given` by hand.
+
+    `path` is the combined gain of its kept changes in the current epoch (None: nothing was kept in it). `next_epoch` are
+    changes in protocol.yaml for which the next run opens another epoch. `audits` are findings that measured the kept changes
+    together again.
     """
 
     name: str
@@ -51,7 +50,7 @@ class TargetState(Struct, frozen=True, kw_only=True):
 
 
 class Counts(Struct, frozen=True, kw_only=True):
-    """How many experiments there are, by origin and by verdict (only verdicts that occur)."""
+    """Numbers of experiments by origin and by verdict (only verdicts that occur)."""
 
     measured: int
     imported: int
@@ -60,12 +59,12 @@ class Counts(Struct, frozen=True, kw_only=True):
 
 
 class Ledger(Struct, frozen=True, kw_only=True):
-    """What the ledger says. All text in it is as it was written: views escape it.
+    """Contents of the ledger. Texts are as written: views escape them.
 
-    `latest` are the ten newest verdicts, the newest first; `earlier` the other measured experiments and `imported` those of a
-    ledger kept by hand, in the order of ids. `held` are the rules that hold by the records alone, `reopened` the ids of the
-    others, `ending` those that the next epoch opens. `unused` are ids between others that nothing is called. `template` is the
-    text of the owner's own template, at `template_path`; both are empty where expctl's is used.
+    `latest` are the ten newest verdicts, newest first; `earlier` the other measured experiments and `imported` those of a
+    ledger kept by hand, by id. `held` are the rules in force as far as records say, `reopened` the ids of the others, `ending`
+    those that the next epoch opens. `unused` are ids between others that no experiment has. `template` is the text of the
+    repository's own template, empty where expctl's is used.
     """
 
     protocol: Protocol
@@ -79,7 +78,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
     latest: tuple[Row, ...]
     earlier: tuple[Row, ...]
     imported: tuple[Row, ...]
-    held: tuple[BanState, ...]
+    held: tuple[LedgerRule, ...]
     reopened: tuple[str, ...]
     ending: tuple[str, ...]
     findings: tuple[Finding, ...]
@@ -109,46 +108,46 @@ def ledger_of(
 
 def ledger_from(
     protocol: Protocol,
-    sums: LedgerTotals,
+    totals: LedgerTotals,
     records: Mapping[str, Record],
     *,
     findings: Sequence[Finding],
     queue: Sequence[Entry],
     template: str = "",
 ) -> Ledger:
-    """Return the ledger of records that come to `sums`. Among `records` are those that show a baseline."""
+    """Return the ledger of records whose totals are `totals`. `records` hold at least those that show a baseline."""
     queued, known = queue_items(queue), numbered(findings)
-    standing = {target: baseline_of(target, records[name], sums.landings) for target, name in sums.standing.items()}
-    measured = [row for row in sums.rows if not row.imported]
+    standing = {target: baseline_of(target, records[name], totals.landings) for target, name in totals.standing.items()}
+    measured = [row for row in totals.rows if not row.imported]
     latest = sorted(measured, key=lambda row: (row.date, id_order(row.id)), reverse=True)[:LATEST]
     shown = {row.id for row in latest}
     stand = tuple(each for each in known if each.stands)
-    targets = _targets(protocol, sums, standing, stand)
+    targets = _targets(protocol, totals, standing, stand)
     ending = {each.name for each in targets if each.next_epoch}
     return Ledger(
         protocol=protocol,
-        counts=counts_of(sums.counts),
+        counts=counts_of(totals.counts),
         targets=targets,
         other_baselines=tuple(each for name, each in sorted(standing.items()) if name not in protocol.decides),
         coming=tuple(item for item in queued if item.state in COMING),
         queue=queued,
-        undecided=sums.undecided,
-        debts=sums.debts,
+        undecided=totals.undecided,
+        debts=totals.debts,
         latest=tuple(latest),
         earlier=tuple(row for row in measured if row.id not in shown),
-        imported=tuple(row for row in sums.rows if row.imported),
-        held=tuple(ban for ban in sums.bans if not ban.lapsed),
-        reopened=tuple(ban.id for ban in sums.bans if ban.lapsed),
-        ending=tuple(ban.id for ban in sums.bans if ban.in_epoch and ban.target in ending and not ban.lapsed),
+        imported=tuple(row for row in totals.rows if row.imported),
+        held=tuple(rule for rule in totals.rules if not rule.lapsed),
+        reopened=tuple(rule.id for rule in totals.rules if rule.lapsed),
+        ending=tuple(rule.id for rule in totals.rules if rule.in_epoch and rule.target in ending and not rule.lapsed),
         findings=stand,
         fallen_findings=tuple(each for each in known if not each.stands),
-        corrections=sums.corrections,
-        notes=sums.notes,
-        timed_once=sums.timed_once,
-        epochs=epoch_lines(sums.epochs),
-        accuracy=sums.accuracy,
-        predictions=sums.predictions,
-        unused=unused_ids({*sums.numbers, *(id_order(each.id)[0] for each in queue)}),
+        corrections=totals.corrections,
+        notes=totals.notes,
+        timed_once=totals.timed_once,
+        epochs=epoch_lines(totals.epochs),
+        accuracy=totals.accuracy,
+        predictions=totals.predictions,
+        unused=unused_ids({*totals.numbers, *(id_order(each.id)[0] for each in queue)}),
         template=template,
     )
 
@@ -165,29 +164,29 @@ def counts_of(found: Sequence[Count]) -> Counts:
 
 
 def unused_ids(numbers: Collection[int]) -> tuple[str, ...]:
-    """`P21`, `P30 to P35`: what neither a record nor a proposal is called, below the largest number."""
+    """Return the unused ids below the largest number, e.g. `P21`, `P30 to P35`."""
     ordered = sorted(numbers)
     gaps = [(below + 1, above - 1) for below, above in pairwise(ordered) if above - below > 1]
     return tuple(f"P{first}" if first == last else f"P{first} to P{last}" for first, last in gaps)
 
 
 def _targets(
-    protocol: Protocol, sums: LedgerTotals, standing: Mapping[str, Baseline], findings: Sequence[Finding]
+    protocol: Protocol, totals: LedgerTotals, standing: Mapping[str, Baseline], findings: Sequence[Finding]
 ) -> tuple[TargetState, ...]:
-    ending = pending(protocol, protocol.decides, sums.epochs)
-    paths = {path.target: path for path in kept_gains(sums.landed, sums.epochs)}
-    given = {each.target: each for each in sums.given}
+    ending = pending(protocol, protocol.decides, totals.epochs)
+    paths = {path.target: path for path in kept_gains(totals.landed, totals.epochs)}
+    given = {each.target: each for each in totals.given}
     found = []
     for name in protocol.decides:
         benchmark = protocol.targets[name].benchmark if name in protocol.targets else None
-        last = sums.epochs.last.get(name)
+        last = totals.epochs.last.get(name)
         epoch = last.number if last else 0
         found.append(
             TargetState(
                 name=name,
                 peak_tflops=benchmark.peak_tflops if benchmark else 0.0,
                 main_size=max(benchmark.sizes, key=lambda size: size.weight).name if benchmark else "",
-                decided=any(each.target == name and not each.imported for each in sums.counts),
+                decided=any(each.target == name and not each.imported for each in totals.counts),
                 baseline=standing.get(name),
                 given=given.get(name),
                 path=paths.get(name),
@@ -200,5 +199,5 @@ def _targets(
 
 
 def _by_verdict(found: Sequence[Count]) -> tuple[tuple[Verdict, int], ...]:
-    sums = [(verdict, sum(each.number for each in found if each.verdict is verdict)) for verdict in Verdict]
-    return tuple((verdict, number) for verdict, number in sums if number)
+    numbers = [(verdict, sum(each.number for each in found if each.verdict is verdict)) for verdict in Verdict]
+    return tuple((verdict, number) for verdict, number in numbers if number)

@@ -1,6 +1,6 @@
-"""A record reduced to what summaries of all records need, so that ten thousand are soon folded.
+"""A record reduced to what summaries of all records need.
 
-Named tuples and not dataclasses: they are made by the ten thousand for one command, in an eighth of the time.
+Named tuples are created in an eighth of the time of dataclasses, and one command creates ten thousand.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ Interval = tuple[float, float, float]
 
 
 class PredictionSummary(NamedTuple):
-    """A prediction and its outcome in short (see predictions.Forecast); `sentence` is what the brief says of it."""
+    """A prediction and its outcome (see predictions.Forecast); `sentence` is its text in the brief."""
 
     counts: bool
     verdict_holds: bool
@@ -33,9 +33,11 @@ class PredictionSummary(NamedTuple):
 
 
 class RuleSummary(NamedTuple):
-    """A do-not-repeat rule in short: does expctl know a repeat by itself, has a condition `lapsed`, does it name one that
-    would open it (`waits`), does it end with its epoch; `opened` says what opened it by the records alone, `sentence` is what
-    the brief says of it. `tried`, `why` and `opens` are what the ledger says of it.
+    """A do-not-repeat rule in short.
+
+    `known` says that expctl recognises a repeat, `lapsed` that a condition has changed, `waits` that the rule names one that
+    would open it, `in_epoch` that it ends with its epoch. `opened` is what opened it as far as records say, `sentence` its text
+    in the brief; `tried`, `why` and `opens` are its texts in the ledger.
     """
 
     id: str
@@ -52,13 +54,15 @@ class RuleSummary(NamedTuple):
 
 
 class RecordSummary(NamedTuple):
-    """Of one record. `timed_on` are the targets on which it or a replication was timed, `timed_once` says that an older rule
-    decided it, `lands` whether it moved the branch, `reason` the first of an INCONCLUSIVE one, `sd_percent` that of one round's
-    objective (0: not timed), `debts` its flags of a home that has not measured it, `given` the figures that it was imported
-    with, where they may stand for a baseline, `cost_percent` what it took from the budget of simplifications (None: nothing),
-    `passes` the rules that let it pass for a written reason, with that. The effect on the objective is in percent with its
-    interval (None: not timed), `figures` are those that an imported one was given, `why` explains the verdict in a few words,
-    and `gains` has the effect of each of the `measurings` of a change that landed, None for one that timed nothing.
+    """Summary of one record.
+
+    `timed_on` are the targets on which it or a replication was timed, `timed_once` says that an older procedure decided it,
+    `lands` that it moved the branch. `reason` is the first of an INCONCLUSIVE record, `sd_percent` the sd of one round's
+    objective (0: not timed), `debts` its flags about a target that has not measured it. `given` are hand-written figures that
+    may stand for a baseline, `figures` all those of an imported record. `cost_percent` is its part of the budget of
+    simplifications (None: nothing), `passes` are (rule, written reason) pairs that let it pass. The effect on the objective is
+    in percent (None: not timed). `why` explains the verdict in a few words, `gains` has the effect of each of the `measurings`
+    of a change that moved the branch (None: not timed).
     """
 
     id: str
@@ -96,7 +100,7 @@ class RecordSummary(NamedTuple):
 
     @property
     def row(self) -> Row:
-        """What the ledger says of it."""
+        """The row of the ledger."""
         return Row(
             id=self.id,
             title=self.title,
@@ -113,7 +117,7 @@ class RecordSummary(NamedTuple):
 
 
 class SeenNoise(Struct, frozen=True, kw_only=True):
-    """What the experiments of one epoch showed without a calibration: the median sd of one round's objective."""
+    """Noise seen in the experiments of one uncalibrated epoch: the median sd of one round's objective."""
 
     target: str
     epoch: int
@@ -122,7 +126,7 @@ class SeenNoise(Struct, frozen=True, kw_only=True):
 
 
 def summary_of(record: Record) -> RecordSummary:
-    """Reduce one record."""
+    """Summarise a record."""
     objective = next((each for each in record.estimates if each.size == OBJECTIVE), None)
     return RecordSummary(
         id=record.id,
@@ -156,22 +160,22 @@ def summary_of(record: Record) -> RecordSummary:
 
 
 def in_order(digests: Iterable[RecordSummary]) -> tuple[RecordSummary, ...]:
-    """In the order of the branch. What folds digests below wants them so."""
+    """Return summaries in branch order, which the functions below expect."""
     return tuple(sorted(digests, key=lambda each: each.position))
 
 
 def standing(digests: Iterable[RecordSummary]) -> Mapping[str, str]:
-    """Target -> id of the experiment whose samples show its baseline: the newest that was timed there."""
+    """Return, by target, the id of the experiment that shows its baseline: the newest that was timed there."""
     return {target: each.id for each in digests for target in each.timed_on}
 
 
 def landings(digests: Iterable[RecordSummary]) -> tuple[Landing, ...]:
-    """Those that moved the branch."""
+    """Return the experiments that moved the branch."""
     return tuple(Landing(each.date, each.id) for each in digests if each.lands)
 
 
 def given_baselines(digests: Iterable[RecordSummary]) -> tuple[ImportedBaseline, ...]:
-    """The imported figures of every target that was never timed here."""
+    """Return the imported figures of every target that expctl has never timed."""
     known = sorted(digests, key=lambda each: id_order(each.id))
     timed = {target for each in known for target in each.timed_on}
     last = {each.target: each for each in known if each.given is not None and each.target not in timed}
@@ -182,7 +186,7 @@ def given_baselines(digests: Iterable[RecordSummary]) -> tuple[ImportedBaseline,
 
 
 def seen_noise(target: str, digests: Iterable[RecordSummary], epochs: Epochs) -> SeenNoise | None:
-    """What the last epoch of `target` showed; None where nothing was timed in it."""
+    """Return the noise seen in the last epoch of `target`; None where nothing was timed in it."""
     import statistics
 
     last = epochs.last.get(target)

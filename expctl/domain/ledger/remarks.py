@@ -1,4 +1,4 @@
-"""What the ledger gathers over all records: remarks, debts, what is undecided, what let a rule pass. In the order of ids."""
+"""Lists over all records for the ledger: remarks, debts, undecided experiments, waived rules. All are ordered by id."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ if TYPE_CHECKING:
 
 
 class Remark(Struct, frozen=True, kw_only=True):
-    """A sentence about one or more rows, said once: a note, or what is known today of imported rows and was not then."""
+    """A sentence about one or more experiments: a note, or a later correction of imported ones."""
 
     text: str
     ids: tuple[str, ...]
 
 
 class Debt(Struct, frozen=True, kw_only=True):
-    """A KEEP decided elsewhere that changed the code of the home target."""
+    """A KEEP decided on another target that changed the code of a target which has not measured it."""
 
     id: str
     flag: str
 
 
 def corrections(digests: Iterable[RecordSummary]) -> tuple[Remark, ...]:
-    """What is known today of imported rows, in the order of the first row that it belongs to."""
+    """Return the corrections of imported experiments, ordered by the first experiment that each concerns."""
     return remarks((each.id, text) for each in digests for text in each.corrections)
 
 
 def notes(digests: Iterable[RecordSummary]) -> tuple[Remark, ...]:
-    """The notes of all rows, in the order of the first row that each belongs to."""
+    """Return the notes of all experiments, ordered by the first experiment that each concerns."""
     return remarks((each.id, text) for each in digests for text in each.notes)
 
 
 def undecided(digests: Iterable[RecordSummary]) -> tuple[str, ...]:
-    """Ids of what was measured to the end of its rounds without a verdict about the idea."""
+    """Return the ids of INCONCLUSIVE experiments."""
     return tuple(each.id for each in digests if each.verdict is Verdict.INCONCLUSIVE)
 
 
 def debts(digests: Iterable[RecordSummary]) -> tuple[Debt, ...]:
-    """What landed on the word of another target."""
+    """Return the KEEPs that a target has yet to measure."""
     return tuple(Debt(id=each.id, flag=flag) for each in digests for flag in each.debts)
 
 
 def waived(digests: Iterable[RecordSummary]) -> Mapping[str, tuple[WaivedRepeat, ...]]:
-    """Id of a rule -> the experiments that it let pass for a written reason."""
+    """Return, by the id of a rule, the experiments that it let pass for a written reason."""
     by_rule: dict[str, list[WaivedRepeat]] = {}
     for each in digests:
         for rule, reason in each.passes:
@@ -58,7 +58,7 @@ def waived(digests: Iterable[RecordSummary]) -> Mapping[str, tuple[WaivedRepeat,
 
 
 def remarks(said: Iterable[tuple[str, str]]) -> tuple[Remark, ...]:
-    """Each sentence once, with every row that it belongs to."""
+    """Group (id, sentence) pairs by sentence."""
     ids: dict[str, list[str]] = {}
     for row, text in said:
         ids.setdefault(text, []).append(row)

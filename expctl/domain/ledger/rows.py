@@ -1,4 +1,4 @@
-"""What the ledger says of one experiment, one rule and one proposal. Each is a function of its own record or proposal."""
+"""Rows of the ledger: one experiment, one rule, one proposal. Each is a function of its own record or proposal."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ WHY_MAX, TRIED_MAX = 160, 120  # letters; a view shows fewer
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One experiment. The effect on the objective and its 95 % interval are in percent, None where it was not timed; an
-    imported experiment has in `given` the figures that were written down by hand, and no effect.
+    """One experiment. Effect and 95 % interval of the objective are in percent, None where it was not timed.
+
+    `given` are the hand-written figures of an imported experiment, which has no effect.
     """
 
     id: str
@@ -41,11 +42,11 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 class RuleRow(Struct, frozen=True, kw_only=True):
-    """What must not be repeated, the conditions (name, value) under which it failed, and what would open it.
+    """A rule: what must not be repeated, the conditions (name, value) of the failure, and what would open it.
 
-    `known_by` are the levels at which expctl knows a repeat and refuses it by itself (none: only readers can). `lapses` are the
-    conditions that are recorded as changed. `in_epoch` says that the rule ends with its epoch. What has changed on this machine
-    or in this commit is not here: the ledger is a function of records alone, `expctl rules` looks.
+    `known_by` are the levels at which expctl recognises a repeat (none: only readers can). `lapses` are conditions recorded as
+    changed. `in_epoch` says that the rule ends with its epoch. Changes of this machine or commit are left out, because the
+    ledger is a function of records; `expctl rules` shows them.
     """
 
     id: str
@@ -61,7 +62,7 @@ class RuleRow(Struct, frozen=True, kw_only=True):
 
 
 class QueueItem(Struct, frozen=True, kw_only=True):
-    """A proposal without a verdict, where it stands and why. `depends_on` pairs a condition with what is known of it."""
+    """A proposal without a verdict, its state and why. `depends_on` pairs each condition with its answer."""
 
     id: str
     title: str
@@ -77,7 +78,7 @@ class QueueItem(Struct, frozen=True, kw_only=True):
 
 
 def rule_row(record: Record) -> RuleRow | None:
-    """The do-not-repeat rule of one record, conditions in the order of their names."""
+    """Return the do-not-repeat rule of `record`, with conditions by name; None without a rule."""
     rule = record.rule
     if rule is None:
         return None
@@ -97,7 +98,7 @@ def rule_row(record: Record) -> RuleRow | None:
 
 
 def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
-    """What waits, in the order of the queue."""
+    """Return the rows of queued proposals in the order of the queue."""
     return tuple(
         QueueItem(
             id=entry.id,
@@ -117,9 +118,7 @@ def queue_items(entries: Sequence[Entry]) -> tuple[QueueItem, ...]:
 
 
 def why_of(record: Record) -> str:
-    """Why the verdict is what it is, in a few words: what let a repeat pass, what the profiles explain, then the reasons
-    without the figures that stand in the effect's own column.
-    """
+    """Explain the verdict briefly: what let a repeat pass, what the profiles explain, then the reasons without the effect."""
     if record.origin is Origin.IMPORTED:
         return one_line(record.history.why if record.history else "; ".join(record.reasons), WHY_MAX)
     again = (f"again on {each.target}: {each.verdict}" for each in record.replications)
@@ -142,7 +141,7 @@ def _let_through(record: Record) -> Iterator[str]:
 
 
 def _failure(record: Record) -> str:
-    """What failed, shorter than the reasons of the verdict: the effect where it was timed, else the step that failed."""
+    """Return what failed: the effect where it was timed, else the step that failed."""
     history = record.history
     if record.origin is Origin.IMPORTED and history is not None:
         weak = "weak: " if history.corrections else ""
@@ -155,7 +154,7 @@ def _failure(record: Record) -> str:
 
 
 def _openings(rule: Rule, *, in_epoch: bool) -> Iterator[str]:
-    """What opens the rule when expctl sees it."""
+    """Yield the changes that open the rule without a person's help."""
     if rule.probe:
         yield f"a probe that {rule.probe.until} for {rule.probe.arch}"
     tools = [] if rule.probe else [name for name in COMPILERS if rule.conditions.get(name)]

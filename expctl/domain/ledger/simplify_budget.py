@@ -1,4 +1,4 @@
-"""What the simplifications of an epoch have cost together. Their losses add up, so they share one budget."""
+"""Adds up the cost of the simplifications of an epoch, which share one budget."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from expctl.domain.ledger.record_summary import RecordSummary
 
 
-def simplify_used_percent(digests: Sequence[RecordSummary], *, target: str, ground: Comparability, but: str) -> float:
-    """Sum of the confirmed losses (a gain counts as nothing) of the simplifications kept on `target`, in percent.
+def simplify_used_percent(digests: Sequence[RecordSummary], *, target: str, conditions: Comparability, but: str) -> float:
+    """Return the sum of the confirmed losses of the simplifications kept on `target`, in percent; gains count as 0.
 
-    Those count whose epoch a run on `ground` joins; none does where it opens a new one. `but` is the experiment that is run.
+    Only the epoch that a run under `conditions` would join counts. `but` is the experiment that is run.
     """
     epochs = epochs_from(one for each in digests for one in each.measurings)
-    epoch = epochs.current(target, ground)
+    epoch = epochs.current(target, conditions)
     return round(
         math.fsum(
             each.cost_percent

@@ -1,4 +1,4 @@
-"""What all records come to for `status`, which shows a handful of them."""
+"""Totals that `status` needs: baseline per target, branch moves, the newest verdicts, open debts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ LAST = 5  # verdicts that are shown
 
 
 class StatusTotals(Struct, frozen=True, kw_only=True):
-    """`standing` is by target the id of the experiment that shows its baseline, `landings` what moved the branch in its
-    order, `newest` the ids that were measured last (the last one last), `debts` ids with their flags. `epochs` lacks `of`.
+    """Totals over all records. `standing` maps a target to the experiment that shows its baseline.
+
+    `landings` are the branch moves in their order, `newest` the ids measured last (the last one last), `debts` ids with their
+    flags. `epochs.of` is empty.
     """
 
     epochs: Epochs

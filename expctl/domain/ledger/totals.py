@@ -1,4 +1,4 @@
-"""What all records come to for the ledger: a fold of summaries, which an index may know without them."""
+"""Totals over all records for the ledger, computed from summaries or by queries of an index."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from expctl.domain.ledger.record_summary import RecordSummary, given_baselines, 
 from expctl.domain.ledger.remarks import Debt, Remark, corrections, debts, notes, undecided
 from expctl.domain.ledger.rows import Row
 
-PREDICTIONS = 20  # the newest ones that the ledger tells
+PREDICTIONS = 20  # the newest ones that the ledger shows
 
 
 class Count(NamedTuple):
-    """So many records of one kind."""
+    """Number of records of one target, verdict and origin."""
 
     target: str
     verdict: Verdict
@@ -28,9 +28,11 @@ class Count(NamedTuple):
     number: int
 
 
-class BanState(NamedTuple):
-    """Of one rule: does expctl know a repeat by itself, has a condition `lapsed`, does it end with the epoch of its target?
-    `tried`, `why` and `opens` say what must not be repeated, what came of it, and what would open the rule.
+class LedgerRule(NamedTuple):
+    """One rule in the ledger. `known` says that expctl recognises a repeat, `lapsed` that a condition has changed.
+
+    `in_epoch` says that it ends with its target's epoch; `tried`, `why` and `opens` are what was tried, its result, and what
+    would open the rule.
     """
 
     id: str
@@ -44,9 +46,10 @@ class BanState(NamedTuple):
 
 
 class LedgerTotals(Struct, frozen=True, kw_only=True):
-    """Lists are in the order of ids, `landings` and `landed` in that of the branch, `predictions` are the newest ones, the last
-    id first. `standing` is by target the record that shows its baseline, and `epochs.of` tells the epoch of these at least.
-    `numbers` are those of all ids, each once.
+    """Totals over all records. Lists are by id, `landings` and `landed` in branch order, `predictions` newest first.
+
+    `standing` maps a target to the record that shows its baseline; `epochs.of` holds at least these records. `numbers` are
+    those of all ids, each once.
     """
 
     epochs: Epochs
@@ -57,7 +60,7 @@ class LedgerTotals(Struct, frozen=True, kw_only=True):
     counts: tuple[Count, ...]
     timed_once: tuple[str, ...]
     rows: tuple[Row, ...]
-    bans: tuple[BanState, ...]
+    rules: tuple[LedgerRule, ...]
     corrections: tuple[Remark, ...]
     notes: tuple[Remark, ...]
     undecided: tuple[str, ...]
@@ -68,35 +71,35 @@ class LedgerTotals(Struct, frozen=True, kw_only=True):
 
 
 def sums_of(digests: Sequence[RecordSummary]) -> LedgerTotals:
-    """Fold `digests`, in whatever order they come."""
-    told = sorted(digests, key=lambda each: id_order(each.id))
-    ordered = in_order(told)
+    """Compute the totals of `digests`, which may come in any order."""
+    by_id = sorted(digests, key=lambda each: id_order(each.id))
+    ordered = in_order(by_id)
     return LedgerTotals(
         epochs=epochs_from(one for each in ordered for one in each.measurings),
         standing=standing(ordered),
         landings=landings(ordered),
         landed=tuple(landed_of(each) for each in ordered if each.lands),
-        given=given_baselines(told),
-        counts=_counts(told),
-        timed_once=tuple(each.id for each in told if each.timed_once),
-        rows=tuple(each.row for each in told),
-        bans=tuple(
-            BanState(each.id, ban.known, ban.lapsed, each.target, ban.in_epoch, ban.tried, ban.why, ban.opens)
-            for each in told
-            if (ban := each.ban)
+        given=given_baselines(by_id),
+        counts=_counts(by_id),
+        timed_once=tuple(each.id for each in by_id if each.timed_once),
+        rows=tuple(each.row for each in by_id),
+        rules=tuple(
+            LedgerRule(each.id, rule.known, rule.lapsed, each.target, rule.in_epoch, rule.tried, rule.why, rule.opens)
+            for each in by_id
+            if (rule := each.ban)
         ),
-        corrections=corrections(told),
-        notes=notes(told),
-        undecided=undecided(told),
-        debts=debts(told),
-        accuracy=accuracy_of(each.told for each in told if each.told),
-        predictions=tuple(each.told.sentence for each in reversed(told) if each.told)[:PREDICTIONS],
-        numbers=tuple(dict.fromkeys(id_order(each.id)[0] for each in told)),
+        corrections=corrections(by_id),
+        notes=notes(by_id),
+        undecided=undecided(by_id),
+        debts=debts(by_id),
+        accuracy=accuracy_of(each.told for each in by_id if each.told),
+        predictions=tuple(each.told.sentence for each in reversed(by_id) if each.told)[:PREDICTIONS],
+        numbers=tuple(dict.fromkeys(id_order(each.id)[0] for each in by_id)),
     )
 
 
 def landed_of(digest: RecordSummary) -> Landed:
-    """Return what `digest`, which moved the branch, gave."""
+    """Return the kept change behind `digest`, which moved the branch."""
     return Landed(digest.id, digest.title, digest.target, digest.measurings, digest.gains)
 
 

@@ -1,4 +1,4 @@
-"""What disturbs a measurement on this machine, as one sensor of the gate saw it."""
+"""Interference with a measurement, as one sensor of the gate saw it."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from msgspec import Struct
 
 
 class Foreign(Struct, frozen=True, kw_only=True):
-    """Something that blocks or disturbs measuring, as one sensor of the gate saw it.
+    """A process or state that blocks or disturbs measuring, as one sensor of the gate saw it.
 
-    `what` is a taint, so it holds no figure and no pid; figures stand in `detail`. `who` is the name of a process and its
-    user (never argv: tokens leak); `since` is a time of day in UTC. `pid` is 0 where nobody is to blame.
+    `what` is the text of the taint, without figures and pids; figures are in `detail`. `who` is the name of a process and its
+    user (never its argv, which may hold tokens); `since` is a UTC time of day; `pid` is 0 where no process is to blame.
     """
 
     sensor: str

@@ -1,12 +1,12 @@
-"""What the machine refuses, as opposed to what expctl gets wrong: a full disk, a broken one, no descriptors, no memory."""
+"""Turns errors of the operating system that a user can correct (full disk, no descriptors, no memory) into refusals."""
 
 import errno
 
 from expctl.domain.errors import MachineTrouble
 
 ASIDE = "move it aside"
-RIGHT = "run it as a user who may write there"
-WAYS_OUT = {
+OTHER_USER = "run it as a user who may write there"
+REMEDIES = {
     errno.ENOSPC: ("the disk is full", "make room (`df` shows where it went)"),
     errno.EDQUOT: ("the disk quota is used up", "make room, or ask for a larger quota"),
     errno.EROFS: ("the disk can't be written", "mount it so that it can be written, or work in a clone elsewhere"),
@@ -15,8 +15,8 @@ WAYS_OUT = {
     errno.ENFILE: ("too many files are open on this machine", "end programs that hold many files"),
     errno.ENOMEM: ("there is no memory left", "free memory"),
     errno.EAGAIN: ("no process can be started", "end programs, or raise the limit of processes (`ulimit -u`)"),
-    errno.EACCES: ("permission is denied", RIGHT),
-    errno.EPERM: ("permission is denied", RIGHT),
+    errno.EACCES: ("permission is denied", OTHER_USER),
+    errno.EPERM: ("permission is denied", OTHER_USER),
     errno.EISDIR: ("a folder is in the way of a file", ASIDE),
     errno.ENOTDIR: ("something else is in the way of a folder", ASIDE),
     errno.EEXIST: ("something else is in the way", ASIDE),
@@ -27,20 +27,20 @@ AGAIN = "run the same command again: nothing measured is lost"
 
 
 def is_trouble(error: OSError) -> bool:
-    """Is this about the machine, whatever the file? Permission to start a program or to read a file is not."""
-    return error.errno in WAYS_OUT and error.errno not in OF_ONE_FILE
+    """Is the error about the machine as a whole, not about the permissions or kind of one file?"""
+    return error.errno in REMEDIES and error.errno not in OF_ONE_FILE
 
 
 def explained(error: OSError, what: str = "expctl can't go on", then: str = AGAIN) -> MachineTrouble | None:
-    """`what` gave way, why, and what to do before `then`; None for an error that no user can mend."""
-    if error.errno not in WAYS_OUT:
+    """Return a refusal with the cause and remedy of `error`; None for an error that no user can correct."""
+    if error.errno not in REMEDIES:
         return None
-    why, way_out = WAYS_OUT[error.errno]
+    why, remedy = REMEDIES[error.errno]
     return MachineTrouble(
         f"{what}: {why}",
         code="machine-trouble",
         expected="to read and write builds, journals and records",
         found=error.strerror or "",
         where=str(error.filename or ""),
-        hint=f"{way_out}, then {then}",
+        hint=f"{remedy}, then {then}",
     )

@@ -1,4 +1,4 @@
-"""One entry of the difference between two trees."""
+"""Describes one file that a patch changes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class ChangedFile(Struct, frozen=True, kw_only=True):
-    """One entry of the difference between two trees. `mode` is git's new mode, 000000 for a deletion."""
+    """A file that differs between two trees. `mode` is git's new mode, 000000 for a deletion."""
 
     path: str
     mode: str

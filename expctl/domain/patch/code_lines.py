@@ -1,6 +1,6 @@
-"""A source text line by line as patterns see it: without comments, and what was broken over lines joined again.
+"""Prepares source text for forbidden patterns: comments removed, statements over several lines joined.
 
-Whether a line is a comment depends on the lines above it, so whole texts are read, not the lines of a patch alone.
+Whole texts are read, because only the lines above tell whether a line is a comment.
 """
 
 import re
@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from expctl.domain.patch.source_items import C_SUFFIXES, HASH_COMMENTS
 
-# Bounded, for quotes that don't close cost time; a number may hold a single quote.
+# The lengths are bounded because unclosed quotes cost time; a number may hold a single quote.
 PARTS = re.compile(
     r"(?P<comment>//(?:[^\\\n]|\\\r?\n|\\)*|/\*.*?(?:\*/|\Z))"
     r'|R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"'
@@ -21,7 +21,7 @@ JOINED_MAX = 400
 
 
 def code_lines(path: str, text: str) -> tuple[str, ...]:
-    """Each line of `text` without its comments, where the language has some that are known. As many as `text` has."""
+    """Return the lines of `text` without comments, where the language's comments are known; as many as `text` has."""
     if path.endswith(C_SUFFIXES):
         return tuple(PARTS.sub(_without_comment, text).split("\n"))
     lines = text.split("\n")
@@ -29,9 +29,7 @@ def code_lines(path: str, text: str) -> tuple[str, ...]:
 
 
 def added_lines(path: str, text: str, added: Sequence[int]) -> tuple[str, ...]:
-    """The lines of `text` at the places `added` that hold code, and each statement that several of them in a row make, on one
-    line.
-    """
+    """Return the added lines that hold code (indices from 0), and each statement that several of them make, on one line."""
     if not added:
         return ()
     lines = code_lines(path, text)
@@ -46,7 +44,7 @@ def _without_comment(part: re.Match[str]) -> str:
 
 
 def _runs(lines: Sequence[str], added: Sequence[int]) -> Iterator[list[str]]:
-    """Lines with nothing but blank ones between them, and nothing that was there before."""
+    """Yield the runs of added lines with only blank lines between them."""
     run: list[str] = []
     for before, at in zip((added[0], *added), added, strict=False):
         if at > before + 1:
@@ -57,7 +55,7 @@ def _runs(lines: Sequence[str], added: Sequence[int]) -> Iterator[list[str]]:
 
 
 def _joined(run: Sequence[str]) -> Iterator[str]:
-    """The statements and directives that take more than one line of `run`."""
+    """Yield the statements and directives that take more than one line of `run`."""
     text, parts = "", 0
     for line in run:
         spliced = text.endswith("\\")

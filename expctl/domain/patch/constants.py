@@ -1,7 +1,7 @@
-"""Values that a patch sets: what is left of a change that touches nothing but numbers.
+"""Finds the values that a patch sets, if it changes nothing else.
 
 A setting is a name and its new value: `constexpr int kTileRows = 8`, `#define LIMIT 40`, the count of a `#pragma unroll`, or
-one more tuple in a list of macro calls such as `SCALED_MM_CONFIGS(X)`. A patch that changes anything else has no settings.
+one more tuple in a list of macro calls such as `SCALED_MM_CONFIGS(X)`.
 """
 
 import re
@@ -17,7 +17,7 @@ DIGITS_MAX = 100
 
 
 def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mapping[str, str]:
-    """Name -> new value of every pair of (items before, items after); empty when one of them is more than a new value."""
+    """Return new values by name for pairs of (items before, items after); empty when a pair differs in more than values."""
     found: dict[str, str] = {}
     for before, after in pairs:
         if len(before) != len(after):
@@ -31,7 +31,7 @@ def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mappi
 
 
 def plain_values(settings: Mapping[str, str]) -> Mapping[str, str]:
-    """The same settings with every whole number in decimal: `0x10` and `16u` are 16."""
+    """Return `settings` with every whole number in decimal: `0x10` and `16u` become 16."""
     return {name: WHOLE.sub(_decimal, value) for name, value in settings.items()}
 
 
@@ -42,7 +42,7 @@ def _decimal(found: re.Match[str]) -> str:
 
 
 def shape_of(items: Sequence[Item]) -> str:
-    """The items with every value left out: what a config is made of, whatever it is set to."""
+    """Return the items with placeholders for all values: the structure of a config."""
     lines = []
     for item in items:
         calls = _calls(item)
@@ -52,7 +52,7 @@ def shape_of(items: Sequence[Item]) -> str:
 
 
 def _changed(old: Item, new: Item) -> Mapping[str, str]:
-    """The settings between two versions of one item; empty when they are not only that."""
+    """Return the settings changed between two versions of one item; empty when anything else changed."""
     if old.scope != new.scope:
         return {}
     before, after = _calls(old), _calls(new)
@@ -72,7 +72,7 @@ def _changed(old: Item, new: Item) -> Mapping[str, str]:
 
 
 def _one_value(old: Item, new: Item) -> Mapping[str, str]:
-    """`constexpr int k = 4;` -> `constexpr int k = 1 << 4;`: one name, a value made of literals, before and after."""
+    """Return the one setting between `constexpr int k = 4;` and `constexpr int k = 1 << 4;`: values made of literals."""
     for sign, end in (("=", 1), ("define", 0)):
         if sign in old.tokens and sign in new.tokens and old.tokens[:1] == new.tokens[:1]:
             cut = [each.tokens.index(sign) + 1 + (sign == "define") for each in (old, new)]
@@ -88,7 +88,7 @@ def _is_literal(word: str) -> bool:
 
 
 def _named(tokens: Sequence[str], index: int) -> str:
-    """What the literal at `index` is the value of: a name before `=`, a #define, or a pragma with its place in the function."""
+    """Return the name of the literal at `index`: before `=`, of a #define, or a pragma with its number in the function."""
     at = index - 1
     while at >= 0 and (_is_literal(tokens[at]) or tokens[at] in ("{", ",", "[")):
         at -= 1
@@ -103,7 +103,7 @@ def _named(tokens: Sequence[str], index: int) -> str:
 
 
 def _value(tokens: Sequence[str], index: int) -> str:
-    """The whole value around a literal: back to `=` or its name, on to the end of the declarator."""
+    """Return the whole value around a literal, up to `=` or its name and to the end of the declarator."""
     first = last = index
     while first > 0 and _is_literal(tokens[first - 1]):
         first -= 1
@@ -119,7 +119,7 @@ def _function(tokens: Sequence[str]) -> str:
 
 
 def _calls(item: Item) -> tuple[int, list[tuple[str, ...]]] | None:
-    """Of `#define LIST(X) X(1,2) X(3,4)`: where the calls begin, and their arguments; None when it is no such list."""
+    """Return where the calls of `#define LIST(X) X(1,2) X(3,4)` begin, and their arguments; None for other items."""
     tokens = item.tokens
     if len(tokens) < 9 or tokens[1] != "define" or tokens[3] != "(" or tokens[5] != ")":
         return None
@@ -142,7 +142,7 @@ def _listed(name: str, before: list[tuple[str, ...]], after: list[tuple[str, ...
 
 
 def _name(item: Item, name: str) -> str:
-    """The name with all that it stands in: #if branches, structs, the function."""
+    """Return the name qualified by the #if branches, structs and function around it."""
     branches = [f"[{each}]" for each in item.scope if each.startswith(("if ", "ifdef ", "ifndef "))]
     structs = [f"{found[-1]}::" for each in item.scope if (found := re.findall(r"\b(?:struct|class|union) (\w+)", each))]
     inside = f" of {_function(item.tokens)}" if "{" in item.tokens and "(" in item.tokens else ""

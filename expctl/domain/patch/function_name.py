@@ -1,4 +1,4 @@
-"""The name of a kernel's function, without what a compiler writes around it."""
+"""Shortens the name of a kernel's function as compilers write it."""
 
 import re
 
@@ -7,9 +7,9 @@ _ENDING = re.compile(r"(?: \[clone [^\]]*\]|\.kd)+$")
 
 
 def function_name(name: str) -> str:
-    """Without return type, template arguments, parameters, unnamed namespaces and the ending of a kernel descriptor.
+    """Strip return type, template arguments, parameters, unnamed namespaces and the suffix of a kernel descriptor.
 
-    `std::enable_if<x, void>::type prim::scan<int>(int)` is `prim::scan`; a name that is no declaration stays as it is.
+    `std::enable_if<x, void>::type prim::scan<int>(int)` becomes `prim::scan`; a name that is no declaration stays.
     """
     plain = _ENDING.sub("", UNNAMED.sub("", name)).removeprefix("void ")
     bare = _without_arguments(plain)
@@ -19,7 +19,7 @@ def function_name(name: str) -> str:
 
 
 def _without_arguments(text: str) -> str:
-    """Up to the parameters. What stands in braces is a lambda's name, its parameters too."""
+    """Cut `text` before its parameters and drop template arguments. Braces hold the name and parameters of a lambda."""
     found: list[str] = []
     angles = braces = 0
     for letter in text:

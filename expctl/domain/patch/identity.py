@@ -1,8 +1,8 @@
-"""What makes two patches the same change, before anything is built: three of the four levels at which a rule knows a repeat.
+"""Recognises equal patches before a build: three of the levels at which a rule recognises a repeat.
 
-The patch id is git's. The normalised change is the items (source_items.py) that a patch takes away and puts in, each whole: two
-patches have the same one exactly when they make the same items of the same items, whatever white space, comments, names of
-locals and line breaks. The settings are the values that it sets, when it sets nothing else.
+The patch id is git's. The normalised change is the items (source_items.py) that a patch removes and adds, each whole: it
+ignores white space, comments, names of locals and line breaks. The settings are the values that a patch sets if it changes
+nothing else.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from expctl.domain.patch.unified_diff import FileTexts
 
 DIGITS = 40
-PAIRS_MAX = 1_000_000  # of items to be held against each other; beyond it, one block is what changed
+PAIRS_MAX = 1_000_000  # of items to be compared; beyond it, everything that changed is one block
 
 
 class ChangeIdentity(Struct, frozen=True, kw_only=True):
-    """A patch on one baseline. Empty where a level says nothing: a patch that changes comments alone has no `change`.
+    """The identity of a patch on one baseline. A field is empty where it says nothing, e.g. `change` for changed comments.
 
-    `region` names for each file the items before that the patch touches; `shapes` are the files that hold its settings, with
-    every value left out; `added` are its new lines as patterns see them (code_lines.py).
+    `region` names by file the former items that the patch touches; `shapes` are the files with its settings, values left out;
+    `added` are its new lines as patterns see them (code_lines.py).
     """
 
     patch_id: str = ""
@@ -41,7 +41,7 @@ class ChangeIdentity(Struct, frozen=True, kw_only=True):
 
 
 def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
-    """The identity of a patch, given each of its files before and after."""
+    """Compute the identity of a patch from its files before and after."""
     lines: list[str] = []
     region: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, str] = {}
@@ -71,22 +71,22 @@ def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
 
 
 def settings_hash(settings: Mapping[str, str]) -> str:
-    """One word for a set of settings, however their numbers are written; empty for none."""
+    """Return the hash of settings whatever the notation of their numbers; empty for none."""
     return _hash("\n".join(f"{name} = {value}" for name, value in sorted(plain_values(settings).items()))) if settings else ""
 
 
 def shape_hash(items: Sequence[Item]) -> str:
-    """One word for the shape of a file."""
+    """Return the hash of a file's structure without values."""
     return _hash(shape_of(items))[:16]
 
 
 def item_keys(path: str, text: str) -> frozenset[str]:
-    """The keys of a file's items, to be held against a region."""
+    """Return the keys of a file's items, to be compared with a region."""
     return frozenset(item.key for item in items_of(path, text))
 
 
 def _blocks(before: Sequence[Item], after: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item], Item | None]]:
-    """(items taken away, items put in their place, the item before them) for each place where two versions part."""
+    """Yield (removed items, added items, the item before them) for each place where two versions differ."""
     old, new = ([item.key for item in side] for side in (before, after))
     head = next((i for i, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
     most = min(len(old), len(new)) - head

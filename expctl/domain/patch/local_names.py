@@ -1,8 +1,7 @@
-"""Names that one function declares for itself, so that renaming them changes nothing. Everything else keeps its name: members,
-functions, macros, builtins, constants of a file.
+"""Renames the local names of a function, so that renamed locals make no difference. All other names stay.
 
-A name counts as declared where a declaration stands: `type name` after the start of a statement, in a parameter list or a
-template header, or alone among the arguments of a macro in capitals that begins a statement (FOR_EACH_THREAD(thread, ...)).
+A name is local where a declaration stands: `type name` after the start of a statement, in a parameter list or template header,
+or alone among the arguments of a macro in capitals that begins a statement (FOR_EACH_THREAD(thread, ...)).
 """
 
 import re
@@ -29,7 +28,7 @@ CONDITIONS = frozenset(("for", "if", "while", "switch", "catch", "constexpr"))
 
 
 def renamed(tokens: Sequence[str]) -> tuple[str, ...]:
-    """`tokens` with every local name as $1, $2, ... in the order of declarations: two that are called alike are two."""
+    """Return `tokens` with every local name as $1, $2, ... in order of declaration; equal names of two scopes differ."""
     declared = declarations(tokens)
     if not declared:
         return tuple(tokens)
@@ -48,7 +47,7 @@ def renamed(tokens: Sequence[str]) -> tuple[str, ...]:
 
 
 def declarations(tokens: Sequence[str]) -> dict[int, int]:
-    """Index of each local name where it is declared -> its number: of a function all, else those of its parameter lists."""
+    """Return the number of each declared local by the index of its declaration; outside functions only of parameters."""
     if "(" not in tokens:
         return {}
     body = tokens.index("{") if "{" in tokens else len(tokens)
@@ -60,13 +59,13 @@ def declarations(tokens: Sequence[str]) -> dict[int, int]:
 
 
 def _macro_parameters(tokens: Sequence[str]) -> Iterator[int]:
-    """X and Y of `#define F(X, Y) ...`. A value in parentheses, `#define N (1)`, is not told apart: it holds no name alone."""
+    """Yield the indices of X and Y in `#define F(X, Y) ...`. A value in parentheses, `#define N (1)`, holds no lone name."""
     if len(tokens) > 3 and tokens[1] == "define" and tokens[3] == "(" and ")" in tokens[:-1]:
         yield from (index for index in range(4, tokens.index(")")) if NAME.fullmatch(tokens[index]))
 
 
 def _starts(tokens: Sequence[str], body: int) -> Iterator[int]:
-    """Indices at which a declaration may begin."""
+    """Yield the indices at which a declaration may begin."""
     depth = angles = 0
     parameters = True  # until the colon of a constructor's initializers
     for index, word in enumerate(tokens):
@@ -84,7 +83,7 @@ def _starts(tokens: Sequence[str], body: int) -> Iterator[int]:
 
 
 def _declared(tokens: Sequence[str], start: int, *, inside: bool) -> set[int]:
-    """Where the names stand that the declaration at `start` declares; nowhere if there is no declaration."""
+    """Return the indices of the names that the declaration at `start` declares; empty if there is no declaration."""
     at, sized = start, False
     while at < len(tokens) and (tokens[at] in QUALIFIERS or tokens[at] in SIZES or _is_decoration(tokens, at)):
         sized = sized or tokens[at] in SIZES
@@ -121,12 +120,12 @@ def _declared(tokens: Sequence[str], start: int, *, inside: bool) -> set[int]:
 
 
 def _is_decoration(tokens: Sequence[str], at: int) -> bool:
-    """A macro in capitals before a type, as SHARED or DEVICE."""
+    """Is the token at `at` a macro in capitals before a type, such as SHARED or DEVICE?"""
     return bool(CAPITALS.fullmatch(tokens[at])) and at + 1 < len(tokens) and bool(NAME.match(tokens[at + 1]))
 
 
 def _lone_arguments(tokens: Sequence[str], at: int) -> Iterator[int]:
-    """Where words in small letters are a whole argument each."""
+    """Yield the indices of lower-case words that are a whole argument each."""
     depth = 0
     while at + 1 < len(tokens) and (tokens[at] != ")" or depth):
         depth += (tokens[at] in "([{") - (tokens[at] in ")]}")
@@ -140,12 +139,12 @@ def _is_name(word: str) -> bool:
 
 
 def _is_type(tokens: Sequence[str], at: int) -> bool:
-    """After `unsigned`: is this word a type (then a name follows), or the name itself?"""
+    """After `unsigned`: is the token a type, so that a name follows, or is it the name itself?"""
     return at + 1 < len(tokens) and _is_name(tokens[at]) and (_is_name(tokens[at + 1]) or tokens[at + 1] in ("*", "&"))
 
 
 def _skip_type(tokens: Sequence[str], at: int) -> int | None:
-    """The index behind `a::b<c>::d`; None if no type stands there."""
+    """Return the index behind a type such as `a::b<c>::d`; None if there is no type."""
     if tokens[at] == "class":  # of a template header: its type is a name
         return at + 1
     at += tokens[at] in ("::", "typename")
@@ -184,7 +183,7 @@ def _close(tokens: Sequence[str], at: int) -> int:
 
 
 def _next_declarator(tokens: Sequence[str], at: int) -> int | None:
-    """The name after the next comma of the same declaration; None at its end."""
+    """Return the index of the name after the next comma of the same declaration; None at its end."""
     depth = 0
     for index in range(at, len(tokens)):
         depth += (tokens[index] in "([{") - (tokens[index] in ")]}")

@@ -1,21 +1,21 @@
-"""Forbidden patterns: regular expressions over the lines that a patch adds."""
+"""Forbidden patterns: regular expressions for the lines that a patch adds."""
 
 import re
 from collections.abc import Iterable
 
 LINE_MAX = 400
 PATTERN_MAX = 200
-STANDING_MAX = 3  # lines that may stand there already; a pattern that finds more of them says nothing about a change
+STANDING_MAX = 3  # lines of the baseline that may match; a pattern with more matches says nothing about a change
 
 
 def forbidden(pattern: str, added: Iterable[str]) -> bool:
-    """Does one of the added lines match?"""
+    """Does `pattern` match one of the added lines?"""
     wanted = re.compile(pattern)
     return any(wanted.search(line[:LINE_MAX]) for line in added)
 
 
 def pattern_fault(pattern: str) -> str:
-    """Why this can't be a forbidden pattern; empty when it can. A repeat inside a repeat may take for ever to match."""
+    """Return why a pattern is not allowed; empty when it is. A repeat inside a repeat may take exponential time."""
     if not pattern.strip() or len(pattern) > PATTERN_MAX:
         return f"expected a regular expression of at most {PATTERN_MAX} letters, found {len(pattern)}"
     try:
@@ -30,8 +30,9 @@ def pattern_fault(pattern: str) -> str:
 
 
 def void_reason(pattern: str, *, own: Iterable[str] | None, standing: Iterable[str]) -> str:
-    """Why `pattern` forbids nothing, given the lines that its own change adds (None: not known) and those of the baseline's
-    scope; empty when it is a rule.
+    """Return why `pattern` forbids nothing; empty when it is a valid rule.
+
+    `own` are the lines that its change adds (None: unknown), `standing` those of the baseline's scope.
     """
     wanted = re.compile(pattern)
     if wanted.search(""):

@@ -1,4 +1,4 @@
-"""What a patch of an experiment may make of the tree. It is judged by the tree that results, not by its own text."""
+"""Checks what a patch may change. It is judged by the resulting tree, not by its own text."""
 
 import base64
 import re
@@ -15,7 +15,7 @@ REGULAR, FOLDER, DELETED = "100644", "040000", "000000"
 PATCH_BYTES_MAX = 16_000_000
 NAME_BYTES_MAX, PATH_BYTES_MAX = 255, 1_000  # no file system here takes longer names; the path goes on below our check-outs
 
-# Names that decide what is built and how, or that test runners and Python read unasked. All in small letters.
+# Names that affect the build, or that test runners and Python read by themselves. All in lower case.
 JUDGES = (
     *("conftest.py", "test_*", "*_test.*", "*.test.*", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py"),
     *(
@@ -37,14 +37,14 @@ BUILDS = (
     *("setup.py", "requirements*.txt", "package.json", "configure", "*.ninja", "*.rsp", "dockerfile*", "justfile"),
 )
 UNFIT = re.compile(r"[\\:*?\"<>|]|^[-~ ]|[ .]$|~\d")
-"""Signs that other systems, shells or globs take for something else; a leading dash is an option to every tool."""
+"""Characters that other systems, shells or globs interpret; a leading dash is an option to every tool."""
 DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])\s*(\..*)?", re.IGNORECASE)
-"""Names of devices on Windows, with any ending."""
+"""Device names of Windows, with any suffix."""
 GIT_BINARY = re.compile(rb"^(literal|delta) (\d{1,18})\n((?:[A-Za-z][^\n]*\n)*)", re.MULTILINE)
 
 
 def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
-    """What git must not even try to apply, for it would take the memory of the machine."""
+    """Return faults of a patch that would exhaust the machine's memory when git applies it."""
     if len(patch) > PATCH_BYTES_MAX:
         return [f"the patch has {len(patch)} bytes, expected at most {PATCH_BYTES_MAX}"]
     if b"GIT binary patch\n" not in patch:
@@ -56,7 +56,7 @@ def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
 def tree_faults(
     files: Sequence[ChangedFile], scope: tuple[str, ...], limits: PatchLimits, names: Sequence[str] = ()
 ) -> list[str]:
-    """What is wrong with the resulting tree, whose files in the scope are `names`."""
+    """Return the faults of the resulting tree, whose files in the scope are `names`."""
     if not files:
         return ["it changes nothing"]
     found = [fault for file in files for fault in _file_faults(file, scope)]
@@ -70,7 +70,7 @@ def tree_faults(
 
 
 def _file_faults(file: ChangedFile, scope: tuple[str, ...]) -> Iterator[str]:
-    """At most one. A name that the scope itself says is as its owner wants it."""
+    """Yield at most one fault of `file`. Paths that the scope lists literally are exempt from the name checks."""
     below = _below(file.path, scope)
     name = below[-1].casefold() if below else ""
     if not inside(file.path, scope):
@@ -98,13 +98,13 @@ def _bytes(name: str) -> bytes:
 
 
 def _below(path: str, scope: tuple[str, ...]) -> list[str]:
-    """The parts of `path` that the longest fitting entry of the scope leaves open."""
+    """Return the parts of `path` below the longest matching entry of the scope."""
     fitting = max((folder.rstrip("/") for folder in scope if inside(path, (folder,))), key=len, default="")
     return path[len(fitting) :].strip("/").split("/") if path != fitting else []
 
 
 def _alike(names: Sequence[str], changed: set[str]) -> Iterator[tuple[str, str]]:
-    """Changed names, or folders of theirs, that another spelling of the tree would share on some file system."""
+    """Yield (changed path or its folder, other path) pairs that are equal on a file system that ignores case or accents."""
     spellings: dict[str, set[str]] = {}
     for name in {str(each) for path in names for each in (PurePosixPath(path), *PurePosixPath(path).parents)}:
         spellings.setdefault(_folded(name), set()).add(name)
@@ -117,12 +117,12 @@ def _alike(names: Sequence[str], changed: set[str]) -> Iterator[tuple[str, str]]
 
 
 def _folded(path: str) -> str:
-    """How a file system that ignores case or normalises Unicode sees a name; compatible forms count as the same."""
+    """Return `path` as a file system sees it that ignores case, normalises Unicode, and equates compatible characters."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", path).casefold())
 
 
 def _sizes(kind: bytes, size: int, lines: bytes) -> Iterator[int]:
-    """Of a part itself and of what it makes: a delta says that at its start, after the size of what it is made from."""
+    """Yield the size of a binary part and of its result: a delta has that at its start, after the size of its source."""
     yield size
     if kind == b"literal":
         return

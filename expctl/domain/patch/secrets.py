@@ -1,6 +1,6 @@
-"""Finds what looks like a secret in text that others wrote: keys and tokens by their shape, values by the name before them.
+"""Finds likely secrets in untrusted text: keys and tokens by their form, values by the name before them.
 
-A pattern stops at quotes and white space, so that masked JSON stays JSON.
+Patterns stop at quotes and white space, so that masked JSON stays valid.
 """
 
 import re
@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 VALUE = r"[^\s\"',;<>|\\]"
 QUOTE = r"\\*[\"']"
-"""JSON within JSON has a backslash before it."""
+"""A quote, also with the backslashes of JSON within JSON."""
 
-# What a text must hold, in small letters, to be worth a look with the pattern. A group is the secret, else all of it is.
+# (lower-case substrings of which a text needs one, pattern). The group of a pattern is the secret, else the whole match is.
 SHAPES = (
     (
         ("private key",),
@@ -39,10 +39,7 @@ VALUE_LENGTH_LEAST = 8
 
 
 def secret_spans(text: str, values: Iterable[str] = ()) -> list[tuple[int, int]]:
-    """Where in `text` something lies that nobody should read: (start, end), in order, without overlaps.
-
-    `values` are secrets that are known, wherever they stand.
-    """
+    """Return the (start, end) of likely secrets in `text`, in order, without overlaps. `values` are known secrets."""
     small = text.lower()
     found = [(each.start(), each.end()) for value in values if value in text for each in re.finditer(re.escape(value), text)]
     for signs, pattern in SHAPES:
@@ -58,7 +55,7 @@ def secret_spans(text: str, values: Iterable[str] = ()) -> list[tuple[int, int]]
 
 
 def masked(text: str, values: Iterable[str] = ()) -> str:
-    """`text` with an asterisk for each letter of a secret."""
+    """Return `text` with an asterisk for each character of a secret."""
     for start, end in secret_spans(text, values):
         text = text[:start] + "*" * (end - start) + text[end:]
     return text

@@ -1,8 +1,8 @@
-"""Source text as items: the declarations, functions and directives of C and its kin, blind to white space and comments.
+"""Splits C-like source text into items: declarations, functions and directives without white space and comments.
 
-An item is what may be compared between two versions of a file: a whole function, one member, one #define. It carries the
-braces and #if branches around it, so that the same line in another branch is another item. It is no parser of C++: where it
-cuts wrongly, it cuts the same way in both versions.
+An item is the unit of comparison of two versions of a file: a whole function, one member, one #define. It carries the headers
+of the braces and #if branches around it, so that an equal line in another branch is another item. This is no parser of C++:
+where it splits wrongly, it does so alike in both versions.
 """
 
 import hashlib
@@ -17,32 +17,32 @@ HASH_COMMENTS = (".py", ".sh", ".yaml", ".yml", ".toml", ".cmake", ".mk")
 KEY_DIGITS = 16
 TOKEN = re.compile(
     r"(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))"
-    r"|(?P<string>\"(?:\\.|[^\"\\\n]){0,500}\"|'(?:\\.|[^'\\\n]){0,500}')"  # bounded: quotes that don't close cost time
+    r"|(?P<string>\"(?:\\.|[^\"\\\n]){0,500}\"|'(?:\\.|[^'\\\n]){0,500}')"  # bounded: unclosed quotes cost time
     r"|(?P<word>[A-Za-z_]\w*|\.?\d(?:[eEpP][+-]|[\w.']\b|[\w.])*)"
     r"|(?P<sign><<=|>>=|\.\.\.|::|->|\+\+|--|<<|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|##|[^\s\w])",
     re.DOTALL,
 )
 DIRECTIVE_ENDS = "\n"
-LENGTH_MAX = 200_000  # of a text that is cut into more than its lines
+LENGTH_MAX = 200_000  # of a text that is split into more than lines
 HEADER_MAX = 400
 OPENS, CLOSES = "([", ")]"
 
 
 class Item(Struct, frozen=True, kw_only=True):
-    """`tokens` as they stand; `scope` are the headers of the braces and the #if branches around them."""
+    """One item: its `tokens`; `scope` are the headers of the braces and the #if branches around it."""
 
     scope: tuple[str, ...]
     tokens: tuple[str, ...]
 
     @property
     def key(self) -> str:
-        """Sixteen hex digits that stay the same when locals are renamed."""
+        """Sixteen hex digits that don't depend on the names of locals."""
         text = "\x1f".join((*self.scope, "", *renamed(self.tokens)))
         return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:KEY_DIGITS]
 
 
 def items_of(path: str, text: str) -> tuple[Item, ...]:
-    """The items of a file. Of a language that is not C's kin, each line is one: without comments where # begins them."""
+    """Split a file into items. Outside of C-like languages each line is an item, without `#` comments where they exist."""
     if path.endswith(C_SUFFIXES) and len(text) <= LENGTH_MAX:
         return _Cutter().cut(text)
     hashed = path.endswith(HASH_COMMENTS)
@@ -51,12 +51,12 @@ def items_of(path: str, text: str) -> tuple[Item, ...]:
 
 
 def _indent(line: str) -> str:
-    """White space at the start of a line means something in some languages."""
+    """Return the indent of a line, which is significant in some languages."""
     return line[: len(line) - len(line.lstrip())]
 
 
 class _Cutter(Struct):
-    """One pass over one text."""
+    """The state while one text is split."""
 
     items: list[Item] = field(default_factory=list)
     braces: list[str] = field(default_factory=list)
@@ -102,7 +102,7 @@ class _Cutter(Struct):
         return bool({"namespace", "struct", "class", "union"} & set(words[:3])) and "(" not in _without_groups(words)
 
     def _goes_on(self) -> bool:
-        """An initializer or an enum goes on to its semicolon, a function ends with its body."""
+        """Does the item go on after its closing brace, as initializers and enums do up to their semicolon?"""
         words = _without_groups(self.pending[:HEADER_MAX])
         body = words.index("{") if "{" in words else len(words)
         return ("=" in words[:body] and "operator" not in words) or words[:1] in (["enum"], ["typedef"])
@@ -131,7 +131,7 @@ class _Cutter(Struct):
 
 
 def _tokens(text: str) -> "list[tuple[str | None, str]]":
-    """Pairs of (a directive's whole line, or None) and a word."""
+    """Return pairs of (a directive's whole line or None, a word)."""
     spliced = re.sub(r"\\\r?\n", " ", text)
     found: list[tuple[str | None, str]] = []
     at, starts_line = 0, True
@@ -160,7 +160,7 @@ def _uncommented(line: str) -> str:
 
 
 def _after_template(words: list[str]) -> list[str]:
-    """What follows `template <...>` and alignas(...)."""
+    """Return the words after `template <...>`."""
     if words[:1] != ["template"]:
         return words
     depth = 0
@@ -172,7 +172,7 @@ def _after_template(words: list[str]) -> list[str]:
 
 
 def _without_groups(words: list[str]) -> list[str]:
-    """`words` without what stands in parentheses; of alignas and attributes nothing is left."""
+    """Return `words` without the contents of parentheses, and without alignas and attributes altogether."""
     out: list[str] = []
     depth = 0
     for word in words:

@@ -1,4 +1,4 @@
-"""Named constants in the text of one file: read, and given other values. Pure."""
+"""Reads and replaces the values of named constants in a text. Pure."""
 
 import itertools
 import re
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from expctl.domain.protocol.proposer import Sweep
 
 Combination = Mapping[str, str]
-# What precedes the value and what follows it, by the language of the line.
+# Definitions of a constant: a C macro, a statement up to `;`, a line of Python or YAML-like text.
 FORMS = (
     r"^(?P<before>[ \t]*#[ \t]*define[ \t]+{name}[ \t]+)(?P<value>\S.*?)(?P<after>[ \t]*(?://.*|/\*.*)?)$",
     r"^(?P<before>[^\n;=/#]*\b{name}[ \t]*(?:\[\w*\][ \t]*)?=(?!=)[ \t]*)(?P<value>[^;\n]*?)(?P<after>[ \t]*;[^\n]*)$",
@@ -16,11 +16,11 @@ FORMS = (
 
 
 class NotAConstant(ValueError):
-    """A name isn't defined in exactly one line of the file. The text says how often."""
+    """A constant isn't defined in exactly one line of the file. The message says in how many."""
 
 
 def combinations(sweep: Sweep) -> Iterator[Combination]:
-    """Every combination, the last name varying fastest."""
+    """Yield every combination, the last name varying fastest."""
     if sweep.tuples:
         yield from sweep.tuples
         return
@@ -29,7 +29,7 @@ def combinations(sweep: Sweep) -> Iterator[Combination]:
 
 
 def with_values(text: str, combination: Combination) -> str:
-    """`text` with other values. Raises NotAConstant."""
+    """Return `text` with the values of `combination`. Raises NotAConstant."""
     for name, value in combination.items():
         match = _definition(text, name)
         text = text[: match.start("value")] + value + text[match.end("value") :]
@@ -37,12 +37,12 @@ def with_values(text: str, combination: Combination) -> str:
 
 
 def values_in(text: str, names: Iterator[str] | tuple[str, ...]) -> Combination:
-    """The values that stand there now. Raises NotAConstant."""
+    """Return the current values of `names`. Raises NotAConstant."""
     return {name: _definition(text, name)["value"] for name in names}
 
 
 def words_of(combination: Combination) -> str:
-    """`TILE=64, STAGES=2`."""
+    """Return a combination as text, e.g. `TILE=64, STAGES=2`."""
     return ", ".join(f"{name}={value}" for name, value in combination.items())
 
 

@@ -1,4 +1,4 @@
-"""Does a patch touch a barrier or a wait? What goes wrong then shows seldom, so such a candidate is tested harder."""
+"""Finds removed barriers and waits. Their faults show rarely, so such a candidate is tested longer."""
 
 import re
 
@@ -11,8 +11,10 @@ WORDS = re.compile(
 
 
 def removed_synchronisation(patch: str) -> tuple[str, ...]:
-    """The words in removed lines of a unified diff, comments left out: a barrier that comes back elsewhere, or under a
-    condition, was moved, and that can be as wrong as taking it away."""
+    """Return the synchronisation words in removed lines of a unified diff, without comments.
+
+    A word that the patch adds elsewhere counts too, because moving a barrier can be as wrong as removing it.
+    """
     found: set[str] = set()
     for line in patch.splitlines():
         if line.startswith("-") and not line.startswith("---"):

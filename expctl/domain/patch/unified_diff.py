@@ -1,4 +1,4 @@
-"""A unified diff as git writes it: which files it touches, and what it makes of their texts."""
+"""Parses git's unified diffs: the touched files, and their texts after the patch."""
 
 import re
 from collections.abc import Mapping
@@ -9,13 +9,15 @@ from msgspec import Struct
 HEADER = re.compile(rb"^(?:diff --git |--- )", re.MULTILINE)
 HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 NOTHING = "/dev/null"
-STRIPPED = ("a/", "b/", "./", "/")  # git takes the first part off, whatever it is
+STRIPPED = ("a/", "b/", "./", "/")  # git removes the first part, whatever it is
 UNFIT = ("", ".", "..")  # parts of a path that git takes in no patch
 
 
 class Hunk(Struct, frozen=True, kw_only=True):
-    """Lines before and after, context included; `start` is the first line before, from 1 (0 in an empty file), `added` are the
-    places in `after` of the lines that are new, from 0. `missing` counts the lines that its head promises in vain.
+    """One hunk: its lines `before` and `after`, context included.
+
+    `start` is the first line before, from 1 (0 in an empty file), `added` the indices in `after` of new lines, from 0.
+    `missing` counts lines that its header announces and that are not there.
     """
 
     start: int
@@ -34,13 +36,14 @@ class FileDiff(Struct, frozen=True, kw_only=True):
 
     @property
     def path(self) -> str:
-        """Where the file is afterwards; where it was, when it is deleted."""
+        """The path afterwards, or the former path of a deleted file."""
         return self.new or self.old
 
 
 class FileTexts(Struct, frozen=True, kw_only=True):
-    """One file before and after a patch; `added` are the lines of `after` that are new, from 0. `whole` is False when only the
-    lines of the hunks are known.
+    """One file before and after a patch; `added` are the indices of new lines in `after`, from 0.
+
+    `whole` is False when only the lines of the hunks are known.
     """
 
     path: str
@@ -51,7 +54,7 @@ class FileTexts(Struct, frozen=True, kw_only=True):
 
 
 def parse_diff(patch: bytes) -> tuple[FileDiff, ...]:
-    """The files of a patch in its order. What is no unified diff (a binary part, a mode) has no hunks and is left out."""
+    """Parse the files of a patch, in order. Parts that are no unified diff (binary, mode changes) are left out."""
     files: list[FileDiff] = []
     lines = patch.decode(errors="replace").split("\n")
     old, at = "", 0
@@ -67,7 +70,7 @@ def parse_diff(patch: bytes) -> tuple[FileDiff, ...]:
 
 
 def no_diff(patch: bytes | None) -> str:
-    """Why a patch is none at all, whatever the baseline (None: there is no file); empty when it may be one."""
+    """Return why bytes are no patch on any baseline (None: there is no file); empty when they may be one."""
     if patch is None:
         return "no such file"
     if not patch.strip():
@@ -76,7 +79,7 @@ def no_diff(patch: bytes | None) -> str:
 
 
 def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:
-    """Why git would take the patch for damaged, or its paths for none of this repository."""
+    """Return why git would call the patch corrupt, or its paths outside of the repository."""
     paths = dict.fromkeys(path for file in files for path in (file.old, file.new) if path)
     away = [path for path in paths if any(part in UNFIT or part.casefold() == ".git" for part in path.split("/"))]
     cut = [(file.path, hunk) for file in files for hunk in file.hunks if hunk.missing]
@@ -90,7 +93,7 @@ def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:
 
 
 def texts_of(files: tuple[FileDiff, ...], contents: Mapping[str, str]) -> tuple[FileTexts, ...]:
-    """Each file before and after. Where `contents` lack it, or it is not what the patch was made for, the hunks stand alone."""
+    """Return each file before and after. Only the hunks' lines are used where `contents` lack a file or don't fit."""
     return tuple(_texts(file, contents.get(file.old, "")) for file in files)
 
 
@@ -113,9 +116,7 @@ def _after(hunk: Hunk) -> tuple[str, ...]:
 
 
 def _applied(lines: list[str], hunks: tuple[Hunk, ...]) -> tuple[list[str], list[int]] | None:
-    """The lines after all hunks, each at its own place or the nearest one below or above, and which are new; None when one does
-    not fit.
-    """
+    """Return the lines after all hunks and which are new; each hunk goes to its nearest fit. None if one doesn't fit."""
     shift, done = 0, 0
     out: list[str] = []
     added: list[int] = []
@@ -152,7 +153,7 @@ def _path(line: str) -> str:
 
 
 def _hunks(lines: list[str], at: int) -> tuple[list[Hunk], int]:
-    """Hunks from line `at` on, and where they end."""
+    """Return the hunks from line `at` on, and the line behind them."""
     hunks = []
     end = len(lines) - (not lines[-1])  # what follows the last line end is no line
     while at < end and (head := HUNK.match(lines[at])):

@@ -1,4 +1,4 @@
-"""For which architectures the targets of a protocol judge."""
+"""The hardware architectures that the targets of a protocol are about."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 
 def architecture_of(name: str, target: Target) -> str:
-    """What a target's machine code is for; a target that names no architecture is called like its own."""
+    """Return the architecture of a target's machine code: its `arch`, or its own name where that is empty."""
     return target.build.arch or name
 
 
 def architectures(protocol: Protocol, names: tuple[str, ...]) -> frozenset[str]:
-    """What the targets `names` judge, the hardware that they stand for included."""
+    """Return the architectures of the targets `names` and the hardware targets that they stand for."""
     chosen = {name: protocol.targets[name] for name in names}
     home = {each.stands_for for each in chosen.values() if each.stands_for}
     return frozenset({*home, *(architecture_of(name, each) for name, each in chosen.items())})

@@ -1,19 +1,19 @@
-"""When the search for an effect may look, and how far from nothing t must be then to stop it.
+"""Planned looks of the search for an effect, and the critical values of t at each.
 
-t_n = (mean - theta) sqrt(n) / sd of n rounds. A one-sided error alpha is spent over the looks as alpha (n / 36)^1.5, on to
-46 rounds: the last look turns undecided searches into decisions at a price that the confirmation can bear.
-The values come from simulated t paths; benchmarks/verdict/boundaries.py derives them again, and test_boundaries.py
-holds the two together. Verdicts depend on every digit: another table is another VERSION, which every record names.
+t_n = (mean - theta) sqrt(n) / sd of n rounds. A one-sided error alpha is spent over the looks as alpha (n / 36)^1.5, up to 46
+rounds: the last look turns undecided searches into decisions at a price that the confirmation can bear. The values come from
+simulated t paths; benchmarks/verdict/boundaries.py derives them again, and test_boundaries.py compares the two. Verdicts depend
+on every digit: another table needs another VERSION, which every record names.
 """
 
 VERSION = "1"
 
-CONFIRM_LEAST = 18  # rounds of a confirmation (verdict.py)
+CONFIRM_LEAST = 18  # rounds of a confirmation (verdict/sequential_test.py)
 
 LOOKS = (5, 6, 8, 10, 13, 17, 22, 28, 36, 46)
 
 # alpha .005, .05 and .0025 by 36 rounds (.0072, .072 and .0036 by 46):
-# an effect above nothing; an effect below the one worth having; a size that is slower.
+# an effect above theta_0; an effect below theta_1; a size that is slower.
 KEEP = (10.39, 8.89, 6.15, 5.17, 4.40, 3.84, 3.52, 3.24, 3.00, 2.82)
 FUTILITY = (5.52, 5.21, 4.01, 3.50, 3.02, 2.67, 2.39, 2.17, 1.93, 1.71)
 REGRESSION = (12.15, 10.37, 6.88, 5.71, 4.83, 4.19, 3.84, 3.52, 3.29, 3.10)
@@ -27,13 +27,10 @@ RESCUE = {
 
 
 def looks_until(rounds: int) -> tuple[int, ...]:
-    """The planned looks of a search of at most `rounds` rounds: cut at the end, never moved or added to.
-
-    Cutting only leaves error unspent, so every bound on it still holds.
-    """
+    """Return the planned looks of a search of at most `rounds` rounds. Dropping later looks only leaves error unspent."""
     return tuple(look for look in LOOKS if look <= rounds)
 
 
 def at(table: tuple[float, ...], n: int) -> float:
-    """The value of `table` at n rounds; between looks the value of the look before, which is the stricter one."""
+    """Return the critical value at n rounds; between looks that of the previous look, which is stricter."""
     return table[max(index for index, look in enumerate(LOOKS) if look <= n)]

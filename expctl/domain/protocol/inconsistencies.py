@@ -1,4 +1,4 @@
-"""What the types of protocol.yaml allow and a protocol must not say."""
+"""Checks of a protocol beyond the types of protocol.yaml."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
-    """Return one sentence for each thing that the types allow and the protocol must not say."""
+    """Return one sentence for each inconsistency that the types of protocol.yaml allow."""
     found: list[str] = []
     if protocol.version != 1:
         found.append(f"version: expected 1, found {protocol.version}")

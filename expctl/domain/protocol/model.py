@@ -1,4 +1,4 @@
-"""protocol.yaml, typed: what is non-negotiable about measuring one kernel."""
+"""The types of protocol.yaml: the fixed rules of measuring one kernel."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -11,7 +11,7 @@ from expctl.domain.protocol.step import Step
 
 
 class Toolchain(StrEnum):
-    """Who builds a target. `command` runs the protocol's own argv."""
+    """The toolchain that builds a target. `command` runs the protocol's own argv."""
 
     COMMAND = "command"
     ZIG_CPU = "zig-cpu"
@@ -21,7 +21,7 @@ class Toolchain(StrEnum):
 
 
 class NumberKind(StrEnum):
-    """What a figure is. Counted and static figures are never shown as speed."""
+    """Kind of a figure. Counted and static figures are never shown as speed."""
 
     WALL_TIME = "wall_time"
     DEVICE_TIME = "device_time"
@@ -37,14 +37,14 @@ class Style(StrEnum):
 
 
 class Calibrate(StrEnum):
-    """Must the machine's noise be known before a run measures, or is it well to know?"""
+    """Is calibration required before a run, or advised?"""
 
     REQUIRED = "required"
     ADVISED = "advised"
 
 
 class Build(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How to make the artifact. `argv` belongs to `command`; `source` and `flags` to the other toolchains."""
+    """The build of a target. `argv` belongs to `command`; `source` and `flags` to the other toolchains."""
 
     toolchain: Toolchain
     source: str = ""
@@ -56,7 +56,7 @@ class Build(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Requires(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What must be on the machine before the target can be used here."""
+    """Executables and devices that a machine must have to use a target."""
 
     executables: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
@@ -64,9 +64,9 @@ class Requires(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One problem size of the KPI. `flop` is the work of one iteration; 0 when throughput means nothing.
+    """One problem size of the KPI. `flop` is the work of one iteration, 0 where throughput means nothing.
 
-    A `rescuer` may keep a patch by its own gain while the objective stays about where it was.
+    A `rescuer` may keep a patch by its own gain while the objective is about zero.
     """
 
     name: str
@@ -76,12 +76,11 @@ class Size(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How the KPI is measured. `quads` and `iterations` belong to style `fine`: iterations per visit of a quad.
+    """The benchmark of the KPI. `iterations` per visit and `quads` belong to style `fine`.
 
-    `rounds` is the most that a search may take: the last of the planned looks, or an earlier one. `respawn` is how many
-    rounds a pair of workers of style `fine` lives, 1 where starting is cheap; a verdict counts them as one. Where calibration
-    is required, a run without one measures it first. `peak_tflops` is the most that the machine can do (1e12 FLOP/s; 0: not
-    known).
+    `rounds` is the most that a search may take: one of the planned looks. `respawn` is the number of rounds that a pair of
+    workers of style `fine` lives, 1 where starting is cheap; a verdict counts them as one. Where calibration is required, a run
+    without one calibrates first. `peak_tflops` is the machine's peak (1e12 FLOP/s; 0: not known).
     """
 
     argv: tuple[str, ...]
@@ -97,9 +96,9 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """By name of a fact of the build (vgpr, lds, scratch, vgpr_spills, occupancy, ...).
+    """Limits by name of a build's fact (vgpr, lds, scratch, vgpr_spills, occupancy, ...).
 
-    `most` is the largest value, or the baseline's where that is larger already; `may_fall` is how far a fact may lie below
+    `most` is the largest allowed value, or the baseline's where that is larger; `may_fall` is the largest allowed drop below
     the baseline's.
     """
 
@@ -108,11 +107,10 @@ class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 
 class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where code is built, and perhaps run. A target without a benchmark is a guard: it must build, keep its `limits`, and
-    pass its test if it has one.
+    """A platform that code is built for, and perhaps run on.
 
-    `stands_for` names the hardware target whose machine code this one compiles. `number_kind` says what clock its
-    benchmark reports.
+    A target without a benchmark is a guard: it must build, keep its `limits`, and pass its test if it has one. `stands_for`
+    names the hardware target whose machine code it compiles. `number_kind` is the clock that its benchmark reports.
     """
 
     build: Build
@@ -126,11 +124,11 @@ class Target(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What must hold before and while measuring (docs/GATE.md): nothing foreign for `quiet_s`; `wait_s` at most.
+    """Conditions before and while measuring (docs/GATE.md): no interference for `quiet_s`; a wait of `wait_s` at most.
 
-    Foreign is a process that matches a pattern, or holds a GPU (but for `idle_holders`, patterns of names), a GPU that is
-    busy without us, others that take `others_percent` of the core that a wall time is measured on, a device of `hot_c` or
-    more, a launch whose clock lies `slow_clock_percent` below the session's median. 0 switches a limit off.
+    Interference is a process that matches `patterns` or holds a GPU (except `idle_holders`, patterns of names), a GPU that is
+    busy with other work, other processes that take `others_percent` of the measured core, a device of `hot_c` or more, or a
+    launch whose clock lies `slow_clock_percent` below the session's median. 0 switches a limit off.
     """
 
     patterns: tuple[str, ...] = ("benchmark_*", "profile_*", "rocprofv3")
@@ -144,7 +142,7 @@ class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits of the verdict, in percent of time (see docs/METHODOLOGY.md)."""
+    """Limits of the verdict, in percent of time (docs/METHODOLOGY.md)."""
 
     guard_percent: float = 0.5
     regression_percent: float = 0.3
@@ -154,8 +152,9 @@ class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The environment of every step: names let through, and values set. Nothing else reaches a child. `writable` are
-    absolute paths that a step may change besides its scratch (a compiler's cache, a profiler's lock).
+    """The whole environment of every step: variables passed through, and variables set.
+
+    `writable` are absolute paths that a step may change besides its scratch folder (a compiler's cache, a profiler's lock).
     """
 
     pass_through: tuple[str, ...] = ()
@@ -164,20 +163,20 @@ class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class PatchLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Caps on what one experiment may change."""
+    """Limits on the files and bytes that one experiment may change."""
 
     files: int = 20
     bytes: int = 1_000_000
 
 
 class LedgerLayout(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How ledger.md is laid out: the path of a Jinja2 template in the repository; empty for the one of expctl."""
+    """Layout of ledger.md: the repository's Jinja2 `template` by path, empty for the one of expctl."""
 
     template: str = ""
 
 
 class Protocol(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The whole of protocol.yaml. It is always read from the baseline commit."""
+    """All of protocol.yaml. It is always read from the baseline commit."""
 
     version: int
     name: str

@@ -1,4 +1,4 @@
-"""The commands of a profile step: the one of the protocol, and further ones that count what a single pass can't hold."""
+"""The commands of a profile step: the protocol's own, and further ones for counters that don't fit in one pass."""
 
 from __future__ import annotations
 
@@ -14,20 +14,19 @@ if TYPE_CHECKING:
 
 ROCPROF, NCU = "rocprofv3", "ncu"
 COUNTERS_PER_PASS = 6
-"""More of one hardware block than it has registers for, and rocprofv3 refuses the whole pass."""
+"""Limit of rocprofv3: it refuses a pass with more counters of one hardware block than that has registers."""
 COUNTER = re.compile(r"[A-Za-z][A-Za-z0-9_.:]*")
 SUMMARIES = ("--stats", "-S", "--summary")
 
 
 def profiler_of(step: Step) -> str:
-    """The profiler that the step starts; empty for a script that looks by itself."""
+    """Return the profiler that the step starts; empty for a script that profiles by itself."""
     name = PurePath(step.argv[0]).name if step.argv else ""
     return name if name in (ROCPROF, NCU) else ""
 
 
 def passes_of(step: Step) -> tuple[Step, ...]:
-    """The step as it stands, without counters, then its counters: six a pass for rocprofv3, all in the one of ncu, which
-    replays kernels by itself."""
+    """Return the step without counters, then passes for its counters: six each for rocprofv3, one for ncu, which replays."""
     profiler, plain = profiler_of(step), replace(step, counters=())
     if not step.counters or not profiler:
         return (plain,)
@@ -40,7 +39,7 @@ def passes_of(step: Step) -> tuple[Step, ...]:
 
 
 def counter_faults(step: Step) -> list[str]:
-    """What a protocol must not say about counters."""
+    """Return one sentence for each error in the counters of a profile step."""
     if not step.counters:
         return []
     found = [
@@ -54,6 +53,6 @@ def counter_faults(step: Step) -> list[str]:
 
 
 def _split(argv: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The profiler's own words, and `--` with the command."""
+    """Split `argv` into the profiler's own words, and `--` with the command."""
     at = argv.index("--")
     return argv[:at], argv[at:]

@@ -1,4 +1,4 @@
-"""Who proposes experiments by himself: a command, or the sweep that is built in. `proposer:` of protocol.yaml, typed."""
+"""The types of `proposer:` in protocol.yaml: a command that proposes experiments, or the built-in sweep."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -9,15 +9,16 @@ COMBINATIONS_MAX = 10_000
 
 
 class Sampler(StrEnum):
-    """The order in which a sweep tries combinations: all of them, or `trials` that Optuna picks."""
+    """Order of a sweep's combinations: all of them, or `trials` that Optuna picks."""
 
     GRID = "grid"
     OPTUNA = "optuna"
 
 
 class Screen(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a sweep compares combinations before it proposes one: by `rounds` of the deciding target's benchmark, or by the
-    least `fact` of a build or profile of `target`. It never decides.
+    """Comparison of combinations before one is proposed; it never decides.
+
+    Either `rounds` of the deciding target's benchmark count, or the least `fact` of a build or profile of `target`.
     """
 
     rounds: int = 3
@@ -45,7 +46,7 @@ class Proposer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """Why a proposal was not taken, in the words of the refusal. The proposer is told on its next call."""
+    """A refused proposal with the message of the refusal, which the proposer gets on its next call."""
 
     id: str
     code: str
@@ -57,9 +58,7 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
 
 def proposer_faults(proposer: Proposer | None, *, in_scope: bool, targets: Sequence[str]) -> list[str]:
-    """One sentence for each thing that the types allow and the protocol must not say. `in_scope`: may a patch touch the
-    sweep's file?
-    """
+    """Return one sentence for each inconsistency. `in_scope`: may a patch touch the sweep's file?"""
     if proposer is None:
         return []
     sweep = proposer.sweep

@@ -1,4 +1,4 @@
-"""One script of the harness, as protocol.yaml names it."""
+"""A step of protocol.yaml: one script of the harness."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from msgspec import Struct
 
 
 class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One script of the harness (docs/HARNESS.md). `careful` are further words where a patch removes a barrier or a wait.
+    """One script of the harness (docs/HARNESS.md). `careful` are extra arguments where a patch removes a barrier or wait.
 
-    `counters` belong to a profile step that starts rocprofv3 or ncu; `timeout_s` is for each of its passes.
+    `counters` belong to a profile step that starts rocprofv3 or ncu; `timeout_s` limits each of its passes.
     """
 
     argv: tuple[str, ...]

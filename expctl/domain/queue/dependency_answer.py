@@ -1,4 +1,4 @@
-"""What a condition may ask of another experiment's result, and the answer.
+"""Evaluates a comparison of `depends_on` against another experiment's result: true, false or not known yet.
 
     verdict                 KEEP, REJECT, INCONCLUSIVE or NO-OP          (== and != only)
     target                  the target that decided                     (== and != only)
@@ -8,7 +8,7 @@
     profile.NAME            a fact of the candidate's profile; profile.TARGET.NAME of another target's
 
 NAME is the fact's name with anything but letters and digits as `_`, in any case. NAME_baseline is the baseline's figure and
-NAME_ratio the candidate's divided by it, unless a fact is called just that.
+NAME_ratio the candidate's divided by it, unless a fact has that very name.
 """
 
 import re
@@ -28,11 +28,11 @@ WORDS = ("verdict", "target")
 ENDS = {"low": "low_percent", "high": "high_percent"}
 
 Profile = Mapping[str, Sequence[Fact]]
-"""profile.json: `baseline`, `candidate`, and `TARGET baseline`, `TARGET candidate` for guards."""
+"""Facts by key of profile.json: `baseline`, `candidate`, and `TARGET baseline`, `TARGET candidate` for guards."""
 
 
 class Truth(StrEnum):
-    """`OPEN`: not known yet. `NEVER`: it can't hold any more."""
+    """Truth of a condition. `OPEN`: not known yet. `NEVER`: it can't hold any more."""
 
     HOLDS = "holds"
     OPEN = "open"
@@ -40,27 +40,27 @@ class Truth(StrEnum):
 
 
 class Answer(Struct, frozen=True):
-    """Does a condition hold? `why` names what it found, or what it waits for."""
+    """Truth of a condition; `why` names what was found or is awaited."""
 
     truth: Truth
     why: str
 
 
 class Concluded(Struct, frozen=True):
-    """An experiment with a verdict that stays, and its profile."""
+    """An experiment with a final verdict, and its profile."""
 
     record: Record
     profile: Profile
 
 
 class Pending(Struct, frozen=True):
-    """No such verdict yet."""
+    """An experiment without a final verdict yet."""
 
     why: str
 
 
 class Hopeless(Struct, frozen=True):
-    """There will never be one."""
+    """An experiment that will never have a final verdict."""
 
     why: str
 
@@ -69,7 +69,7 @@ Result = Concluded | Pending | Hopeless
 
 
 def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str]) -> str:
-    """What is wrong with a comparison before any result is known; empty when nothing is."""
+    """Return what is wrong with a comparison whatever the results; empty when it is valid."""
     names, value = comparison.names, comparison.value
     is_word = isinstance(value, str)
     shape = (names[0], len(names))
@@ -93,7 +93,7 @@ def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str
 
 
 def answer(condition: Condition, results: Mapping[str, Result]) -> Answer:
-    """Hold a condition against results; an id that isn't among them is pending."""
+    """Evaluate a condition; an experiment without a result is pending."""
     if isinstance(condition, Comparison):
         return _compare(condition, results.get(condition.experiment, Pending(f"there is no {condition.experiment}")))
     answers = [answer(part, results) for part in condition.parts]
@@ -165,5 +165,5 @@ def _figure(name: str, facts: Mapping[Side, Sequence[Fact]]) -> float | None:
 
 
 def plain_name(name: str) -> str:
-    """`LDS passes` and `lds_passes` are one name."""
+    """Return the name of a fact in a condition: `LDS passes` and `lds_passes` are equal."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")

@@ -1,4 +1,4 @@
-"""The conditions of `depends_on`: `P15`, `P15.verdict == REJECT`, `P15.build.vgpr <= 128 or P7`. Parsed, never run as code.
+"""Parser of the conditions of `depends_on`: `P15`, `P15.verdict == REJECT`, `P15.build.vgpr <= 128 or P7`.
 
     condition  = alternative {"or" alternative}
     alternative = part {"and" part}
@@ -7,8 +7,8 @@
                | ID "." name {"." name} operator value
     operator   = "==" | "!=" | "<" | "<=" | ">" | ">="
 
-A name or value that isn't one word is put in double quotes. There is no `not`: every operator has its opposite, and what is
-not known is never true.
+A name or value that isn't one word is put in double quotes. There is no `not`: every operator has its opposite, and an
+unknown figure is never true.
 """
 
 import re
@@ -32,7 +32,7 @@ NAME = re.compile(r'[^."]+|"[^"]*"')
 
 
 class Operator(StrEnum):
-    """How the left side is held against the right one. Words are only equal or not."""
+    """Comparison operators. Words support only == and !=."""
 
     EQUAL = "=="
     UNEQUAL = "!="
@@ -43,11 +43,11 @@ class Operator(StrEnum):
 
 
 class Unparsable(ValueError):
-    """This is not a condition. The text says what was expected, what was found, and where."""
+    """The text is not a condition. The message says what was expected, what was found, and where."""
 
 
 class Comparison(Struct, frozen=True):
-    """One figure or word of one experiment's result against a value; `names` is what stands after the id."""
+    """A figure or word of an experiment's result compared with a value; `names` follow the id."""
 
     experiment: str
     names: tuple[str, ...]
@@ -76,7 +76,7 @@ Condition = Comparison | AllOf | AnyOf
 
 
 def parse(text: str) -> Condition:
-    """Return the condition. Raises Unparsable."""
+    """Parse a condition. Raises Unparsable."""
     if len(text) > LENGTH_MAX:
         raise Unparsable(f"expected at most {LENGTH_MAX} characters, found {len(text)}")
     reader = _Reader(text)
@@ -86,14 +86,14 @@ def parse(text: str) -> Condition:
 
 
 def comparisons(condition: Condition) -> tuple[Comparison, ...]:
-    """Every comparison in it, from left to right."""
+    """Return every comparison in a condition, from left to right."""
     if isinstance(condition, Comparison):
         return (condition,)
     return tuple(found for part in condition.parts for found in comparisons(part))
 
 
 class _Reader:
-    """Tokens of one text, read from left to right."""
+    """A recursive-descent parser over the tokens of one text."""
 
     def __init__(self, text: str) -> None:
         self._text, self._tokens, self._next = text, _tokens(text), 0
@@ -157,7 +157,7 @@ class _Reader:
 
 
 def _tokens(text: str) -> list[tuple[str, str, int]]:
-    """(kind, text, column from 1)."""
+    """Return (kind, text, column from 1) of each token. Raises Unparsable."""
     found, position, end = [], 0, len(text.rstrip())
     while position < end:
         match = TOKEN.match(text, position)
@@ -171,7 +171,7 @@ def _tokens(text: str) -> list[tuple[str, str, int]]:
 
 
 def _meant(rest: str) -> str:
-    """What should stand where no word of a condition begins."""
+    """Return what was expected in place of text that is no token."""
     if rest[0] == "=":
         return "== for 'is equal to'"
     if re.match(r"[-+]?\.?\d", rest):

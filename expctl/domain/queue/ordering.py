@@ -1,4 +1,4 @@
-"""The queue: which proposals wait, in which order they run, and why each one doesn't run now. Pure."""
+"""The queue: which proposals are pending, in which order they run, and why each one doesn't run now. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.unreadable import Unreadable
 
 INVALID_RETRIES = 2
-UNFILED = QueuedTicket(ticket=None, content="")
+NO_TICKET = QueuedTicket(ticket=None, content="")
 
 
 class State(StrEnum):
-    """Where a proposal without a verdict stands. BLOCKED: its change doesn't fit the baseline any more."""
+    """State of a proposal without a verdict. BLOCKED: its patch no longer applies to the baseline."""
 
     READY = "ready"
     WAITING = "waiting"
@@ -34,11 +34,13 @@ class State(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-RANK = {state: number for number, state in enumerate(State)} | {State.WAITING: 0}  # what waits runs among what is ready
+RANK = {state: number for number, state in enumerate(State)} | {
+    State.WAITING: 0
+}  # waiting proposals are ordered among the ready ones
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """One proposal in the queue. `answers` pairs each condition of `depends_on` with what is known of it."""
+    """One proposal in the queue. `answers` pairs each condition of `depends_on` with its answer."""
 
     proposal: Proposal
     ticket: Ticket | None
@@ -48,28 +50,28 @@ class Entry(Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """The experiment."""
+        """The id of the proposed experiment."""
         return self.proposal.id
 
     @property
     def priority(self) -> int:
-        """A larger one runs earlier."""
+        """The priority of the ticket, 0 without one; larger ones run earlier."""
         return self.ticket.priority if self.ticket else 0
 
 
 def waiting(proposals: Iterable[Proposal], records: Iterable[Record]) -> tuple[Proposal, ...]:
-    """Proposals without a verdict about the idea, in order of id. An INVALID says nothing about it, so it waits again."""
+    """Return the proposals without a verdict, or with INVALID, which says nothing about the idea, by id."""
     concluded = {record.id for record in records if record.verdict is not Verdict.INVALID}
     return tuple(sorted((each for each in proposals if each.id not in concluded), key=lambda each: id_order(each.id)))
 
 
 def asked_experiments(proposals: Iterable[Proposal]) -> frozenset[str]:
-    """Experiments whose result some condition asks for."""
+    """Return the experiments whose result some condition needs."""
     return frozenset(each.experiment for each in _asked(proposals))
 
 
 def asked_profiles(proposals: Iterable[Proposal]) -> frozenset[str]:
-    """Experiments whose profile some condition asks for."""
+    """Return the experiments whose profile some condition needs."""
     return frozenset(each.experiment for each in _asked(proposals) if each.names[0] == "profile")
 
 
@@ -80,18 +82,18 @@ def line_up(
     profiles: Mapping[str, Profile],
     malformed: Iterable[Unreadable] = (),
 ) -> tuple[Entry, ...]:
-    """Everything that waits: first what will run, in that order if all goes as hoped, then what can't."""
+    """Return the entries of the queue: runnable ones in the order they would run, then the others."""
     unread = {each.id: each for each in malformed}
     left = {each.id: each for each in waiting((*proposals, *(each.stand_in() for each in unread.values())), records)}
     asked = {each.experiment for each in _asked(left.values())} | left.keys()
     by_id = {record.id: record for record in records if record.id in asked}
     results: dict[str, Result] = {name: _result_of(each, profiles.get(name, {})) for name, each in by_id.items()}
-    filed = {name: filings.get(name, UNFILED) for name in left}
+    filed = {name: filings.get(name, NO_TICKET) for name in left}
     for name in left:
-        results[name] = _prospect(name, filed[name].ticket) or results.get(name, Pending(f"{name} has not run yet"))
+        results[name] = _result_by_ticket(name, filed[name].ticket) or results.get(name, Pending(f"{name} has not run yet"))
         if name in unread and isinstance(results[name], Pending):
             results[name] = Pending(f"{name} is malformed")
-    _spread(left, results)
+    _mark_hopeless(left, results)
     order = _run_order(left, filed, results)
     for name in left.keys() - set(order):
         if isinstance(results[name], Pending):
@@ -107,11 +109,11 @@ def line_up(
 
 
 def _asked(proposals: Iterable[Proposal]) -> Iterator[Comparison]:
-    """Every comparison in their conditions."""
+    """Yield every comparison in the conditions of `proposals`."""
     return (each for proposal in proposals for text in proposal.depends_on for each in comparisons(parse(text)))
 
 
-def _prospect(name: str, ticket: Ticket | None) -> Result | None:
+def _result_by_ticket(name: str, ticket: Ticket | None) -> Result | None:
     if ticket is not None and ticket.withdrawn:
         return Hopeless(f"{name} was withdrawn")
     return Pending(f"{name} is BLOCKED") if ticket is not None and ticket.blocked else None
@@ -131,8 +133,8 @@ def _never(answers: Iterable[tuple[str, Answer]]) -> list[str]:
     return [f"{text} can't hold any more: {found.why}" for text, found in answers if found.truth is Truth.NEVER]
 
 
-def _spread(left: Mapping[str, Proposal], results: dict[str, Result]) -> None:
-    """Whoever waits for what will never come is without hope too."""
+def _mark_hopeless(left: Mapping[str, Proposal], results: dict[str, Result]) -> None:
+    """Mark as hopeless, in `results`, every proposal with a condition that can't hold any more."""
     dependent = [each for each in left.values() if each.depends_on]
     found = True
     while found:
@@ -144,7 +146,7 @@ def _spread(left: Mapping[str, Proposal], results: dict[str, Result]) -> None:
 
 
 def _run_order(left: Mapping[str, Proposal], filed: Mapping[str, QueuedTicket], results: Mapping[str, Result]) -> list[str]:
-    """By priority, then id; whoever waits for somebody in the queue comes after them. Members of a circle have no place."""
+    """Return ids by priority, then id, each after those it depends on. Proposals that wait in a circle are left out."""
 
     def key(name: str) -> tuple[int, tuple[int, str]]:
         ticket = filed[name].ticket

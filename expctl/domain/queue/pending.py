@@ -1,4 +1,4 @@
-"""The queue as it stands in a commit, and all that it is lined up from."""
+"""The queue of one commit, and the values it is computed from."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 
 class Queue(Struct, frozen=True, kw_only=True):
-    """What waits in a commit. `proposals` have no verdict about the idea, `filings` are theirs; `records` are those of them
-    that ended INVALID, and those that a condition asks for, `profiles` likewise. What of it can't be read is `malformed`.
+    """Pending proposals of a commit and their tickets (`filings`).
+
+    `records` are those of pending proposals that ended INVALID and those that a condition needs; `profiles` likewise.
+    `malformed` are unreadable proposals.
     """
 
     proposals: tuple[Proposal, ...]
@@ -30,5 +32,5 @@ class Queue(Struct, frozen=True, kw_only=True):
     malformed: tuple[Unreadable, ...] = ()
 
     def entries(self) -> tuple[Entry, ...]:
-        """What waits, in the order in which it runs."""
+        """Return the queue in the order in which it runs."""
         return line_up(self.proposals, tuple(self.records.values()), self.filings, self.profiles, self.malformed)

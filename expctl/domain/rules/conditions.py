@@ -1,7 +1,7 @@
-"""The conditions of a rule that expctl can verify, and which of them have changed since.
+"""The conditions of a rule that expctl can verify, and which of them have changed.
 
-Each has a value then (in the record) and a value now (of `Circumstances`). What can't be looked at here, such as the version of
-a compiler that isn't installed, stands as it was. Other words under `conditions` are for readers.
+Each has a value when the experiment failed (in the record) and a value now (in `CurrentFacts`). A value that can't be looked
+up, such as the version of a compiler that isn't installed, counts as unchanged. Other words under `conditions` are for readers.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from expctl.domain.rules.open_conditions import EPOCH as EPOCH
 from expctl.domain.rules.open_conditions import PROBE, REGION, SCHEMA, RuleConditions
 
 if TYPE_CHECKING:
-    from expctl.domain.rules.current_facts import Circumstances
+    from expctl.domain.rules.current_facts import CurrentFacts
 
 COMPILERS = ("ziglang", "hipcc", "nvcc", "cc")
 TARGET = "target"
 VERIFIED = frozenset((*COMPILERS, ARCHITECTURE, EPOCH, TARGET))
 
 
-def changed_conditions(record: Record, now: Circumstances, level: Level | None = None) -> tuple[ChangedCondition, ...]:
-    """The conditions of the rule of `record` that have changed; of all levels, or of what matters to a match at `level`."""
+def changed_conditions(record: Record, now: CurrentFacts, level: Level | None = None) -> tuple[ChangedCondition, ...]:
+    """Return the changed conditions of a record's rule, at all levels or those that matter to a match at `level`."""
     return tuple(conditions_of(record, level).changed(now))
 
 
 def conditions_of(record: Record, level: Level | None = None) -> RuleConditions:
-    """What the rule of `record` hangs on, at all levels or at one."""
+    """Return the conditions of a record's rule, at all levels or at one."""
     rule = record.rule
     if rule is None:
         return RuleConditions()
@@ -48,7 +48,7 @@ def conditions_of(record: Record, level: Level | None = None) -> RuleConditions:
 
 
 def verified(record: Record) -> tuple[tuple[str, str], ...]:
-    """(condition, value then) of everything that `lapses` looks at."""
+    """Return (condition, recorded value) of every condition that `changed_conditions` looks up."""
     rule = record.rule
     if rule is None:
         return ()
@@ -62,16 +62,16 @@ def verified(record: Record) -> tuple[tuple[str, str], ...]:
 
 
 def _architecture(record: Record) -> str:
-    """Named by the rule; a record of before that has the target, which is called like its architecture."""
+    """Return the architecture that the rule names; in older records the target, which has its architecture's name."""
     conditions = record.rule.conditions if record.rule is not None else {}
     return conditions.get(ARCHITECTURE) or conditions.get(TARGET, "")
 
 
 def small_effect(record: Record) -> bool:
-    """Could the measured effect of a rejected change be another one on another machine or harness?
+    """Could the measured effect of a rejected change be no loss on another machine or harness?
 
-    It could unless the objective or one of the sizes is a clear loss: the upper end of its 95 % interval, plus what
-    protocol.yaml calls a worthwhile gain, lies below zero. What was not timed (a build or test that failed) has no effect.
+    It could unless the objective or a size is a clear loss: the upper end of its 95 % interval, plus the protocol's worthwhile
+    gain, lies below zero. A failed build or test has no effect.
     """
     margin = record.rule.worthwhile_percent if record.rule is not None else 0.0
     return bool(record.estimates) and all(each.high_percent + margin >= 0 for each in record.estimates)

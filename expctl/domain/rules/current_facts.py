@@ -1,4 +1,4 @@
-"""The facts of today that a rule's conditions are held against."""
+"""Current facts that a rule's conditions are compared with."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 
 class ProbeAnswer(Struct, frozen=True, kw_only=True):
-    """Did the snippet pass? `said` is the compiler with its first error, or why nobody could try (then it did not). `tried` is
-    False where somebody could have, and nobody has.
+    """Does the snippet of a probe pass? `said` is the compiler with its first error, or why nobody could try.
+
+    `tried` is False where nobody has tried although it was possible.
     """
 
     passes: bool
@@ -22,8 +23,8 @@ class ProbeAnswer(Struct, frozen=True, kw_only=True):
     tried: bool = True
 
 
-class Circumstances(Port):
-    """What the conditions of rules are held against, each looked up when it is asked for."""
+class CurrentFacts(Port):
+    """Current facts, each looked up on demand."""
 
     def architectures(self) -> frozenset[str]: ...
     def version(self, tool: str) -> str: ...

@@ -1,4 +1,4 @@
-"""By which levels a repeat of one rejected experiment is known: what its record alone says."""
+"""The levels at which a rule recognises a repeat, from its record alone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Level(StrEnum):
-    """How like a rejected change this one is; the nearest first."""
+    """Similarity to a rejected change; the most similar first."""
 
     PATCH = "patch"
     CHANGE = "normalised change"
@@ -26,7 +26,7 @@ class Level(StrEnum):
 
 
 class WaivedRepeat(Struct, frozen=True, kw_only=True):
-    """An experiment that a rule let through, for what reason, and how it ended."""
+    """An experiment that a rule let pass, the reason, and how it ended."""
 
     id: str
     verdict: Verdict
@@ -35,7 +35,7 @@ class WaivedRepeat(Struct, frozen=True, kw_only=True):
 
 
 def levels_of(record: Record) -> tuple[Level, ...]:
-    """The levels at which a repeat of a rejected experiment is known."""
+    """Return the levels at which expctl recognises a repeat of the rejected experiment."""
     rule = record.rule
     if rule is None:
         return ()
@@ -50,15 +50,15 @@ def levels_of(record: Record) -> tuple[Level, ...]:
 
 
 def changed_codes(record: Record) -> Mapping[str, str]:
-    """Target -> machine code of a rejected candidate, where it was not the baseline's."""
+    """Return, by target, a rejected candidate's machine code where it differs from the baseline's."""
     return differing_codes(record.artifacts.get(Side.BASELINE, {}), record.artifacts.get(Side.CANDIDATE, {}))
 
 
 def differing_codes(baseline: Mapping[str, Artifact], candidate: Mapping[str, Artifact]) -> Mapping[str, str]:
-    """Target -> code of the candidate, where both sides were built and differ. Equal code identifies nothing."""
+    """Return, by target, the candidate's code where both sides were built and differ. Equal code identifies nothing."""
     return {name: made.code for name, made in candidate.items() if name in baseline and made.code != baseline[name].code}
 
 
-def judged_of(record: Record) -> str:
-    """The target on which an experiment failed."""
+def failing_target_of(record: Record) -> str:
+    """Return the target on which an experiment failed."""
     return record.rule.judged if record.rule is not None and record.rule.judged else record.target

@@ -1,6 +1,6 @@
-"""Do-not-repeat: what a REJECT forbids, and by which of four levels a repeat is known.
+"""Do-not-repeat rules: what a REJECT forbids, and the level at which a repeat is recognised.
 
-`rules check` imports this, and most often no record at all.
+Record types are imported late, because `rules check` usually reads no record.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from expctl.domain.patch.patterns import forbidden, void_reason
 from expctl.domain.rules.match_levels import Level as Level
 from expctl.domain.rules.match_levels import changed_codes as changed_codes
 from expctl.domain.rules.match_levels import differing_codes as differing_codes
-from expctl.domain.rules.match_levels import judged_of
+from expctl.domain.rules.match_levels import failing_target_of
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Record, Rule
-    from expctl.domain.rules.current_facts import Circumstances
+    from expctl.domain.rules.current_facts import CurrentFacts
 
 LIKENESS = {
     Level.PATCH: "the same patch, whatever its line numbers",
@@ -33,8 +33,9 @@ LIKENESS = {
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """What is known of a proposed change. `codes` is the machine code of the targets on which it differs from the baseline's,
-    `built` all targets that were built on both sides (both empty before), `machine` the one on which that was.
+    """A proposed change. `codes` is its machine code by target where that differs from the baseline's.
+
+    `built` are all targets built on both sides (both empty before a build), `machine` is where they were built.
     """
 
     identity: ChangeIdentity
@@ -44,7 +45,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Match(Struct, frozen=True, kw_only=True):
-    """A rejected experiment whose rule forbids a candidate, and how it was known; by which of its `patterns`, if by those."""
+    """A rejected experiment whose rule forbids a candidate, the level, and the matching `patterns` at the level of patterns."""
 
     record: Record
     level: Level
@@ -62,7 +63,7 @@ def rule_of(
     conditions: Mapping[str, str],
     worthwhile_percent: float,
 ) -> Rule:
-    """The rule that a REJECT leaves."""
+    """Return the rule that a REJECT leaves behind."""
     from expctl.domain.experiment.record import Rule
 
     return Rule(
@@ -82,40 +83,41 @@ def rule_of(
 
 
 def matches(records: Iterable[Record], candidate: Candidate, *, own_id: str = "") -> tuple[Match, ...]:
-    """Every rejected experiment whose rule forbids this candidate, each at its nearest level, in the order of levels."""
+    """Return the rejected experiments whose rules forbid `candidate`, each at its most similar level, in level order."""
     found = [match for record in records if record.id != own_id and (match := _match(record, candidate)) is not None]
     return tuple(sorted(found, key=lambda match: list(Level).index(match.level)))
 
 
-def sound(found: Iterable[Match], now: Circumstances) -> tuple[Match, ...]:
-    """Without those that are known by patterns which forbid nothing."""
-    kept = (match if match.level is not Level.PATTERN else _soundly(match, now) for match in found)
+def without_void_patterns(found: Iterable[Match], now: CurrentFacts) -> tuple[Match, ...]:
+    """Drop matches by patterns that forbid nothing."""
+    kept = (match if match.level is not Level.PATTERN else _without_void(match, now) for match in found)
     return tuple(match for match in kept if match is not None)
 
 
-def void_patterns(record: Record, now: Circumstances) -> Mapping[str, str]:
-    """The patterns of a rule that refuse nobody, each with why: they match what stands, or nothing that it added itself."""
+def void_patterns(record: Record, now: CurrentFacts) -> Mapping[str, str]:
+    """Return the rule's void patterns with the reason: they match the baseline, or no line that their own change added."""
     forbids = record.rule.forbids if record.rule is not None else ()
     own = now.own_lines(record.id) if forbids else None
     reasons = ((each, void_reason(each, own=own, standing=now.standing_lines())) for each in forbids)
     return {pattern: why for pattern, why in reasons if why}
 
 
-def _soundly(match: Match, now: Circumstances) -> Match | None:
+def _without_void(match: Match, now: CurrentFacts) -> Match | None:
     void = void_patterns(match.record, now)
     return _by_pattern(match.record, tuple(each for each in match.patterns if each not in void))
 
 
 def keys_of(rule: Rule, codes: Iterable[str]) -> Iterator[str]:
-    """The words under which an index finds a rule whose candidate had the machine codes `codes`: one that shares none with
-    a later candidate can match it by a pattern alone.
+    """Yield the index keys of a rule whose candidate had the machine codes `codes`.
+
+    A rule that shares no key with a later candidate can match it by a pattern alone.
     """
     yield from _identity_keys(rule.patch_id, rule.change, rule.settings)
     yield from (f"code:{code}" for code in sorted({*codes, rule.code} - {""}))
 
 
 def keys_for(candidate: Candidate) -> tuple[str, ...]:
-    """The words to ask an index for."""
+    """Return the index keys of the rules that may match `candidate`."""
     identity = candidate.identity
     codes = (f"code:{code}" for code in sorted(set(candidate.codes.values())))
     return (*_identity_keys(identity.patch_id, identity.change, identity.settings), *codes)
@@ -151,12 +153,12 @@ def _by_pattern(record: Record, patterns: tuple[str, ...]) -> Match | None:
 
 
 def _same_code(record: Record, candidate: Candidate) -> str:
-    """The target whose machine code was rejected and is the candidate's too; empty when there is none.
+    """Return a target whose rejected machine code is the candidate's too; empty without one.
 
-    The target that rejected it is asked, where both were built for it on one machine: another target's code may be the same
-    although the fault that was found is mended. Else the code at home speaks.
+    The rejecting target decides where both were built for it on one machine: another target's code may be equal although the
+    fault is gone. Otherwise the code on the hardware target decides.
     """
-    known, judged = changed_codes(record), judged_of(record)
+    known, judged = changed_codes(record), failing_target_of(record)
     same_machine = record.environment.get("machine", "") == candidate.machine
     if judged in known and judged in candidate.built and same_machine:
         return judged if candidate.codes.get(judged) == known[judged] else ""

@@ -1,6 +1,6 @@
-"""What a do-not-repeat rule hangs on, in short, so that of thousands those that still hold are soon known.
+"""The conditions of a do-not-repeat rule in a form that is quick to check for thousands of rules.
 
-Named tuples and not dataclasses, for they are made by the thousand (digest.py says more).
+Named tuples are used because thousands are created at once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from expctl.domain.experiment.proposal import Probe, Until
 from expctl.domain.experiment.record import ChangedCondition
 
 if TYPE_CHECKING:
-    from expctl.domain.rules.current_facts import Circumstances
+    from expctl.domain.rules.current_facts import CurrentFacts
 
 ARCHITECTURE, EPOCH, REGION, SCHEMA, PROBE = (
     "architecture",
@@ -26,11 +26,11 @@ Named = tuple[tuple[str, str], ...]
 
 
 class RuleConditions(NamedTuple):
-    """The values of the verified conditions as they were on `base`; empty where the rule doesn't depend on one.
+    """Recorded values of a rule's conditions on the commit `base`; empty where the rule has no such condition.
 
-    `lapsed` are (condition, was, now, evidence) of what changed once and for all, `versions` those of compilers, `epoch` the
-    experiment by whose measurement it stands and falls, `region` the items of each file that the change touched, `shapes` the
-    files of its settings, `probe` its source, architecture and end.
+    `lapsed` are (condition, was, now, evidence) of permanent changes, `versions` those of compilers, `epoch` the experiment
+    whose epoch must last, `region` the touched items by file, `shapes` the shapes of files with settings, `probe` its source,
+    architecture and end.
     """
 
     lapsed: tuple[tuple[str, str, str, str], ...] = ()
@@ -42,8 +42,8 @@ class RuleConditions(NamedTuple):
     shapes: Named = ()
     probe: tuple[str, ...] = ()
 
-    def changed(self, now: Circumstances) -> Iterator[ChangedCondition]:
-        """The conditions that have changed, the ones that are soon looked up first."""
+    def changed(self, now: CurrentFacts) -> Iterator[ChangedCondition]:
+        """Yield the changed conditions, those that are quick to look up first."""
         for condition, was, then, evidence in self.lapsed:
             yield ChangedCondition(condition=condition, was=was, now=then, evidence=evidence)
         if self.architecture and self.architecture not in now.architectures():
@@ -60,12 +60,12 @@ class RuleConditions(NamedTuple):
         if self.probe:
             yield from self._probe(now)
 
-    def asked(self) -> Probe | None:
-        """The probe that holds it."""
+    def as_probe(self) -> Probe | None:
+        """Return the probe that the rule depends on; None without one."""
         source, arch, until = self.probe or ("", "", Until.COMPILES)
         return Probe(source=source, arch=arch, until=Until(until)) if self.probe else None
 
-    def _region(self, now: Circumstances) -> Iterator[ChangedCondition]:
+    def _region(self, now: CurrentFacts) -> Iterator[ChangedCondition]:
         for path, keys in self.region:
             gone = set(keys) - now.item_keys(path)
             if gone:
@@ -73,8 +73,8 @@ class RuleConditions(NamedTuple):
                     condition=REGION, was=f"{path} as of {self.base}", now=f"{len(gone)} of {len(keys)} parts changed"
                 )
 
-    def _probe(self, now: Circumstances) -> Iterator[ChangedCondition]:
-        probe = self.asked()
+    def _probe(self, now: CurrentFacts) -> Iterator[ChangedCondition]:
+        probe = self.as_probe()
         answer = now.probe(probe) if probe is not None else None
         if probe is not None and answer is not None and answer.passes:
             yield ChangedCondition(

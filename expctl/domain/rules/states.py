@@ -1,4 +1,4 @@
-"""Every rule as a reader needs it: in force, open again and why, or waived and by whom. Pure, given what is true now."""
+"""The state of every rule: in force, open again and why, or waived and by whom. Pure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from expctl.domain.rules.matching import void_patterns
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import ChangedCondition, Record, Rule
-    from expctl.domain.rules.current_facts import Circumstances
+    from expctl.domain.rules.current_facts import CurrentFacts
 
 
 class State(StrEnum):
-    """Of a rule. A waived one is in force for everybody who has not written a reason."""
+    """State of a rule. A waived rule is in force for experiments without a written reason."""
 
     ACTIVE = "active"
     REOPENED = "reopened"
@@ -27,9 +27,10 @@ class State(StrEnum):
 
 
 class RuleState(Struct, frozen=True, kw_only=True):
-    """One rule. `known_by` are the levels at which expctl knows a repeat (none: only readers do); `verified` what it looks up
-    to say whether the rule still holds, `told` the conditions that only a reader can judge. `void` are patterns that refuse
-    nobody, each with why.
+    """One rule. `known_by` are the levels at which expctl recognises a repeat (none: only readers can).
+
+    `verified` are the conditions that expctl looks up, `told` those that only a reader can judge. `void` are patterns that
+    forbid nothing, each with the reason.
     """
 
     id: str
@@ -45,15 +46,15 @@ class RuleState(Struct, frozen=True, kw_only=True):
     void: tuple[tuple[str, str], ...] = ()
 
 
-def rule_states(records: Sequence[Record], now: Circumstances) -> tuple[RuleState, ...]:
-    """The rules of `records` in the order of their ids."""
+def rule_states(records: Sequence[Record], now: CurrentFacts) -> tuple[RuleState, ...]:
+    """Return the rules of `records` in the order of their ids."""
     passes = passes_by_rule(records)
     ruled = sorted((record for record in records if record.rule is not None), key=lambda record: id_order(record.id))
     return tuple(_state(record, record.rule, passes.get(record.id, ()), now) for record in ruled if record.rule is not None)
 
 
 def passes_by_rule(records: Iterable[Record]) -> Mapping[str, tuple[WaivedRepeat, ...]]:
-    """Id of a rule -> the experiments that it let pass."""
+    """Return, by the id of a rule, the experiments that it let pass."""
     found: dict[str, list[WaivedRepeat]] = {}
     for record in records:
         for waiver in record.waivers:
@@ -62,7 +63,7 @@ def passes_by_rule(records: Iterable[Record]) -> Mapping[str, tuple[WaivedRepeat
     return {name: tuple(entries) for name, entries in found.items()}
 
 
-def _state(record: Record, rule: Rule, passes: tuple[WaivedRepeat, ...], now: Circumstances) -> RuleState:
+def _state(record: Record, rule: Rule, passes: tuple[WaivedRepeat, ...], now: CurrentFacts) -> RuleState:
     changed = changed_conditions(record, now)
     waived = any(each.written for each in passes)
     void = void_patterns(record, now)

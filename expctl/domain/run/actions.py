@@ -1,4 +1,4 @@
-"""What can be done next in a run."""
+"""The actions that a run can take next."""
 
 from msgspec import Struct
 
@@ -7,7 +7,7 @@ from expctl.domain.verdict.sequential_test import Decision
 
 
 class Pin(Struct, frozen=True):
-    """Make the candidate commit."""
+    """Create the candidate commit."""
 
 
 class Build(Struct, frozen=True):
@@ -24,9 +24,9 @@ class Test(Struct, frozen=True):
 
 
 class Measure(Struct, frozen=True):
-    """Measure one round of a session. A new session is a new bench: other check-outs, the machine's lock taken anew.
+    """Measure one round of a session; a new session has new check-outs and takes the machine's lock again.
 
-    `left` rounds, this one included, are missing to the next look.
+    `left` counts the rounds until the next look, this one included.
     """
 
     round: int
@@ -35,20 +35,20 @@ class Measure(Struct, frozen=True):
 
 
 class Profile(Struct, frozen=True):
-    """Profile one side's build for one target."""
+    """Profile the build of one side for one target."""
 
     side: Side
     target: str
 
 
 class Settle(Struct, frozen=True):
-    """Write record and ledger, commit, move the branch."""
+    """Write record and ledger, commit them, and move the branch."""
 
     decision: Decision
 
 
 class Nothing(Struct, frozen=True):
-    """The run is settled."""
+    """Do nothing: the run is settled."""
 
 
 Action = Pin | Build | Test | Measure | Profile | Settle | Nothing

@@ -1,4 +1,4 @@
-"""What has happened in a run: the lines of its journal."""
+"""The events of a run: the lines of its journal."""
 
 from msgspec import Struct
 
@@ -8,10 +8,10 @@ from expctl.domain.verdict.samples import Sample, Side
 
 
 class Begun(Struct, frozen=True, kw_only=True):
-    """The run was opened: on this baseline, for this target, with these guards, for this content of the proposal.
+    """A run was opened: baseline, target, guards, and the hash of the proposal's content.
 
-    `simplify_used_percent` is what the simplifications of the epoch had cost by then, `calibrated` the noise that was known,
-    `waivers` the do-not-repeat rules that let the patch pass.
+    `simplify_used_percent` is the cost of the epoch's simplifications so far, `calibrated` the known noise, `waivers` the
+    do-not-repeat rules that let the patch pass.
     """
 
     id: str
@@ -29,7 +29,7 @@ class Begun(Struct, frozen=True, kw_only=True):
 
 
 class Pinned(Struct, frozen=True, kw_only=True):
-    """The candidate is a commit and refs/expctl/<id> points at it."""
+    """The candidate was committed, and refs/expctl/<id> points to it."""
 
     candidate: str
     tree: str
@@ -37,7 +37,7 @@ class Pinned(Struct, frozen=True, kw_only=True):
 
 
 class Built(Struct, frozen=True, kw_only=True):
-    """A build ended in an artifact."""
+    """A build succeeded."""
 
     side: Side
     target: str
@@ -46,7 +46,7 @@ class Built(Struct, frozen=True, kw_only=True):
 
 
 class BuildFailed(Struct, frozen=True, kw_only=True):
-    """A build ended without one. `reason` is the compiler's first error."""
+    """A build failed. `reason` is the compiler's first error."""
 
     side: Side
     target: str
@@ -54,8 +54,9 @@ class BuildFailed(Struct, frozen=True, kw_only=True):
 
 
 class Tested(Struct, frozen=True, kw_only=True):
-    """The test step of one target ended (of the deciding one where none is named). `fault`: the harness failed, not the
-    candidate.
+    """The test step of one target ended (of the deciding one where none is named).
+
+    `fault`: the harness failed, not the candidate.
     """
 
     ok: bool
@@ -67,23 +68,23 @@ class Tested(Struct, frozen=True, kw_only=True):
 
 
 class Measured(Struct, frozen=True, kw_only=True):
-    """One whole round."""
+    """One complete round was measured."""
 
     round: int
     samples: tuple[Sample, ...]
 
 
 class MeasureFailed(Struct, frozen=True, kw_only=True):
-    """The benchmark step failed. `blames_candidate`: its timed outputs were wrong; else the harness or the machine."""
+    """The benchmark step failed. `blames_candidate`: its timed outputs were wrong; else the harness or machine failed."""
 
     reason: str
     blames_candidate: bool
 
 
 class Profiled(Struct, frozen=True, kw_only=True):
-    """What the profile step of one target found for one side, or why it found nothing. It never decides.
+    """The profile step of one target ended for one side, with facts or a failure. It never decides.
 
-    `remark` is about a part that failed; `why`, with the candidate, what made the difference, where the profiles say.
+    `remark` is about a part that failed; the candidate's event has in `why` the explanation of the difference, if any.
     """
 
     side: Side
@@ -96,13 +97,13 @@ class Profiled(Struct, frozen=True, kw_only=True):
 
 
 class Invalidated(Struct, frozen=True, kw_only=True):
-    """The machine or the repository changed under the run."""
+    """The machine or the repository changed during the run."""
 
     reason: str
 
 
 class Publishing(Struct, frozen=True, kw_only=True):
-    """Intent: the branch is about to move from `head` to `commit`, both of which exist."""
+    """The branch is about to move from `head` to `commit`, both of which exist."""
 
     head: str
     commit: str

@@ -1,4 +1,4 @@
-"""Where a candidate failed: the target whose code was rejected, read from the events of its run."""
+"""Finds the target on which a candidate failed, from the events of its run."""
 
 from expctl.domain.run.events import Tested
 from expctl.domain.run.resource_limits import exceeded
@@ -6,12 +6,12 @@ from expctl.domain.run.state_machine import Run
 from expctl.domain.verdict.samples import Side
 
 
-def judged_target(run: Run) -> str:
-    """The first target that did not build, that broke its limits or its test; else the deciding one, by its times."""
+def failing_target(run: Run) -> str:
+    """Return the first target that failed to build, or broke its limits or its test; else the deciding target."""
     for name in run.targets():
         if run.build_failure(Side.CANDIDATE, name) is not None:
             return name
-    for name, limits in run.course.limits.items():
+    for name, limits in run.roles.limits.items():
         candidate = run.artifact(Side.CANDIDATE, name)
         if candidate is not None and exceeded(limits, run.artifact(Side.BASELINE, name), candidate):
             return name

@@ -1,4 +1,4 @@
-"""The resource gate: what a candidate's build may use of the machine, judged before anything is timed."""
+"""Checks the resource limits of a candidate's build before anything is timed."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ from expctl.domain.protocol.model import ResourceLimits
 
 
 def exceeded(limits: ResourceLimits, baseline: Artifact | None, candidate: Artifact) -> tuple[str, ...]:
-    """One phrase per limit that the candidate breaks, with both figures. A fact that the build doesn't give breaks it too."""
+    """Return one phrase per broken limit, with both figures. A fact that the build doesn't give breaks its limit."""
     before, after = _values(baseline), _values(candidate)
     found: list[str] = []
     for name, most in limits.most.items():

@@ -1,7 +1,7 @@
-"""The life of one run: what has happened (events) and what comes next (an action). Pure.
+"""The state machine of a run: what has happened (events) and what comes next (an action). Pure.
 
-A run *is* the events of its journal. `next_action` reads them from the top, so to run and to resume are the same thing,
-and a third run finds nothing to do. The order of the steps is the order of the lines in `next_action` and `_outcome`.
+A run *is* the events of its journal. `next_action` reads them from the start, so running and resuming are the same, and a third
+run finds nothing to do. The order of steps is the order of lines in `next_action` and `_outcome`.
 """
 
 from collections.abc import Iterator
@@ -37,11 +37,11 @@ E_ = TypeVar("E_", bound=object)
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """The events so far, in order, and what was fixed before the first of them."""
+    """The events so far, in order, and what was fixed before the first event."""
 
     kind: Kind
     plan: Plan
-    course: TargetRoles
+    roles: TargetRoles
     events: tuple[Event, ...] = ()
 
     def all(self, kind: type[E_]) -> Iterator[E_]:
@@ -60,29 +60,29 @@ class Run(Struct, frozen=True, kw_only=True):
         return event
 
     def artifact(self, side: Side, target: str) -> Artifact | None:
-        """What was built, if it was."""
+        """Return the artifact of one side for one target; None if it was not built."""
         return next((b.artifact for b in self.all(Built) if (b.side, b.target) == (side, target)), None)
 
     def build_failure(self, side: Side, target: str) -> BuildFailed | None:
-        """Why it was not built, if it failed."""
+        """Return the failed build of one side for one target; None if it didn't fail."""
         return next((b for b in self.all(BuildFailed) if (b.side, b.target) == (side, target)), None)
 
     def samples(self) -> tuple[Sample, ...]:
-        """Every sample of every whole round."""
+        """Return all samples of all complete rounds."""
         return tuple(sample for measured in self.all(Measured) for sample in measured.samples)
 
     def targets(self) -> tuple[str, ...]:
-        """The deciding target first, then the guards."""
+        """Return the deciding target, then the guards."""
         return (self.begun().target, *self.begun().guards)
 
 
 def advance(run: Run, event: Event) -> Run:
-    """The run after one more event."""
+    """Return `run` with one more event."""
     return replace(run, events=(*run.events, event))
 
 
 def next_action(run: Run) -> Action:
-    """What to do now. Every action is idempotent or its effect can be seen afterwards."""
+    """Return the next action. Every action is idempotent, or its effect can be detected afterwards."""
     if run.last(Published) is not None:
         return Nothing()
     if run.last(Pinned) is None and run.last(Invalidated) is None:
@@ -97,13 +97,13 @@ def next_action(run: Run) -> Action:
 
 
 def code_is_unchanged(run: Run, target: str) -> bool:
-    """Do both sides have the same code sections on `target`? False where either did not build."""
+    """Do both sides have the same code sections on `target`? False where either is not built."""
     baseline, candidate = run.artifact(Side.BASELINE, target), run.artifact(Side.CANDIDATE, target)
     return baseline is not None and candidate is not None and baseline.code == candidate.code
 
 
 def _outcome(run: Run) -> Build | Test | Measure | Decision:
-    """The next measuring step, or the verdict when nothing more needs to be known."""
+    """Return the next step before profiles, or the verdict when it is known."""
     invalid = run.last(Invalidated)
     if invalid is not None:
         return _without_samples(Verdict.INVALID, invalid.reason)
@@ -128,7 +128,7 @@ def _outcome(run: Run) -> Build | Test | Measure | Decision:
 
 
 def _next_build(run: Run) -> Build | Decision | None:
-    """Both sides of every target, candidate after baseline; a guard whose baseline doesn't build guards nothing."""
+    """Return the next build, or the decision after a failed one; a guard is dropped where its baseline doesn't build."""
     for target in run.targets():
         for side in (Side.BASELINE, Side.CANDIDATE):
             failure = run.build_failure(side, target)
@@ -144,9 +144,9 @@ def _next_build(run: Run) -> Build | Decision | None:
 
 
 def _over_limits(run: Run) -> Decision | None:
-    """The resource gate."""
+    """Return the REJECT of a candidate that exceeds resource limits; else None."""
     broken = []
-    for target, limits in run.course.limits.items():
+    for target, limits in run.roles.limits.items():
         candidate = run.artifact(Side.CANDIDATE, target)
         if candidate is not None:
             found = exceeded(limits, run.artifact(Side.BASELINE, target), candidate)
@@ -155,9 +155,9 @@ def _over_limits(run: Run) -> Decision | None:
 
 
 def _next_test(run: Run) -> Test | Decision | None:
-    """Every target that has a test; a guard only where its code changed."""
+    """Return the next test, or the decision after a failed one; a guard is tested only where its code changed."""
     done = {tested.target or run.begun().target: tested for tested in run.all(Tested)}
-    for target in run.course.tests:
+    for target in run.roles.tests:
         if target not in done and _matters(run, target):
             return Test(target)
         tested = done.get(target)
@@ -170,22 +170,22 @@ def _next_test(run: Run) -> Test | Decision | None:
 
 def _next_profile(run: Run) -> Profile | None:
     done = {(profiled.target or run.begun().target, profiled.side) for profiled in run.all(Profiled)}
-    wanted = ((target, side) for target in run.course.profiles if _is_changed(run, target) for side in Side)
+    wanted = ((target, side) for target in run.roles.profiles if _is_changed(run, target) for side in Side)
     return next((Profile(side, target) for target, side in wanted if (target, side) not in done), None)
 
 
 def _matters(run: Run, target: str) -> bool:
-    """The deciding target always; a guard where its code changed."""
+    """Must `target` be tested? The deciding target always, a guard where its code changed."""
     return target == run.begun().target or _is_changed(run, target)
 
 
 def _is_changed(run: Run, target: str) -> bool:
-    """Was it built on both sides, to other code?"""
+    """Was `target` built on both sides, to different code?"""
     return all(run.artifact(side, target) for side in Side) and not code_is_unchanged(run, target)
 
 
 def _left_open(run: Run) -> Decision:
-    """The code changed, but not on the target that was to decide: timing it would compare the baseline with itself."""
+    """Return INCONCLUSIVE: the code on the deciding target is unchanged, so a timing would compare the baseline with itself."""
     decider = run.begun().target
     changed = ", ".join(target for target in run.targets() if _is_changed(run, target))
     return _without_samples(

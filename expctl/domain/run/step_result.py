@@ -1,4 +1,4 @@
-"""What a build or a step of the harness ended with."""
+"""Results of a build or of a step of the harness."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from msgspec import Struct
 
 
 class Available(Struct, frozen=True, kw_only=True):
-    """The target can be built (and run, when it has steps) here. `versions` goes into the record."""
+    """The target can be built and run on this machine. `versions` goes into the record."""
 
     versions: Mapping[str, str]
 
 
 class Unavailable(Struct, frozen=True, kw_only=True):
-    """Why it cannot, and what to install."""
+    """The target can't be used on this machine: why, and what to install."""
 
     reason: str
     hint: str
 
 
 class Failed(Struct, frozen=True, kw_only=True):
-    """A step that did not do its work. `fault`: the harness or machine, not the build under test; `died`: it ended unsaid.
+    """A step failed. `fault`: the harness or machine failed, not the build under test.
 
-    `killed`: by SIGKILL, which no build earns by itself.
+    `died`: it ended without a result; `killed`: by SIGKILL, for which no build is to blame.
     """
 
     reason: str
@@ -33,7 +33,7 @@ class Failed(Struct, frozen=True, kw_only=True):
 
 
 class TestReport(Struct, frozen=True, kw_only=True):
-    """A test that passed."""
+    """The report of a passed test."""
 
     cases: int
     summary: str

@@ -1,4 +1,4 @@
-"""Which targets take part in which steps of a run: fixed by protocol and machine before the first event."""
+"""The roles of targets in the steps of a run, fixed by protocol and machine before the first event."""
 
 from collections.abc import Mapping
 
@@ -9,7 +9,7 @@ from expctl.domain.run.events import Begun
 
 
 class TargetRoles(Struct, frozen=True, kw_only=True):
-    """Names of targets, the deciding one first. A guard with a test step must pass it; one with limits must keep them."""
+    """Names of targets, the deciding one first. A guard with a test must pass it; one with limits must keep them."""
 
     tests: tuple[str, ...]
     profiles: tuple[str, ...] = ()
@@ -17,7 +17,7 @@ class TargetRoles(Struct, frozen=True, kw_only=True):
 
     @staticmethod
     def of(protocol: Protocol, begun: Begun) -> "TargetRoles":
-        """The course of a run that began so."""
+        """Return the roles in the run that `begun` opened."""
         part = {name: protocol.targets[name] for name in (begun.target, *begun.guards)}
         return TargetRoles(
             tests=tuple(name for name, target in part.items() if target.test),

@@ -1,4 +1,4 @@
-"""Calibration: what rounds of one build against itself say about machine and harness. Pure."""
+"""Calibration: the noise of machine and harness, from rounds of one build measured against itself. Pure."""
 
 import hashlib
 import json
@@ -19,17 +19,17 @@ VERSION = 1
 AUTOCORRELATION_MOST = 0.2
 DIGITS = 6
 
-# (2.576 + 1.645) sigma / sqrt(n): an effect of that size passes a two-sided 1 % bound in 95 % of trials.
+# An effect of (2.576 + 1.645) sigma / sqrt(n) passes a two-sided 1 % bound in 95 % of trials.
 Z_SHOWN = 2.576
 Z_POWER = 1.645
 
 
 class SizeNoise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One size, or the objective, of a build against itself; percent are log units * 100.
+    """Noise of one size or of the objective, in percent (log units * 100).
 
-    `sd_percent` is of one round's effect, `mean_percent` with its two-sided 95 % interval is what should be zero,
-    `autocorrelation` that of neighbouring rounds. `spread_percent` is the median over rounds and sides of the sd of ln t
-    within a side; the objective has none.
+    `sd_percent` is of one round's effect; `mean_percent` with its two-sided 95 % interval should be zero; `autocorrelation` is
+    of neighbouring rounds (lag 1). `spread_percent` is the median over rounds and sides of the sd of ln t within a side, 0 for
+    the objective.
     """
 
     sd_percent: float
@@ -43,7 +43,7 @@ class SizeNoise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The noise of one machine under one benchmark of one target, over `rounds` untainted rounds.
 
-    `base` is the commit that stood on both sides, `round_s` the median time of a round.
+    `base` is the commit that both sides were built from, `round_s` the median duration of a round in seconds.
     """
 
     version: int
@@ -58,15 +58,15 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
     @property
     def autocorrelation_error(self) -> float:
-        """Standard error of an autocorrelation, about: 1 / sqrt(rounds)."""
+        """Approximate standard error of an autocorrelation: 1 / sqrt(rounds)."""
         return 1 / math.sqrt(self.rounds)
 
     def mde_percent(self, rounds: int, name: str = OBJECTIVE) -> float:
-        """Minimum detectable effect after so many rounds."""
+        """Return the minimum detectable effect of a size or the objective after `rounds` rounds, in percent."""
         return mde(self.noise[name].sd_percent, rounds)
 
     def remembering(self) -> tuple[str, ...]:
-        """What has neighbouring rounds alike: an autocorrelation of 0.2 or more, beyond its standard error."""
+        """Return the sizes (or objective) whose autocorrelation exceeds 0.2 by at least its standard error."""
         return tuple(
             name
             for name, each in self.noise.items()
@@ -74,7 +74,7 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         )
 
     def biased(self) -> tuple[str, ...]:
-        """What is off zero at .1 %, two-sided: then the harness favours a side."""
+        """Return the sizes (or objective) whose mean differs from zero at .1 %, two-sided: the harness favours a side."""
         return tuple(
             name
             for name, each in self.noise.items()
@@ -82,18 +82,18 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         )
 
     def fixed(self) -> Calibrated:
-        """What a run that begins now may rest on."""
+        """Return the part of the calibration that a run records when it begins."""
         noise = {name: Noise(sd_percent=n.sd_percent, spread_percent=n.spread_percent) for name, n in self.noise.items()}
         return Calibrated(date=self.date, rounds=self.rounds, noise=noise)
 
 
 def mde(sd: float, rounds: int) -> float:
-    """(2.576 + 1.645) sd / sqrt(rounds), in the unit of `sd`."""
+    """Return the minimum detectable effect, (2.576 + 1.645) sd / sqrt(rounds), in the unit of `sd`."""
     return (Z_SHOWN + Z_POWER) * sd / math.sqrt(rounds)
 
 
 def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchmark, date: str, base: str) -> Calibration:
-    """Reduce the samples of at least two untainted rounds of a build against itself."""
+    """Compute a calibration from at least two untainted rounds of a build measured against itself."""
     rounds = round_effects(samples)
     spreads = side_spreads(samples)
     weights = {size.name: size.weight for size in benchmark.sizes}
@@ -116,7 +116,7 @@ def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchma
 
 
 def benchmark_identity(target: str, benchmark: Benchmark) -> str:
-    """Twelve hex digits of all that shapes the noise of a benchmark: its style, sizes, counts and command."""
+    """Return 12 hex digits that identify whatever affects a benchmark's noise: style, sizes, counts and command."""
     quads = benchmark.quads if benchmark.style is Style.FINE else 0
     sizes = [[size.name, size.weight] for size in benchmark.sizes]
     parts = [target, benchmark.style, sizes, quads, benchmark.iterations, list(benchmark.argv)]
@@ -124,7 +124,7 @@ def benchmark_identity(target: str, benchmark: Benchmark) -> str:
 
 
 def implausible(calibration: Calibration, target: str, benchmark: Benchmark) -> str:
-    """What the types allow and no calibration of this benchmark says; empty when there is nothing."""
+    """Return why a decoded calibration can't be of this benchmark; empty when it can."""
     wanted = {OBJECTIVE, *(size.name for size in benchmark.sizes)}
     figures = [value for each in calibration.noise.values() for value in (each.sd_percent, each.spread_percent)]
     means = [value for each in calibration.noise.values() for value in (each.mean_percent, each.autocorrelation)]

@@ -1,4 +1,4 @@
-"""What an undecided experiment would still cost: rounds, and minutes where the rounds say how long they took."""
+"""Estimates how many rounds, and minutes where durations are known, an undecided experiment still needs."""
 
 import math
 import statistics
@@ -11,15 +11,15 @@ from expctl.domain.verdict.statistics import percent
 
 ENDLESS = 1_000_000
 ONE_SIDED_95 = 1.645
-BOUNDS_SAID = 1  # words since which the bounds stand in the reason
+BOUNDS_SAID = 1  # the first version of reason wording that names the bounds
 
 
 def price_of(seen: Evidence, rounds: Sequence[RoundEffect]) -> tuple[str, ...]:
-    """Why `seen` decides nothing, and about how many rounds in all would.
+    """Return why `seen` is undecided and about how many rounds in total would decide.
 
-    If the means stand: (k sd / (mean - theta_0))^2 rounds for the objective to pass, (1.645 sd_s / (mean_s + G))^2 for a
-    guard, (f sd / (theta_1 - mean))^2 to be futile, with k and f of the last look; the cheaper way counts. sd is the larger
-    of today's and the calibrated one: a lucky day must not promise what the machine can't hold.
+    If the means stand: (k sd / (mean - theta_0))^2 rounds for the objective to pass, (1.645 sd_s / (mean_s + G))^2 for a guard,
+    (f sd / (theta_1 - mean))^2 to be futile, with k and f of the last look; the smaller total counts. sd is the larger of the
+    measured and the calibrated one, so that a quiet day promises nothing that the machine can't hold.
     """
     plan, found, floor = seen.plan, seen.objective, seen.plan.floor
     passing = max(
@@ -38,7 +38,7 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect]) -> tuple[str, ...]:
 
 
 def _undecided(seen: Evidence) -> str:
-    """What the objective shows, and the bounds that judged it, which are wider than its interval, where they leave it open."""
+    """Describe the objective's interval and, where they leave it open, the wider bounds of the sequential test."""
     found, plan = f"{OBJECTIVE} {describe(seen.objective)}", seen.plan
     open_between = f"neither above {percent(plan.floor):+.1f} % nor below {percent(plan.ceiling):+.1f} %"
     if plan.words < BOUNDS_SAID:

@@ -1,4 +1,4 @@
-"""Deciding a concluded experiment again, from its samples and the protocol of its baseline."""
+"""Decides a concluded experiment again, from its samples and the protocol of its baseline."""
 
 from collections.abc import Mapping, Sequence
 
@@ -15,30 +15,30 @@ from expctl.domain.verdict.sequential_test import MeasureMore
 
 
 class UnplayableError(ValueError):
-    """These samples can't be decided again by this expctl."""
+    """The samples are too few to be decided again by this version of expctl."""
 
 
 class Replay(Struct, frozen=True, kw_only=True):
-    """What the samples say today: the parts of the record that they decide, by key; `rule` is the version of the bounds."""
+    """The fields of a record that the samples decide, by key; `rule` is the version of the bounds that was applied."""
 
     rule: str
     parts: Mapping[str, object]
 
 
 def was_decided_by_samples(record: Record | Replication) -> bool:
-    """Were there rounds enough to decide? Else a build, a test or what was seen beside the samples did."""
+    """Did samples decide the verdict, and not a build, a test or interference?"""
     return bool(record.estimates) or record.procedure is not None
 
 
 def older_rule(record: Record | Replication) -> str:
-    """Return which older rule decided `record`, in words; empty where the rule of this expctl did."""
+    """Return which older decision procedure decided `record`, in words; empty where the current one did."""
     if record.procedure is None:
         return "a fixed number of rounds, before records named their procedure"
     return f"bounds {record.procedure.boundaries}, not {VERSION}" if record.procedure.boundaries != VERSION else ""
 
 
 def replayed(procedure: Procedure, kind: Kind, samples: Sequence[Sample], benchmark: Benchmark, keep: KeepRule) -> Replay:
-    """Decide again by the bounds that decided. Raises UnplayableError when there are too few samples to decide."""
+    """Decide samples again by the recorded procedure. Raises UnplayableError when they are too few."""
     plan = Plan.of(
         benchmark,
         keep,

@@ -1,6 +1,6 @@
-"""What some rounds say under a plan: the intervals, and whether each line of the order of decisions holds.
+"""What a set of rounds shows under a plan: intervals, and whether each condition of a decision holds.
 
-Formulas: docs/METHODOLOGY.md, "The verdict". mean and sd are over the rounds, n of them; theta_0 and theta_1 are the plan's.
+Formulas: docs/METHODOLOGY.md, "The verdict". mean and sd are over the n rounds; theta_0 and theta_1 are the plan's.
 """
 
 import math
@@ -16,7 +16,7 @@ from expctl.domain.verdict.statistics import Interval, lower_bound, percent, t95
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """The rounds of one look, or of one confirmation; `n` counts effects, each of `merged` neighbouring rounds."""
+    """Intervals over the rounds of one look or one confirmation; `n` counts effects of `merged` neighbouring rounds."""
 
     plan: Plan
     n: int
@@ -25,55 +25,55 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
     @property
     def intervals(self) -> dict[str, Interval]:
-        """The objective first, then the sizes in the order of the protocol."""
+        """Intervals by name: the objective first, then the sizes in the order of the protocol."""
         return {OBJECTIVE: self.objective, **self.sizes}
 
     def regressing(self) -> list[str]:
-        """Sizes with mean + r sd / sqrt(n) < 0 whose loss is beyond the tolerance."""
+        """Return the sizes with mean + r sd / sqrt(n) < 0 whose loss is beyond the tolerance."""
         r, tolerance = at(REGRESSION, self.n), self.plan.tolerance
         return [size for size, it in self.sizes.items() if it.mean < -tolerance and upper_bound(it, r) < 0]
 
     def unguarded(self) -> list[str]:
-        """Sizes that may have lost more than the guard: mean - t95 sd / sqrt(n) <= -G."""
+        """Return the sizes that may have lost more than the guard: mean - t95 sd / sqrt(n) <= -G."""
         return [size for size, it in self.sizes.items() if lower_bound(it, t95(self.n)) <= -self.plan.guard]
 
     def unguarded_words(self) -> tuple[str, ...]:
-        """One phrase for each of them."""
+        """Return one phrase for each size that may have lost more than the guard."""
         guard = f"may fall below {-100 * self.plan.guard:.1f} %"
         return tuple(f"{size} {describe(self.sizes[size])} {guard}" for size in self.unguarded())
 
     def gains(self) -> bool:
-        """mean - k sd / sqrt(n) > theta_0."""
+        """Is the gain beyond noise: mean - k sd / sqrt(n) > theta_0?"""
         return lower_bound(self.objective, at(KEEP, self.n)) > self.plan.floor
 
     def bounds(self) -> tuple[float, float]:
-        """Between what the objective lies by the test: a gain must show above the lower one, futility below the upper one."""
+        """Return the bounds of the objective: a gain must show above the lower one, futility below the upper one."""
         return lower_bound(self.objective, at(KEEP, self.n)), upper_bound(self.objective, at(FUTILITY, self.n))
 
     def rescuer(self) -> str:
-        """The first rescuer beyond its own boundary, while the objective is about zero; else empty.
+        """Return the first rescuer size beyond its boundary while the objective is about zero; else empty.
 
-        A rescuer must gain, also where the mode lets the objective lose.
+        A rescuer must gain, even where the mode lets the objective lose.
         """
         if abs(self.objective.mean) > self.plan.worthwhile:
             return ""
         return next((s for s in self.plan.rescuers if lower_bound(self.sizes[s], self._rescue) > self.rescue_floor), "")
 
     def futile(self) -> bool:
-        """mean + f sd / sqrt(n) < theta_1, for the objective and for every rescuer."""
+        """Is a worthwhile effect ruled out: mean + f sd / sqrt(n) < theta_1 for the objective and every rescuer?"""
         f, ceiling = at(FUTILITY, self.n), self.plan.ceiling
         rescuers = (self.sizes[size] for size in self.plan.rescuers)
         return all(upper_bound(it, f) < ceiling for it in (self.objective, *rescuers))
 
     def confirms(self, rescuer: str) -> bool:
-        """The one-sided 95 % lower bound of what the search found lies above theta_0."""
+        """Does the one-sided 95 % lower bound of `rescuer` (of the objective where empty) lie above its theta_0?"""
         if rescuer:
             return lower_bound(self.sizes[rescuer], t95(self.n)) > self.rescue_floor
         return lower_bound(self.objective, t95(self.n)) > self.plan.floor
 
     @property
     def rescue_floor(self) -> float:
-        """theta_0 of a rescuer."""
+        """theta_0 of a rescuer, in log units: never below zero."""
         return max(0.0, self.plan.floor)
 
     @property
@@ -82,7 +82,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
 
 def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, merged: int = 1) -> Evidence:
-    """Reduce at least two effects, each the mean of `merged` neighbouring rounds."""
+    """Compute intervals from at least two rounds; each effect is the mean of `merged` neighbouring rounds."""
     sizes = {size: t_interval([effect.effect[size] for effect in rounds], merged) for size in plan.weights}
     objective = t_interval(
         [math.fsum(w * effect.effect[size] for size, w in plan.weights.items()) for effect in rounds], merged
@@ -91,5 +91,5 @@ def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, merged: int = 1) -> E
 
 
 def describe(interval: Interval) -> str:
-    """`+2.3 % [+1.7, +2.9]` of an interval in log units."""
+    """Return an interval in percent, e.g. `+2.30 % [+1.70, +2.90]`."""
     return f"{percent(interval.mean):+.2f} % [{percent(interval.low):+.2f}, {percent(interval.high):+.2f}]"

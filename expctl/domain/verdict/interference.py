@@ -1,4 +1,4 @@
-"""What was seen beside the launches: taints, launch by launch."""
+"""Counts launches and rounds that interference tainted."""
 
 from collections.abc import Iterable
 
@@ -6,7 +6,7 @@ from expctl.domain.verdict.samples import Sample
 
 
 def taint_notes(samples: Iterable[Sample]) -> tuple[str, ...]:
-    """One sentence for each taint, with how many launches it spoiled; none when nothing was seen."""
+    """Return one sentence for each taint, with the number of launches that it spoiled."""
     launches: dict[str, set[tuple[int, int]]] = {}
     for sample in samples:
         for taint in sample.taints:
@@ -18,7 +18,7 @@ def taint_notes(samples: Iterable[Sample]) -> tuple[str, ...]:
 
 
 def lost_rounds(samples: Iterable[Sample]) -> int:
-    """How many rounds are left without a launch that counts."""
+    """Return the number of rounds whose launches are all tainted."""
     clean: dict[int, bool] = {}
     for sample in samples:
         clean[sample.round] = clean.get(sample.round, False) or not sample.taints

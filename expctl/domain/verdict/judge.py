@@ -1,4 +1,4 @@
-"""From the samples of a run to its verdict and its estimates: what a run does while measuring and a replay does again."""
+"""Turns the samples of a run into its verdict and estimates, both while measuring and in a replay."""
 
 from collections.abc import Sequence
 
@@ -14,29 +14,29 @@ from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side, median_ns, round_effects, side_spreads
 from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide
 from expctl.domain.verdict.statistics import Interval, percent
-from expctl.domain.verdict.untimed_work import all_charged
+from expctl.domain.verdict.untimed_work import charge_untimed_work
 
 DIGITS = 8  # of an estimate in percent
 ODD_SHARE = 0.25
-ODD_LEAST = 3  # of few rounds a quarter is soon reached by one unlucky look
+ODD_LEAST = 3  # so that one bad round of few is not too many
 SPREAD_MOST = 4.0
 
 
 def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | Decision:
-    """The verdict of these samples, or what to measure next.
+    """Return the verdict of `samples`, or what to measure next.
 
-    Line 1 of the order of decisions: tainted rounds are measured again, never averaged in; a machine that taints more than
-    a quarter of them is sick, and so is one that scatters both sides far beyond its calibration, or beats its own peak. An
-    analysis reports what was measured and lands nothing.
+    Tainted rounds are measured again, never averaged in. The verdict is INVALID where more than a quarter of the rounds are
+    tainted, where both sides spread far beyond the calibration, or where a side beats the machine's peak. An analysis reports
+    what was measured and changes no code.
     """
     tainted = {sample.round: sample.taints for sample in samples if sample.taints}
     rounds = {sample.round for sample in samples}
     if too_many(len(tainted), len(rounds)):
         why = ", ".join(sorted({taint for taints in tainted.values() for taint in taints}))
         return Decision(verdict=Verdict.INVALID, reasons=(f"unstable: {len(tainted)} rounds were tainted ({why})",))
-    restless = restlessness(samples, plan.calibrated) if plan.calibrated else ""
-    if restless:
-        return Decision(verdict=Verdict.INVALID, reasons=(f"unstable: {restless}",), procedure=_so_far(samples, plan))
+    too_wide = excess_spread(samples, plan.calibrated) if plan.calibrated else ""
+    if too_wide:
+        return Decision(verdict=Verdict.INVALID, reasons=(f"unstable: {too_wide}",), procedure=_so_far(samples, plan))
     pairs = by_pairs(round_effects(samples), plan.respawn)
     answer = decide(pairs.effects, plan)
     if isinstance(answer, Decision):
@@ -44,12 +44,12 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
         impossible = beyond_the_roofline(samples, answer, plan)
         if impossible:
             return replace(answer, verdict=Verdict.INVALID, reasons=(impossible,))
-        answer = all_charged(answer, samples, plan)
+        answer = charge_untimed_work(answer, samples, plan)
     return reported(answer, kind)
 
 
 def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Plan) -> str:
-    """The first size that a side did faster than the machine's peak allows: its clock or its work is not what it seems."""
+    """Return a sentence about the first size that a side ran faster than the machine's peak allows; else empty."""
     used = [sample for sample in samples if sample.round in set(decision.rounds)]
     for size, least_ns in plan.least_ns.items():
         for side in Side:
@@ -61,14 +61,14 @@ def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Pla
 
 
 def too_many(odd: int, rounds: int) -> bool:
-    """More than a quarter of the rounds, and at least three."""
+    """Are `odd` rounds at least three and more than a quarter of `rounds`?"""
     return odd >= ODD_LEAST and odd > ODD_SHARE * rounds
 
 
-def restlessness(samples: Sequence[Sample], calibrated: Calibrated) -> str:
-    """The first size that spreads beyond 4 times its calibrated median in too many rounds of either side; else empty.
+def excess_spread(samples: Sequence[Sample], calibrated: Calibrated) -> str:
+    """Return a sentence about the first size that spreads too widely in too many rounds of both sides; else empty.
 
-    Both sides, because one alone may be the candidate's own doing: a slow mode is a finding, no fault of the machine.
+    Too wide is more than 4 times the calibrated median. A wide spread of one side alone may be the candidate's own behaviour.
     """
     spreads = side_spreads(samples)
     for size in sorted({size for size, _ in spreads}):
@@ -84,7 +84,7 @@ def restlessness(samples: Sequence[Sample], calibrated: Calibrated) -> str:
 
 
 def _so_far(samples: Sequence[Sample], plan: Plan) -> Procedure:
-    """The procedure of a run that its own samples ended before the next look."""
+    """Return the procedure of a run that its samples ended before the next look."""
     rounds = round_effects(samples)
     search = sum(each.session is Session.SEARCH for each in rounds)
     return Procedure(
@@ -100,7 +100,7 @@ def _so_far(samples: Sequence[Sample], plan: Plan) -> Procedure:
 
 
 def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decision:
-    """What an answer means for a proposal of this kind."""
+    """Turn the decision about an analysis into KEEP with a finding; return any other answer unchanged."""
     if isinstance(answer, MeasureMore) or kind is not Kind.ANALYSIS:
         return answer
     reason = f"finding recorded, no code lands; measured: {'; '.join(answer.reasons)}"
@@ -108,7 +108,7 @@ def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decisi
 
 
 def estimates_of(decision: Decision, samples: Sequence[Sample], sizes: Sequence[Size]) -> tuple[Estimate, ...]:
-    """The decision's intervals in percent, with the medians of the very rounds that they rest on."""
+    """Return the decision's intervals in percent, with the median times (ns) of the rounds behind them."""
     chosen = set(decision.rounds)
     used, flop = [sample for sample in samples if sample.round in chosen], {size.name: size.flop for size in sizes}
     return tuple(_estimate(size, interval, used, flop.get(size, 0)) for size, interval in decision.intervals.items())

@@ -1,4 +1,4 @@
-"""Rounds of one long-lived pair of workers are one observation: where the pair got its memory is in all of them."""
+"""Merges the rounds of one pair of workers into one observation, because they share its memory layout."""
 
 import math
 from collections.abc import Sequence
@@ -10,15 +10,16 @@ from expctl.domain.verdict.samples import RoundEffect
 
 
 class Pairs(Struct, frozen=True, kw_only=True):
-    """`effects` has one entry per pair that is done, `rounds[i]` the rounds that entry i is the mean of."""
+    """`effects` has one entry per finished pair of workers; `rounds` maps its round to those that it averages."""
 
     effects: tuple[RoundEffect, ...]
     rounds: dict[int, tuple[int, ...]]
 
 
 def by_pairs(rounds: Sequence[RoundEffect], respawn: int) -> Pairs:
-    """Means over the rounds of each pair. The last pair of a session counts once it has all its `respawn` rounds, so that
-    how long it has lived when somebody looks changes nothing.
+    """Average the rounds of each pair of workers.
+
+    The last pair of a session counts only with all its `respawn` rounds, so that the moment of a look changes nothing.
     """
     if respawn == 1:
         return Pairs(effects=tuple(rounds), rounds={each.round: (each.round,) for each in rounds})

@@ -1,4 +1,4 @@
-"""What is fixed before the first sample: sizes with weights, the most rounds, limits, mode."""
+"""The limits, sizes, mode and number of rounds that are fixed before the first sample."""
 
 from collections.abc import Mapping
 
@@ -9,16 +9,16 @@ from expctl.domain.experiment.proposal import Mode
 from expctl.domain.protocol.boundaries import LOOKS
 from expctl.domain.protocol.model import Benchmark, KeepRule
 
-# Of reasons. A record is decided again in its own, byte for byte; 0 showed a 95 % interval where another bound had judged.
+# Version of the wording of reasons: a replay must give the recorded text. 0 showed a 95 % interval where another bound judged.
 WORDS = 1
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """Limits are log units. `rounds` is the most that a search may take; `rescuers` are sizes that may save a patch alone.
+    """Limits (log units) and sizes of one run. `rounds` is the most that a search may take.
 
-    `simplify_used` is what the simplifications kept in this epoch have cost already, `calibrated` what is known of the noise.
-    `least_ns` is how long each size takes at the machine's peak, where both are known: nothing right is faster. The
-    `respawn` rounds of one pair of workers count as one. `words` says in which words reasons are given.
+    `rescuers` are sizes whose gain alone may keep a patch; `simplify_used` is what the simplifications kept in this epoch have
+    cost; `least_ns` is the time of each size at the machine's peak, where known. `respawn` rounds of one pair of workers count
+    as one. `words` is the version of the wording of reasons.
     """
 
     weights: Mapping[str, float]
@@ -46,7 +46,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         calibrated: Calibrated | None = None,
         words: int = WORDS,
     ) -> "Plan":
-        """The plan of a target's benchmark. Percent are taken as log units / 100 (they differ by 1e-5 at 0.5 %)."""
+        """Return the plan of a benchmark. Percent / 100 stand for log units (they differ by 1e-5 at 0.5 %)."""
         return Plan(
             weights={size.name: size.weight for size in benchmark.sizes},
             mode=mode,
@@ -70,20 +70,20 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     @property
     def budget(self) -> float:
-        """What simplifications may still cost."""
+        """What further simplifications of the epoch may cost, in log units."""
         return max(0.0, self.simplify - self.simplify_used)
 
     @property
     def floor(self) -> float:
-        """theta_0: a KEEP lies above it."""
+        """theta_0 in log units: the effect of a KEEP lies above it."""
         return {Mode.GAIN: 0.0, Mode.GAIN_COSTLY: self.costly, Mode.SIMPLIFY: -self.budget}[self.mode]
 
     @property
     def ceiling(self) -> float:
-        """theta_1: a search that rules this out is futile."""
+        """theta_1 in log units: a search that rules it out is futile."""
         return {Mode.GAIN: self.worthwhile, Mode.GAIN_COSTLY: self.costly + self.worthwhile, Mode.SIMPLIFY: 0.0}[self.mode]
 
     @property
     def tolerance(self) -> float:
-        """What a single size may lose before its loss decides."""
+        """The loss of a single size, in log units, beyond which it decides."""
         return max(self.regression, self.budget) if self.mode is Mode.SIMPLIFY else self.regression

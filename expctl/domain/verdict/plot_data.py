@@ -1,4 +1,4 @@
-"""What is drawn of an experiment: the objective of every round, and the boundaries that its mean met. Pure.
+"""Plot data of an experiment: the objective of every round and the boundaries of its mean. Pure.
 
 Effects are in percent of throughput; positive means that the candidate is faster.
 """
@@ -17,7 +17,7 @@ from expctl.domain.verdict.statistics import percent, t95, t_interval
 
 
 class Caption(Struct, frozen=True, kw_only=True):
-    """Whose picture it is, and how it ended (or where it stands). Untrusted text."""
+    """The experiment that a plot shows, and its outcome or current state. Untrusted text."""
 
     id: str
     title: str
@@ -27,7 +27,7 @@ class Caption(Struct, frozen=True, kw_only=True):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """At `rounds` rounds of the search: a mean above `keep` asks for a confirmation, one below `futile` rejects."""
+    """Boundaries after `rounds` rounds of the search: a mean above `keep` starts a confirmation, one below `futile` rejects."""
 
     rounds: int
     keep: float
@@ -35,10 +35,10 @@ class Look(Struct, frozen=True, kw_only=True):
 
 
 class Picture(Struct, frozen=True, kw_only=True):
-    """One experiment to be drawn: its rounds by session, and the mean of the rounds up to each.
+    """Plot data of one experiment, in percent: its rounds by session, and the running mean of each session.
 
-    `confirm_above` is what the mean of the confirmation must exceed, None before it is whole; `estimate` is the record's, of
-    the objective. A record of an older rule has neither looks nor a confirmation.
+    `confirm_above` is what the mean of the confirmation must exceed, None before its last round; `estimate` is the recorded one
+    of the objective. A record of an older procedure has neither looks nor a confirmation.
     """
 
     caption: Caption
@@ -52,7 +52,7 @@ class Picture(Struct, frozen=True, kw_only=True):
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """Everything that has a height, and zero: an axis must hold them all."""
+        """All plotted values and zero, so that an axis can hold them."""
         bounds = [value for look in self.looks for value in (look.keep, look.futile)]
         above = [] if self.confirm_above is None else [self.confirm_above]
         estimate = [self.estimate.low_percent, self.estimate.high_percent] if self.estimate else []
@@ -62,7 +62,7 @@ class Picture(Struct, frozen=True, kw_only=True):
 def picture_of(
     rounds: Sequence[RoundEffect], plan: Plan, caption: Caption, *, sequential: bool, estimate: Estimate | None
 ) -> Picture:
-    """Draw these rounds. `sequential` is False for what an older rule decided, which took no looks."""
+    """Return the plot data of `rounds`. `sequential` is False for an older procedure, which took no looks."""
     search, confirm = (_objectives(rounds, plan, session) for session in Session)
     return Picture(
         caption=caption,
@@ -81,7 +81,7 @@ def _objectives(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> 
 
 
 def _looks(search: Sequence[float], plan: Plan) -> tuple[Look, ...]:
-    """The looks that the search has reached: where t crosses, as a mean, by the sd of the rounds until then."""
+    """Return the boundaries of each look that the search has reached, by the sd of the rounds until then."""
     found = []
     for n in looks_until(plan.rounds):
         if 2 <= n <= len(search):

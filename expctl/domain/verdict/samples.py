@@ -1,4 +1,4 @@
-"""Samples and what a round of them says. All arithmetic is in the natural logarithm of time."""
+"""Samples and their reduction to one effect per round. All arithmetic is in the natural logarithm of time."""
 
 import math
 import statistics
@@ -12,7 +12,7 @@ from expctl.domain.verdict.side import Side as Side
 
 
 class Session(StrEnum):
-    """The search for an effect, or its confirmation in a fresh bench."""
+    """The search for an effect, or its confirmation with fresh builds and workers."""
 
     SEARCH = "search"
     CONFIRM = "confirm"
@@ -21,11 +21,11 @@ class Session(StrEnum):
 class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The times of one build at one size in one launch: a line of samples.jsonl.
 
-    `ns` are integer nanoseconds of single iterations in order. In style `fine` they are grouped: each quad visits
-    this side twice, and each visit is `visit` iterations. In style `launch` one sample is one visit.
-    `round_ms` is how long the whole round took. Samples from before there were sessions have none: all were searches.
-    `pair` is the round in which its workers began, where a pair lives for several. `hidden_ns` is, for each visit, what was
-    seen of it from outside of the build's process beyond `ns` (untimed_work.py); negative where others came in between.
+    `ns` are integer nanoseconds of single iterations in order. In style `fine` they are grouped in quads: each visits this side
+    twice, for `visit` iterations. In style `launch` one sample is one visit. `round_ms` is the duration of the whole round. A
+    sample without a session was a search. `pair` is the round in which its pair of workers started. `hidden_ns` is, for each
+    visit, the time seen from outside the build's process beyond `ns` (untimed_work.py); negative where another process
+    interfered.
     """
 
     round: int
@@ -45,7 +45,7 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RoundEffect(Struct, frozen=True, kw_only=True):
-    """What one round says: `effect[size]` = ln(t_baseline / t_candidate); positive means the candidate is faster."""
+    """The effects of one round: `effect[size]` = ln(t_baseline / t_candidate); positive means the candidate is faster."""
 
     round: int
     effect: dict[str, float]
@@ -59,7 +59,7 @@ class MalformedRound(ValueError):
 
 
 def round_effects(samples: Iterable[Sample]) -> tuple[RoundEffect, ...]:
-    """Reduce samples to one effect per round and size, in the order of rounds; tainted launches don't count.
+    """Reduce untainted samples to one effect per round and size, in the order of rounds.
 
     Raises MalformedRound when a round lacks a side or its sides differ in shape.
     """
@@ -97,7 +97,7 @@ def median_ns(samples: Iterable[Sample], *, side: Side, size: str) -> float:
 
 
 def side_spreads(samples: Iterable[Sample]) -> dict[tuple[str, Side], dict[int, float]]:
-    """Spread within a side: the sd of ln t over all its iterations of one round. By (size, side), then by untainted round."""
+    """Return the sd of ln t over all iterations of one side in one round: by (size, side), then by untainted round."""
     logs: dict[tuple[str, Side], dict[int, list[float]]] = {}
     for sample in samples:
         if not sample.taints:
@@ -110,7 +110,7 @@ def side_spreads(samples: Iterable[Sample]) -> dict[tuple[str, Side], dict[int, 
 
 
 def _effect(group: Sequence[Sample]) -> float:
-    """ln(t_B / t_C) of one round at one size."""
+    """Return ln(t_baseline / t_candidate) of one round at one size."""
     baseline = [sample for sample in group if sample.side is Side.BASELINE]
     candidate = [sample for sample in group if sample.side is Side.CANDIDATE]
     if not baseline or len(baseline) != len(candidate):
@@ -122,14 +122,14 @@ def _effect(group: Sequence[Sample]) -> float:
 
 
 def _launch_log_time(sample: Sample) -> float:
-    """y of a launch: the median of ln t over its iterations."""
+    """Return the median of ln t over the iterations of a launch."""
     if not sample.ns or min(sample.ns) <= 0:
         raise MalformedRound(f"times must be positive: {sample.ns}")
     return statistics.median(math.log(ns) for ns in sample.ns)
 
 
 def _quad_log_times(sample: Sample) -> list[float]:
-    """Mean of ln t of this side in each quad (two visits of `visit` iterations)."""
+    """Return the mean of ln t in each quad of one side (two visits of `visit` iterations)."""
     width = 2 * sample.visit
     if not sample.ns or len(sample.ns) % width or min(sample.ns) <= 0:
         raise MalformedRound(f"expected whole quads of {width} positive times, found {len(sample.ns)}")

@@ -1,7 +1,7 @@
-"""From rounds to a verdict: a pure function of the rounds and the plan.
+"""Decides a verdict from rounds and a plan: a pure function.
 
-A group-sequential search with planned looks, then a confirmation in a new session. The run asks `decide` after every round
-and does what it answers; between looks, and after a decision, more rounds change nothing.
+A group-sequential search with planned looks is followed by a confirmation in a new session. A run calls `decide` after every
+round and does what it returns; between looks, and after a decision, more rounds change nothing.
 """
 
 import math
@@ -25,7 +25,7 @@ CONFIRM_MERGES = 2
 
 
 class MeasureMore(Struct, frozen=True, kw_only=True):
-    """Nothing may be decided before `rounds_left` more rounds of `session`: then comes the next look."""
+    """`rounds_left` more rounds of `session` are needed before the next look."""
 
     rounds_left: int
     session: Session = Session.SEARCH
@@ -34,7 +34,7 @@ class MeasureMore(Struct, frozen=True, kw_only=True):
 class Decision(Struct, frozen=True, kw_only=True):
     """The verdict with its reasons, and the intervals of the objective and of each size.
 
-    `rounds` are the indices of the rounds that the intervals rest on. Without samples there are neither.
+    `rounds` are the indices of the rounds behind the intervals. Without samples both are empty.
     """
 
     verdict: Verdict
@@ -45,13 +45,13 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 class _Promising(Struct, frozen=True, kw_only=True):
-    """A look that asks for a confirmation; `rescuer` names the size that did it, empty for the objective."""
+    """A look after which a confirmation starts; `rescuer` is the size that gained, empty for the objective."""
 
     rescuer: str
 
 
 def decide(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision:
-    """Decide at the first planned look at which some line of the order of decisions holds."""
+    """Decide at the first planned look at which some condition of a decision holds."""
     search = [each for each in rounds if each.session is Session.SEARCH]
     looks = looks_until(plan.rounds)
     for number, n in enumerate(looks, start=1):
@@ -68,7 +68,7 @@ def decide(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision:
 
 
 def _look(seen: Evidence, rounds: Sequence[RoundEffect], *, last: bool) -> _Promising | tuple[Verdict, tuple[str, ...]] | None:
-    """The first line that holds (line 1, a sick machine, is judged where the taints are known)."""
+    """Return the verdict or confirmation that one look calls for; None to measure on."""
     slower = seen.regressing()
     if slower:
         return Verdict.REJECT, tuple(f"{size} regresses: {describe(seen.sizes[size])}" for size in slower)
@@ -82,16 +82,14 @@ def _look(seen: Evidence, rounds: Sequence[RoundEffect], *, last: bool) -> _Prom
 
 
 def confirm_rounds(search_rounds: int) -> int:
-    """Rounds of the confirmation after a search of that many: a whole number of merged groups."""
+    """Return the rounds of the confirmation after `search_rounds` rounds: 1.5 times as many, in whole merged groups."""
     return max(CONFIRM_LEAST, CONFIRM_MERGES * math.ceil(1.5 * search_rounds / CONFIRM_MERGES))
 
 
 def _confirm(
     rounds: Sequence[RoundEffect], plan: Plan, before: Evidence, promising: _Promising, looks: tuple[int, ...]
 ) -> MeasureMore | Decision:
-    """Fresh rounds, half as many again as the search took. Only they enter the estimate: what stopped the search is biased
-    upward.
-    """
+    """Decide by the confirmation's rounds alone, because the estimate that stopped the search is biased upward."""
     confirm = [each for each in rounds if each.session is Session.CONFIRM]
     n = confirm_rounds(before.n)
     if len(confirm) < n:

@@ -1,4 +1,4 @@
-"""The two commits of an experiment. In a module of its own, for much looks at records and never at samples."""
+"""The two sides of an experiment. Separate from samples.py, because many users of records never load samples."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""The statistics of a verdict, in plain floats: the same bytes on every machine."""
+"""Statistics in plain floats that give identical results on every machine."""
 
 import math
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ T_975 = (
     2.0395, 2.0369, 2.0345, 2.0322, 2.0301, 2.0281, 2.0262, 2.0244, 2.0227, 2.0211,
 )  # fmt: skip
 
-# The same for the one-sided 95 % bound (95 % quantile).
+# Student's t, 95 % quantile (one-sided 95 % bound), for 1 to 40 degrees of freedom.
 T_95 = (
     6.3138, 2.9200, 2.3534, 2.1318, 2.0150, 1.9432, 1.8946, 1.8595, 1.8331, 1.8125,
     1.7959, 1.7823, 1.7709, 1.7613, 1.7531, 1.7459, 1.7396, 1.7341, 1.7291, 1.7247,
@@ -23,7 +23,7 @@ T_95 = (
     1.6955, 1.6939, 1.6924, 1.6909, 1.6896, 1.6883, 1.6871, 1.6860, 1.6849, 1.6839,
 )  # fmt: skip
 
-# Two-sided 99.9 % (99.95 % quantile): a warning that may ring in one of a thousand healthy calibrations.
+# Student's t, 99.95 % quantile (two-sided 99.9 %): a warning that one of a thousand healthy calibrations gives.
 T_9995 = (
     636.6192, 31.5991, 12.9240, 8.6103, 6.8688, 5.9588, 5.4079, 5.0413, 4.7809, 4.5869,
     4.4370, 4.3178, 4.2208, 4.1405, 4.0728, 4.0150, 3.9651, 3.9216, 3.8834, 3.8495,
@@ -47,7 +47,7 @@ class Interval(Struct, frozen=True, kw_only=True):
 
     @property
     def rounds(self) -> int:
-        """All rounds that went in."""
+        """Number of rounds behind the effects."""
         return self.n * self.merged
 
     @property
@@ -57,7 +57,10 @@ class Interval(Struct, frozen=True, kw_only=True):
 
 
 def t_interval(rounds: Sequence[float], merged: int = 1) -> Interval:
-    """The t interval of at least two effects, each the mean of `merged` neighbouring rounds; a rest of rounds is left out."""
+    """Return the t interval of effects that are means of `merged` neighbouring rounds; left-over rounds are dropped.
+
+    Raises ValueError for fewer than two effects.
+    """
     effects = [math.fsum(rounds[i : i + merged]) / merged for i in range(0, len(rounds) - merged + 1, merged)]
     n = len(effects)
     if n < 2:
@@ -70,27 +73,27 @@ def t_interval(rounds: Sequence[float], merged: int = 1) -> Interval:
 
 
 def lower_bound(interval: Interval, critical: float) -> float:
-    """mean - critical sd / sqrt(n): a one-sided bound at the level that `critical` stands for."""
+    """Return the one-sided lower bound mean - critical sd / sqrt(n)."""
     return interval.mean - critical * interval.sd / math.sqrt(interval.n)
 
 
 def upper_bound(interval: Interval, critical: float) -> float:
-    """mean + critical sd / sqrt(n)."""
+    """Return the one-sided upper bound mean + critical sd / sqrt(n)."""
     return interval.mean + critical * interval.sd / math.sqrt(interval.n)
 
 
 def t95(n: int) -> float:
-    """Critical value of the one-sided 95 % t bound from `n` rounds."""
+    """Return the critical value of the one-sided 95 % t bound from `n` rounds."""
     return T_95[min(n - 1, len(T_95)) - 1]
 
 
 def t999(n: int) -> float:
-    """Critical value of the two-sided 99.9 % t bound from `n` rounds."""
+    """Return the critical value of the two-sided 99.9 % t bound from `n` rounds."""
     return T_9995[min(n - 1, len(T_9995)) - 1]
 
 
 def autocorrelation(values: Sequence[float]) -> float:
-    """Lag 1: sum (x_i - m)(x_i+1 - m) / sum (x_i - m)^2; 0 for values that don't differ."""
+    """Return the lag-1 autocorrelation: sum (x_i - m)(x_i+1 - m) / sum (x_i - m)^2; 0 for equal values."""
     mean = math.fsum(values) / len(values)
     off = [value - mean for value in values]
     square = math.fsum(each * each for each in off)
@@ -98,12 +101,12 @@ def autocorrelation(values: Sequence[float]) -> float:
 
 
 def rounds_to_resolve(sd: float, distance: float) -> int:
-    """Rounds after which the half-width of the 95 % interval is below `distance`, about (normal approximation)."""
+    """Return about how many rounds bring the half-width of the 95 % interval below `distance` (normal approximation)."""
     if distance <= 0:
         return 1_000_000
     return max(2, math.ceil((1.96 * sd / distance) ** 2))
 
 
 def percent(log_effect: float) -> float:
-    """A log effect as the percentage by which throughput changes: ln 1.02 is +2 %."""
+    """Convert a log effect to the percentage by which throughput changes: ln 1.02 is +2 %."""
     return 100.0 * math.expm1(log_effect)

@@ -1,7 +1,7 @@
-"""Time that a build took and did not say: what was seen from outside of its process, beyond its own clock.
+"""Finds work that a build does outside the time that its own clock reports.
 
-Each visit has some of it, for asking and answering take time; it is the same for both sides as long as neither hides any. A
-candidate whose visits have more is charged with the difference before its gain counts. docs/METHODOLOGY.md, "Two clocks".
+Every visit has some time that only the harness sees, because request and answer take time; both sides have the same unless one
+hides work. A candidate is charged with its surplus before its gain counts. docs/METHODOLOGY.md, "Two clocks".
 """
 
 import math
@@ -20,8 +20,8 @@ from expctl.domain.verdict.sequential_test import Decision
 from expctl.domain.verdict.statistics import Interval, lower_bound, t95, t999, t_interval
 
 
-def all_charged(decision: Decision, samples: Sequence[Sample], plan: Plan) -> Decision:
-    """The decision, or the REJECT of a KEEP that rests on hidden time."""
+def charge_untimed_work(decision: Decision, samples: Sequence[Sample], plan: Plan) -> Decision:
+    """Return `decision`, or a REJECT in place of a KEEP that rests on hidden time."""
     if decision.verdict is not Verdict.KEEP:
         return decision
     rescuer = decision.procedure.rescued_by if decision.procedure else ""
@@ -36,14 +36,14 @@ def all_charged(decision: Decision, samples: Sequence[Sample], plan: Plan) -> De
 
 
 class _Effect(Struct, frozen=True, kw_only=True):
-    """What is left of an effect when all that was seen is charged, and how much that takes from it."""
+    """An effect by the harness' clock (`seen`), and how much less that is than by the candidate's own clock (`gap`)."""
 
     seen: Interval
     gap: Interval
 
 
 def _hidden(decision: Decision, samples: Sequence[Sample], plan: Plan) -> dict[str, _Effect]:
-    """The sizes, and the objective, of which some surely is hidden time; not those where it may be chance."""
+    """Return the sizes, and the objective, whose gap between the two clocks is significant (t, 99.9 %)."""
     used = [sample for sample in samples if sample.round in set(decision.rounds) and not sample.taints]
     if not used or not all(sample.hidden_ns for sample in used):
         return {}
@@ -60,15 +60,15 @@ def _hidden(decision: Decision, samples: Sequence[Sample], plan: Plan) -> dict[s
 
 
 def _by_name(rounds: Sequence[RoundEffect], plan: Plan) -> dict[str, list[float]]:
-    """Effects of the rounds, of each size and of the objective."""
+    """Return the effects of the rounds, by size and for the objective."""
     by_name = {size: [each.effect[size] for each in rounds] for size in plan.weights}
     return by_name | {OBJECTIVE: [math.fsum(w * each.effect[size] for size, w in plan.weights.items()) for each in rounds]}
 
 
 def _charged(samples: Sequence[Sample]) -> list[Sample]:
-    """The samples as seen from outside: each visit with what it hid, less what asking takes (of the baseline, in the round).
+    """Return the samples with each visit's untimed work, less the baseline's median of the same round and size.
 
-    As they were where asking takes longer than running: such a clock can't vouch.
+    Samples stay unchanged where that median exceeds the visit itself: such a clock is too coarse.
     """
     asking_ns: dict[tuple[int, str], float] = {}
     for key, group in groupby(sorted(samples, key=_place), key=_place):
@@ -80,7 +80,7 @@ def _charged(samples: Sequence[Sample]) -> list[Sample]:
 
 
 def _with_hidden(sample: Sample, asking_ns: float) -> Sample:
-    """Each iteration longer by its share of what its visit hid."""
+    """Lengthen each iteration by its share of its visit's untimed work."""
     times: list[int] = []
     for number, hidden_ns in enumerate(sample.hidden_ns):
         visit = sample.ns[number * sample.visit : (number + 1) * sample.visit]

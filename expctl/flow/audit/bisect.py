@@ -7,7 +7,7 @@ intervals, and less the budget of a simplification. A loss is then below every s
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.history.audit import Bisection, Probe
-from expctl.domain.history.kept_changes import KeptChange, Promise, together
+from expctl.domain.history.kept_changes import KeptChange, Promise, combined_promises
 from expctl.flow.audit.commit_comparison import Comparator, contest
 
 
@@ -39,7 +39,7 @@ def bisect(comparator: Comparator, first: str, layers: tuple[KeptChange, ...]) -
 def _probe(comparator: Comparator, states: tuple[str, ...], layers: tuple[KeptChange, ...], number: int) -> Probe:
     """Do the layers above the first `number` keep their promise? An undecided contest shows no loss."""
     nothing = {size.name: Promise() for size in comparator.benchmark.sizes}
-    promises = {**nothing, **together(layers[number:])}
+    promises = {**nothing, **combined_promises(layers[number:])}
     found = contest(
         comparator,
         states[number],

@@ -10,7 +10,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import OBJECTIVE, EvidenceKind
 from expctl.domain.history.audit import Audit, CommitComparison, LeftOut, finding_text
 from expctl.domain.history.epochs import Epoch, epochs_of
-from expctl.domain.history.kept_changes import KeptChange, Promise, falls_short, stack_of, together
+from expctl.domain.history.kept_changes import KeptChange, Promise, combined_promises, falls_short, kept_changes_of
 from expctl.domain.run.step_result import Failed
 from expctl.flow.audit.bisect import bisect
 from expctl.flow.audit.commit_comparison import Comparator, contest
@@ -43,7 +43,7 @@ def audit(context: Context, asked: Asked) -> Audit:
         epoch = _epoch(comparator)
         layers = _stack(comparator, epoch)
         title = f"HEAD against the first baseline of epoch {epoch.number}: {len(layers)} changes"
-        context.progress.title("audit", title, base=epoch.first.base, target=chosen, protocol=epoch.ground.protocol)
+        context.progress.title("audit", title, base=epoch.first.base, target=chosen, protocol=epoch.conditions.protocol)
         holder.show("measure")
         try:
             return _measured(comparator, epoch, layers, asked)
@@ -97,7 +97,7 @@ def _epoch(comparator: Comparator) -> Epoch:
 def _stack(comparator: Comparator, epoch: Epoch) -> tuple[KeptChange, ...]:
     context = comparator.context
     commits = context.workspace.commits_touching(epoch.first.base, comparator.head, comparator.protocol.scope)
-    layers = stack_of(commits, context.library.records(comparator.head), epoch)
+    layers = kept_changes_of(commits, context.library.records(comparator.head), epoch)
     if not layers:
         raise Refused(
             f"nothing has landed in epoch {epoch.number} of {comparator.target}",
@@ -110,7 +110,7 @@ def _stack(comparator: Comparator, epoch: Epoch) -> tuple[KeptChange, ...]:
 
 
 def _measured(comparator: Comparator, epoch: Epoch, layers: tuple[KeptChange, ...], asked: Asked) -> Audit:
-    promise = together(layers).get(OBJECTIVE, Promise())
+    promise = combined_promises(layers).get(OBJECTIVE, Promise())
     whole = contest(comparator, epoch.first.base, comparator.head, name="stack")
     left_out = tuple(_without(comparator, layer) for layer in layers) if asked.leave_one_out else ()
     bisection = bisect(comparator, epoch.first.base, layers) if asked.bisect else None

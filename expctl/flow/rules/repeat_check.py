@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from expctl.domain.errors import Refused
-from expctl.domain.rules.matching import Candidate, Match, differing_codes, matches, sound
+from expctl.domain.rules.matching import Candidate, Match, differing_codes, matches, without_void_patterns
 from expctl.domain.text import one_line, written_reason
 from expctl.domain.verdict.side import Side
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import ChangedCondition, Record, Waiver
     from expctl.domain.protocol.model import Protocol
-    from expctl.domain.rules.current_facts import Circumstances
+    from expctl.domain.rules.current_facts import CurrentFacts
     from expctl.domain.run.state_machine import Run
     from expctl.ports.rules import Rulebook
 
@@ -84,17 +84,15 @@ def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple
     from expctl.domain.rules.conditions import changed_conditions
 
     now = rulebook.circumstances(commit)
-    return tuple((match, changed_conditions(match.record, now, match.level)) for match in sound(found, now))
+    return tuple((match, changed_conditions(match.record, now, match.level)) for match in without_void_patterns(found, now))
 
 
-def _judged(
-    rulebook: Rulebook, candidate: Candidate, now: Circumstances, proposal: Proposal, commit: str
-) -> tuple[Waiver, ...]:
+def _judged(rulebook: Rulebook, candidate: Candidate, now: CurrentFacts, proposal: Proposal, commit: str) -> tuple[Waiver, ...]:
     from expctl.domain.experiment.record import Waiver
     from expctl.domain.rules.conditions import changed_conditions
 
     waivers = []
-    for match in sound(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now):
+    for match in without_void_patterns(matches(rulebook.candidates(commit, candidate), candidate, own_id=proposal.id), now):
         changed = changed_conditions(match.record, now, match.level)
         reason = written_reason(proposal.precondition)
         if not changed and not reason:

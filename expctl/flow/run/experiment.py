@@ -84,8 +84,8 @@ def _open(context: Context, experiment: str, target: str, record: Record | None)
 
 
 def _go_through(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> Record:
-    course = TargetRoles.of(opened.protocol, opened.begun)
-    published = _loop(opened, holder, Run(kind=opened.queued.proposal.kind, plan=opened.plan(), course=course, events=events))
+    roles = TargetRoles.of(opened.protocol, opened.begun)
+    published = _loop(opened, holder, Run(kind=opened.queued.proposal.kind, plan=opened.plan(), roles=roles, events=events))
     opened.context.journal.forget(opened.id)
     record = opened.context.library.record(published.commit, opened.id)
     if record is None:

@@ -136,7 +136,7 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
     waited_s = equipment.gate.wait_until_quiet(protocol.targets[targets.deciding])
     context.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
     ground = comparability_here(context, equipment, protocol, base, targets.deciding)
-    used = simplify_used_percent(context.library.digests(head), target=targets.deciding, ground=ground, but=experiment)
+    used = simplify_used_percent(context.library.digests(head), target=targets.deciding, conditions=ground, but=experiment)
     noise = known_noise(context, equipment, protocol, base=base, target=targets.deciding)
     begun = Begun(
         id=experiment,

@@ -5,7 +5,7 @@ from expctl.domain.protocol.architectures import architecture_of
 from expctl.domain.rules.conditions import ARCHITECTURE, COMPILERS
 from expctl.domain.rules.matching import rule_of
 from expctl.domain.run.events import Built
-from expctl.domain.run.failing_target import judged_target
+from expctl.domain.run.failing_target import failing_target
 from expctl.domain.run.state_machine import Run
 from expctl.flow.repository import preflight
 from expctl.flow.rules.repeat_check import check_code
@@ -14,7 +14,7 @@ from expctl.flow.run.open_run import OpenRun
 
 def recorded_rule(opened: OpenRun, run: Run, reason: str, *, code: str) -> Rule:
     """Return what a REJECT forbids from now on; `code` is the machine code at home."""
-    context, base, judged = opened.context, opened.begun.base, judged_target(run)
+    context, base, judged = opened.context, opened.begun.base, failing_target(run)
     target = opened.protocol.targets[judged]
     versions = dict(getattr(opened.equipment.toolchains.availability(judged, target), "versions", {}))
     return rule_of(

@@ -166,7 +166,7 @@ def _toolchain(opened: OpenRun) -> dict[str, str]:
 def _profile_changes(run: Run) -> tuple[str, ...]:
     """Each profile's difference in words; a failed profile is a note and nothing more. What guards found is named by them."""
     lines: list[str] = []
-    for target in run.course.profiles:
+    for target in run.roles.profiles:
         found = {each.side: each for each in run.all(Profiled) if (each.target or run.begun().target) == target}
         if len(found) < len(Side):
             continue

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from expctl.domain.ledger.kept_gains import Step
     from expctl.domain.ledger.record_summary import Interval
     from expctl.domain.ledger.rows import Row
-    from expctl.domain.ledger.totals import BanState
+    from expctl.domain.ledger.totals import LedgerRule
 
 CELL_MAX, LINE_MAX = 80, 160
 TITLE_MAX, TARGET_MAX = 48, 16
@@ -56,7 +56,7 @@ def imported_rows(found: Sequence[Row]) -> Markdown:
     return Markdown("\n".join(map(imported_row, found)))
 
 
-def rule_rows(found: Sequence[BanState]) -> Markdown:
+def rule_rows(found: Sequence[LedgerRule]) -> Markdown:
     """Draw rules, a line each."""
     return Markdown("\n".join(map(rule_row, found)))
 
@@ -80,7 +80,7 @@ def imported_row(row: Row) -> Markdown:
     return line(link(row.id), row.verdict, row.title, row.target, row.given, row.why)
 
 
-def rule_row(rule: BanState) -> Markdown:
+def rule_row(rule: LedgerRule) -> Markdown:
     """Draw a rule in at most LINE_MAX letters. `you` says that expctl has no patch to know a repeat by."""
     by = rule.id if rule.known else f"{rule.id} (you)"
     return line(by, cell(rule.tried, TRIED_MAX), cell(rule.why, FAILED_MAX), cell(rule.opens, OPENS_MAX))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import BenchmarkIdentity, Estimate, Origin, Procedure, Record, Replication
 from expctl.domain.history.benchmark_identity import benchmark_identity_of
-from expctl.domain.history.comparability import comparability_of, grounds_of
+from expctl.domain.history.comparability import comparability_of, measurement_conditions
 from expctl.domain.history.epochs import epochs_of
 from expctl.domain.ledger.epoch_lines import pending
 from expctl.domain.ledger.record_summary import summary_of
@@ -199,13 +199,15 @@ def test_the_simplify_budget_outlives_an_edit_that_leaves_figures_comparable_and
     other = record("P2", compiler="0.17.0")  # so that there is a second epoch to join
 
     def used(**changed: str) -> float:
-        ground = grounds_of(record("P9", size="", **changed))[0][2]
-        return simplify_used_percent([summary_of(spent), summary_of(other)], target="cpu", ground=ground, but="P9")
+        ground = measurement_conditions(record("P9", size="", **changed))[0][2]
+        return simplify_used_percent([summary_of(spent), summary_of(other)], target="cpu", conditions=ground, but="P9")
 
     assert used() == 0.2
     assert used(protocol="p2") == 0.2
     assert used(compiler="0.17.0") == used(compiler="0.18.0") == 0.0
-    assert simplify_used_percent([summary_of(spent)], target="gpu", ground=grounds_of(spent)[0][2], but="") == 0.0
+    assert (
+        simplify_used_percent([summary_of(spent)], target="gpu", conditions=measurement_conditions(spent)[0][2], but="") == 0.0
+    )
 
 
 # ------------------------------------------------------------------ yardsticks

@@ -8,7 +8,14 @@ from msgspec.structs import replace
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Estimate, Origin, Record, Replication
 from expctl.domain.history.epochs import epochs_of
-from expctl.domain.history.kept_changes import KeptChange, Promise, beyond_promise, falls_short, stack_of, together
+from expctl.domain.history.kept_changes import (
+    KeptChange,
+    Promise,
+    beyond_promise,
+    combined_promises,
+    falls_short,
+    kept_changes_of,
+)
 from expctl.domain.protocol.model import Style
 from expctl.domain.verdict.samples import Sample, Side
 
@@ -34,9 +41,9 @@ def kept(id: str, compiler: str = "1", target: str = "cpu") -> Record:
 
 def test_layers_are_kept_experiments_and_commits_by_hand_in_the_order_of_the_branch() -> None:
     records = [kept("P1"), kept("P2"), replace(kept("P3"), verdict=Verdict.REJECT)]
-    layers = stack_of(["cP1", "1234567890", "cP2"], records, epochs_of(records).all[0])
+    layers = kept_changes_of(["cP1", "1234567890", "cP2"], records, epochs_of(records).all[0])
     assert [layer.name for layer in layers] == ["P1", "1234567 by hand", "P2"]
-    total = together(layers)["objective"]
+    total = combined_promises(layers)["objective"]
     assert total.effect == pytest.approx(2 * math.log(1.1))
     assert total.half_width == pytest.approx(math.sqrt(2) * (math.log(1.11) - math.log(1.09)) / 2)
 
@@ -48,9 +55,9 @@ def test_nothing_of_another_epoch_or_target_is_a_promise() -> None:
     )
     records.append(replace(kept("P4", target="gpu"), replications=(again,)))
     epoch = next(each for each in epochs_of(records).all if each.name == "cpu 1")
-    layers = stack_of(["cP1", "cP2", "cP3", "cP4"], records, epoch)
+    layers = kept_changes_of(["cP1", "cP2", "cP3", "cP4"], records, epoch)
     assert [bool(layer.promises) for layer in layers] == [True, False, False, True]
-    assert together([KeptChange(commit="x")]) == {}
+    assert combined_promises([KeptChange(commit="x")]) == {}
 
 
 @pytest.mark.parametrize(("promised", "short"), [(10.0, False), (10.4, False), (12.0, True), (8.0, False)])

@@ -86,7 +86,7 @@ def profiled(side: Side, failure: str = "") -> Profiled:
 
 
 def run_of(events: Sequence[Event], *, kind: Kind = Kind.PERF, profiles: bool = True, course: TargetRoles = COURSE) -> Run:
-    return Run(kind=kind, plan=PLAN, course=course if profiles else replace(course, profiles=()), events=tuple(events))
+    return Run(kind=kind, plan=PLAN, roles=course if profiles else replace(course, profiles=()), events=tuple(events))
 
 
 def said(action: Action) -> str:
