@@ -73,7 +73,7 @@ class GitLibrary:
         """Read by one git process what most views need: protocol, findings, waiting proposals, the records kept last for a
         target or measured last.
         """
-        waiting, shown = self._index.ask(commit, queries.read_most)
+        waiting, shown = self._index.ask(commit, queries.trees_to_read_ahead)
         names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}"]
         names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
         self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
@@ -164,7 +164,7 @@ class GitLibrary:
         """Return a summary of every record, in order of id."""
         from expctl.adapters.index import rows
 
-        return self._index.ask(commit, rows.digests)
+        return self._index.ask(commit, rows.summaries)
 
     def ledger_totals(self, commit: str) -> LedgerTotals:
         """What all records come to for the ledger."""
@@ -195,9 +195,9 @@ class GitLibrary:
 
     def stock(self, commit: str) -> StatusTotals:
         """Return the aggregates over all records that `status` shows."""
-        from expctl.adapters.index.status_queries import stock
+        from expctl.adapters.index.status_queries import status_totals
 
-        return self._index.ask(commit, stock)
+        return self._index.ask(commit, status_totals)
 
     def some_proposals(self, commit: str, ids: Iterable[str]) -> tuple[Proposal, ...]:
         """Return the proposals of `ids`, in that order; an id without a readable proposal is left out."""
