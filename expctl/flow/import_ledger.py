@@ -38,7 +38,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What an import would do. `target` is "" if neither the options nor the file name one."""
+    """The planned import of `file`; `target` is "" if neither the options nor the file name one."""
 
     file: str
     target: str

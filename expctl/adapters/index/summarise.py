@@ -34,7 +34,7 @@ class Measured(NamedTuple):
 
 
 class FolderSummary(NamedTuple):
-    """What the index stores of one folder; `row` is None without a record.
+    """Index data of one experiment's folder; `row` is None without a record.
 
     `words` and `patterns` are the search keys of its rule, `hold` its conditions as JSON; `ruled`: it has a rule or a waiver.
     """

@@ -28,7 +28,7 @@ CHECK_OUT = "p"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposerTools:
-    """What proposing needs beyond Context: commands, a sweep's search, a writer of experiment.yaml and a sleep in seconds."""
+    """Dependencies of proposing beyond Context: commands, a sweep's search, a writer of experiment.yaml, a sleep in seconds."""
 
     proposers: Proposers
     search: Callable[[Sweep, Sequence[Combination]], Search]
