@@ -1,4 +1,4 @@
-"""The only place that names concrete classes. Heavy imports happen inside, so that `--help` and `status` stay quick."""
+"""Construct the concrete classes behind the ports. Imports are inside functions so that `--help` and `status` stay quick."""
 
 import contextlib
 import hashlib
@@ -35,38 +35,38 @@ if TYPE_CHECKING:
 
 
 def here() -> Place:
-    """The repository around the working directory."""
+    """Return the git repository that contains the working directory."""
     return locate(Path.cwd())
 
 
 def reader(place: Place) -> GitReader:
-    """Reads commits without GitPython."""
+    """Return a reader of commits."""
     return GitReader(place)
 
 
 def library(git: GitReader) -> "GitLibrary":
-    """Typed contents of commits."""
+    """Return the typed contents of commits."""
     from expctl.adapters.records.repository_contents import GitLibrary
 
     return GitLibrary(git, index(git))
 
 
 def index(git: GitReader) -> "RecordIndex":
-    """Every record in short."""
+    """Return the index of records, in records.sqlite of the state folder."""
     from expctl.adapters.index.record_index import RecordIndex
 
     return RecordIndex(git, git.place.state / "records.sqlite")
 
 
 def pictures(place: Place, git: GitReader) -> "Pictures":
-    """What `show --plot` draws, as of HEAD."""
+    """Return the plot data that `show --plot` draws, from HEAD and the runs under way."""
     from expctl.adapters.records.plots import Pictures
 
     return Pictures(library(git), git.head(), place.state / "journal")
 
 
 def rulebook(place: Place, git: GitReader, assumed: "Mapping[str, str] | None" = None, *, tries: bool = True) -> "RuleLookup":
-    """The do-not-repeat rules, and what their conditions are held against; where it `tries` no probe, as earlier tries said."""
+    """Return the lookup of do-not-repeat rules; `tries`: run probes instead of only using stored answers."""
     from expctl.adapters.rules.lookup import RuleLookup
 
     return RuleLookup(git, index(git), tool=_version, probe=partial(_probe, place, tries), machine=machine, assumed=assumed)
@@ -86,7 +86,7 @@ def _version(tool: str) -> str:
 
 
 def _device_compiler() -> str:
-    """What `_assemble` would compile with; empty when there is none."""
+    """Return name and version of the compiler that `_assemble` uses; "" if there is none."""
     return next((f"{tool} {version}" for tool in ("hipcc", "ziglang") if (version := _version(tool))), "")
 
 
@@ -97,7 +97,7 @@ def _assemble(source: Path, arch: str) -> str:
 
 
 def _interpret(assembly: str) -> None:
-    """Raises Refused for the first instruction that the interpreter doesn't know."""
+    """Raise Refused for the first instruction that the interpreter doesn't know."""
     from expctl.gfx11.launch import load
     from expctl.inspection.readers.assembly_text import kernel_names
 
@@ -106,34 +106,34 @@ def _interpret(assembly: str) -> None:
 
 
 def confinement() -> "Capabilities":
-    """What this kernel offers to confine a child with."""
+    """Return what this kernel offers to confine child processes."""
     from expctl.launcher.capabilities import detect_capabilities
 
     return detect_capabilities()
 
 
 def calibrations(machine: "dict[str, str]") -> "FileCalibrations":
-    """What is known of the noise of this machine."""
+    """Return the stored calibrations of this machine."""
     from expctl.adapters.machine.facts import noise_fingerprint
     from expctl.adapters.records.calibrations import FileCalibrations, state_folder
 
     return FileCalibrations(state_folder(), noise_fingerprint(machine))
 
 
-def findings_pen() -> "FindingsEditor":
-    """Writes experiments/findings.yaml."""
+def findings_editor() -> "FindingsEditor":
+    """Return the editor of experiments/findings.yaml."""
     from expctl.adapters.records.findings_file import FindingsEditor
 
     return FindingsEditor()
 
 
 def mark_of(place: Place) -> str:
-    """What our children carry, so that a later run of the same repository finds survivors."""
+    """Return the mark in the environment of child processes by which a later run finds survivors."""
     return hashlib.sha256(str(place.state).encode(errors="surrogateescape")).hexdigest()[:16]
 
 
 def running(place: Place) -> "tuple[Running, ...]":
-    """Who holds the repository, and whose run is unfinished."""
+    """Return the run that holds the repository's lock, else the interrupted runs."""
     from expctl.adapters.machine.lock_holder import read_holder
     from expctl.flow.status import Running
 
@@ -145,14 +145,14 @@ def running(place: Place) -> "tuple[Running, ...]":
 
 
 def machine() -> "dict[str, str]":
-    """Facts of this machine, as a record has them."""
+    """Return the facts of this machine that a record stores."""
     from expctl.adapters.machine.facts import machine_facts
 
     return machine_facts()
 
 
 def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
-    """Who holds the machine's lock or matches a pattern: the part of the gate that is quick."""
+    """Return processes that hold the machine's lock or match a pattern: the quick part of the gate."""
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import held
     from expctl.adapters.sensors.process_patterns import ProcessPatterns
@@ -163,7 +163,7 @@ def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
 
 
 def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
-    """The gate of this machine, with every sensor that there is."""
+    """Return the gate of this machine with all sensors."""
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import MachineGate
     from expctl.adapters.sensors.amd_smi import AmdSmi
@@ -194,7 +194,7 @@ def gate(place: Place, rule: "Gate", *, experiment: str = "") -> "MachineGate":
 
 
 def checkup(place: Place) -> "tuple[Finding, ...]":
-    """What the doctor finds. Raises Refused where there is no commit yet."""
+    """Return the doctor's findings. Raises Refused if the repository has no commit."""
     from expctl.adapters.doctor.machine import machine_findings
     from expctl.adapters.doctor.repository import StateCheckup
     from expctl.adapters.records.ledger_file import ledger_mend
@@ -227,14 +227,14 @@ def checkup(place: Place) -> "tuple[Finding, ...]":
         ledger_is=ledger_is,
         ledger_mend=ledger_mend(place.root / "ledger.md"),
     )
-    with contextlib.suppress(Refused):  # said above
+    with contextlib.suppress(Refused):  # committed_findings has reported it
         protocol = records.protocol(head)
-        found += target_findings(protocol, _equip(place, lambda _: (), machine()["machine"], protocol, "").toolchains)
+        found += target_findings(protocol, _tools_for(place, lambda _: (), machine()["machine"], protocol, "").toolchains)
     return tuple(found)
 
 
 def clear(place: Place) -> None:
-    """Clear what dead runs left. Raises Busy when one lives."""
+    """Clean up after killed runs. Raises Busy if a run is alive."""
     from expctl.flow.repository.recovery import clean_up_dead_runs
     from expctl.views.console import ConsoleProgress
 
@@ -244,7 +244,7 @@ def clear(place: Place) -> None:
 
 
 def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed | SweepFinished]":
-    """Asks the proposer of protocol.yaml."""
+    """Return a function that asks the proposer of protocol.yaml once."""
     from expctl.adapters.proposers.command import ProposerCommand
     from expctl.adapters.proposers.sweep_search import search_of
     from expctl.adapters.records.proposal_file import proposal_bytes
@@ -256,14 +256,14 @@ def asking(place: Place) -> "Callable[[Context, str], Proposed | NothingProposed
 
 
 def notifier(place: Place, argv: tuple[str, ...]) -> "Notifier":
-    """Tells `argv` about outcomes."""
+    """Return a notifier that calls `argv` with outcomes."""
     from expctl.adapters.notifier import Notifier
 
     return Notifier(argv, place.state / "notify", mark=mark_of(place))
 
 
 def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], bool] = lambda: False) -> "Context":
-    """Everything for commands that change something."""
+    """Return the dependencies of commands that change something; this process becomes a subreaper."""
     from expctl.adapters.child.contained_process import become_subreaper, end_survivors
     from expctl.adapters.codec.record_codec import profile_bytes, record_bytes, samples_bytes, ticket_bytes
     from expctl.adapters.git.workspace import GitWorkspace
@@ -277,8 +277,8 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
 
     become_subreaper()
     workspace = GitWorkspace(place)
-    walls = confinement()
-    machine = machine_facts() | {"confinement": walls.words()}
+    capabilities = confinement()
+    machine = machine_facts() | {"confinement": capabilities.words()}
     return Context(
         workspace=workspace,
         library=library(workspace),
@@ -289,7 +289,7 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
         progress=progress,
         calibrations=FileCalibrations(state_folder(), noise_fingerprint(machine)),
         machine=machine,
-        tools_for=partial(_equip, place, workspace.check_outs.protected.changed, machine["machine"]),
+        tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, machine["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,
@@ -297,14 +297,14 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
         profile_bytes=profile_bytes,
         ticket_bytes=ticket_bytes,
         render=render,
-        gaps=walls.gaps(),
+        gaps=capabilities.gaps(),
     )
 
 
-def _equip(
+def _tools_for(
     place: Place, broken: "Callable[[Path], Sequence[str]]", machine: str, protocol: "Protocol", experiment: str
 ) -> "Tools":
-    """Toolchains, steps and gate for the protocol of one baseline."""
+    """Return toolchains, steps, profiles and gate for the protocol of one baseline."""
     from expctl.adapters.steps.builder import Builder
     from expctl.adapters.steps.runner import StepRunner
     from expctl.domain.protocol.model import Toolchain

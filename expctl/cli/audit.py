@@ -28,7 +28,7 @@ def audit(
     with Interruption("expctl audit starts over") as interruption:
         context = wiring.context(wiring.here(), progress, stop_requested=interruption.requested)
         found = flow.audit(context, flow.Asked(target=target, leave_one_out=leave_one_out, bisect=bisect))
-        found = flow.record(context, wiring.findings_pen(), found) if record else found
+        found = flow.record(context, wiring.findings_editor(), found) if record else found
     if as_json:
         print_json(found)
     else:

@@ -82,7 +82,7 @@ def _open() -> "tuple[Context, FindingsEditor]":
     from expctl import wiring
     from expctl.views.console import ConsoleProgress
 
-    return wiring.context(wiring.here(), ConsoleProgress()), wiring.findings_pen()
+    return wiring.context(wiring.here(), ConsoleProgress()), wiring.findings_editor()
 
 
 def _tell(noted: "Noted", as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""Gathering what the brief says. Takes no lock and reads commits only, so it works during a run."""
+"""Compute the brief of a commit. Takes no lock and doesn't read the work tree, so it works during a run."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from expctl.ports.repository import Library
     from expctl.ports.rules import Rulebook
 
-PROPOSALS_MAX = 40  # read of a long queue: more would not fit into the brief
+PROPOSALS_MAX = 40  # proposals to read: more would not fit into the brief
 
 
 def brief_here(
     library: Library, calibrations: Calibrations, rulebook: Rulebook, *, head: str, machine: Mapping[str, str], words_max: int
 ) -> Brief:
-    """The brief of the repository at `head`. Of records, only those that show a baseline are read whole."""
+    """Return the brief at `head`, of at most `words_max` words. Only records that show a baseline are read whole."""
     protocol = library.protocol(head)
     found = in_order(library.digests(head))
-    epochs = epochs_from(each for digest in found for each in digest.measurings)
+    epochs = epochs_from(each for summary in found for each in summary.measurings)
     waiting = _in_turn(library, head, library.waiting(head))
     now = epochs_now(library, protocol, head, epochs, machine)
     known = Known(
@@ -50,14 +50,14 @@ def brief_here(
 
 
 def _in_turn(library: Library, head: str, waiting: Sequence[str]) -> tuple[str, ...]:
-    """What was not withdrawn, by priority; whether conditions hold is not looked at, their words are in the brief."""
+    """Return the proposals that were not withdrawn, by priority, whether or not their dependencies are met."""
     tickets = {name: filing.ticket for name, filing in library.filings(head, waiting).items()}
     kept = [(name, ticket) for name, ticket in tickets.items() if ticket is None or not ticket.withdrawn]
     return tuple(name for name, _ in sorted(kept, key=lambda each: -each[1].priority if each[1] else 0))
 
 
-def _baselines(library: Library, head: str, digests: Sequence[RecordSummary]) -> tuple[Baseline, ...]:
-    shown, landed = standing(digests), landings(digests)
+def _baselines(library: Library, head: str, summaries: Sequence[RecordSummary]) -> tuple[Baseline, ...]:
+    shown, landed = standing(summaries), landings(summaries)
     records = library.some_records(head, shown.values())
     return tuple(baseline_of(target, records[name], landed) for target, name in sorted(shown.items()))
 

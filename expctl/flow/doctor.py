@@ -1,4 +1,4 @@
-"""The doctor's look at what is committed: protocol, records, their samples, and the ledger that is rendered from them."""
+"""Doctor checks of what is committed: protocol, proposals, records, samples and ledger.md."""
 
 from collections.abc import Callable, Iterable, Iterator
 
@@ -25,9 +25,10 @@ def committed_findings(
     ledger_is: Callable[[Ledger], bool],
     ledger_mend: str,
 ) -> Iterator[Finding]:
-    """`history` is that of `head`; `contradicted`: experiments whose samples say otherwise, with why;
-    `record_was`: the commit that last had the record of an experiment that has none now, or nothing; `ledger_is`: does the file
-    on disk say this, and `ledger_mend` makes it so.
+    """Check the commit `head`, whose ancestors are `history`.
+
+    `contradicted` returns (experiment, why) where samples and record differ, `record_was` the last commit with an experiment's
+    record or "", `ledger_is` whether ledger.md on disk shows a ledger; `ledger_mend` is the command that writes it.
     """
     try:
         inputs = read_ledger_inputs(library, head)
@@ -55,7 +56,7 @@ def committed_findings(
 
 
 def _restore(name: str, commit: str) -> str:
-    """What brings a record back: from `commit` where one is known."""
+    """Return the command that restores a record, from `commit` unless that is ""."""
     folder = f"experiments/{name}"
     if not commit:
         return f"git log -- {folder} has the commits; git checkout COMMIT -- {folder} restores one, then commit it"
@@ -63,7 +64,7 @@ def _restore(name: str, commit: str) -> str:
 
 
 def _lost(records: Iterable[Record], history: frozenset[str]) -> Iterator[Finding]:
-    """KEEPs whose kernel is not in the history of the branch."""
+    """Yield a finding for each KEEP whose commit is not in the history of HEAD."""
     for record in records:
         kept = record.origin is Origin.MEASURED and record.verdict is Verdict.KEEP and record.kind != "analysis"
         if kept and record.candidate and record.candidate not in history:
@@ -72,7 +73,7 @@ def _lost(records: Iterable[Record], history: frozenset[str]) -> Iterator[Findin
 
 
 def target_findings(protocol: Protocol, toolchains: Toolchains) -> Iterator[Finding]:
-    """Can the targets be built here? Wrong is only that none can decide."""
+    """Check whether each target can be built here. An unavailable one is wrong only if no deciding target is available."""
     answers = {name: toolchains.availability(name, target) for name, target in protocol.targets.items()}
     for name, answer in answers.items():
         if not isinstance(answer, Unavailable):

@@ -1,4 +1,4 @@
-"""Taking in a ledger that was kept by hand: its rows become records in one commit, together with the rendered ledger."""
+"""Import a manual ledger: one commit turns its rows into records and updates ledger.md."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ SHOWN_MAX = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What the user said. `peak_tflops` and `flop` complete the protocol's roofline."""
+    """Options of the command. `peak_tflops` (TFLOP/s) and `flop` (size -> operations) complete the protocol's roofline."""
 
     target: str = ""
     peak_tflops: float = 0.0
@@ -38,7 +38,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """What an import would do. `target` is empty when nobody said it."""
+    """The planned import of `file`; `target` is "" if neither the options nor the file name one."""
 
     file: str
     target: str
@@ -52,14 +52,14 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
-    """What an import did. `commit` is empty when every row was there already."""
+    """A finished import; `commit` is "" if every row was imported before."""
 
     plan: Plan
     commit: str
 
 
 def plan_import(library: Library, head: str, document: Document, options: Options) -> Plan:
-    """Pure but for reading the commit `head`."""
+    """Plan an import into the commit `head`. Changes nothing; an import that can't be made is reported by `check`."""
     protocol, records = library.protocol(head), library.records(head)
     taken = set(library.experiments(head))
     target = options.target or stated_target(document)
@@ -91,7 +91,7 @@ def plan_import(library: Library, head: str, document: Document, options: Option
 
 
 def import_ledger(context: Context, document: Document, options: Options) -> Imported:
-    """Publish the records of `document` in one commit. Raises Refused, with nothing changed, for a row that can't be had."""
+    """Publish the records of `document` in one commit. Raises Refused, with nothing changed, if a row can't be imported."""
     workspace = context.workspace
     with context.locks.repository(experiment=f"import of {document.name}"):
         clean_up_dead_runs(context)
@@ -122,7 +122,7 @@ def import_ledger(context: Context, document: Document, options: Options) -> Imp
 
 
 def check_dry(plan: Plan, options: Options) -> None:
-    """As `check`, for an import that isn't made: raises the same refusal, in other words."""
+    """Raise what `check` raises, with a message for `--dry-run`."""
     try:
         check(plan, options)
     except Refused as refusal:
@@ -131,7 +131,7 @@ def check_dry(plan: Plan, options: Options) -> None:
 
 
 def check(plan: Plan, options: Options) -> None:
-    """Raises Refused for an import that would leave something out or overwrite something."""
+    """Raise Refused for an import that would omit a row or overwrite a record, Misused if the target is unknown."""
     reading = plan.reading
     if not reading.rows and not reading.waiting and not reading.unread:
         raise Refused(

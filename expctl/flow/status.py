@@ -1,4 +1,4 @@
-"""What stands, what runs, what waits, what blocks. Takes no lock and reads commits only, so it works during a run."""
+"""Read what `expctl status` prints. Takes no lock and doesn't read the work tree, so it works during a run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Running(Struct, frozen=True, kw_only=True):
-    """The experiment under way, by whom, at which step; `alive` is False when its runner died and `run` would resume it."""
+    """The experiment that runs, its step and process; `alive` is False if the process died and `run` would resume it."""
 
     experiment: str
     step: str
@@ -29,7 +29,7 @@ class Running(Struct, frozen=True, kw_only=True):
 
 
 class Waiting(Struct, frozen=True, kw_only=True):
-    """One queued experiment, in the order in which it runs; `why` it doesn't run now, where there is a reason."""
+    """One queued experiment; `why` says why it can't run now, or is ""."""
 
     id: str
     title: str
@@ -40,7 +40,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
 
 
 class Verdicts(Struct, frozen=True, kw_only=True):
-    """One line of the last verdicts."""
+    """One of the newest verdicts with its first reason."""
 
     id: str
     verdict: str
@@ -50,10 +50,9 @@ class Verdicts(Struct, frozen=True, kw_only=True):
 
 
 class EpochNow(Struct, frozen=True, kw_only=True):
-    """The epoch that a run on `target` would join: its number, the experiment that opened it, and when.
+    """The epoch that the next run on `target` joins: its number, its first experiment `since` and that one's date.
 
-    `begins` says what is different from the last one where the next run would open a new one; `since` is empty then. The
-    compiler is not looked at: that would take longer than all the rest.
+    If the next run opens a new epoch, `since` is "" and `begins` lists what changed. The compiler isn't checked, to save time.
     """
 
     target: str
@@ -88,20 +87,22 @@ def read_status(
     machine: Mapping[str, str],
     foreign: Callable[[tuple[str, ...]], tuple[Foreign, ...]],
 ) -> Status:
-    """Read the state of the repository at `head`. Of records, those that are shown are read whole."""
-    protocol, stock = library.protocol(head), library.stock(head)
-    records = library.some_records(head, {*stock.standing.values(), *stock.newest})
+    """Read the state of the repository at `head`; `foreign` returns the processes that match the gate's patterns."""
+    protocol, totals = library.protocol(head), library.stock(head)
+    records = library.some_records(head, {*totals.standing.values(), *totals.newest})
     return Status(
         name=protocol.name,
         branch=branch,
         head=head,
-        epochs=epochs_now(library, protocol, head, stock.epochs, machine),
-        baselines=tuple(baseline_of(target, records[name], stock.landings) for target, name in sorted(stock.standing.items())),
-        imported=stock.given,
+        epochs=epochs_now(library, protocol, head, totals.epochs, machine),
+        baselines=tuple(
+            baseline_of(target, records[name], totals.landings) for target, name in sorted(totals.standing.items())
+        ),
+        imported=totals.given,
         running=running,
         queue=tuple(_waiting(each) for each in read_queue(library, head).entries() if each.state is not State.WITHDRAWN),
-        last=tuple(_line(records[name]) for name in stock.newest),
-        unmeasured_at_home=tuple(f"{name}: {flag}" for name, flag in stock.debts),
+        last=tuple(_line(records[name]) for name in totals.newest),
+        unmeasured_at_home=tuple(f"{name}: {flag}" for name, flag in totals.debts),
         blocking=foreign(protocol.gate.patterns),
     )
 
@@ -109,7 +110,7 @@ def read_status(
 def epochs_now(
     library: Library, protocol: Protocol, head: str, epochs: Epochs, machine: Mapping[str, str]
 ) -> tuple[EpochNow, ...]:
-    """The epoch of every target that decides and was measured before."""
+    """Return the epoch of every deciding target that was measured before."""
     found = []
     for name in [each for each in protocol.decides if each in epochs.last]:
         ground = library.comparability(head, protocol, name, machine)

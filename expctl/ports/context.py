@@ -1,4 +1,4 @@
-"""Everything that a flow needs of the outside, in one place. Tests build one from fakes."""
+"""Dependencies of the flow, passed in one value. Tests build it from fakes."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -15,7 +15,7 @@ from expctl.ports.rules import Rulebook
 
 
 class Tools(Struct, frozen=True, kw_only=True):
-    """What depends on the protocol of the baseline: toolchains, steps, profiles and gate of one run."""
+    """Ports that depend on the protocol of one run's baseline."""
 
     toolchains: Toolchains
     steps: Steps
@@ -24,9 +24,7 @@ class Tools(Struct, frozen=True, kw_only=True):
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """The ports, and three functions that turn values into bytes. `gaps` are what children can do here although they should
-    not, in sentences.
-    """
+    """All ports, and functions that encode values. `gaps` lists in sentences how child processes aren't confined here."""
 
     workspace: Workspace
     library: Library

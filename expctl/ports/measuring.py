@@ -1,4 +1,4 @@
-"""Ports of building and measuring: toolchains, steps, profiles, the gate, calibrations, clock and progress."""
+"""Ports for building and measuring: toolchains, steps, profiles, the gate, calibrations, clock and progress."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Toolchains(Port):
-    """Builds of every kind."""
+    """Builds the targets of a protocol and finds the builds in the cache."""
 
     def availability(self, name: str, target: Target) -> Available | Unavailable: ...
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed: ...
@@ -31,7 +31,7 @@ class Toolchains(Port):
 
 
 class Steps(Port):
-    """The harness scripts, run as contained children in a worktree of the baseline."""
+    """Runs the harness scripts as confined child processes in a worktree of the baseline."""
 
     def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed: ...
     def measure(
@@ -44,7 +44,7 @@ class Steps(Port):
 
 
 class Profiles(Port):
-    """What profilers write in the profile step, side by side until the candidate's is read."""
+    """Folders of profiler output for both sides, kept until the candidate's has been read."""
 
     def fresh(self, target: str, side: Side) -> Path: ...
     def unreadable(self, target: str, side: Side, number: int) -> str: ...
@@ -55,7 +55,7 @@ class Profiles(Port):
 
 
 class Gate(Port):
-    """A quiet machine: its lock, shared for work and exclusive for measuring, and a look for foreign work."""
+    """The machine's lock (shared for work, exclusive for measuring) and the search for foreign work."""
 
     def wait_until_quiet(self, target: Target) -> float: ...
     def working(self) -> AbstractContextManager[None]: ...
@@ -63,20 +63,20 @@ class Gate(Port):
 
 
 class Uncalibrated(Struct, frozen=True, kw_only=True):
-    """There is no calibration to use; `reason` says why when there is a file."""
+    """No calibration can be used; `reason` says why a stored one can't, or is "" if there is none."""
 
     reason: str = ""
 
 
 class Calibrations(Port):
-    """The noise of this machine, by target and benchmark; kept outside every repository."""
+    """Stores the noise of this machine by target and benchmark, outside the repository."""
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated: ...
     def write(self, benchmark: Benchmark, calibration: Calibration) -> Path: ...
 
 
 class Progress(Port):
-    """Where a person sees what is going on."""
+    """Shows the user what a command is doing."""
 
     def title(self, experiment: str, title: str, *, base: str, target: str, protocol: str) -> None: ...
     def working(self, name: str, text: str) -> None: ...
@@ -85,14 +85,14 @@ class Progress(Port):
 
 
 class Clock(Port):
-    """Time of day for records, monotonic time for durations."""
+    """Gives ISO dates for records and monotonic seconds for durations."""
 
     def date(self) -> str: ...
     def monotonic_s(self) -> float: ...
 
 
 class Recipe(Port):
-    """One toolchain: is it here, which commands build, and what is to be said of the result."""
+    """One toolchain: its availability, its build commands, and the code hash and facts of an artifact."""
 
     def availability(self, build: BuildSpec) -> Available | Unavailable: ...
     def commands(self, build: BuildSpec, *, out: Path) -> tuple[tuple[str, ...], ...]: ...

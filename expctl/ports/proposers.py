@@ -1,4 +1,4 @@
-"""Ports of what proposes experiments."""
+"""Ports for proposing experiments."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 
 class Proposers(Port):
-    """Commands that propose, and what they are told of their last proposals."""
+    """Calls proposer commands; `tell` stores the refusal of the last proposal (None: it was queued) for the next call."""
 
     def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None: ...
     def tell(self, refusal: Refusal | None) -> None: ...
 
 
 class Search(Port):
-    """The order in which a sweep tries combinations. `tell` gives the score of the one asked last; None: it has none."""
+    """Chooses the order in which a sweep tries combinations; `tell` gives the score of the last one, None if it failed."""
 
     def ask(self) -> Combination | None: ...
     def tell(self, score: float | None) -> None: ...

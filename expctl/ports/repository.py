@@ -1,4 +1,4 @@
-"""What the flow needs of the world. Adapters say how; tests pass fakes."""
+"""Ports for the git repository, its lock, journal and contents."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from expctl.domain.run.step_result import Failed
 
 
 class Workspace(Port):
-    """The git repository. Every change is by plumbing, published by compare-and-swap."""
+    """The git repository. Branches move by compare-and-swap only."""
 
     root: Path
     state: Path
@@ -67,19 +67,19 @@ class Workspace(Port):
 
 
 class Locks(Port):
-    """The lock of the repository, held for a whole run."""
+    """The repository's lock, which a command holds from beginning to end."""
 
     def repository(self, *, experiment: str) -> AbstractContextManager[Holder]: ...
 
 
 class Holder(Port):
-    """The held lock; it shows others what the holder is doing."""
+    """The held lock; `show` lets other processes see the current step."""
 
     def show(self, step: str) -> None: ...
 
 
 class Journal(Port):
-    """Events of unfinished runs, append-only and fsynced."""
+    """Stores the events of unfinished runs durably, in order."""
 
     def read(self, experiment: str) -> tuple[Event, ...]: ...
     def append(self, experiment: str, event: Event) -> None: ...
@@ -88,7 +88,7 @@ class Journal(Port):
 
 
 class Library(Port):
-    """Protocol, proposals, findings and records as they stand in a commit."""
+    """Reads protocol, proposals, findings and records of a commit."""
 
     def protocol(self, commit: str) -> Protocol: ...
     def identity(self, commit: str, paths: Sequence[str]) -> str: ...
@@ -114,7 +114,7 @@ class Library(Port):
 
 
 class FindingsEditor(Port):
-    """Writes findings.yaml without touching what it doesn't change."""
+    """Edits the text of findings.yaml and keeps everything else in it unchanged."""
 
     def added(self, text: bytes, finding: Finding) -> bytes: ...
     def marked(self, text: bytes, finding: Finding) -> bytes: ...

@@ -1,8 +1,7 @@
-"""Strict decoding of plain data into msgspec structs and dataclasses, and back.
+"""Decode plain data strictly into msgspec structs and dataclasses, and encode them.
 
-Nothing is coerced: a wrong type, an unknown key or a missing one is a problem, and all problems of a file are collected
-before any is reported. Leaves that come from YAML arrive as `Scalar`, with the text as it was typed, so the wanted
-type decides what it means: `no` is a string where a string is wanted and no integer anywhere.
+A wrong type, an unknown key and a missing one are problems; all problems of a file are collected before any is reported.
+YAML leaves are `Scalar`, the text as it was typed, so that the wanted type decides its meaning: `no` is never false.
 """
 
 import functools
@@ -21,7 +20,7 @@ DECIMAL = re.compile(r"[-+]?(0|[1-9][0-9]*)(\.[0-9]+)?", re.ASCII)
 
 
 class Field(typing.NamedTuple):
-    """A field of a struct or dataclass. Unless it is `required`, `default` returns what it holds where it is left out."""
+    """A field of a struct or dataclass; `default` returns its default value, and must not be used if it is `required`."""
 
     name: str
     required: bool
@@ -29,7 +28,7 @@ class Field(typing.NamedTuple):
 
 
 class Scalar(Struct, frozen=True):
-    """A YAML leaf as typed, with its line. `plain` is False when it was quoted."""
+    """A YAML leaf as typed, with its line (from 1); `plain` is False if it was quoted."""
 
     text: str
     line: int
@@ -37,19 +36,19 @@ class Scalar(Struct, frozen=True):
 
 
 class Problems:
-    """Collects every problem of one file."""
+    """Collects the problems of one file."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
 
     def add(self, path: str, expected: str, raw: object) -> None:
-        """Note that `path` holds `raw` where `expected` should be."""
+        """Add the problem that `path` holds `raw` instead of `expected`."""
         line = f" (line {raw.line})" if isinstance(raw, Scalar) else ""
         self.found.append(f"{path or 'the file'}{line}: expected {expected}, found {_show(raw)}")
 
 
 def decode(raw: object, wanted: Any, problems: Problems, path: str = "") -> Any:
-    """Return `raw` as a value of type `wanted`; on a problem, note it and return None."""
+    """Return `raw` as a value of type `wanted`; on a problem, add it to `problems` and return None."""
     origin = typing.get_origin(wanted)
     arguments = typing.get_args(wanted)
     if origin in (typing.Union, types.UnionType):
@@ -68,7 +67,7 @@ def decode(raw: object, wanted: Any, problems: Problems, path: str = "") -> Any:
 
 
 def encode(value: object) -> Any:
-    """Return `value` as plain data. Fields that hold their default are left out, so old files stay short."""
+    """Return `value` as plain data, without fields that hold their default."""
     kind: Any = type(value)
     if _has_fields(kind):
         return {
@@ -91,7 +90,7 @@ def _has_fields(wanted: Any) -> bool:
 
 @functools.cache
 def _fields(wanted: Any) -> tuple[Field, ...]:
-    """Return the fields of a struct or dataclass in their order. No annotation is resolved: some can't be."""
+    """Return the fields of a struct or dataclass in order, without resolving annotations: some can't be."""
     if issubclass(wanted, Struct):
         names, defaults = wanted.__struct_fields__, wanted.__struct_defaults__
         defaults = (msgspec.NODEFAULT,) * (len(names) - len(defaults)) + defaults
@@ -117,7 +116,6 @@ def _constant(value: Any) -> Callable[[], Any]:
 
 @functools.cache
 def _hints(wanted: Any) -> dict[str, Any]:
-    """Return the resolved annotations of a class."""
     return typing.get_type_hints(wanted)
 
 

@@ -1,4 +1,4 @@
-"""record.json, samples.jsonl, profile.json and queued.json: typed on this side, canonical bytes on the other."""
+"""Encode record.json, samples.jsonl, profile.json and queued.json as canonical bytes, and decode them."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ T = TypeVar("T")
 
 
 def record_bytes(record: Record) -> bytes:
-    """The one way to write a record: keys in the order of the dataclass, one space of indent, a final newline."""
+    """Return the bytes of record.json: keys in the order of the class, one space of indent, a final newline."""
     return _indented(encode(record))
 
 
 def record_of(text: bytes, *, where: str) -> Record:
-    """Read a record. Raises Refused when it is not one."""
+    """Parse record.json. Raises Refused with every problem; `where` names the file."""
     return typed_json(text, Record, where=where)
 
 
 def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:
-    """The record `text` with some of its keys written anew, in their places; in its n-th replication when that is given."""
+    """Return record.json with the keys of `parts` replaced in place, in the record (0) or its n-th `replication` (from 1)."""
     plain = json.loads(text)
     entry = plain["replications"][replication - 1] if replication else plain
     for key, value in parts.items():
@@ -43,12 +43,12 @@ def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0
 
 
 def samples_bytes(samples: Iterable[Sample]) -> bytes:
-    """One line per launch and size, times as integer nanoseconds."""
+    """Return the bytes of samples.jsonl: one line per launch and size, times as integer nanoseconds."""
     return "".join(json.dumps(encode(sample), separators=(",", ":")) + "\n" for sample in samples).encode()
 
 
 def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
-    """Read samples.jsonl. Raises Refused naming the first line that is not a sample."""
+    """Parse samples.jsonl. Raises Refused naming the first line that is not a sample."""
     from expctl.domain.verdict.samples import Sample
 
     return tuple(
@@ -57,31 +57,31 @@ def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
 
 
 def profile_bytes(profile: Mapping[str, Sequence[Fact]]) -> bytes:
-    """Facts by side."""
+    """Return the bytes of profile.json, from facts by side."""
     return _indented(encode(dict(profile)))
 
 
 def profile_of(text: bytes, *, where: str) -> Mapping[str, tuple[Fact, ...]]:
-    """Read profile.json. Raises Refused when it is not one."""
+    """Parse profile.json. Raises Refused with every problem."""
     wanted: Any = Mapping[str, tuple[Fact, ...]]
     facts: Mapping[str, tuple[Fact, ...]] = typed_json(text, wanted, where=where)
     return facts
 
 
 def ticket_bytes(ticket: Ticket) -> bytes:
-    """queued.json."""
+    """Return the bytes of queued.json."""
     return _indented(encode(ticket))
 
 
 def typed_json(text: bytes, wanted: type[T], *, where: str) -> T:
-    """Decode JSON that expctl wrote strictly into `wanted`. Raises Refused with every problem.
+    """Decode JSON that expctl wrote into `wanted`. Raises Refused with every problem.
 
-    No value is coerced but a whole number to a float. Classes that are read here forbid unknown fields.
+    The only conversion is of whole numbers to floats. `wanted` must forbid unknown fields.
     """
     try:
         plain = _plain(text)
         return msgspec.convert(plain, wanted)
-    except msgspec.ValidationError as error:  # the first problem: `decode` finds them all
+    except msgspec.ValidationError as error:  # holds only the first problem; `decode` finds all
         problems = Problems()
         with suppress(OverflowError):
             decode(plain, wanted, problems)
@@ -102,10 +102,10 @@ def _damaged(where: str, problems: list[str]) -> Refused:
 
 
 def _plain(text: bytes) -> Any:
-    """Return JSON as plain data. Raises ValueError with the place when it is not JSON, or repeats a key.
+    """Parse JSON. Raises ValueError with the place if it is no JSON or repeats a key.
 
-    msgspec keeps the last of two equal keys. What it encodes to the same text again repeats none; a document that is
-    damaged or written in another way (`1e-05` for `1e-5`) is left to the slower parser, which says what is wrong.
+    msgspec silently keeps the last of two equal keys, so its result is used only if it encodes to the same text again. Other
+    documents (damaged, or with `1e-05` for `1e-5`) go to the slower parser, which reports errors.
     """
     with suppress(msgspec.DecodeError, ValueError, OverflowError, RecursionError):
         plain = msgspec.json.decode(text)

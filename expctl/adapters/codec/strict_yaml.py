@@ -1,4 +1,4 @@
-"""YAML without surprises: one document of mappings, lists and plain text. No tags, anchors, aliases or duplicate keys."""
+"""Parse a strict subset of YAML: one document of mappings, lists and text; no tags, anchors, aliases or duplicate keys."""
 
 import re
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -47,7 +47,7 @@ def _plain(text: bytes, where: str) -> Any:
 
 
 def _check_event(event: Any, documents: int, depth: int, where: str) -> None:
-    """Refuse what plain data doesn't need, before it is composed (an alias could be a bomb)."""
+    """Raise Refused for tags, anchors, aliases, depth and further documents before they are expanded in memory."""
     import yaml
 
     line = event.start_mark.line + 1
@@ -80,7 +80,7 @@ def _convert(node: "Node", where: str) -> Any:
 
 
 def _text(text: str, line: int, where: str) -> str:
-    """An escape can make what no argv, file or commit holds: NUL, half of a pair."""
+    """Return `text`. Raises Refused if an escape put NUL or a lone surrogate into it, which argv and files can't hold."""
     if NO_TEXT.search(text):
         raise _refusal(where, [f"line {line}: expected text, found a NUL or half of a surrogate pair"])
     return text

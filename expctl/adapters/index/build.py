@@ -1,4 +1,4 @@
-"""Making the index of records, and bringing it from one tree of `experiments/` to another."""
+"""Build the index of records, or update it from one tree of `experiments/` to another."""
 
 from __future__ import annotations
 
@@ -6,58 +6,58 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from expctl.adapters.index.epochs import earliest, fold_epochs
-from expctl.adapters.index.parallel import in_parts
+from expctl.adapters.index.epochs import first_date, fold_epochs
+from expctl.adapters.index.parallel import parallel_map
 from expctl.adapters.index.rows import GROUND
 from expctl.adapters.index.schema import COLUMNS, INDICES, TABLES
-from expctl.adapters.index.stamp import made_of
-from expctl.adapters.index.summarise import Folder, Reduced, Reduction
+from expctl.adapters.index.stamp import stamp_of
+from expctl.adapters.index.summarise import Folder, FolderSummary, Summariser
 from expctl.domain.experiment.proposal import ID_PATTERN, id_order
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
 
-Made = tuple[str, str]
-"""What an index belongs to: the code that made it, and a tree of `experiments/`."""
+Stamp = tuple[str, str]
+"""(stamp of the code that built the index, hash of the tree of `experiments/` whose records are live)."""
 
-Keyed = Sequence[tuple[int, Reduced]]
+Keyed = Sequence[tuple[int, FolderSummary]]
 
 LIVE_AGAIN = "update measurings set live = (select live from records where records.key = measurings.key) where name = ?"
-STALE_LEAST = 2000  # rows of other commits that are kept in any case
+STALE_LEAST = 2000  # up to this many rows of other commits are always kept
 
 
-def bring(index: sqlite3.Connection, git: GitReader, was: Made | None, now: Made) -> None:
-    """Bring an index that belongs to `was` (None: it is empty) to `now`, unless somebody else has changed it meanwhile.
+def update(index: sqlite3.Connection, git: GitReader, was: Stamp | None, now: Stamp) -> None:
+    """Update an index from stamp `was` (None: empty) to `now`; leave it alone if another process has changed it meanwhile.
 
-    Nothing is locked while records are read. Raises Refused on a record that is damaged.
+    The file is not locked while records are read. Raises Refused on a damaged record.
     """
-    anew = was is None or was[0] != now[0]
+    rebuild = was is None or was[0] != now[0]
     if was is None:
-        index.execute("pragma page_size = 16384")  # most questions pass over many rows
-    if anew:
-        index.execute("pragma cache_size = -65536")  # KiB: the whole of it, lest it is written and read again meanwhile
+        index.execute("pragma page_size = 16384")  # most queries scan many rows
+    if rebuild:
+        index.execute("pragma cache_size = -65536")  # KiB: holds the whole index, so that no page is written twice
         index.execute("pragma temp_store = memory")
-    changed = _differences(index, git, "" if was is None or anew else was[1], now[1], anew=anew)
-    # In the order of ids, so that rows lie in it and are soon sorted when they are read.
+    changed = _differences(index, git, "" if was is None or rebuild else was[1], now[1], rebuild=rebuild)
+    # Rows are inserted in id order, so that sorting them when they are read is fast.
     live = sorted(((name, folder) for name, folder in changed.items() if folder), key=lambda each: id_order(each[0]))
-    known = set() if anew else _known(index, live)
-    reduced = in_parts(Reduction(reader=git).of, [each for each in live if each not in known])
+    known = set() if rebuild else _known(index, live)
+    summarised = parallel_map(Summariser(reader=git).summarise, [each for each in live if each not in known])
     index.execute("begin immediate")
     try:
-        if made_of(index) != was:
+        if stamp_of(index) != was:
             return
-        if anew:
+        if rebuild:
             _create(index)
-            _insert(index, reduced)
+            _insert(index, summarised)
             _execute(index, INDICES)
             fold_epochs(index, since="")
         else:
-            before = earliest(index, changed)
+            before = first_date(index, changed)
             index.executemany("update records set live = 0 where name = ? and live", [(name,) for name in changed])
             index.executemany("update records set live = 1 where name = ? and tree = ?", known)
-            _insert(index, reduced)
+            _insert(index, summarised)
             index.executemany(LIVE_AGAIN, [(name,) for name in changed])
-            fold_epochs(index, since=min(before, earliest(index, changed)))
+            fold_epochs(index, since=min(before, first_date(index, changed)))
         index.execute("delete from made")
         index.execute("insert into made values (?, ?)", now)
         _forget_stale(index)
@@ -67,12 +67,12 @@ def bring(index: sqlite3.Connection, git: GitReader, was: Made | None, now: Made
             index.execute("rollback")
 
 
-def _differences(index: sqlite3.Connection, git: GitReader, old: str, tree: str, *, anew: bool) -> Mapping[str, str]:
-    """Experiment -> tree of its folder, of all that aren't live as they are in `tree`; empty where there is none any more."""
+def _differences(index: sqlite3.Connection, git: GitReader, old: str, tree: str, *, rebuild: bool) -> Mapping[str, str]:
+    """Return experiment -> hash of its folder in `tree` ("" if it is gone), for experiments whose live row differs."""
     changed = git.changed_folders(old, tree) if old and tree else None
     if changed is None:
         found = git.folders_of(tree) if tree else {}
-        before = {} if anew else dict(index.execute("select name, tree from records where live").fetchall())
+        before = {} if rebuild else dict(index.execute("select name, tree from records where live").fetchall())
         names = found.keys() | before.keys()
         changed = {name: found.get(name, "") for name in names if found.get(name) != before.get(name)}
     return {name: folder for name, folder in changed.items() if ID_PATTERN.fullmatch(name)}
@@ -94,10 +94,9 @@ def _execute(index: sqlite3.Connection, statements: str) -> None:
         index.execute(statement)
 
 
-def _insert(index: sqlite3.Connection, reduced: Iterable[Reduced]) -> None:
-    """As live ones."""
+def _insert(index: sqlite3.Connection, summarised: Iterable[FolderSummary]) -> None:
     last = index.execute("select coalesce(max(key), 0) from records").fetchone()[0]
-    keyed = list(enumerate(reduced, start=last + 1))
+    keyed = list(enumerate(summarised, start=last + 1))
     numbers = _ground_numbers(index, keyed)
     index.executemany(_into("records", 6 + len(COLUMNS)), _rows(keyed, numbers))
     index.executemany(_into("measurings", 10), _measurings(keyed, numbers))
@@ -111,7 +110,7 @@ def _into(table: str, columns: int) -> str:
 
 
 def _ground_numbers(index: sqlite3.Connection, keyed: Keyed) -> Mapping[str, int]:
-    """Text of a ground -> its number, which it gets with the first record that has it."""
+    """Return text of a ground -> its number; grounds that the index lacks are inserted with the next free numbers."""
     numbers: dict[str, int] = dict(index.execute("select text, number from grounds").fetchall())
     known = len(numbers)
     for _, each in keyed:
@@ -138,7 +137,7 @@ def _measurings(keyed: Keyed, numbers: Mapping[str, int]) -> Iterator[tuple[obje
 
 
 def _forget_stale(index: sqlite3.Connection) -> None:
-    """Rows of other commits save reading when a branch comes back, up to a limit."""
+    """Delete the rows of other commits once they outnumber the live ones; until then they make switching branches fast."""
     live, stale = index.execute("select coalesce(sum(live), 0), coalesce(sum(not live), 0) from records").fetchone()
     if stale <= max(STALE_LEAST, live):
         return

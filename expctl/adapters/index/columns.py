@@ -1,4 +1,4 @@
-"""Lists and grounds, which stand in one column of the index as JSON."""
+"""Convert lists and grounds (comparability of a measurement) to and from the JSON in one column of the index."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import msgspec
 if TYPE_CHECKING:
     from expctl.domain.history.comparability import Comparability
 
-HALVES = re.compile("[\ud800-\udfff]")  # of letters: JSON can say them, SQLite can't store them, no view shows them
+SURROGATES = re.compile("[\ud800-\udfff]")  # valid in JSON, but SQLite can't store them and no view shows them
 
 
 def grounds_of(index: sqlite3.Connection) -> dict[int, Comparability]:
-    """Number -> ground."""
+    """Return number -> ground for all grounds in the index."""
     return {number: ground_of_text(text) for number, text in index.execute("select number, text from grounds")}
 
 
 @functools.lru_cache(maxsize=4096)
 def ground_of_text(text: str) -> Comparability:
-    """The ground that a text of `ground_text` stands for."""
+    """Parse a ground from the JSON that `ground_text` writes."""
     from expctl.domain.history.comparability import Comparability
 
     protocol, parts = msgspec.json.decode(text)
@@ -31,17 +31,17 @@ def ground_of_text(text: str) -> Comparability:
 
 
 def ground_text(ground: Comparability) -> str:
-    """The same for equal grounds."""
-    return list_text((ground.protocol, tuple(sorted(ground.parts.items()))))
+    """Return a ground as JSON with sorted keys, so that equal grounds give equal text."""
+    return json_text((ground.protocol, tuple(sorted(ground.parts.items()))))
 
 
-@functools.lru_cache(maxsize=4096)  # most records say the same things
-def listed(text: str) -> Any:
-    """The tuple that a column holds as JSON."""
+@functools.lru_cache(maxsize=4096)  # most records hold equal lists
+def json_tuple(text: str) -> Any:
+    """Parse a column's JSON list of strings and lists into a tuple; "" gives the empty tuple."""
     return msgspec.json.decode(text, type=tuple[str | tuple[Any, ...], ...]) if text else ()
 
 
 @functools.lru_cache(maxsize=4096)
-def list_text(items: tuple[Any, ...]) -> str:
-    """What `listed` reads; empty of an empty tuple."""
-    return HALVES.sub("", json.dumps(items, ensure_ascii=False)) if items else ""
+def json_text(items: tuple[Any, ...]) -> str:
+    """Return `items` as the JSON that `json_tuple` parses, without lone surrogates; "" for the empty tuple."""
+    return SURROGATES.sub("", json.dumps(items, ensure_ascii=False)) if items else ""

@@ -1,4 +1,4 @@
-"""Epochs as the index has them: folded whenever it is brought to another tree, and their numbers with the records."""
+"""Store epochs in the index and read them. They are recomputed when the index is updated; records hold their epoch's number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from expctl.domain.history.comparability import Comparability
 from expctl.domain.history.epochs import Epoch, Epochs, Measuring, epochs_from
 
 EARLIEST = "select min(date) from measurings indexed by measured where live and name = ?"
-# Of measurements of a target that follow one another on one ground, the first is a turn, and does for all of them.
+# A turn is a measurement whose ground differs from the one before on its target; earlier epochs follow from turns alone.
 TURNS = """
 select name, target, date, base, ground, again from measurings where live and turn and date < ?
 order by date, number, name, again
@@ -25,29 +25,27 @@ TURNED = "update measurings set turn = ? where rowid = ?"
 NUMBERED = "update records indexed by folders set epoch = ? where name = ? and live and epoch is not ?"
 
 
-def epochs_known(index: sqlite3.Connection) -> Epochs:
-    """All epochs, and the last of each target. Of which epoch a record is, its row says."""
+def read_epochs(index: sqlite3.Connection) -> Epochs:
+    """Read all epochs and the last of each target. The mapping `of` stays empty: a record's row holds its epoch's number."""
     rows = index.execute("select last, text from epochs order by number").fetchall()
     found = [(last, msgspec.json.decode(text, type=Epoch)) for last, text in rows]
     return Epochs(all=tuple([each for _, each in found]), last={each.target: each for last, each in found if last})
 
 
 def epoch_of(index: sqlite3.Connection, name: str) -> Epoch | None:
-    """The epoch in which an experiment was measured; None where nobody knows."""
+    """Return the epoch in which the experiment `name` was measured; None if it has none."""
     key = index.execute("select target, epoch from live where name = ?", (name,)).fetchone()
-    return next((each for each in epochs_known(index).all if (each.target, each.number) == key), None)
+    return next((each for each in read_epochs(index).all if (each.target, each.number) == key), None)
 
 
-def earliest(index: sqlite3.Connection, names: Iterable[str]) -> str:
-    """The first date on which one of these was measured; after all dates when none was."""
+def first_date(index: sqlite3.Connection, names: Iterable[str]) -> str:
+    """Return the earliest date on which one of `names` was measured; `~`, which sorts after all dates, if none was."""
     found = (index.execute(EARLIEST, (name,)).fetchone()[0] for name in names)
     return min((date for date in found if date is not None), default="~")
 
 
 def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
-    """Anew, after something has changed among the measurements of `since` or later: the number of an epoch depends on what
-    was measured before, so that records from before keep theirs.
-    """
+    """Recompute all epochs after a change among measurements dated `since` or later; older records keep their numbers."""
     grounds = grounds_of(index)
     before = _measurings(index.execute(TURNS, (since,)), grounds)
     rows = index.execute(SINCE, (since,)).fetchall()
@@ -67,7 +65,7 @@ def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
 def _mark_turns(
     index: sqlite3.Connection, before: Iterable[Measuring], later: Iterable[tuple[Measuring, tuple[int, int]]]
 ) -> None:
-    """`later` with the row of each, and whether it is known for a turn."""
+    """Correct the `turn` column; `later` pairs each measurement with its rowid and the value of `turn` that is stored."""
     grounds = {each.target: each.conditions for each in before}
     wrong = []
     for each, (row, known) in later:

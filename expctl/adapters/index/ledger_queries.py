@@ -1,4 +1,4 @@
-"""What the ledger asks of the index of records: rows and sums over all of them."""
+"""Query the index of records for the ledger: table rows and totals over all records."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from expctl.adapters.index.columns import grounds_of, listed
+from expctl.adapters.index.columns import grounds_of, json_tuple
 from expctl.adapters.index.rows import VERDICTS, measurings_of
-from expctl.adapters.index.status_queries import stock
+from expctl.adapters.index.status_queries import status_totals
 from expctl.domain.experiment.predictions import Accuracy, optimism
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.epochs import Epoch, Epochs
@@ -47,12 +47,12 @@ from live where verdict is not null order by number, name
 LANDED = """
 select name, title, target, date, base, again, ground, gains from live where lands order by date, number, name
 """
-TOLD = "select told from live where told is not null order by number desc, name desc limit ?"
+PREDICTED = "select told from live where told is not null order by number desc, name desc limit ?"
 
 
 def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
-    """What all records come to for the ledger. Of epochs, it is known of which the records are that show a baseline."""
-    found = stock(index)
+    """Return the totals of the ledger. Their `epochs.of` holds only the records that show a baseline."""
+    found = status_totals(index)
     return LedgerTotals(
         epochs=replace(found.epochs, of=_epochs_of(index, found.epochs, found.standing.values())),
         standing=found.standing,
@@ -75,7 +75,7 @@ def ledger_totals(index: sqlite3.Connection) -> LedgerTotals:
         undecided=_names(index, UNDECIDED),
         debts=tuple([Debt(id=name, flag=flag) for name, flag in found.debts]),
         accuracy=_accuracy(index),
-        predictions=tuple([told for (told,) in index.execute(TOLD, (PREDICTIONS,))]),
+        predictions=tuple([told for (told,) in index.execute(PREDICTED, (PREDICTIONS,))]),
         numbers=tuple([number for (number,) in index.execute(NUMBERS)]),
     )
 
@@ -101,7 +101,9 @@ def _landed(index: sqlite3.Connection) -> tuple[Landed, ...]:
     grounds = grounds_of(index)
     return tuple(
         [
-            Landed(name, title, target, measurings_of((name, target, date, base, again), grounds.get(ground)), listed(gains))
+            Landed(
+                name, title, target, measurings_of((name, target, date, base, again), grounds.get(ground)), json_tuple(gains)
+            )
             for name, title, target, date, base, again, ground, gains in index.execute(LANDED).fetchall()
         ]
     )
@@ -118,7 +120,7 @@ def _names(index: sqlite3.Connection, question: str) -> tuple[str, ...]:
 
 
 def _said(index: sqlite3.Connection, question: str) -> Iterator[tuple[str, str]]:
-    return ((name, text) for name, texts in index.execute(question) for text in listed(texts))
+    return ((name, text) for name, texts in index.execute(question) for text in json_tuple(texts))
 
 
 def _accuracy(index: sqlite3.Connection) -> Accuracy:

@@ -1,4 +1,4 @@
-"""The same work on the parts of a list at once, each in a fork of this process: Python computes on one core at a time."""
+"""Map a function over slices of a list in forked processes, because Python computes on one core at a time."""
 
 import gc
 import os
@@ -10,13 +10,13 @@ from typing import TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 
-PART_LEAST = 400  # items for which a fork is worth its while
+PART_LEAST = 400  # items that repay the cost of a fork
 
 
-def in_parts(work: Callable[[Sequence[T]], list[R]], items: Sequence[T], *, cores: int = 0) -> list[R]:
-    """`work` of all `items`, in their order, on so many cores (0: on all that are here). What a part raises is raised here:
-    whoever fails in a fork fails again in this process. A fork whose parent was killed ends with its part: it waits for
-    nothing but to hand over.
+def parallel_map(work: Callable[[Sequence[T]], list[R]], items: Sequence[T], *, cores: int = 0) -> list[R]:
+    """Return `work` of all `items`, in order, computed on `cores` cores (0: all available).
+
+    A part whose fork fails is computed again in this process, so its exception is raised here.
     """
     parts = min(cores or len(os.sched_getaffinity(0)), len(items) // PART_LEAST)
     if parts < 2:
@@ -35,14 +35,14 @@ def in_parts(work: Callable[[Sequence[T]], list[R]], items: Sequence[T], *, core
 
 
 def _begun(work: Callable[[Sequence[T]], list[R]], part: Sequence[T]) -> tuple[int, int]:
-    """(process, pipe) of a fork that pickles what becomes of `part`."""
+    """Fork a process that writes the pickled result of `part` to a pipe. Return (process id, reading end)."""
     read, write = os.pipe()
     child = os.fork()
     if child:
         os.close(write)
         return child, read
     status = 1
-    with suppress(BaseException):  # a fork says nothing and cleans up nothing of its parent's
+    with suppress(BaseException):  # a fork must not print, nor run its parent's clean-up
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.close(read)
         gc.disable()
@@ -55,7 +55,7 @@ def _begun(work: Callable[[Sequence[T]], list[R]], part: Sequence[T]) -> tuple[i
 
 
 def _handed(child: int, read: int) -> list[R] | None:
-    """What the fork made; None where it failed."""
+    """Wait for a fork and return its result; None if it failed."""
     import pickle
 
     with open(read, "rb") as pipe:

@@ -1,8 +1,7 @@
-"""Every record of a commit in short, in a SQLite file of the state folder, so that a command reads what it shows and no more.
+"""Cache a summary of every record of a commit in a SQLite file of the state folder, so that commands read few records.
 
-It is a cache and may be deleted at any time: it holds nothing that is not in git. What stands for a record is the tree of its
-folder, and `experiments/` as a whole is known by its tree, so that for another commit only the folders that differ are read.
-A file that is damaged or was made by other code is made again; one that can't be written is copied to memory and left alone.
+The file may be deleted at any time. Records are identified by their folder's git tree, so a change of commit reads only the
+folders that differ. A file that is damaged or built by other code is rebuilt; one that can't be written is copied to memory.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from expctl.adapters.git.reader import EXPERIMENTS
-from expctl.adapters.index.stamp import code_stamp, made_of
+from expctl.adapters.index.stamp import code_stamp, stamp_of
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
@@ -24,7 +23,7 @@ T = TypeVar("T")
 
 BUSY_S = 3.0
 TRIES = 3
-# The file is sound, but this process can't have it: somebody else writes it, or nobody may.
+# Errors of a sound file that this process can't use now: it is locked, not writable or the disk is full.
 UNAVAILABLE = {
     sqlite3.SQLITE_BUSY,
     sqlite3.SQLITE_LOCKED,
@@ -37,7 +36,7 @@ UNAVAILABLE = {
 
 
 class RecordIndex:
-    """Of one repository. `file` is None for an index in memory."""
+    """The index of one repository's records in `file`, or in memory if that is None."""
 
     def __init__(self, reader: GitReader, file: Path | None) -> None:
         self._git = reader
@@ -47,9 +46,7 @@ class RecordIndex:
         self._trees: dict[str, str] = {}
 
     def ask(self, commit: str, question: Callable[[sqlite3.Connection], T]) -> T:
-        """The answer of an index in which the records of `commit` are live, and no others. Raises Refused on a record that is
-        damaged.
-        """
+        """Return `question` of an index whose live records are those of `commit`. Raises Refused on a damaged record."""
         tree = self._trees.get(commit) or self._git.tree_of(commit, EXPERIMENTS)
         self._trees[commit] = tree
         if self._file is not None and self._memory is None:
@@ -66,7 +63,7 @@ class RecordIndex:
         return self._answer(self._memory, tree, question)
 
     def look(self, question: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """The answer of the file as it is, of whatever commit; `otherwise` where there is no sound one that this code made."""
+        """Return `question` of the file, whatever its commit; `otherwise` if it is missing, damaged or built by other code."""
         if self._file is not None and self._file.exists():
             with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
                 if self._is_ours(index):
@@ -74,7 +71,7 @@ class RecordIndex:
         return otherwise
 
     def note(self, write: Callable[[sqlite3.Connection], None]) -> None:
-        """Let `write` add to the file, if there is one that this code made and that can be written."""
+        """Let `write` add to the file in one transaction; do nothing if it is missing, not writable or built by other code."""
         if self._file is None or not self._file.exists():
             return
         with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
@@ -84,8 +81,8 @@ class RecordIndex:
             index.execute("commit")
 
     def _is_ours(self, index: sqlite3.Connection) -> bool:
-        made = made_of(index)
-        return made is not None and made[0] == self._stamp()
+        stamp = stamp_of(index)
+        return stamp is not None and stamp[0] == self._stamp()
 
     def _stamp(self) -> str:
         self._code = self._code or code_stamp()
@@ -97,18 +94,18 @@ class RecordIndex:
             return self._answer(index, tree, question)
 
     def _answer(self, index: sqlite3.Connection, tree: str, question: Callable[[sqlite3.Connection], T]) -> T:
-        """Asked in the transaction in which the index was seen to be of `tree`, for others may bring it to another one."""
+        """Ask in the transaction that checked the stamp, because another process may update the index to another tree."""
         for _ in range(TRIES):
             index.execute("begin")
             try:
-                made = made_of(index)
-                if made == (self._stamp(), tree):
+                stamp = stamp_of(index)
+                if stamp == (self._stamp(), tree):
                     return question(index)
             finally:
                 index.execute("rollback")
-            from expctl.adapters.index.build import bring
+            from expctl.adapters.index.build import update
 
-            bring(index, self._git, made, (self._stamp(), tree))
+            update(index, self._git, stamp, (self._stamp(), tree))
         raise _busy()
 
     @staticmethod
@@ -116,7 +113,7 @@ class RecordIndex:
         return sqlite3.connect(file, isolation_level=None, timeout=BUSY_S, uri=isinstance(file, str))
 
     def _copied(self) -> sqlite3.Connection:
-        """An index in memory, with what the file holds if that can be read."""
+        """Return an index in memory, filled from the file if that can be read."""
         memory = sqlite3.connect(":memory:", isolation_level=None)
         weakref.finalize(self, memory.close)
         if self._file is not None:

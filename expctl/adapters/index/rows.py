@@ -1,10 +1,10 @@
-"""Digests as rows of the index: plain columns, for ten thousand are read for one command. Lists stand in one column as JSON."""
+"""Convert record summaries to rows of the index and back: plain columns, because a command may read ten thousand."""
 
 import sqlite3
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from expctl.adapters.index.columns import HALVES, ground_of_text, ground_text, grounds_of, list_text, listed
+from expctl.adapters.index.columns import SURROGATES, ground_of_text, ground_text, grounds_of, json_text, json_tuple
 from expctl.adapters.index.schema import COLUMNS
 from expctl.domain.experiment.proposal import Kind, Verdict, id_order
 from expctl.domain.history.comparability import Comparability
@@ -18,46 +18,53 @@ KINDS = {kind.value: kind for kind in Kind}
 VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
-def row_of(digest: RecordSummary) -> Row:
-    """The row of a digest, its ground as text. What no view would show of its texts is left out."""
-    told: Sequence[Any] = digest.told or (None,) * len(PredictionSummary._fields)
-    ban: Sequence[Any] = digest.ban[1:] if digest.ban else (None,) * (len(RuleSummary._fields) - 1)
-    own, *again = digest.measurings or (None,)
+def row_of(summary: RecordSummary) -> Row:
+    """Return the row of a summary in the order of COLUMNS, its ground as text, without lone surrogates."""
+    told: Sequence[Any] = summary.told or (None,) * len(PredictionSummary._fields)
+    ban: Sequence[Any] = summary.ban[1:] if summary.ban else (None,) * (len(RuleSummary._fields) - 1)
+    own, *again = summary.measurings or (None,)
     row = (
-        digest.id,
-        id_order(digest.id)[0],
-        digest.title,
-        digest.kind.value,
-        digest.target,
-        digest.verdict.value,
-        digest.imported,
-        digest.date,
-        digest.lands,
-        digest.timed_once,
-        digest.sd_percent,
-        digest.reason,
-        digest.given,
-        digest.cost_percent,
-        *map(list_text, (digest.timed_on, digest.debts, digest.notes, digest.corrections, digest.passes)),
+        summary.id,
+        id_order(summary.id)[0],
+        summary.title,
+        summary.kind.value,
+        summary.target,
+        summary.verdict.value,
+        summary.imported,
+        summary.date,
+        summary.lands,
+        summary.timed_once,
+        summary.sd_percent,
+        summary.reason,
+        summary.given,
+        summary.cost_percent,
+        *map(json_text, (summary.timed_on, summary.debts, summary.notes, summary.corrections, summary.passes)),
         *told,
         *ban,
-        *(digest.effect_percent, digest.low_percent, digest.high_percent, digest.figures, digest.why, list_text(digest.gains)),
+        *(
+            summary.effect_percent,
+            summary.low_percent,
+            summary.high_percent,
+            summary.figures,
+            summary.why,
+            json_text(summary.gains),
+        ),
         own.base if own else None,
         ground_text(own.conditions) if own else None,
-        list_text(tuple([(each.target, each.date, ground_text(each.conditions)) for each in again])),
+        json_text(tuple([(each.target, each.date, ground_text(each.conditions)) for each in again])),
     )
-    return tuple([HALVES.sub("", each) if type(each) is str and not each.isascii() else each for each in row])
+    return tuple([SURROGATES.sub("", each) if type(each) is str and not each.isascii() else each for each in row])
 
 
-def digests(index: sqlite3.Connection) -> tuple[RecordSummary, ...]:
-    """Every record in order of id."""
+def summaries(index: sqlite3.Connection) -> tuple[RecordSummary, ...]:
+    """Return the summary of every live record, in order of id."""
     grounds = grounds_of(index)
-    rows = index.execute("select * from digests")
-    return tuple(sorted([digest_of_row(row, grounds) for row in rows], key=lambda each: id_order(each.id)))
+    rows = index.execute("select * from summaries")
+    return tuple(sorted([summary_of_row(row, grounds) for row in rows], key=lambda each: id_order(each.id)))
 
 
-def digest_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSummary:
-    """The digest of a row of COLUMNS, its ground as a number."""
+def summary_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSummary:
+    """Return the summary of a row in the order of COLUMNS, whose ground is a number of `grounds`."""
     # fmt: off
     (
         name, _, title, kind, target, verdict, imported, date, lands, timed_once, sd_percent,
@@ -82,11 +89,11 @@ def digest_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSumma
         reason,
         given,
         cost_percent,
-        listed(timed_on),
-        listed(debts),
-        listed(notes),
-        listed(corrections),
-        listed(passes),
+        json_tuple(timed_on),
+        json_tuple(debts),
+        json_tuple(notes),
+        json_tuple(corrections),
+        json_tuple(passes),
         None
         if counts is None
         else PredictionSummary(
@@ -101,14 +108,14 @@ def digest_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSumma
         high_percent,
         figures,
         why,
-        listed(gains),
+        json_tuple(gains),
     )
 
 
 def measurings_of(own: tuple[str, str, str, str, str], ground: Comparability | None) -> tuple[Measuring, ...]:
-    """The measurings of a record: of the columns name, target, date, base and again, and the ground of its own."""
+    """Return a record's measurement (none if `ground` is None), then replications; `own`: name, target, date, base, again."""
     name, target, date, base, again = own
     first = () if ground is None else (Measuring(name, target, date, base, ground),)
     if not again:
         return first
-    return first + tuple(Measuring(name, on, at, base, ground_of_text(text), True) for on, at, text in listed(again))
+    return first + tuple(Measuring(name, on, at, base, ground_of_text(text), True) for on, at, text in json_tuple(again))

@@ -1,7 +1,6 @@
-"""The tables of the index of records. Partial indices hold, of ten thousand records, what a question passes over, in its order;
-the columns of their conditions are among them, for SQLite looks the row up otherwise.
+"""SQL schema of the index of records. Each partial index covers one query, in its order, with the columns of its condition.
 
-`live` are the records of the tree that the index belongs to; a row without a verdict is a folder without a record.
+The view `live` has the records of the tree that the index belongs to. A row without a verdict is a folder without a record.
 """
 
 COLUMNS = (
@@ -30,9 +29,9 @@ create table patterns (pattern text, key integer);
 create table holds (key integer primary key, text text);
 create table documents (place text, bytes blob, plain text, primary key (place, bytes)) without rowid;
 create view live as select * from records where live;
-create view digests as select {ALL} from live where verdict is not null;
+create view summaries as select {ALL} from live where verdict is not null;
 """  # noqa: S608  our own names
-# Made when there are rows: to sort them once is soonest.
+# Created after the rows are inserted, because sorting once is fastest.
 INDICES = """
 create unique index folders on records (name, tree);
 create index waiting on records (number, name, verdict, live, proposed)

@@ -1,4 +1,4 @@
-"""What an index was made of: the code that made it, and the tree of the experiments in it."""
+"""Identify the code that built an index of records, and the tree of `experiments/` in it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sqlite3
 import sys
 from pathlib import Path
 
-ROOMS = ("adapters", "domain")  # what reads and reduces
+ROOMS = ("adapters", "domain")  # packages whose code reads and summarises records
 
 
 def code_stamp(package: Path = Path(__file__).parents[2]) -> str:
-    """Return what stands for the code that makes an index: the modules of `package` by name, size and time of change."""
+    """Return Python's version and path, size and modification time of the modules in ROOMS below `package`, as text."""
     found: list[tuple[str, int, int]] = []
     folders = [str(package / room) for room in ROOMS]
     for folder in folders:
@@ -25,8 +25,8 @@ def code_stamp(package: Path = Path(__file__).parents[2]) -> str:
     return repr((sys.version_info[:3], sorted(found)))
 
 
-def made_of(index: sqlite3.Connection) -> tuple[str, str] | None:
-    """(code, tree) of an index; None of an empty one."""
+def stamp_of(index: sqlite3.Connection) -> tuple[str, str] | None:
+    """Return (code, tree) of an index; None if it is empty."""
     if not index.execute("select 1 from sqlite_master limit 1").fetchone():
         return None
     return index.execute("select code, tree from made").fetchone() or ("", "")

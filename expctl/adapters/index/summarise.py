@@ -1,4 +1,4 @@
-"""From the bytes of a record to what the index keeps of it."""
+"""Summarise the bytes of a record into what the index stores of it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from expctl.adapters.codec.record_codec import record_of
 from expctl.adapters.git.reader import EXPERIMENTS
-from expctl.adapters.index.columns import ground_text, list_text
+from expctl.adapters.index.columns import ground_text, json_text
 from expctl.adapters.index.rows import Row, row_of
 from expctl.domain.errors import Refused
 from expctl.domain.ledger.record_summary import summary_of
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader
 
 Folder = tuple[str, str]
-"""An experiment, and the tree of its folder."""
+"""(experiment, hash of its folder's git tree)."""
 
 
 class Measured(NamedTuple):
-    """A measurement of a record, or of its replication; its ground as text."""
+    """One measurement, of a record or a replication; `ground` is JSON text."""
 
     target: str
     date: str
@@ -33,9 +33,10 @@ class Measured(NamedTuple):
     ground: str
 
 
-class Reduced(NamedTuple):
-    """Of one folder. `row` is None where it holds no record; `proposed` says that it holds a proposal. `words` find its rule,
-    as do `patterns`; `hold` is what it hangs on, as text; `ruled` says that it has a rule, or let one pass.
+class FolderSummary(NamedTuple):
+    """Index data of one experiment's folder; `row` is None without a record.
+
+    `words` and `patterns` are the search keys of its rule, `hold` its conditions as JSON; `ruled`: it has a rule or a waiver.
     """
 
     folder: Folder
@@ -48,13 +49,13 @@ class Reduced(NamedTuple):
     proposed: bool
 
 
-class Reduction(Struct, frozen=True, kw_only=True):
-    """Reads with `reader`."""
+class Summariser(Struct, frozen=True, kw_only=True):
+    """Summarises folders of the repository that `reader` reads."""
 
     reader: GitReader
 
-    def of(self, folders: Sequence[Folder]) -> list[Reduced]:
-        """All of them, in their order. Raises Refused on a record that is damaged."""
+    def summarise(self, folders: Sequence[Folder]) -> list[FolderSummary]:
+        """Return the summaries of `folders`, in order. Raises Refused on a damaged record."""
         texts = self.reader.read_blobs(f"{tree}:record.json" for _, tree in folders)
         alone = [tree for _, tree in folders if f"{tree}:record.json" not in texts]
         proposed = self.reader.read_blobs(f"{tree}:experiment.yaml" for tree in alone)
@@ -63,9 +64,9 @@ class Reduction(Struct, frozen=True, kw_only=True):
             for folder in folders
         ]
 
-    def _one(self, folder: Folder, text: bytes | None, *, proposed: bool) -> Reduced:
+    def _one(self, folder: Folder, text: bytes | None, *, proposed: bool) -> FolderSummary:
         if text is None:
-            return Reduced(folder, None, (), (), (), "", ruled=False, proposed=proposed)
+            return FolderSummary(folder, None, (), (), (), "", ruled=False, proposed=proposed)
         name, where = folder[0], f"{EXPERIMENTS}/{folder[0]}"
         record = record_of(text, where=f"{where}/record.json")
         if record.id != name:
@@ -74,14 +75,14 @@ class Reduction(Struct, frozen=True, kw_only=True):
             )
         rule = record.rule
         codes = [made.code for made in record.artifacts.get(Side.CANDIDATE, {}).values()]
-        digest = summary_of(record)
-        return Reduced(
+        summary = summary_of(record)
+        return FolderSummary(
             folder,
-            row_of(digest),
-            tuple(Measured(each.target, each.date, each.base, ground_text(each.conditions)) for each in digest.measurings),
+            row_of(summary),
+            tuple(Measured(each.target, each.date, each.base, ground_text(each.conditions)) for each in summary.measurings),
             tuple(keys_of(rule, codes)) if rule is not None else (),
             rule.forbids if rule is not None else (),
-            list_text(conditions_of(record)) if rule is not None else "",
+            json_text(conditions_of(record)) if rule is not None else "",
             ruled=rule is not None or bool(record.waivers),
             proposed=True,
         )

@@ -1,6 +1,6 @@
-"""Store calibrations on disk: one JSON file per target and benchmark, in a folder per machine, in the user's state folder.
+"""Store calibrations as one JSON file per target and benchmark, in a folder per machine in the user's state folder.
 
-A calibration is a fact about a machine, not about a repository: it is never committed, and another clone uses it too.
+They describe a machine, not a repository: they are never committed, and all clones share them.
 """
 
 import json
@@ -21,13 +21,13 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class FileCalibrations:
-    """Calibrations of the machine `fingerprint` below `folder`, which is None for a user without a home."""
+    """Reads and writes calibrations of the machine `fingerprint` below `folder` (None: the user has no home)."""
 
     def __init__(self, folder: Path | None, fingerprint: str) -> None:
         self._folder = folder / "expctl" / "calibrations" / fingerprint if folder is not None else None
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated:
-        """Read a calibration. A file that is damaged, of another benchmark or unreadable gives Uncalibrated with a reason."""
+        """Read a calibration. Return Uncalibrated, with a reason if the file is unreadable, damaged or of another benchmark."""
         if self._folder is None:
             return Uncalibrated()
         path = self._path(self._folder, target, benchmark)
@@ -43,7 +43,7 @@ class FileCalibrations:
         return Uncalibrated(reason=f"{path}: {wrong}") if wrong else found
 
     def write(self, benchmark: Benchmark, calibration: Calibration) -> Path:
-        """Write a calibration over an older one; return its path. Raises Refused if the folder can't be written."""
+        """Write a calibration, replacing an older one; return its path. Raises Refused if the folder can't be written."""
         if self._folder is None:
             raise _unwritable("no home folder", "")
         path = self._path(self._folder, calibration.target, benchmark)

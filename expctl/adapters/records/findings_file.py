@@ -39,7 +39,7 @@ def findings_of(text: bytes, *, where: str) -> tuple[Finding, ...]:
 
 
 class FindingsEditor:
-    """Edits the text of findings.yaml. Every edit also writes the ids that were implied by the order."""
+    """Edits the text of findings.yaml. Every edit also writes the ids of findings that had none."""
 
     def added(self, text: bytes, finding: Finding) -> bytes:
         """Return the file with `finding` added at its end. Raises Refused if the result doesn't read back as wanted."""
@@ -50,7 +50,7 @@ class FindingsEditor:
         return _checked(decoded.rstrip("\n") + "\n" + lines, (*before, finding))
 
     def marked(self, text: bytes, finding: Finding) -> bytes:
-        """Return the file with the `superseded_by` and `contradicted_by` of `finding`, which it already has. Raises Refused."""
+        """Return the file with the marks of `finding`, which it must contain. Raises Refused if the result reads otherwise."""
         before = {each.id: each for each in findings_of(text, where="findings.yaml")}
         was = before[finding.id]
         keys = {
@@ -70,7 +70,7 @@ class FindingsEditor:
 
 
 def _inserted(text: str, keys: Mapping[int, Mapping[str, str]]) -> str:
-    """Return `text` with `keys` (item's index -> key -> value) inserted at the head of these items, after an id."""
+    """Return `text` with `keys` (item's index -> key -> value) inserted at the head of the items, after `id`."""
     items = _items(text)
     for index in sorted(keys, reverse=True):
         node = items[index]
@@ -82,7 +82,7 @@ def _inserted(text: str, keys: Mapping[int, Mapping[str, str]]) -> str:
 
 
 def _items(text: str) -> Sequence[Any]:
-    """Return the YAML nodes of the findings, each a mapping, of a text that was read strictly before."""
+    """Return the YAML mapping nodes of the findings in `text`, which must have passed the strict parser."""
     import yaml
 
     root: Any = yaml.compose(text, Loader=yaml.SafeLoader)

@@ -1,4 +1,4 @@
-"""Compute plot data of committed records and of runs under way, from samples and the protocol of their baseline."""
+"""Compute plot data of records and of runs under way from their samples and the protocol of their baseline."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,7 +21,7 @@ from expctl.domain.verdict.sequential_test import MeasureMore
 
 
 class Pictures:
-    """Makes plot data from the records of one commit; `journals` is the folder of the runs under way."""
+    """Computes plot data for the records of one commit; `journals` is the folder of the runs under way."""
 
     def __init__(self, library: GitLibrary, commit: str, journals: Path) -> None:
         self._library, self._commit, self._journals = library, commit, journals

@@ -1,4 +1,4 @@
-"""Write experiment.yaml as `expctl new` does, and read it strictly, whoever wrote it."""
+"""Write experiment.yaml, and read it strictly."""
 
 import json
 from pathlib import PurePosixPath
@@ -24,9 +24,9 @@ def proposal_text(
     depends_on: tuple[str, ...],
     precondition: str,
 ) -> bytes:
-    """Return the bytes of experiment.yaml. Strings are written as JSON, which is YAML too, so that no character is special.
+    """Return the bytes of experiment.yaml with all strings quoted as JSON, which is valid YAML.
 
-    `gain` is "LOW,HIGH" in percent, or empty. Nothing is checked here: the file is read back strictly.
+    `gain` is "LOW,HIGH" in percent, or "". Values aren't checked: the strict reader does that.
     """
     words = {
         "title": title or "captured change",
@@ -92,5 +92,5 @@ def _quoted(text: str) -> str:
 
 
 def _number(text: str) -> str:
-    """Return a number unchanged; anything else quoted, so that the strict reader refuses it with the key's name."""
+    """Return a decimal number unchanged, any other text quoted, so that the strict reader refuses it with the key's name."""
     return text.strip() if DECIMAL.fullmatch(text.strip()) else _quoted(text.strip())

@@ -1,4 +1,4 @@
-"""Replay committed records: read samples and protocol from git, decide again, and compare the record's bytes."""
+"""Replay committed records: decide again from the samples and protocol in git, and compare with the record's bytes."""
 
 import hashlib
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from expctl.domain.verdict.samples import MalformedRound
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of replaying one record (`number` 0) or replication. Nothing was replayed if `rule` is empty; see `text`."""
+    """The result of replaying a record (`number` 0) or its n-th replication. If `rule` is "", `text` says why it was not."""
 
     id: str
     number: int
@@ -30,7 +30,7 @@ class Replays:
         self._library, self._commit = library, commit
 
     def all(self) -> tuple[Outcome, ...]:
-        """Replay every measured experiment; one with samples but no record, or an imported one, is reported as different."""
+        """Replay every measured experiment. One that has samples, but no record or an imported one, counts as different."""
         records = {record.id: record for record in self._library.records(self._commit)}
         sampled = self._library.sampled(self._commit)
         outcomes: list[Outcome] = []

@@ -44,10 +44,10 @@ PROPOSAL = ("experiment.yaml", "change.patch", "queued.json")
 
 
 class GitLibrary:
-    """Typed contents of commits. The work tree is never read, so that editing it can't change how an experiment is judged.
+    """Reads typed contents of commits, never of the work tree, so that editing it can't change how an experiment is judged.
 
-    Answers about many experiments come from `index`; without one all records are read. Modules that `status` doesn't need are
-    imported late.
+    Answers about many experiments come from `index`; without one, an index in memory is built from all records. Modules that
+    `status` doesn't need are imported inside functions.
     """
 
     def __init__(self, reader: GitReader, index: RecordIndex | None = None) -> None:
@@ -70,10 +70,8 @@ class GitLibrary:
         return self._kept.read({PROTOCOL: text}, Protocol, _protocol_of)[PROTOCOL]  # type: ignore[no-any-return]
 
     def read_ahead(self, commit: str) -> None:
-        """Read by one git process what most views need: protocol, findings, waiting proposals, the records kept last for a
-        target or measured last.
-        """
-        waiting, shown = self._index.ask(commit, queries.read_most)
+        """Read with one git process what most views need: protocol, findings, queue, newest and baseline records."""
+        waiting, shown = self._index.ask(commit, queries.trees_to_read_ahead)
         names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}"]
         names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
         self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
@@ -83,7 +81,7 @@ class GitLibrary:
         return self._git.protocol_identity(commit, paths)
 
     def benchmark_identity(self, commit: str, protocol: Protocol, target: str) -> BenchmarkIdentity:
-        """What judges a run of `target` on `commit`, whose protocol is given."""
+        """Return the identity of what measures `target` on `commit`: harness, KPI and build of `protocol`."""
         from expctl.domain.history.benchmark_identity import benchmark_identity_of
 
         files, listing = self.identity(commit, protocol.harness), self._git.listing(commit, protocol.harness)
@@ -91,7 +89,7 @@ class GitLibrary:
         return benchmark_identity_of(protocol, target, harness=files, code=code)
 
     def comparability(self, commit: str, protocol: Protocol, target: str, environment: Mapping[str, str]) -> Comparability:
-        """What a measurement of `target` on `commit` would be comparable to; `environment` are facts of machine and tools."""
+        """Return the comparability of a measurement of `target` on `commit`; `environment` holds facts of machine and tools."""
         from expctl.domain.history.comparability import comparability_of
 
         return comparability_of(
@@ -101,7 +99,7 @@ class GitLibrary:
         )
 
     def epoch_of(self, commit: str, experiment: str) -> Epoch | None:
-        """The epoch in which an experiment was measured, by the records of `commit`; None where nobody knows."""
+        """Return the epoch in which an experiment was measured, by the records of `commit`; None if it has none."""
         from expctl.adapters.index.epochs import epoch_of
 
         return self._index.ask(commit, lambda index: epoch_of(index, experiment))
@@ -115,7 +113,7 @@ class GitLibrary:
         return harness_code(HarnessFile(path, mode, blobs.get(name, name.encode())) for path, mode, _, name in files)
 
     def queued(self, commit: str, experiment: str) -> Queued:
-        """Read one proposal with its patch. Raises Refused if it isn't committed or not well formed."""
+        """Read one proposal with patch and ticket. Raises Refused if it isn't committed, is malformed or changes nothing."""
         from expctl.adapters.records.proposal_file import proposal_of
         from expctl.domain.experiment.proposal_files import Queued
 
@@ -164,17 +162,17 @@ class GitLibrary:
         """Return a summary of every record, in order of id."""
         from expctl.adapters.index import rows
 
-        return self._index.ask(commit, rows.digests)
+        return self._index.ask(commit, rows.summaries)
 
     def ledger_totals(self, commit: str) -> LedgerTotals:
-        """What all records come to for the ledger."""
+        """Return the totals over all records that the ledger shows."""
         from expctl.adapters.index.ledger_queries import ledger_totals
 
         return self._index.ask(commit, ledger_totals)
 
     def ledger_template(self, commit: str) -> str:
-        """The text of the owner's template for ledger.md; empty where protocol.yaml names none. Raises Refused where the file
-        is not in `commit`, or is no UTF-8.
+        """Return the text of the repository's template for ledger.md; "" if protocol.yaml names none. Raises Refused if it is
+        missing in `commit` or not UTF-8.
         """
         path = self.protocol(commit).ledger.template
         text = self._git.read_file(commit, path) if path else b""
@@ -195,9 +193,9 @@ class GitLibrary:
 
     def stock(self, commit: str) -> StatusTotals:
         """Return the aggregates over all records that `status` shows."""
-        from expctl.adapters.index.status_queries import stock
+        from expctl.adapters.index.status_queries import status_totals
 
-        return self._index.ask(commit, stock)
+        return self._index.ask(commit, status_totals)
 
     def some_proposals(self, commit: str, ids: Iterable[str]) -> tuple[Proposal, ...]:
         """Return the proposals of `ids`, in that order; an id without a readable proposal is left out."""
@@ -332,7 +330,7 @@ def _record_in(folder: str, text: bytes) -> Record:
 
 
 def _line_of(text: bytes, words: str) -> int:
-    """The first line of `text` that holds `words`."""
+    """Return the number (from 1) of the first line that contains `words`; 1 if none does."""
     lines = text.decode(errors="replace").splitlines()
     return next((number for number, line in enumerate(lines, start=1) if words in line), 1)
 

@@ -1,6 +1,6 @@
-"""Cache parsed YAML as JSON in the index of records, because reading strict YAML takes a hundred times as long.
+"""Cache parsed YAML as JSON in the index of records, because strict YAML takes a hundred times as long to read.
 
-An entry's key is the document's bytes. The cache is not used if another version of the code made the index.
+An entry's key is place and bytes of the document. The cache is ignored if another version of the code built the index.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ Documents = dict[tuple[str, bytes], str]
 
 
 class YamlCache:
-    """The YAML cache in `index`; it is filled by the first command that has the index and used by later ones."""
+    """Reads YAML documents through the cache in `index`, and adds those that it lacks."""
 
     def __init__(self, index: RecordIndex) -> None:
         self._index = index
         self._known: Documents | None = None
 
     def read(self, texts: Mapping[str, bytes], wanted: Any, read: Callable[[str, bytes], Any]) -> dict[str, Any]:
-        """Return place -> the value of type `wanted` that `read` makes of the document there, from the cache if possible.
+        """Return place -> the document there, parsed by `read` to type `wanted` or taken from the cache.
 
         A document for which `read` returns None is left out and not cached. Raises what `read` raises.
         """
@@ -46,7 +46,7 @@ class YamlCache:
                     found[where] = msgspec.json.decode(plain, type=wanted)
                     continue
                 except msgspec.DecodeError:
-                    pass  # damaged
+                    pass  # the cached entry is damaged
             made = read(where, text)
             if made is not None:
                 found[where] = new[where, text] = made

@@ -1,4 +1,4 @@
-"""Read the current facts on which rules depend, from a commit and from this machine, each only when it is asked for."""
+"""Read the current facts on which rules depend from a commit and this machine, each on first use."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class RepositoryFacts:
         return self._versions[tool]
 
     def epoch_changes(self, experiment: str) -> tuple[ChangedCondition, ...]:
-        """What differs between the epoch in which `experiment` was measured and a measurement of its target here and now."""
+        """Return how a measurement of the target here would differ from the epoch in which `experiment` was measured."""
         epoch = self._library.epoch_of(self._commit, experiment)
         if epoch is None:
             return ()
@@ -95,7 +95,7 @@ class RepositoryFacts:
         return shape_hash(items_of(path, text)) if text else ""
 
     def probe(self, probe: Probe) -> ProbeAnswer:
-        """Return the answer of a probe, tried once for all rules that share it."""
+        """Return the answer of a probe, which is run once for all rules that share it."""
         if probe not in self._answers:
             self._answers[probe] = self._probe(probe)
         return self._answers[probe]
@@ -105,7 +105,7 @@ class RepositoryFacts:
         return self._standing
 
     def own_lines(self, experiment: str) -> tuple[str, ...] | None:
-        """Return the lines that an experiment's patch adds, without comments and then with; None if it has no patch."""
+        """Return the lines that an experiment's patch adds, first without and then with comments; None if it has no patch."""
         patch = self._git.read_file(self._commit, f"experiments/{experiment}/change.patch")
         texts = texts_of(parse_diff(patch), {}) if patch is not None else ()
         plain = (line for file in texts for line in added_lines(file.path, file.after, file.added))
@@ -129,7 +129,7 @@ class RepositoryFacts:
         return self._library.protocol(self._commit)
 
     def _comparability(self, target: str) -> Comparability:
-        """Of a target that the protocol has no more nothing is known."""
+        """Return the comparability of a measurement of `target` here; an empty one if the protocol has no such target."""
         if target not in self._comparable:
             known = target in self._protocol.targets
             found = self._library.comparability(self._commit, self._protocol, target, self._machine()) if known else None

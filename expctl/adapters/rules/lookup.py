@@ -1,6 +1,6 @@
-"""Look up the rules of a commit by words in the index of records, so that a query reads only a few records.
+"""Look up the rules of a commit by words in the index of records, so that a query reads few records.
 
-`rules check` most often finds none and then needs no record, so the modules that read records are imported late.
+Modules that read records are imported inside functions, because `rules check` mostly finds no rule and needs none.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FORBIDDING = "select name from live join patterns using (key) where pattern = ?"
 class RuleLookup:
     """Looks up rules in commits of one repository.
 
-    `machine` tells facts of this machine, as a record has them; `assumed` replaces some current facts (current_facts.py).
+    `machine` returns the facts of this machine that a record stores; `assumed` replaces some current facts (current_facts.py).
     """
 
     def __init__(
@@ -66,9 +66,7 @@ class RuleLookup:
         return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
 
     def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
-        """Return the files of `commit` to which `patch` doesn't apply; None if it changes no line of any file. Raises Refused
-        when it is damaged or leaves the repository.
-        """
+        """Return the files to which `patch` doesn't apply; None if it changes no line. Raises Refused if it is damaged."""
         texts = self._texts(commit, patch)
         changes = any(text.before != text.after for text in texts)
         return tuple(text.path for text in texts if not text.whole) if changes else None
@@ -78,14 +76,14 @@ class RuleLookup:
             files = parse_diff(patch)
             _check_whole(files)
             names = {f"{commit}:{file.old}": file.old for file in files if file.old}
-            self._git.read_ahead((*names, f"{commit}:{PROTOCOL}"))  # what a rule that matches asks for next
+            self._git.read_ahead((*names, f"{commit}:{PROTOCOL}"))  # a matching rule needs the protocol next
             blobs = self._git.read_blobs(names)
             contents = {names[name]: text.decode(errors="replace") for name, text in blobs.items()}
             self._last = (commit, patch, texts_of(files, contents))
         return self._last[2]
 
     def candidates(self, commit: str, candidate: Candidate) -> tuple[Record, ...]:
-        """Return records whose rule shares a word with the candidate, or has a pattern that one of its added lines matches."""
+        """Return records whose rule shares a word with the candidate, or has a pattern that matches one of its added lines."""
         keys, added = keys_for(candidate), candidate.identity.added
 
         def search(index: sqlite3.Connection) -> set[str]:

@@ -1,4 +1,4 @@
-"""Run probes of rules (does a snippet still fail to compile or be interpreted?), once for each compiler, and store answers."""
+"""Run probes of rules (does a snippet compile and, if asked, run through the interpreter?) and store answers by compiler."""
 
 import hashlib
 import json
@@ -18,8 +18,8 @@ NAME = "probe.hip"
 class ProbeCache:
     """Runs probes and stores their answers below `folder`, which may be deleted at any time.
 
-    `compiler` returns the name of the compiler (empty: none), `assemble` compiles a file to assembly for an architecture,
-    `interpret` decodes all of that; the last two raise Refused.
+    `compiler` returns the compiler's name and version ("": none), `assemble` compiles a file to assembly for an architecture,
+    `interpret` decodes that assembly; `assemble` and `interpret` raise Refused.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class ProbeCache:
         self._interpret = interpret
 
     def __call__(self, probe: Probe) -> ProbeAnswer:
-        """Return whether the probe passes, and the compiler with its error: the stored answer, or by running the probe."""
+        """Return the stored answer of a probe (does it pass, with compiler and error); run and store it if there is none."""
         answer = self.known(probe)
         if answer.tried:
             return answer
@@ -46,7 +46,7 @@ class ProbeCache:
         return answer
 
     def known(self, probe: Probe) -> ProbeAnswer:
-        """Return the stored answer without running the probe; `tried` is False if there is none."""
+        """Return the stored answer without running the probe; its `tried` is False if there is none."""
         compiler = self._compiler()
         if not compiler:
             return ProbeAnswer(passes=False, said="there is no compiler here to try it")

@@ -1,18 +1,18 @@
-"""Which layer lost a gain: a binary search over the states of the stack, each judged by the verdict engine.
+"""Find the kept change that lost a recorded gain, by binary search over the commits of the stack.
 
-A state keeps its promise when HEAD is as much faster than it as the records of the layers above it say, less their
-intervals, and less the budget of a simplification. A loss is then below every state that keeps it, and above the others.
+A state keeps its promise if HEAD is as much faster than it as the records of later changes say, less their intervals and the
+budget of a simplification. The culprit is the last change before the first state that keeps its promise.
 """
 
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.history.audit import Bisection, Probe
 from expctl.domain.history.kept_changes import KeptChange, Promise, combined_promises
-from expctl.flow.audit.commit_comparison import Comparator, contest
+from expctl.flow.audit.commit_comparison import Comparator, compare_commits
 
 
 def bisect(comparator: Comparator, first: str, layers: tuple[KeptChange, ...]) -> Bisection:
-    """Search from `first`, the state before all layers, up to HEAD. One contest per step, and one of the culprit alone."""
+    """Search from `first`, the commit before all layers, up to HEAD: one comparison per step, and one of the culprit alone."""
     states = (first, *(layer.commit for layer in layers))
     probes = [_probe(comparator, states, layers, 0)]
     if not probes[0].lost:
@@ -25,7 +25,7 @@ def bisect(comparator: Comparator, first: str, layers: tuple[KeptChange, ...]) -
             return Bisection(probes=tuple(probes), stopped=probes[-1].contest.fault)
         good, bad = (middle, bad) if probes[-1].lost else (good, middle)
     culprit = layers[bad - 1]
-    own = contest(comparator, states[bad - 1], states[bad], name=f"{culprit.name} alone")
+    own = compare_commits(comparator, states[bad - 1], states[bad], name=f"{culprit.name} alone")
     return Bisection(
         probes=tuple(probes),
         culprit=culprit.name,
@@ -37,10 +37,10 @@ def bisect(comparator: Comparator, first: str, layers: tuple[KeptChange, ...]) -
 
 
 def _probe(comparator: Comparator, states: tuple[str, ...], layers: tuple[KeptChange, ...], number: int) -> Probe:
-    """Do the layers above the first `number` keep their promise? An undecided contest shows no loss."""
+    """Measure whether the layers after the first `number` keep their promise. An undecided comparison shows no loss."""
     nothing = {size.name: Promise() for size in comparator.benchmark.sizes}
     promises = {**nothing, **combined_promises(layers[number:])}
-    found = contest(
+    found = compare_commits(
         comparator,
         states[number],
         comparator.head,

@@ -1,4 +1,4 @@
-"""A contest: one commit against another in the very rounds of a run, judged by the verdict engine. Nothing is committed."""
+"""Compare two commits in rounds like those of a run, judged by the same rule. Nothing is committed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,35 +25,35 @@ from expctl.ports.context import Context, Tools
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparator:
-    """Where contests are held: one target, by protocol and harness of the head commit."""
+    """Compares commits on one target with protocol and harness of the commit `head`."""
 
     context: Context
     protocol: Protocol
-    equipment: Tools
+    tools: Tools
     head: str
     target: str
 
     @property
     def benchmark(self) -> Benchmark:
-        """Of the target; `inconsistencies` saw to it that there is one."""
+        """Return the target's benchmark, which `inconsistencies` has made sure exists."""
         benchmark = self.protocol.targets[self.target].benchmark
         if benchmark is None:
             raise TypeError(f"{self.target} decides without a benchmark")
         return benchmark
 
     def plan(self, mode: Mode) -> Plan:
-        """What decides, with the calibration that is stored, if there is one."""
+        """Return the statistical plan, with the stored calibration if there is one."""
         found = self.context.calibrations.read(self.target, self.benchmark)
         calibrated = found.fixed() if isinstance(found, Calibration) else None
         return Plan.of(self.benchmark, self.protocol.keep, mode, calibrated=calibrated)
 
 
-def contest(
+def compare_commits(
     comparator: Comparator, before: str, after: str, *, name: str, promises: Mapping[str, Promise] | None = None
 ) -> CommitComparison:
-    """`after` against `before`: does it gain? With `promises`: does it keep them, but for the budget of a simplification?
+    """Measure whether `after` is faster than `before`; with `promises`, whether it keeps them within a simplification's budget.
 
-    Raises Busy when the machine can't be had, Interrupted when a stop was asked for.
+    Raises Busy if the machine can't be locked, Interrupted if a stop was requested.
     """
     built = {}
     for side, commit in ((Side.BASELINE, before), (Side.CANDIDATE, after)):
@@ -83,11 +83,11 @@ def _build(comparator: Comparator, commit: str, side: Side) -> tuple[Artifact, P
     context, target = comparator.context, comparator.protocol.targets[comparator.target]
     context.progress.working("build", f"{comparator.target}, {commit[:10]}")
     tree = context.workspace.check_out(commit, CHECK_OUT[side], sealed=comparator.protocol.harness)
-    with comparator.equipment.gate.working():
-        made = comparator.equipment.toolchains.build(
+    with comparator.tools.gate.working():
+        made = comparator.tools.toolchains.build(
             comparator.target, target, tree=tree, sources=context.workspace.source_identity(commit)
         )
-    path = None if isinstance(made, Failed) else comparator.equipment.toolchains.path(target, made)
+    path = None if isinstance(made, Failed) else comparator.tools.toolchains.path(target, made)
     if isinstance(made, Failed) or path is None:
         return made if isinstance(made, Failed) else Failed(reason="the build's file is gone or was changed")
     return made, path
@@ -96,7 +96,7 @@ def _build(comparator: Comparator, commit: str, side: Side) -> tuple[Artifact, P
 def _measured(
     comparator: Comparator, artifacts: Mapping[Side, Path], promises: Mapping[str, Promise], name: str
 ) -> tuple[Sample, ...] | Failed:
-    """Rounds until the engine decides; the confirmation begins on a machine that was let go and taken again."""
+    """Measure rounds until the plan decides. The machine is released and locked again before the confirmation."""
     samples: list[Sample] = []
     for session in Session:
         found = _session(comparator, session, samples, artifacts, promises, name)
@@ -113,19 +113,19 @@ def _session(
     promises: Mapping[str, Promise],
     name: str,
 ) -> Failed | None:
-    """Append the rounds of one session to `samples`; none when the engine has decided or wants the other session."""
+    """Append the rounds of one session to `samples`; none if the plan has decided or wants the other session."""
     answer = _judged(comparator, samples, promises)
     if isinstance(answer, Decision) or answer.session is not session:
         return None
     context = comparator.context
     cwd = context.workspace.check_out(comparator.head, CHECK_OUT[Side.BASELINE], sealed=comparator.protocol.harness)
     context.progress.working("gate", "waiting for a quiet machine")
-    with comparator.equipment.gate.measuring(comparator.protocol.targets[comparator.target]):
+    with comparator.tools.gate.measuring(comparator.protocol.targets[comparator.target]):
         try:
             while not isinstance(answer, Decision) and answer.session is session:
                 number = samples[-1].round + 1 if samples else 0
                 found = measure_round(
-                    context, comparator.equipment, comparator.benchmark, cwd=cwd, artifacts=artifacts, number=number
+                    context, comparator.tools, comparator.benchmark, cwd=cwd, artifacts=artifacts, number=number
                 )
                 if isinstance(found, Failed):
                     return found
@@ -137,7 +137,7 @@ def _session(
                         f"stopped after round {number + 1} of an audit; it keeps nothing, the same command starts over"
                     )
         finally:
-            comparator.equipment.steps.close()
+            comparator.tools.steps.close()
     return None
 
 

@@ -1,4 +1,4 @@
-"""Findings: added and marked, each in a commit of its own that holds findings.yaml and the ledger and nothing else."""
+"""Add a finding or mark one as superseded or contradicted: one commit that changes findings.yaml and ledger.md only."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -23,7 +23,7 @@ WAY_OUT = "name experiments with a record, commits of this repository (7 to 40 h
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
-    """A finding as it now stands. `commit` is empty when it stood so before."""
+    """A finding after the command; `commit` is "" if nothing had to change."""
 
     finding: Finding
     commit: str
@@ -32,7 +32,7 @@ class Noted:
 def add(
     context: Context, editor: FindingsEditor, *, text: str, kind: EvidenceKind, evidence: tuple[str, ...], since: str = ""
 ) -> Noted:
-    """Add a finding, or say which one says it already. Raises Refused on evidence that leads nowhere."""
+    """Add a finding; return the existing one if it says the same. Raises Refused on unknown evidence or an unfit text."""
     words = plain_text(text)
     if not words or len(words) > TEXT_MAX:
         raise Refused(
@@ -64,12 +64,12 @@ def add(
 
 
 def supersede(context: Context, editor: FindingsEditor, finding: str, by: str) -> Noted:
-    """Say that `by`, a finding or evidence, replaces a finding."""
+    """Mark `finding` as superseded by `by`, a finding or evidence. Raises Refused if it is marked already."""
     return _mark(context, editor, finding, by, "Supersede")
 
 
 def contradict(context: Context, editor: FindingsEditor, finding: str, by: str) -> Noted:
-    """Say that `by`, a finding or evidence, contradicts a finding."""
+    """Mark `finding` as contradicted by `by`, a finding or evidence. Raises Refused if it is marked already."""
     return _mark(context, editor, finding, by, "Contradict")
 
 
@@ -111,7 +111,7 @@ def _mark(context: Context, editor: FindingsEditor, finding: str, by: str, verb:
 
 
 def _check_same(same: Finding, kind: EvidenceKind, evidence: tuple[str, ...]) -> None:
-    """The same words again are the same finding only with the same kind and no new evidence."""
+    """Raise Refused if the finding with equal words has another kind or lacks some of `evidence`."""
     if same.kind is not kind or not set(evidence) <= set(same.evidence):
         raise Refused(
             f"{same.id} says this already, on other evidence",
@@ -124,7 +124,7 @@ def _check_same(same: Finding, kind: EvidenceKind, evidence: tuple[str, ...]) ->
 
 
 def _check_evidence(context: Context, head: str, evidence: tuple[str, ...], kind: EvidenceKind | None) -> None:
-    """Raises Refused when a link leads nowhere, or a measured finding names nothing that expctl measured."""
+    """Raise Refused if a link is unknown, or a measured finding names no experiment that expctl measured."""
     concluded = {name: verdict is not None for name, verdict in context.library.experiments(head).items()}
     commits = [link for link in evidence if COMMIT.fullmatch(link) and context.workspace.is_commit(link)]
     faults = unknown_evidence(evidence, concluded=concluded, commits=commits)
@@ -149,7 +149,7 @@ def _check_evidence(context: Context, head: str, evidence: tuple[str, ...], kind
 
 
 def _check_since(context: Context, head: str, since: str) -> None:
-    """Raises Refused when it is neither a day that has been nor an experiment that has a record."""
+    """Raise Refused unless `since` is "", an ISO date up to today or an experiment with a record."""
     if not since or context.library.experiments(head).get(since) is not None:
         return
     try:

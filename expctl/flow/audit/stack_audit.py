@@ -1,6 +1,4 @@
-"""The audit of the stack: is HEAD as much faster than the epoch's first baseline as the records say? Modelled on calibrate:
-it holds the locks of a run, measures, and commits nothing.
-"""
+"""Audit the kept changes: is HEAD as much faster than the epoch's first baseline as the records say? Commits nothing."""
 
 from dataclasses import dataclass
 
@@ -13,7 +11,7 @@ from expctl.domain.history.epochs import Epoch, epochs_of
 from expctl.domain.history.kept_changes import KeptChange, Promise, combined_promises, falls_short, kept_changes_of
 from expctl.domain.run.step_result import Failed
 from expctl.flow.audit.bisect import bisect
-from expctl.flow.audit.commit_comparison import Comparator, contest
+from expctl.flow.audit.commit_comparison import Comparator, compare_commits
 from expctl.flow.audit.edit_findings import add
 from expctl.flow.measuring.comparability import comparability_here
 from expctl.flow.repository import preflight
@@ -24,7 +22,7 @@ from expctl.ports.repository import FindingsEditor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """What an audit is to do beyond measuring the whole stack."""
+    """Options of an audit: the target ("": the deciding one), and what to measure beyond the whole stack."""
 
     target: str = ""
     leave_one_out: bool = False
@@ -32,14 +30,14 @@ class Asked:
 
 
 def audit(context: Context, asked: Asked) -> Audit:
-    """Measure. Raises Refused where the epoch has no stack, Busy or Interrupted; nothing is kept then."""
+    """Measure an audit under the locks of a run. Raises Refused (no kept change in the epoch), Busy or Interrupted."""
     with context.locks.repository(experiment="audit") as holder:
         clean_up_dead_runs(context)
         head = context.workspace.head()
         protocol = context.library.protocol(head)
-        equipment = context.tools_for(protocol, "audit")
-        chosen = preflight.choose_targets(protocol, equipment.toolchains, asked.target).deciding
-        comparator = Comparator(context=context, protocol=protocol, equipment=equipment, head=head, target=chosen)
+        tools = context.tools_for(protocol, "audit")
+        chosen = preflight.choose_targets(protocol, tools.toolchains, asked.target).deciding
+        comparator = Comparator(context=context, protocol=protocol, tools=tools, head=head, target=chosen)
         epoch = _epoch(comparator)
         layers = _stack(comparator, epoch)
         title = f"HEAD against the first baseline of epoch {epoch.number}: {len(layers)} changes"
@@ -52,7 +50,7 @@ def audit(context: Context, asked: Asked) -> Audit:
 
 
 def record(context: Context, editor: FindingsEditor, found: Audit) -> Audit:
-    """Keep the audit's figures as a measured finding, resting on the experiments of the stack and on both commits."""
+    """Commit the audit's figures as a measured finding whose evidence is its experiments and both commits."""
     if found.whole.objective is None:
         raise Refused(
             "nothing was measured that could be recorded",
@@ -68,10 +66,10 @@ def record(context: Context, editor: FindingsEditor, found: Audit) -> Audit:
 
 
 def _epoch(comparator: Comparator) -> Epoch:
-    """The epoch under way. Raises Refused where nothing was measured in it, or HEAD does not follow from its first baseline."""
+    """Return the current epoch. Raises Refused if it has no measurement, or HEAD doesn't descend from its first baseline."""
     context = comparator.context
     epochs = epochs_of(context.library.records(comparator.head))
-    ground = comparability_here(context, comparator.equipment, comparator.protocol, comparator.head, comparator.target)
+    ground = comparability_here(context, comparator.tools, comparator.protocol, comparator.head, comparator.target)
     epoch = epochs.current(comparator.target, ground)
     if epoch is None:
         last = epochs.last.get(comparator.target)
@@ -111,7 +109,7 @@ def _stack(comparator: Comparator, epoch: Epoch) -> tuple[KeptChange, ...]:
 
 def _measured(comparator: Comparator, epoch: Epoch, layers: tuple[KeptChange, ...], asked: Asked) -> Audit:
     promise = combined_promises(layers).get(OBJECTIVE, Promise())
-    whole = contest(comparator, epoch.first.base, comparator.head, name="stack")
+    whole = compare_commits(comparator, epoch.first.base, comparator.head, name="stack")
     left_out = tuple(_without(comparator, layer) for layer in layers) if asked.leave_one_out else ()
     bisection = bisect(comparator, epoch.first.base, layers) if asked.bisect else None
     answer = bisection.whole if bisection else None
@@ -132,7 +130,7 @@ def _measured(comparator: Comparator, epoch: Epoch, layers: tuple[KeptChange, ..
 
 
 def _without(comparator: Comparator, layer: KeptChange) -> LeftOut:
-    """HEAD against HEAD with one layer reverted three ways. What does not revert cleanly is a note."""
+    """Compare HEAD with HEAD without one layer (reverted by three-way merge); a conflict is returned as a note."""
     workspace, name = comparator.context.workspace, f"without {layer.name}"
     tree = workspace.reverted_tree(comparator.head, layer.commit, comparator.protocol.scope)
     if isinstance(tree, Failed):
@@ -140,5 +138,5 @@ def _without(comparator: Comparator, layer: KeptChange) -> LeftOut:
         found = CommitComparison(before="", after=comparator.head, note=f"does not revert cleanly: {tree.reason}")
     else:
         commit = workspace.commit_tree(base=comparator.head, tree=tree, message=f"HEAD without {layer.name}\n")
-        found = contest(comparator, commit, comparator.head, name=name)
+        found = compare_commits(comparator, commit, comparator.head, name=name)
     return LeftOut(name=layer.name, title=layer.title, promise=layer.promises.get(OBJECTIVE), contest=found)

@@ -1,4 +1,4 @@
-"""Asking the proposer of protocol.yaml, and queueing what it made. Whatever it made, it is judged like the rest."""
+"""Ask the proposer of protocol.yaml for a proposal and queue it."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,9 +13,9 @@ from expctl.domain.protocol.proposer import Refusal, Sweep
 from expctl.domain.run.step_result import Failed
 from expctl.domain.text import one_line
 from expctl.flow.autopilot.preconditions import check_same_branch
-from expctl.flow.autopilot.proposer_input import brief_of
+from expctl.flow.autopilot.proposer_input import input_at
 from expctl.flow.autopilot.run_all import BUSY_PAUSE_S, NothingProposed, SweepFinished
-from expctl.flow.autopilot.sweep import screened
+from expctl.flow.autopilot.sweep import best_of_sweep
 from expctl.flow.queue.submit import Proposed, propose
 from expctl.flow.repository import preflight
 from expctl.flow.repository.recovery import clean_up_dead_runs
@@ -28,7 +28,7 @@ CHECK_OUT = "p"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposerTools:
-    """What proposing needs beyond the world: commands, the search of a sweep, experiment.yaml's bytes."""
+    """Dependencies of proposing beyond Context: commands, a sweep's search, a writer of experiment.yaml, a sleep in seconds."""
 
     proposers: Proposers
     search: Callable[[Sweep, Sequence[Combination]], Search]
@@ -39,14 +39,14 @@ class ProposerTools:
 def ask_proposer(
     context: Context, proposer_tools: ProposerTools, target: str = ""
 ) -> Proposed | NothingProposed | SweepFinished:
-    """One call of the proposer. Raises Refused when there is none, or when the baseline changed under it."""
+    """Call the proposer once and queue its proposal. Raises Refused without a proposer, or if it changed the baseline."""
     with context.locks.repository(experiment="proposer") as holder:
         clean_up_dead_runs(context)
         try:
-            answer = _asked(context, proposer_tools, holder, target)
+            answer = _ask(context, proposer_tools, holder, target)
         except Busy:
             raise
-        except _Unfit as unfit:
+        except _NotAProposal as unfit:
             return _refused(proposer_tools, unfit.refusal)
         finally:
             context.workspace.remove_check_outs()
@@ -56,7 +56,7 @@ def ask_proposer(
         return answer
     draft, by = answer
     try:
-        made = _filed(context, proposer_tools, draft, by)
+        made = _queue(context, proposer_tools, draft, by)
     except Busy:
         raise
     except Refused as refusal:
@@ -66,7 +66,6 @@ def ask_proposer(
 
 
 def _failed(answer: Failed) -> Refused:
-    """The command gave up, or was given up."""
     return Refused(
         one_line(answer.reason, 500),
         code="proposer-failed",
@@ -77,34 +76,31 @@ def _failed(answer: Failed) -> Refused:
     )
 
 
-def _filed(context: Context, proposer_tools: ProposerTools, draft: Draft, by: str) -> Proposed:
-    """Queue it. Whoever holds the repository or its index is waited for, so that no work of a proposer is lost on them.
-
-    Raises Busy when a stop is asked for meanwhile.
-    """
-    told = False
+def _queue(context: Context, proposer_tools: ProposerTools, draft: Draft, by: str) -> Proposed:
+    """Queue a draft, waiting while another process holds the repository. Raises Busy if a stop is requested meanwhile."""
+    reported = False
     while True:
         try:
             return propose(context, draft.proposal, draft.text, draft.patch, by=by)
         except Busy as busy:
             if context.stop_requested():
                 raise
-            if not told:
+            if not reported:
                 said = (f"to queue {draft.proposal.id}: {busy.message}", one_line(busy.found), busy.hint)
                 context.progress.step("waiting", "; ".join(filter(None, said)))
-            told = True
+            reported = True
             proposer_tools.pause(BUSY_PAUSE_S)
 
 
-class _Unfit(Exception):
-    """What the command left is no proposal."""
+class _NotAProposal(Exception):
+    """The proposer's output is no valid proposal; `refusal` says why."""
 
     def __init__(self, refusal: Refused) -> None:
         super().__init__(refusal.message)
         self.refusal = refusal
 
 
-def _asked(
+def _ask(
     context: Context, proposer_tools: ProposerTools, holder: Holder, target: str
 ) -> tuple[Draft, str] | Failed | SweepFinished:
     head, branch = context.workspace.head(), context.workspace.branch()
@@ -121,14 +117,14 @@ def _asked(
         )
     holder.show("propose")
     if proposer.sweep is not None:
-        draft = screened(context, protocol, proposer.sweep, proposer_tools.search, proposer_tools.write, target)
+        draft = best_of_sweep(context, protocol, proposer.sweep, proposer_tools.search, proposer_tools.write, target)
         return (draft, "sweep") if isinstance(draft, Draft) else draft
     context.progress.working("propose", " ".join(proposer.argv))
     cwd = context.workspace.check_out(head, CHECK_OUT)
     try:
-        answer = proposer_tools.proposers.ask(proposer, brief_of(context, head), cwd=cwd, environment=protocol.environment)
+        answer = proposer_tools.proposers.ask(proposer, input_at(context, head), cwd=cwd, environment=protocol.environment)
     except Refused as refusal:
-        raise _Unfit(refusal) from refusal
+        raise _NotAProposal(refusal) from refusal
     finally:
         check_same_branch(context, branch)
         _check_untouched(context, protocol, head)
@@ -138,7 +134,7 @@ def _asked(
 
 
 def _check_untouched(context: Context, protocol: Protocol, head: str) -> None:
-    """Nothing that the proposer did outside its scratch folder may become part of what is measured."""
+    """Raise Refused if scope, harness or protocol were changed while the proposer worked."""
     now = context.workspace.head()
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
     if now != head and context.workspace.differs(head, now, watched):

@@ -1,4 +1,4 @@
-"""The ground under every experiment: when this gives way, no experiment can run, and a queue ends."""
+"""Checks that fail for every experiment alike. `run --all` stops on them instead of skipping an experiment."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from expctl.ports.context import Context
 
 
 def check_preconditions(context: Context, target: str) -> None:
-    """Raises Refused when protocol, branch, work tree, journals or machine let nothing run, whatever the experiment."""
+    """Raise Refused if protocol, branch, work tree, targets or a journal prevent every experiment from running."""
     head = context.workspace.head()
     protocol = context.library.protocol(head)
     preflight.check_workspace(context.workspace, protocol.scope)
@@ -21,7 +21,7 @@ def check_preconditions(context: Context, target: str) -> None:
 
 
 def check_same_branch(context: Context, branch: str) -> None:
-    """Raises Refused when somebody checked out another branch than the one that the work began on: it isn't ours to move."""
+    """Raise Refused if another branch than `branch`, on which the command began, is checked out now."""
     found = context.workspace.branch()
     if found != branch:
         raise Refused(
@@ -35,8 +35,8 @@ def check_same_branch(context: Context, branch: str) -> None:
 
 
 @contextmanager
-def ending_in_words() -> Iterator[None]:
-    """What no experiment is to blame for, and trying again won't mend, becomes a refusal that says so."""
+def explaining_os_errors() -> Iterator[None]:
+    """Turn an OSError of the block that a user can mend (e.g. a full disk) into Refused; raise others unchanged."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What a proposer is handed: the brief that `expctl brief` prints, and the facts behind it, for programs."""
+"""Compute the JSON input of a proposer: the sections that `expctl brief` prints, and the facts behind them."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from expctl.ports.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """What the protocol demands of a proposal."""
+    """The parts of protocol.yaml that limit a proposal."""
 
     name: str
     goal: str
@@ -29,7 +29,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """One line of the queue."""
+    """One queued experiment; `why` says why it can't run now, or is ""."""
 
     id: str
     title: str
@@ -38,8 +38,8 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PredictionSummary:
-    """One record in short. `forbids` is its do-not-repeat rule, empty where that is open again."""
+class PastExperiment:
+    """One concluded experiment; `forbids` is the text of its do-not-repeat rule, "" without one or if it has reopened."""
 
     id: str
     title: str
@@ -49,26 +49,26 @@ class PredictionSummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brief:
-    """Protocol, what stands, what waits, what was tried; `sections` are those of `expctl brief`. `next_id` is free."""
+class ProposerInput:
+    """A proposer's input; `head` is the baseline commit, `next_id` an unused id, `sections` the text of `expctl brief`."""
 
     head: str
     next_id: str
     protocol: Rules
     baselines: tuple[Baseline, ...]
     queue: tuple[Waiting, ...]
-    records: tuple[PredictionSummary, ...]
+    records: tuple[PastExperiment, ...]
     sections: tuple[Section, ...]
 
 
-def brief_of(context: Context, head: str) -> Brief:
-    """The brief at `head`."""
+def input_at(context: Context, head: str) -> ProposerInput:
+    """Return the proposer's input for the commit `head`."""
     protocol, records = context.library.protocol(head), context.library.records(head)
     benchmarks = [target.benchmark for target in protocol.targets.values() if target.benchmark is not None]
     whole = brief_here(
         context.library, context.calibrations, context.rulebook, head=head, machine=context.machine, words_max=WORDS_MAX
     )
-    return Brief(
+    return ProposerInput(
         head=head,
         next_id=f"P{next_number(context.library.experiments(head))}",
         protocol=Rules(
@@ -86,13 +86,13 @@ def brief_of(context: Context, head: str) -> Brief:
             Waiting(id=each.id, title=each.proposal.title, state=each.state, why=each.why)
             for each in read_queue(context.library, head).entries()
         ),
-        records=tuple(_told(record, open_again=record.id in whole.open_again) for record in records),
+        records=tuple(_past(record, open_again=record.id in whole.open_again) for record in records),
         sections=whole.sections,
     )
 
 
-def _told(record: Record, *, open_again: bool) -> PredictionSummary:
-    return PredictionSummary(
+def _past(record: Record, *, open_again: bool) -> PastExperiment:
+    return PastExperiment(
         id=record.id,
         title=record.title,
         verdict=record.verdict,

@@ -1,4 +1,4 @@
-"""`run --all`: go on by itself until the queue is empty, a budget ends or something unrecoverable happens."""
+"""Run the queue (`run --all`) until it is empty, a budget is spent or no experiment can run any more."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from expctl.domain.errors import Busy, MachineTrouble, Refused
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.queue.ordering import Entry, State
 from expctl.domain.text import one_line
-from expctl.flow.autopilot.preconditions import check_preconditions, check_same_branch, ending_in_words
+from expctl.flow.autopilot.preconditions import check_preconditions, check_same_branch, explaining_os_errors
 from expctl.flow.queue.edit_queue import Rebased, rebase_queue
 from expctl.flow.queue.submit import Proposed
 from expctl.flow.repository.pending import read_queue
@@ -22,7 +22,7 @@ FAULTS_IN_A_ROW = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """When to stop: after so many concluded experiments, hours, or REJECTs without a KEEP between. 0 is no limit.
+    """Limits of a queue's run: concluded experiments, hours, and REJECTs without a KEEP between; 0 is no limit.
 
     `proposals` is how often the proposer may be asked; 0 is never.
     """
@@ -35,7 +35,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skipped:
-    """A queued experiment that was not run, and why. The queue goes on."""
+    """A queued experiment that was not run, and why. The queue continues."""
 
     id: str
     state: State
@@ -44,7 +44,7 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NothingProposed:
-    """The proposer left nothing that can be queued. `fault`: it didn't do its work at all."""
+    """The proposer gave nothing that can be queued; `fault` is True if its command failed."""
 
     refusal: Refused
     fault: bool = False
@@ -52,14 +52,14 @@ class NothingProposed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepFinished:
-    """The proposer has nothing more to propose."""
+    """The proposer has nothing more to propose; `why` is a sentence for the user."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
-    """Why the queue ended."""
+    """The queue ended; `why` is a sentence for the user."""
 
     why: str
 
@@ -69,8 +69,8 @@ Ask = Callable[[Context, str], Proposed | NothingProposed | SweepFinished]
 
 
 @dataclass(slots=True, kw_only=True)
-class _Journey:
-    """What has happened since the queue was started, on `branch`. Told once is enough."""
+class _QueueRun:
+    """State of one `run --all` on `branch`; `reported` holds the (id, state) pairs that were yielded already."""
 
     context: Context
     target: str
@@ -86,10 +86,10 @@ class _Journey:
     rebased_on: str = ""
     refused: set[str] = field(default_factory=set)
     waits_for: str = ""
-    told: set[tuple[str, State]] = field(default_factory=set)
+    reported: set[tuple[str, State]] = field(default_factory=set)
 
     def spent(self) -> str:
-        """Which budget has ended; empty while none has."""
+        """Return the sentence for a budget that is spent; "" while none is."""
         budget = self.budget
         if budget.experiments and self.concluded >= budget.experiments:
             return f"the budget of {budget.experiments} experiments is spent"
@@ -97,22 +97,22 @@ class _Journey:
             return f"the budget of {budget.hours:g} hours is spent"
         return f"{self.rejects} REJECTs in a row" if budget.rejects and self.rejects >= budget.rejects else ""
 
-    def look(self) -> tuple[Entry, ...]:
-        """The queue at the head of the branch, but what was refused on this baseline."""
+    def entries(self) -> tuple[Entry, ...]:
+        """Return the queue at HEAD, without experiments that were refused on this baseline."""
         queue = read_queue(self.context.library, self.context.workspace.head()).entries()
         return tuple(each for each in queue if each.id not in self.refused)
 
-    def next_of(self, entries: tuple[Entry, ...]) -> str:
-        """Whose run was begun and not ended, else the first that is ready; empty when none is."""
+    def next_experiment(self, entries: tuple[Entry, ...]) -> str:
+        """Return the ready experiment with an unfinished run, else the first ready one; "" if none is ready."""
         ready = [each.id for each in entries if each.state is State.READY]
         begun = set(self.context.journal.unfinished())
         return next((name for name in ready if name in begun), ready[0] if ready else "")
 
-    def news(self, entries: tuple[Entry, ...], *states: State) -> Iterator[Skipped]:
-        """Those in one of `states` of which that was not told yet."""
+    def unreported(self, entries: tuple[Entry, ...], *states: State) -> Iterator[Skipped]:
+        """Yield the entries in one of `states` that were not reported in it before."""
         for each in entries:
-            if each.state in states and (each.id, each.state) not in self.told:
-                self.told.add((each.id, each.state))
+            if each.state in states and (each.id, each.state) not in self.reported:
+                self.reported.add((each.id, each.state))
                 yield Skipped(
                     id=each.id,
                     state=each.state,
@@ -120,7 +120,7 @@ class _Journey:
                 )
 
     def run(self, experiment: str) -> Outcome | Skipped:
-        """Run one. Raises Busy and Interrupted."""
+        """Run one experiment; Skipped if it alone was refused. Raises Refused if none can run, Busy or Interrupted."""
         try:
             outcome = run_experiment(self.context, experiment, target=self.target)
         except (Busy, MachineTrouble):
@@ -134,13 +134,13 @@ class _Journey:
         self.concluded += verdict is not Verdict.INVALID
         self.rejects = 0 if verdict is Verdict.KEEP else self.rejects + (verdict is Verdict.REJECT)
         if verdict is Verdict.KEEP:
-            self.refused.clear()  # another baseline is another question
+            self.refused.clear()  # what was refused may be allowed on the new baseline
             self.rebased_on = self._scope()
-            self.told |= {(name, State.BLOCKED) for name in outcome.rebased.blocked} if outcome.rebased else set()
+            self.reported |= {(name, State.BLOCKED) for name in outcome.rebased.blocked} if outcome.rebased else set()
         return outcome
 
     def rebase(self) -> Rebased | None:
-        """Hold the queue against the baseline when that is new to us: a user, or a run that died, may have moved the branch."""
+        """Re-base the queue if the scope changed since the last time: a user or a killed run may have moved the branch."""
         with self.context.locks.repository(experiment="queue"):
             clean_up_dead_runs(self.context)
             check_preconditions(self.context, self.target)
@@ -149,22 +149,22 @@ class _Journey:
                 return None
             rebased = rebase_queue(self.context)
             self.rebased_on = self._scope()
-            self.told |= {(name, State.BLOCKED) for name in rebased.blocked} if rebased is not None else set()
+            self.reported |= {(name, State.BLOCKED) for name in rebased.blocked} if rebased is not None else set()
             return rebased
 
     def wait_for(self, busy: Busy) -> None:
-        """Say for whom it waits, once for each."""
+        """Print what the queue waits for, once for each message."""
         if busy.message != self.waits_for:
             self.context.progress.step("waiting", "; ".join(filter(None, (busy.message, one_line(busy.found), busy.hint))))
         self.waits_for = busy.message
 
     def _scope(self) -> str:
-        """What a patch applies to, as a hash."""
+        """Return a hash of the scope's files at HEAD, to which patches apply."""
         head = self.context.workspace.head()
         return self.context.workspace.protocol_identity(head, self.context.library.protocol(head).scope)
 
     def propose(self) -> Proposed | NothingProposed | None:
-        """Ask the proposer, if it may be asked again."""
+        """Ask the proposer; None if its budget is spent, it is finished or it has failed three times in a row."""
         if self.exhausted or self.asked >= self.budget.proposals:
             return None
         answer = self.ask(self.context, self.target)
@@ -181,43 +181,46 @@ class _Journey:
 def run_all(
     context: Context, *, target: str, budget: Budget, ask: Ask, pause: Callable[[float], None] = time.sleep
 ) -> Iterator[Step]:
-    """Run what is queued in the order of the queue, reading it again after each. Busy is waited out, INVALID retried twice.
+    """Run queued experiments in order and yield each step; the queue is read again after each experiment.
 
-    When nothing is ready, the proposer is asked. Raises Refused when no experiment could run any more, and Interrupted.
+    Busy is waited out, `pause` taking seconds. The proposer is asked when nothing is ready. Raises Refused if no experiment can
+    run any more, or Interrupted.
     """
     branch, started_s = context.workspace.branch(), context.clock.monotonic_s()
-    journey = _Journey(context=context, target=target, budget=budget, ask=ask, branch=branch, started_s=started_s)
-    with ending_in_words():
+    queue = _QueueRun(context=context, target=target, budget=budget, ask=ask, branch=branch, started_s=started_s)
+    with explaining_os_errors():
         while not context.stop_requested():
             try:
-                rebased = journey.rebase()
+                rebased = queue.rebase()
                 if rebased is not None:
                     yield rebased
-                entries = journey.look()
-                yield from journey.news(entries, State.BLOCKED, State.SKIPPED, State.CHANGED, State.MALFORMED, State.INVALID)
-                ready = journey.next_of(entries)
-                spent = journey.spent()
+                entries = queue.entries()
+                yield from queue.unreported(
+                    entries, State.BLOCKED, State.SKIPPED, State.CHANGED, State.MALFORMED, State.INVALID
+                )
+                ready = queue.next_experiment(entries)
+                spent = queue.spent()
                 if spent:
                     yield Ended(why=spent)
                     return
-                step = journey.run(ready) if ready else journey.propose()
+                step = queue.run(ready) if ready else queue.propose()
             except Busy as busy:
-                journey.wait_for(busy)
+                queue.wait_for(busy)
                 pause(BUSY_PAUSE_S)
                 continue
-            journey.waits_for = ""
+            queue.waits_for = ""
             if step is None:
-                yield from journey.news(entries, State.WAITING)
-                yield Ended(why=_end(entries, journey))
+                yield from queue.unreported(entries, State.WAITING)
+                yield Ended(why=_end(entries, queue))
                 return
             yield step
 
 
-def _end(entries: tuple[Entry, ...], journey: _Journey) -> str:
+def _end(entries: tuple[Entry, ...], queue: _QueueRun) -> str:
     left = [each for each in entries if each.state is not State.WITHDRAWN]
     states = [f"{sum(each.state is state for each in left)} {state}" for state in State if any(e.state is state for e in left)]
-    states += [f"{len(journey.refused)} refused"] if journey.refused else []
-    queue = f"nothing in the queue can run: {', '.join(states)}" if states else "the queue is empty"
-    if journey.exhausted:
-        return f"{queue}; {journey.exhausted}"
-    return f"{queue}; the budget of {journey.asked} proposals is spent" if journey.asked else queue
+    states += [f"{len(queue.refused)} refused"] if queue.refused else []
+    ended = f"nothing in the queue can run: {', '.join(states)}" if states else "the queue is empty"
+    if queue.exhausted:
+        return f"{ended}; {queue.exhausted}"
+    return f"{ended}; the budget of {queue.asked} proposals is spent" if queue.asked else ended

@@ -1,7 +1,7 @@
-"""The sweep that is built in: try combinations of constants cheaply, propose the best. A screen never decides.
+"""The built-in proposer: score combinations of constants cheaply and propose the best one.
 
-Each combination is built and tested like a candidate, then held against the baseline in a few rounds or by one figure. What
-was proposed before, and ended in a verdict or waits, isn't tried again.
+Each combination is built and tested like a candidate, then compared with the baseline in a few rounds or by one fact.
+Combinations that are queued or have a verdict aren't tried again.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ from expctl.ports.context import Context
 from expctl.ports.proposers import Search
 
 
-def screened(
+def best_of_sweep(
     context: Context,
     protocol: Protocol,
     sweep: Sweep,
@@ -30,10 +30,10 @@ def screened(
     write: Callable[[Proposal], bytes],
     target: str,
 ) -> Draft | SweepFinished:
-    """The best combination as a proposal. Raises Refused when there is nothing to sweep, Interrupted between combinations."""
+    """Return the best combination as a proposal. Raises Refused if the constants aren't found; Interrupted on a stop."""
     head = context.workspace.head()
     text = _text(context, sweep, head)
-    patches = _new_ones(context, sweep, head, text)
+    patches = _untried(context, sweep, head, text)
     if not patches:
         return SweepFinished(why="the sweep has tried every combination")
     screen = open_screen(context, protocol, sweep, head, target)
@@ -43,8 +43,8 @@ def screened(
     scores: dict[str, float] = {}
     with ExitStack() as machine:
         if not sweep.screen.fact:
-            machine.enter_context(screen.equipment.gate.measuring(screen.target))
-            machine.callback(screen.equipment.steps.close)
+            machine.enter_context(screen.tools.gate.measuring(screen.target))
+            machine.callback(screen.tools.steps.close)
         while (asked := order.ask()) is not None:
             if context.stop_requested():
                 raise Interrupted("the sweep was stopped; its screen starts over with the next one")
@@ -77,8 +77,8 @@ def _text(context: Context, sweep: Sweep, head: str) -> str:
     return text
 
 
-def _new_ones(context: Context, sweep: Sweep, head: str, text: str) -> list[tuple[Combination, str]]:
-    """Combinations that change something and were not proposed before, each with a commit that has it."""
+def _untried(context: Context, sweep: Sweep, head: str, text: str) -> list[tuple[Combination, str]]:
+    """Return (combination, commit with it) for those that change the file and were not proposed before."""
     workspace, queue = context.workspace, read_queue(context.library, head)
     queued = [
         workspace.patch_identity(context.library.queued(head, each.id).patch)

@@ -1,4 +1,4 @@
-"""One sweep's screen: how much better than the baseline is a combination, cheaply? It never decides."""
+"""Score one combination of a sweep: how much better than the baseline is it, measured cheaply?"""
 
 import math
 from collections.abc import Sequence
@@ -21,11 +21,11 @@ from expctl.ports.context import Context, Tools
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """One sweep at one commit: what is built, on what it is judged, and the baseline's build."""
+    """One sweep at the commit `head`: the target `name` on which combinations are scored, and the baseline's build there."""
 
     context: Context
     protocol: Protocol
-    equipment: Tools
+    tools: Tools
     sweep: Sweep
     head: str
     name: str
@@ -33,26 +33,24 @@ class Screen:
 
     @property
     def target(self) -> Target:
-        """Where it is screened."""
+        """Return the part of the protocol of the target on which combinations are scored."""
         return self.protocol.targets[self.name]
 
     def path(self, artifact: Artifact) -> Path:
-        """The file of a build that was just made."""
-        path = self.equipment.toolchains.path(self.target, artifact)
+        """Return the file of a build. Raises RuntimeError if it has vanished from the cache."""
+        path = self.tools.toolchains.path(self.target, artifact)
         if path is None:
             raise RuntimeError(f"the build {artifact.sha256[:12]} is gone")
         return path
 
 
 def open_screen(context: Context, protocol: Protocol, sweep: Sweep, head: str, target: str) -> Screen:
-    """The screen at `head`, its baseline built. Raises Refused when that does not build."""
-    equipment = context.tools_for(protocol, "sweep")
-    name = sweep.screen.target or preflight.choose_targets(protocol, equipment.toolchains, target).deciding
+    """Build the baseline at `head` and return the screen. Raises Refused if it does not build."""
+    tools = context.tools_for(protocol, "sweep")
+    name = sweep.screen.target or preflight.choose_targets(protocol, tools.toolchains, target).deciding
     tree = context.workspace.check_out(head, CHECK_OUT[Side.BASELINE], sealed=protocol.harness)
-    with equipment.gate.working():
-        made = equipment.toolchains.build(
-            name, protocol.targets[name], tree=tree, sources=context.workspace.source_identity(head)
-        )
+    with tools.gate.working():
+        made = tools.toolchains.build(name, protocol.targets[name], tree=tree, sources=context.workspace.source_identity(head))
     if isinstance(made, Failed):
         raise Refused(
             f"{head[:10]} does not build for {name}",
@@ -61,14 +59,14 @@ def open_screen(context: Context, protocol: Protocol, sweep: Sweep, head: str, t
             found=made.reason,
             hint="mend the build and commit, then run the same command again",
         )
-    return Screen(context=context, protocol=protocol, equipment=equipment, sweep=sweep, head=head, name=name, baseline=made)
+    return Screen(context=context, protocol=protocol, tools=tools, sweep=sweep, head=head, name=name, baseline=made)
 
 
 def score_of(screen: Screen, commit: str) -> float | None:
-    """How much better than the baseline: the KPI's mean ln(time ratio), or the figure's difference. None: it can't be had."""
-    context, toolchains = screen.context, screen.equipment.toolchains
+    """Return the KPI's mean ln(time ratio) or the fact's decrease (> 0: better); None if it fails or the code is unchanged."""
+    context, toolchains = screen.context, screen.tools.toolchains
     tree = context.workspace.check_out(commit, CHECK_OUT[Side.CANDIDATE])
-    gate = screen.equipment.gate
+    gate = screen.tools.gate
     with gate.working():
         made = toolchains.build(screen.name, screen.target, tree=tree, sources=context.workspace.source_identity(commit))
     cwd = context.workspace.check_out(screen.head, CHECK_OUT[Side.BASELINE], sealed=screen.protocol.harness)
@@ -77,7 +75,7 @@ def score_of(screen: Screen, commit: str) -> float | None:
     if screen.target.test is not None:
         with gate.working():
             path = screen.path(made)
-            tested = screen.equipment.steps.test(screen.target.test, cwd=cwd, artifact=path, progress=context.progress)
+            tested = screen.tools.steps.test(screen.target.test, cwd=cwd, artifact=path, progress=context.progress)
         if isinstance(tested, Failed):
             return None
     if screen.sweep.screen.fact:
@@ -91,10 +89,10 @@ def _speed(screen: Screen, made: Artifact, cwd: Path) -> float | None:
     if benchmark is None:
         raise TypeError(f"{screen.name} decides without a benchmark")
     artifacts = {Side.BASELINE: screen.path(screen.baseline), Side.CANDIDATE: screen.path(made)}
-    screen.equipment.steps.close()
+    screen.tools.steps.close()
     samples: list[Sample] = []
     for number in range(screen.sweep.screen.rounds):
-        found = measure_round(screen.context, screen.equipment, benchmark, cwd=cwd, artifacts=artifacts, number=number)
+        found = measure_round(screen.context, screen.tools, benchmark, cwd=cwd, artifacts=artifacts, number=number)
         if isinstance(found, Failed):
             return None
         samples += found
@@ -104,7 +102,7 @@ def _speed(screen: Screen, made: Artifact, cwd: Path) -> float | None:
 
 
 def _figure(screen: Screen, side: Side, made: Artifact) -> float | None:
-    """The wanted fact of one side: of its build, else of its profile."""
+    """Return the value of the screen's fact for one side, from its build, else from its profile."""
     artifact = made if side is Side.CANDIDATE else screen.baseline
     wanted = plain_name(screen.sweep.screen.fact)
 
@@ -117,10 +115,10 @@ def _figure(screen: Screen, side: Side, made: Artifact) -> float | None:
         return found
     state = screen.context.workspace
     tree = state.check_out(screen.head, CHECK_OUT[Side.BASELINE])
-    out = screen.equipment.profiles.fresh(screen.name, side)
-    with screen.equipment.gate.measuring(screen.target):
-        profile = screen.equipment.steps.profile(
+    out = screen.tools.profiles.fresh(screen.name, side)
+    with screen.tools.gate.measuring(screen.target):
+        profile = screen.tools.steps.profile(
             passes_of(step)[0], cwd=tree, tree=tree, artifact=screen.path(artifact), out=out, progress=screen.context.progress
         )
-    screen.equipment.profiles.forget(screen.name)
+    screen.tools.profiles.forget(screen.name)
     return None if isinstance(profile, Failed) else pick(profile)

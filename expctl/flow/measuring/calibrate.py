@@ -1,4 +1,4 @@
-"""Calibration: the head commit against itself, in the very rounds of a run. Nothing is committed and no commit is judged."""
+"""Calibrate the machine: measure HEAD against itself in rounds like those of a run. Nothing is committed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,12 +15,12 @@ from expctl.flow.repository import preflight
 from expctl.flow.repository.recovery import clean_up_dead_runs
 from expctl.ports.context import Context, Tools
 
-CHECK_OUT = "b"  # where a run has its baseline
+CHECK_OUT = "b"  # folder of the baseline's check-out in a run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """A new calibration and the file that keeps it."""
+    """A new calibration and the file that holds it."""
 
     calibration: Calibration
     path: Path
@@ -28,16 +28,16 @@ class Stored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Subject:
-    """What is measured against itself: one commit, for one target of its protocol."""
+    """The commit `base` and target that are measured against themselves."""
 
     protocol: Protocol
-    equipment: Tools
+    tools: Tools
     base: str
     target: str
 
     @property
     def benchmark(self) -> Benchmark:
-        """Of the target; `inconsistencies` saw to it that there is one."""
+        """Return the target's benchmark, which `inconsistencies` has made sure exists."""
         benchmark = self.protocol.targets[self.target].benchmark
         if benchmark is None:
             raise TypeError(f"{self.target} decides without a benchmark")
@@ -45,27 +45,27 @@ class _Subject:
 
 
 def calibrate(context: Context, *, target: str = "", rounds: int = ROUNDS) -> Stored:
-    """Measure the noise of HEAD's target and keep it. Raises Refused, Busy or Interrupted; nothing is kept then."""
+    """Measure and store the noise of `target` at HEAD. Raises Refused, Busy or Interrupted; nothing is stored then."""
     with context.locks.repository(experiment="calibrate") as holder:
         clean_up_dead_runs(context)
         head = context.workspace.head()
         protocol = context.library.protocol(head)
-        equipment = context.tools_for(protocol, "calibrate")
-        chosen = preflight.choose_targets(protocol, equipment.toolchains, target).deciding
+        tools = context.tools_for(protocol, "calibrate")
+        chosen = preflight.choose_targets(protocol, tools.toolchains, target).deciding
         identity = context.workspace.protocol_identity(head, ("protocol.yaml", *protocol.harness))
         context.progress.title("calibrate", "HEAD against itself", base=head, target=chosen, protocol=identity)
         for gap in context.gaps:
             context.progress.step("walls", gap)
         holder.show("measure")
         try:
-            return _measured(context, _Subject(protocol=protocol, equipment=equipment, base=head, target=chosen), rounds)
+            return _measured(context, _Subject(protocol=protocol, tools=tools, base=head, target=chosen), rounds)
         finally:
             context.workspace.remove_check_outs()
 
 
-def known_noise(context: Context, equipment: Tools, protocol: Protocol, *, base: str, target: str) -> Calibrated | None:
-    """What a run on `base` may rest on: what is stored, measured first where the protocol requires it."""
-    subject = _Subject(protocol=protocol, equipment=equipment, base=base, target=target)
+def known_noise(context: Context, tools: Tools, protocol: Protocol, *, base: str, target: str) -> Calibrated | None:
+    """Return the stored calibration for a run on `base`; without one, measure it if the protocol requires it, else None."""
+    subject = _Subject(protocol=protocol, tools=tools, base=base, target=target)
     found = context.calibrations.read(target, subject.benchmark)
     if isinstance(found, Calibration):
         return found.fixed()
@@ -80,11 +80,11 @@ def known_noise(context: Context, equipment: Tools, protocol: Protocol, *, base:
 def _measured(context: Context, subject: _Subject, rounds: int) -> Stored:
     artifact, cwd = _build(context, subject)
     context.progress.working("gate", "waiting for a quiet machine")
-    with subject.equipment.gate.measuring(subject.protocol.targets[subject.target]):
+    with subject.tools.gate.measuring(subject.protocol.targets[subject.target]):
         try:
             samples = _rounds(context, subject, artifact, cwd, rounds)
         finally:
-            subject.equipment.steps.close()
+            subject.tools.steps.close()
     calibration = calibration_of(
         samples, target=subject.target, benchmark=subject.benchmark, date=context.clock.date(), base=subject.base
     )
@@ -92,12 +92,12 @@ def _measured(context: Context, subject: _Subject, rounds: int) -> Stored:
 
 
 def _build(context: Context, subject: _Subject) -> tuple[Path, Path]:
-    """The build's file, and the check-out that it came from."""
-    name, target, toolchains = subject.target, subject.protocol.targets[subject.target], subject.equipment.toolchains
+    """Return the build's file and the check-out that it was built from. Raises Refused if it doesn't build."""
+    name, target, toolchains = subject.target, subject.protocol.targets[subject.target], subject.tools.toolchains
     context.progress.working("build", name)
     started = context.clock.monotonic_s()
     cwd = context.workspace.check_out(subject.base, CHECK_OUT, sealed=subject.protocol.harness)
-    with subject.equipment.gate.working():
+    with subject.tools.gate.working():
         made = toolchains.build(name, target, tree=cwd, sources=context.workspace.source_identity(subject.base))
     path = None if isinstance(made, Failed) else toolchains.path(target, made)
     if path is None:
@@ -113,12 +113,12 @@ def _build(context: Context, subject: _Subject) -> tuple[Path, Path]:
 
 
 def _rounds(context: Context, subject: _Subject, artifact: Path, cwd: Path, rounds: int) -> tuple[Sample, ...]:
-    """So many untainted rounds, and the tainted ones between them."""
+    """Return the samples of `rounds` usable rounds and of the tainted ones between. Raises Busy on too much foreign work."""
     samples: list[Sample] = []
     number = tainted = lost = 0
     while number - lost < rounds:
         found = measure_round(
-            context, subject.equipment, subject.benchmark, cwd=cwd, artifacts=dict.fromkeys(Side, artifact), number=number
+            context, subject.tools, subject.benchmark, cwd=cwd, artifacts=dict.fromkeys(Side, artifact), number=number
         )
         if isinstance(found, Failed):
             raise Refused(

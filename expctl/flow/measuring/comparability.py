@@ -1,22 +1,22 @@
-"""What a measurement of one commit would be comparable to, here and now."""
+"""Compute the comparability of a measurement on this machine."""
 
 from expctl.domain.history.comparability import Comparability
 from expctl.domain.protocol.model import Protocol, Target
 from expctl.ports.context import Context, Tools
 
 
-def comparability_here(context: Context, equipment: Tools, protocol: Protocol, base: str, target: str) -> Comparability:
-    """Protocol and harness as they stand in `base`, tools and machine as they are now."""
-    facts = environment(context, equipment, target, protocol.targets[target])
+def comparability_here(context: Context, tools: Tools, protocol: Protocol, base: str, target: str) -> Comparability:
+    """Return the comparability of `base` measured now: protocol and harness of `base`, tools and machine of today."""
+    facts = environment(context, tools, target, protocol.targets[target])
     return context.library.comparability(base, protocol, target, facts)
 
 
-def environment(context: Context, equipment: Tools, name: str, target: Target) -> dict[str, str]:
-    """Facts of the machine, and versions of the tools that build `target`."""
-    return {**context.machine, **tool_versions(equipment, name, target)}
+def environment(context: Context, tools: Tools, name: str, target: Target) -> dict[str, str]:
+    """Return facts of the machine, and versions of the tools that build `target`."""
+    return {**context.machine, **tool_versions(tools, name, target)}
 
 
-def tool_versions(equipment: Tools, name: str, target: Target) -> dict[str, str]:
-    """Versions of what builds `target` here; none where it can't be built."""
-    answer = equipment.toolchains.availability(name, target)
+def tool_versions(tools: Tools, name: str, target: Target) -> dict[str, str]:
+    """Return tool -> version for `target`; empty if it can't be built here."""
+    answer = tools.toolchains.availability(name, target)
     return dict(getattr(answer, "versions", {}))

@@ -1,4 +1,4 @@
-"""One round on a machine that is held and watched: measured and timed."""
+"""Measure one round on a machine that is locked and watched for foreign work."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,13 +12,13 @@ from expctl.ports.context import Context, Tools
 
 
 def measure_round(
-    context: Context, equipment: Tools, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], number: int
+    context: Context, tools: Tools, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], number: int
 ) -> tuple[Sample, ...] | Failed:
-    """The samples of round `number`; what foreign work disturbed is tainted. Raises Busy when the machine stays noisy."""
+    """Return the samples of round `number`; disturbed ones carry taints. Raises Busy if the machine stays noisy."""
     started = context.clock.monotonic_s()
-    samples = equipment.steps.measure(benchmark, cwd=cwd, artifacts=artifacts, round=number, progress=context.progress)
+    samples = tools.steps.measure(benchmark, cwd=cwd, artifacts=artifacts, round=number, progress=context.progress)
     if isinstance(samples, Failed):
         return samples
-    round_effects(samples)  # a malformed round is our bug, found here rather than when deciding
+    round_effects(samples)  # raises MalformedRound now rather than when deciding
     ms = round(1000 * (context.clock.monotonic_s() - started))
     return tuple(replace(each, round_ms=ms) for each in samples)

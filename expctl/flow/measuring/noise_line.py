@@ -1,4 +1,4 @@
-"""What a run says of the noise that it expects."""
+"""Describe the expected noise of a run in one line."""
 
 import math
 from datetime import datetime
@@ -11,7 +11,7 @@ UNITS_S = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
 
 def noise_line(calibrated: Calibrated | None, *, now: str, round_s: float) -> str:
-    """What the calibration lets a run detect; without one, what it would take. `now` is an ISO date."""
+    """Return what the calibration lets a run detect; without one, the seconds that calibrating takes. `now` is an ISO date."""
     if calibrated is None:
         took = math.ceil(ROUNDS * round_s)
         return f"not calibrated here: expctl calibrate measures the noise of this machine (about {took} s)"
@@ -24,7 +24,7 @@ def noise_line(calibrated: Calibrated | None, *, now: str, round_s: float) -> st
 
 
 def age(then: str, now: str) -> str:
-    """`2 days ago` of two ISO dates: the largest unit that is full."""
+    """Return the time between two ISO dates in the largest full unit, e.g. `2 days ago`; `on THEN` if one is malformed."""
     try:
         passed_s = (datetime.fromisoformat(now) - datetime.fromisoformat(then)).total_seconds()
     except (ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""The queue's own commits: priorities, withdrawals, and what no longer applies. They change tickets and the ledger only."""
+"""Commit changes of queue tickets: priority, withdrawal, BLOCKED. Each commit changes tickets and ledger.md only."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ MOVABLE = (State.READY, State.WAITING, State.BLOCKED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebased:
-    """What was found when the queue was held against a new baseline: BLOCKED now, and free again."""
+    """The result of applying queued patches to a new baseline: `blocked` maps id -> reason, `freed` apply again."""
 
     commit: str
     blocked: Mapping[str, str]
@@ -31,12 +31,12 @@ class Rebased:
 
 
 def prioritise(context: Context, experiment: str, priority: int) -> Entry:
-    """Commit another priority. Returns the entry as it stands then."""
+    """Commit a new priority. Return the entry with it. Raises Refused if the experiment isn't queued."""
     return _change(context, experiment, f"priority {priority}", lambda ticket: replace(ticket, priority=priority))
 
 
 def withdraw(context: Context, experiment: str, why: str) -> Entry:
-    """Commit that it is not wanted any more. The id stays taken; an unfinished run of it is given up."""
+    """Commit a withdrawal and delete an unfinished run's journal. The id stays taken. Raises Refused if it isn't queued."""
 
     def change(ticket: Ticket) -> Ticket:
         context.journal.forget(experiment)
@@ -46,9 +46,9 @@ def withdraw(context: Context, experiment: str, why: str) -> Entry:
 
 
 def rebase_queue(context: Context) -> Rebased | None:
-    """Under the repository's lock: hold everything that waits against the baseline, and commit what changed of it.
+    """Apply every waiting patch to the baseline and commit which are BLOCKED now; None if nothing changed or the branch moved.
 
-    The proposals stay as they are. None when there is nothing new to say.
+    The caller holds the repository lock. Proposals are not changed.
     """
     workspace, head = context.workspace, context.workspace.head()
     inputs = read_ledger_inputs(context.library, head)
@@ -70,7 +70,7 @@ def rebase_queue(context: Context) -> Rebased | None:
 
 
 def _obstacle(context: Context, protocol: Protocol, head: str, entry: Entry) -> str:
-    """Why the change doesn't apply to `head`; empty when it does, and for a proposal without a patch: its run will say so."""
+    """Return why the patch doesn't apply to `head`; "" if it does, or if the proposal can't be read, which its run reports."""
     try:
         queued = context.library.queued(head, entry.id)
     except Refused:
@@ -82,7 +82,7 @@ def _obstacle(context: Context, protocol: Protocol, head: str, entry: Entry) -> 
 
 
 def _ticket(context: Context, entry: Entry, filing: QueuedTicket) -> Ticket:
-    """The one it has; whoever was committed by hand gets one now, and is bound from here on."""
+    """Return the entry's ticket, or a new one for a proposal that was committed by hand."""
     return entry.ticket or Ticket(content=filing.content, base="", date=context.clock.date())
 
 
@@ -103,7 +103,7 @@ def _change(context: Context, experiment: str, what: str, change: Callable[[Tick
 
 
 def _publish(context: Context, inputs: LedgerInputs, head: str, tickets: Mapping[str, Ticket], what: str) -> str:
-    """Commit tickets and ledger, and move the branch there, unless somebody moved it first. Returns the commit."""
+    """Commit tickets and ledger and return the commit. The branch moves to it unless another process moved it first."""
     workspace = context.workspace
     branch = preflight.check_workspace(workspace, (), *tickets)
     files = {f"experiments/{name}/queued.json": context.ticket_bytes(ticket) for name, ticket in tickets.items()}
@@ -114,9 +114,9 @@ def _publish(context: Context, inputs: LedgerInputs, head: str, tickets: Mapping
 
 
 def _not_queued(inputs: LedgerInputs, experiment: str, entry: Entry | None) -> Refused:
-    digest = inputs.digests.get(experiment)
+    summary = inputs.digests.get(experiment)
     withdrawn = f"withdrawn: {entry.why}" if entry else ""
-    found = withdrawn or (f"it ended in {digest.verdict}" if digest else "no such experiment")
+    found = withdrawn or (f"it ended in {summary.verdict}" if summary else "no such experiment")
     return Refused(
         f"{experiment} is not in the queue",
         code="not-in-queue",

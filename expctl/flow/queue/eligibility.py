@@ -1,4 +1,4 @@
-"""Is it this experiment's turn? Its id is bound to what was queued, it isn't withdrawn, and its conditions hold."""
+"""Check whether a proposal may run now: unchanged since it was queued, not withdrawn, all dependencies met."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,7 +13,7 @@ from expctl.domain.queue.pending import Queue
 
 
 def check_conditions(proposal: Proposal, protocol: Protocol) -> None:
-    """Raises Refused when a condition asks for what no result will ever have."""
+    """Raise Refused if `depends_on` names the proposal itself, or a figure that no result can have."""
     sizes = {
         size.name: None
         for target in protocol.targets.values()
@@ -39,7 +39,7 @@ def check_conditions(proposal: Proposal, protocol: Protocol) -> None:
 
 
 def check_circle(proposal: Proposal, waiting: Iterable[Proposal]) -> None:
-    """Raises Refused when `proposal` would wait for what waits for itself, so that nothing of it could ever run."""
+    """Raise Refused if `depends_on` of `proposal` and of the `waiting` ones form a circle."""
     asked = {each.id: _asked(each) for each in (*waiting, proposal)}
     line, found = [proposal.id], {proposal.id: ""}
     for name in line:
@@ -63,13 +63,13 @@ def _asked(proposal: Proposal) -> tuple[str, ...]:
 
 
 def _way(found: Mapping[str, str], name: str) -> tuple[str, ...]:
-    """From the first one to `name`."""
+    """Return the ids on the path from the first one to `name`; `found` maps an id to the one before it."""
     before = found[name]
     return (*_way(found, before), name) if before else (name,)
 
 
 def check_binding(queued: Queued) -> None:
-    """Raises Refused when the proposal is no longer what was queued under its id, or was withdrawn."""
+    """Raise Refused if the proposal has changed since it was queued, or was withdrawn."""
     name, ticket = queued.proposal.id, queued.ticket
     if ticket is None:
         return
@@ -95,7 +95,7 @@ def check_binding(queued: Queued) -> None:
 
 
 def check_eligible(queue: Queue, experiment: str) -> None:
-    """Raises Refused when a condition doesn't hold yet, or can't any more."""
+    """Raise Refused if a condition of `depends_on` doesn't hold yet, or never will."""
     entry = next((each for each in queue.entries() if each.id == experiment), None)
     if entry is None:
         return

@@ -1,4 +1,4 @@
-"""Queueing a proposal: a patch and a hypothesis become experiments/<id>/ in a commit of their own."""
+"""Queue a proposal: commit its patch and hypothesis as experiments/<id>/."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from expctl.ports.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposed:
-    """What was queued, in which commit, and which files of the scope were restored to the baseline."""
+    """A queued proposal: its commit, the files that its patch changes, and those restored to the baseline in the work tree."""
 
     id: str
     title: str
@@ -32,10 +32,10 @@ class Proposed:
 
 
 def propose(context: Context, proposal: Proposal, text: bytes, patch: bytes | None, *, by: str = "") -> Proposed:
-    """Commit `text` (experiment.yaml) with `patch`, or with the local changes of the scope when it is None, and with a ticket
-    that binds the id to both. `by` is the proposer; what a proposer makes is held against the rules at once.
+    """Commit `text` (experiment.yaml), `patch` (None: the local changes of the scope) and a ticket with their hash.
 
-    The commit comes first, the restoring second: a kill between leaves the change in both places, never in none.
+    `by` names the proposer ("": a person), whose patches are checked against the rules. The scope is restored only after the
+    commit, so that a kill in between loses nothing. Raises Refused with nothing changed.
     """
     workspace = context.workspace
     with context.locks.repository(experiment=proposal.id):
@@ -72,9 +72,7 @@ def propose(context: Context, proposal: Proposal, text: bytes, patch: bytes | No
 
 
 def reapply(context: Context, experiment: str) -> Sequence[str]:
-    """Put the change of a proposal, merged with what was kept since, into the work tree, on a clean scope. Returns the files
-    that changed.
-    """
+    """Apply a proposal's patch, merged with later KEEPs, to a clean work tree. Return the changed files."""
     workspace = context.workspace
     with context.locks.repository(experiment=experiment):
         clean_up_dead_runs(context)
@@ -88,7 +86,7 @@ def reapply(context: Context, experiment: str) -> Sequence[str]:
 
 
 def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, captures: bool) -> str:
-    """Return the branch. Raises Refused when the id is taken, there is nothing to capture, or the tree isn't fit."""
+    """Return the branch. Raises Refused if the id is taken, nothing can be captured, or local changes are in the way."""
     workspace = context.workspace
     taken = context.library.experiments(head).keys()
     if experiment in taken:
@@ -109,12 +107,12 @@ def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, 
             where=str(workspace.root),
             hint=f"edit the kernel first, or expctl new {experiment} --patch FILE",
         )
-    # A captured scope is dirty by nature; a patch from a file needs it clean, so that nothing is mixed.
+    # A captured scope has local changes by definition; a patch from a file needs a clean one, so that both don't mix.
     return preflight.check_workspace(workspace, () if captures else protocol.scope, experiment)
 
 
 def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> None:
-    """Before anything enters the object store."""
+    """Raise Refused if the files exceed the limit of `patch.bytes`, before git stores them."""
     total = sum(file.stat().st_size for path in paths if (file := context.workspace.root / path).is_file())
     if total > protocol.patch.bytes:
         raise Refused(
@@ -127,7 +125,7 @@ def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> 
 
 
 def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued) -> None:
-    """Raises Refused when a rule forbids the change, or the same change waits already."""
+    """Raise Refused if a rule forbids the patch, or a queued proposal has the same one."""
     patch_id = context.workspace.patch_identity(queued.patch)
     targets = tuple(inputs.protocol.targets)
     check_patch(
@@ -149,5 +147,5 @@ def check_repeats(context: Context, inputs: LedgerInputs, queued: Queued) -> Non
 
 
 def next_number(taken: Iterable[str]) -> int:
-    """The number of an id that was never used."""
+    """Return the smallest number above those of all ids in `taken`; 1 if there are none."""
     return 1 + max((int("".join(c for c in name[1:].split("-")[0] if c.isdigit()) or 0) for name in taken), default=0)

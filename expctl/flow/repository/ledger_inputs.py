@@ -1,4 +1,4 @@
-"""The ledger and the queue read from a commit."""
+"""Read a commit's ledger, and everything from which ledger and queue are computed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
-    """Read what ledger and queue of `commit` are functions of. Raises Refused when something there is not well formed."""
-    digests = library.digests(commit)
+    """Read everything from which ledger and queue of `commit` are computed. Raises Refused on an unreadable file."""
+    summaries = library.digests(commit)
     return LedgerInputs(
         protocol=library.protocol(commit),
-        digests={each.id: each for each in digests},
-        records=library.some_records(commit, standing(in_order(digests)).values()),
+        digests={each.id: each for each in summaries},
+        records=library.some_records(commit, standing(in_order(summaries)).values()),
         findings=library.findings(commit),
         waiting=read_queue(library, commit),
         template=library.ledger_template(commit),
@@ -27,12 +27,12 @@ def read_ledger_inputs(library: Library, commit: str) -> LedgerInputs:
 
 
 def read_ledger(library: Library, commit: str) -> Ledger:
-    """Return the ledger of `commit` from totals over its records, which take less time than their summaries. Raises Refused."""
-    sums = library.ledger_totals(commit)
+    """Return the ledger of `commit`, computed from totals (faster than summaries). Raises Refused on an unreadable file."""
+    totals = library.ledger_totals(commit)
     return ledger_from(
         library.protocol(commit),
-        sums,
-        library.some_records(commit, sums.standing.values()),
+        totals,
+        library.some_records(commit, totals.standing.values()),
         findings=library.findings(commit),
         queue=read_queue(library, commit).entries(),
         template=library.ledger_template(commit),

@@ -1,4 +1,4 @@
-"""The queue read from a commit."""
+"""Read the queue of a commit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def read_queue(library: Library, commit: str) -> Queue:
-    """Read what waits in `commit`. Raises Refused when a record there is damaged."""
+    """Read the queue of `commit`, and the records and profiles that it depends on. Raises Refused on a damaged record."""
     waiting = library.waiting(commit)
     filings = library.filings(commit, waiting)
     proposals = tuple(each for each in library.some_proposals(commit, waiting) if not filings[each.id].damaged)

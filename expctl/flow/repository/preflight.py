@@ -1,4 +1,4 @@
-"""Refuse everything that can be refused before anything changes."""
+"""Check repository, targets and patch before anything is changed. Every check raises Refused."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from expctl.ports.repository import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Targets:
-    """The deciding target, the guards, and why the others take no part."""
+    """The deciding target, the guards, and one sentence for each target that is unavailable."""
 
     deciding: str
     guards: tuple[str, ...]
@@ -23,9 +23,7 @@ class Targets:
 
 
 def check_workspace(workspace: Workspace, scope: tuple[str, ...], *experiments: str) -> str:
-    """Return the branch. Raises Refused on a detached head, an unfinished operation or local changes in the way:
-    in `scope`, in the experiments' folders or in the ledger.
-    """
+    """Return the branch. Raises Refused like `check_branch`, and on local changes in `scope`, `experiments` or ledger.md."""
     branch = check_branch(workspace)
     dirty = workspace.dirty([*scope, *(f"experiments/{experiment}" for experiment in experiments), "ledger.md"])
     in_scope = [path for path in dirty if inside(path, scope)]
@@ -51,7 +49,7 @@ def check_workspace(workspace: Workspace, scope: tuple[str, ...], *experiments: 
 
 
 def check_branch(workspace: Workspace) -> str:
-    """Return the branch. Raises Refused on a detached head or an unfinished operation."""
+    """Return the branch. Raises Refused on a detached HEAD or an unfinished merge, rebase or the like."""
     branch = workspace.branch()
     if not branch:
         raise Refused(
@@ -75,7 +73,7 @@ def check_branch(workspace: Workspace) -> str:
 
 
 def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
-    """Raises Refused when the baseline has something else where expctl writes, or nothing where the harness should be."""
+    """Raise Refused if ledger.md is no file, `experiments` no folder, or a harness path doesn't exist in `commit`."""
     modes = workspace.root_modes(commit)
     found = [
         f"{name} has mode {modes[name]}"
@@ -99,7 +97,7 @@ def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
 
 
 def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
-    """Raises Refused when a file of the user's has the name of a folder that is to be made: it would be gone."""
+    """Raise Refused if a file has the name of an experiment's folder, which would replace it."""
     listed = workspace.list_files(commit, "experiments")
     in_the_way = [path for path in (f"experiments/{experiment}" for experiment in experiments) if path in listed]
     if in_the_way:
@@ -114,7 +112,7 @@ def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
 
 
 def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> Targets:
-    """The target that decides (`wanted`, or the first available of protocol.decides) and the guards. Raises Refused."""
+    """Choose the deciding target (`wanted`, or the first available of `decides`) and the guards. Raises Refused if none can."""
     if wanted and wanted not in protocol.decides:
         raise Refused(
             f"{wanted} does not decide",
@@ -143,9 +141,9 @@ def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> T
 
 
 def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Queued, *, proposed: bool = True) -> str:
-    """Return the candidate's tree. Raises Refused when the patch doesn't apply or leaves the scope.
+    """Return the candidate's tree. Raises Refused if the patch doesn't apply or leaves the scope.
 
-    `proposed`: it is committed as an experiment already; otherwise it is the file that somebody wants to propose.
+    `proposed`: the patch is committed as an experiment already; otherwise it is a file about to be proposed.
     """
     name = queued.proposal.id
     where = f"experiments/{name}/change.patch" if proposed else "the patch that was given"
@@ -179,7 +177,7 @@ def _refuse_unfit(faults: list[str], protocol: Protocol, where: str) -> None:
 
 
 def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
-    """The tree of the experiment's change on `base`: by three-way merge where it was made on another commit."""
+    """Return the tree of the patch applied to `base`, by three-way merge if it was made on another commit."""
     origin = queued.ticket.base if queued.ticket is not None else ""
     if origin and origin != base:
         return workspace.rebased_tree(base, queued.patch, origin=origin)
@@ -188,14 +186,14 @@ def tree_on(workspace: Workspace, base: str, queued: Queued) -> str | Failed:
 
 
 def patch_on(workspace: Workspace, base: str, queued: Queued) -> bytes:
-    """What the experiment changes on `base`: its patch, or the merge's where it was made on another commit."""
+    """Return the experiment's patch on `base`: unchanged, or the result of the merge if it was made on another commit."""
     origin = queued.ticket.base if queued.ticket is not None else ""
     tree = tree_on(workspace, base, queued) if origin not in ("", base) else None
     return workspace.difference(base, tree) if isinstance(tree, str) else queued.patch
 
 
 def moved_meanwhile(workspace: Workspace, head: str) -> Refused:
-    """The branch is not where it was when the command began."""
+    """Return the error for a branch that moved away from `head` while the command ran."""
     return Refused(
         f"{workspace.branch() or 'HEAD'} moved meanwhile",
         code="branch-moved",

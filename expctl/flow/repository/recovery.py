@@ -1,11 +1,11 @@
-"""What a dead run left behind: survivors, a half-done publication, worktrees. Cleared before anything else."""
+"""Clean up after runs that were killed: processes, an unfinished publication, worktrees."""
 
 from expctl.domain.run.events import Begun, Event, Published, Publishing
 from expctl.ports.context import Context
 
 
 def clean_up_dead_runs(context: Context) -> None:
-    """Under the repository's lock: end survivors, complete or undo publications, remove our worktrees."""
+    """End surviving processes, finish or undo publications, remove worktrees. The caller holds the repository lock."""
     context.end_survivors()
     context.workspace.finish_publication()
     for experiment in context.journal.unfinished():

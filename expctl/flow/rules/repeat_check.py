@@ -1,6 +1,6 @@
-"""Is this a repeat? Asked twice: before a run begins, of the patch; and when all is built, of its machine code.
+"""Check a patch, before a run begins, and its machine code, after the builds, against the do-not-repeat rules.
 
-`rules check` imports this too and has to be quick, hence what is imported late.
+Some imports are inside functions because `rules check` imports this module and has to be quick.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ SHOWN = 3
 
 
 class Repeated(Refused):
-    """A do-not-repeat rule forbids the change, and nothing has changed since."""
+    """A do-not-repeat rule forbids the change, and none of its conditions has changed since."""
 
 
 def check_patch(
     rulebook: Rulebook, protocol: Protocol, proposal: Proposal, patch: bytes, *, commit: str, targets: tuple[str, ...]
 ) -> tuple[Waiver, ...]:
-    """The rules that match the patch on `commit` and let it pass. Raises Repeated when one does not."""
+    """Return waivers for the rules that match the patch on `commit` but let it pass. Raises Repeated if one doesn't."""
     from expctl.domain.protocol.architectures import architectures
 
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     now = rulebook.circumstances(commit, architectures(protocol, targets))
-    return _judged(rulebook, candidate, now, proposal, commit)
+    return _waivers(rulebook, candidate, now, proposal, commit)
 
 
 def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, commit: str) -> None:
-    """Raises Refused when one of the patterns that a REJECT shall leave could be no rule."""
+    """Raise Refused if one of the proposal's `forbids` patterns matches no added line or too many lines of the baseline."""
     if not proposal.forbids:
         return
     from expctl.domain.patch.patterns import STANDING_MAX, void_reason
@@ -60,7 +60,7 @@ def check_patterns(rulebook: Rulebook, proposal: Proposal, patch: bytes, *, comm
 
 
 def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: Run, machine: str) -> tuple[Waiver, ...]:
-    """As `check_patch`, of what was built; only the machine code is new."""
+    """Return waivers for the rules that match a run's machine code but let it pass. Raises Repeated if one doesn't."""
     from expctl.domain.protocol.architectures import architectures
 
     base = run.begun().base
@@ -72,11 +72,11 @@ def check_code(rulebook: Rulebook, protocol: Protocol, proposal: Proposal, run: 
         machine=machine,
     )
     now = rulebook.circumstances(base, architectures(protocol, run.targets()))
-    return _judged(rulebook, candidate, now, proposal, base)
+    return _waivers(rulebook, candidate, now, proposal, base)
 
 
 def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple[Match, tuple[ChangedCondition, ...]], ...]:
-    """Every rule that matches the patch on `commit`, with what has changed since. A patch that no proposal holds yet."""
+    """Return every rule that matches a patch on `commit`, each with its conditions that have changed since."""
     candidate = Candidate(identity=rulebook.identity(commit, patch), codes={})
     found = matches(rulebook.candidates(commit, candidate), candidate)
     if not found:
@@ -87,7 +87,9 @@ def matching_rules(rulebook: Rulebook, commit: str, patch: bytes) -> tuple[tuple
     return tuple((match, changed_conditions(match.record, now, match.level)) for match in without_void_patterns(found, now))
 
 
-def _judged(rulebook: Rulebook, candidate: Candidate, now: CurrentFacts, proposal: Proposal, commit: str) -> tuple[Waiver, ...]:
+def _waivers(
+    rulebook: Rulebook, candidate: Candidate, now: CurrentFacts, proposal: Proposal, commit: str
+) -> tuple[Waiver, ...]:
     from expctl.domain.experiment.record import Waiver
     from expctl.domain.rules.conditions import changed_conditions
 
@@ -103,7 +105,7 @@ def _judged(rulebook: Rulebook, candidate: Candidate, now: CurrentFacts, proposa
 
 
 def refusal(match: Match, experiment: str) -> Repeated:
-    """What was tried before, how it ended, by what the repeat was known, and what would open the rule."""
+    """Return the error for a repeat: the earlier experiment, its evidence, how it matches and the rule's conditions."""
     from expctl.domain.rules.conditions import verified
 
     record = match.record
@@ -126,7 +128,7 @@ def refusal(match: Match, experiment: str) -> Repeated:
 
 
 def evidence(record: Record) -> str:
-    """Reasons and figures of a rejected experiment on one line."""
+    """Return the reasons and figures of a rejected experiment on one line of at most 600 characters."""
     from expctl.domain.experiment.figures import effect_text
     from expctl.domain.experiment.record import OBJECTIVE
 
@@ -136,7 +138,7 @@ def evidence(record: Record) -> str:
 
 
 def lapse_text(lapse: ChangedCondition) -> str:
-    """`ziglang: 0.16.0 -> 0.17.0`."""
+    """Return a changed condition as text, e.g. `ziglang: 0.16.0 -> 0.17.0`."""
     return f"{lapse.condition}: {one_line(lapse.was, 120)} -> {one_line(lapse.now, 120)}"
 
 

@@ -1,4 +1,4 @@
-"""One experiment from proposal to record: next_action -> perform -> journal -> advance, until nothing is left to do."""
+"""Run one experiment from proposal to record: next_action -> perform -> journal -> advance, until no action is left."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ from expctl.ports.repository import Holder
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a run ended in. `measured` is False when the record was there already; `rebased` is what a KEEP did to the queue."""
+    """The result of a run. `measured` is False if the record existed already; `rebased` says how a KEEP changed the queue."""
 
     record: Record
     branch: str
@@ -33,7 +33,7 @@ class Outcome:
 
 
 def run_experiment(context: Context, experiment: str, *, target: str = "", again: bool = False) -> Outcome:
-    """Run or resume one experiment. Raises Refused, Busy or Interrupted; what was done by then is journalled."""
+    """Run or resume one experiment. Raises Refused, Busy or Interrupted; the steps done by then stay in the journal."""
     with context.locks.repository(experiment=experiment) as holder:
         clean_up_dead_runs(context)
         head, branch = context.workspace.head(), context.workspace.branch()
@@ -44,7 +44,7 @@ def run_experiment(context: Context, experiment: str, *, target: str = "", again
         try:
             opened, events = _open(context, experiment, target, record)
             before = context.workspace.branch_head(opened.begun.branch)
-            settled = _go_through(opened, holder, events)
+            settled = _finish(opened, holder, events)
         finally:
             context.workspace.remove_check_outs()
         after = context.workspace.branch_head(opened.begun.branch)
@@ -60,18 +60,18 @@ def run_experiment(context: Context, experiment: str, *, target: str = "", again
 
 
 def _stands(record: Record, target: str) -> bool:
-    """Is there nothing left to measure? An INVALID says nothing about the idea; another target is another question."""
+    """Return whether the record answers a run on `target` ("": any): it isn't INVALID, and was measured there."""
     measured = {record.target, *(replication.target for replication in record.replications)}
     return record.verdict is not Verdict.INVALID and (not target or target in measured)
 
 
 def _is_replaced(record: Record, target: str) -> bool:
-    """An INVALID is no verdict, nor is that of a target whose code the patch doesn't change: the next attempt replaces it."""
+    """Return whether the next attempt replaces the record: INVALID, or a target whose code the patch doesn't change."""
     return record.verdict is Verdict.INVALID or (record.left_open and target not in {"", record.target})
 
 
 def _open(context: Context, experiment: str, target: str, record: Record | None) -> tuple[OpenRun, tuple[Event, ...]]:
-    """The desk and what happened so far."""
+    """Begin or resume a run; return it with its journalled events."""
     events = context.journal.read(experiment)
     decider = next((event.target for event in events if isinstance(event, Begun)), target)
     replaced = record is not None and _is_replaced(record, decider)
@@ -83,7 +83,7 @@ def _open(context: Context, experiment: str, target: str, record: Record | None)
     return opened, (opened.begun,)
 
 
-def _go_through(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> Record:
+def _finish(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> Record:
     roles = TargetRoles.of(opened.protocol, opened.begun)
     published = _loop(opened, holder, Run(kind=opened.queued.proposal.kind, plan=opened.plan(), roles=roles, events=events))
     opened.context.journal.forget(opened.id)
@@ -94,7 +94,7 @@ def _go_through(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> R
 
 
 def _refuse_known_code(opened: OpenRun, run: Run) -> None:
-    """Raises Repeated when the builds are those of a rejected experiment; the run is then as if it had never begun."""
+    """Raise Repeated and delete the run's journal if the machine code is that of a rejected experiment."""
     context = opened.context
     try:
         check_code(context.rulebook, opened.protocol, opened.queued.proposal, run, context.machine.get("machine", ""))
@@ -106,19 +106,19 @@ def _refuse_known_code(opened: OpenRun, run: Run) -> None:
 def _loop(opened: OpenRun, holder: Holder, run: Run) -> Published:
     context = opened.context
     code_is_new = opened.earlier is not None
-    with StepPerformer(opened) as bench:
+    with StepPerformer(opened) as performer:
         while not isinstance(action := next_action(run), Nothing):
             holder.show(type(action).__name__.lower())
             if not code_is_new and not isinstance(action, Pin | Build):
                 _refuse_known_code(opened, run)
                 code_is_new = True
             if isinstance(action, Settle):
-                bench.release_machine()
+                performer.release_machine()
                 for event in settle(opened, run, action.decision):
                     context.journal.append(opened.id, event)
                     run = advance(run, event)
             else:
-                event = bench.perform(action, run)
+                event = performer.perform(action, run)
                 context.journal.append(opened.id, event)
                 run = advance(run, event)
                 if context.stop_requested() and not isinstance(next_action(run), Settle):

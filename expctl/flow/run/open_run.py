@@ -1,4 +1,4 @@
-"""Opening a run: what is fixed before the first event, read from the baseline commit or from the journal."""
+"""Open a run: check and fix everything before its first event, or read it back from the journal."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,14 +23,13 @@ from expctl.ports.context import Context, Tools
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenRun:
-    """One open run: its proposal, the protocol of its baseline, and the equipment that follows from it.
+    """One open run: its proposal, and the protocol and tools of its baseline.
 
-    `earlier` is the record that stands already, when this is a replication; `attempt` counts from 1 and
-    grows with each INVALID.
+    `earlier` is the existing record if this run replicates it; `attempt` counts from 1, plus one for each INVALID.
     """
 
     context: Context
-    equipment: Tools
+    tools: Tools
     protocol: Protocol
     queued: Queued
     begun: Begun
@@ -39,28 +38,28 @@ class OpenRun:
 
     @property
     def id(self) -> str:
-        """The experiment."""
+        """Return the experiment's id."""
         return self.begun.id
 
     @property
     def target(self) -> Target:
-        """The deciding target."""
+        """Return the deciding target's part of the protocol."""
         return self.protocol.targets[self.begun.target]
 
     @property
     def removed_synchronisation(self) -> tuple[str, ...]:
-        """Barriers and waits that the patch takes away."""
+        """Return the barriers and waits that the patch removes or moves."""
         return removed_synchronisation(self.queued.patch.decode(errors="replace"))
 
     @property
     def benchmark(self) -> Benchmark:
-        """Of the deciding target; `inconsistencies` saw to it that there is one."""
+        """Return the deciding target's benchmark, which `inconsistencies` has made sure exists."""
         if self.target.benchmark is None:
             raise TypeError(f"{self.begun.target} decides without a benchmark")
         return self.target.benchmark
 
     def plan(self) -> Plan:
-        """What decides, fixed before the first sample."""
+        """Return the statistical plan of the run, which is fixed before the first sample."""
         return Plan.of(
             self.benchmark,
             self.protocol.keep,
@@ -71,7 +70,7 @@ class OpenRun:
 
 
 def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
-    """The desk of an unfinished run. Raises Refused when the proposal is no longer the one that was begun."""
+    """Resume an unfinished run. Raises Refused if the proposal has changed since it began."""
     begun = next(event for event in events if isinstance(event, Begun))
     protocol = context.library.protocol(begun.base)
     if wanted and wanted != begun.target:
@@ -95,9 +94,9 @@ def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: R
         )
     _title(context, begun.id, queued, protocol, begun.base, begun.target)
     context.progress.step("resume", f"an unfinished run goes on after {type(events[-1]).__name__.lower()}")
-    equipment = context.tools_for(protocol, begun.id)
+    tools = context.tools_for(protocol, begun.id)
     return OpenRun(
-        context=context, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
+        context=context, tools=tools, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
     )
 
 
@@ -111,7 +110,7 @@ def _still_queued(context: Context, begun: Begun) -> Queued:
 
 
 def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
-    """The desk of a new run, after the preflight and the gate. Nothing has changed when this raises."""
+    """Open a new run after the preflight checks and the gate. Nothing has changed in the repository if this raises."""
     workspace = context.workspace
     head = workspace.head()
     base = _base(head, experiment, earlier)
@@ -119,8 +118,8 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
     branch = preflight.check_workspace(workspace, protocol.scope, experiment)
     preflight.check_tree(workspace, protocol, base)
     queued = context.library.queued(head, experiment)
-    equipment = context.tools_for(protocol, experiment)
-    targets = preflight.choose_targets(protocol, equipment.toolchains, wanted)
+    tools = context.tools_for(protocol, experiment)
+    targets = preflight.choose_targets(protocol, tools.toolchains, wanted)
     check_binding(queued)
     if earlier is None:
         check_eligible(read_queue(context.library, head), experiment)
@@ -133,11 +132,11 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
     _title(context, experiment, queued, protocol, base, targets.deciding)
     for waiver in waivers:
         context.progress.step("rule", f"{waiver.rule} matches ({waiver.level}) and lets it pass: {one_line(waiver.reason)}")
-    waited_s = equipment.gate.wait_until_quiet(protocol.targets[targets.deciding])
+    waited_s = tools.gate.wait_until_quiet(protocol.targets[targets.deciding])
     context.progress.step("gate", f"quiet after {waited_s:.1f} s; lock held")
-    ground = comparability_here(context, equipment, protocol, base, targets.deciding)
+    ground = comparability_here(context, tools, protocol, base, targets.deciding)
     used = simplify_used_percent(context.library.digests(head), target=targets.deciding, conditions=ground, but=experiment)
-    noise = known_noise(context, equipment, protocol, base=base, target=targets.deciding)
+    noise = known_noise(context, tools, protocol, base=base, target=targets.deciding)
     begun = Begun(
         id=experiment,
         target=targets.deciding,
@@ -153,12 +152,12 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
         waivers=waivers,
     )
     return OpenRun(
-        context=context, equipment=equipment, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
+        context=context, tools=tools, protocol=protocol, queued=queued, begun=begun, earlier=earlier, attempt=attempt
     )
 
 
 def _base(head: str, experiment: str, earlier: Record | None) -> str:
-    """HEAD for a new experiment; the recorded baseline for a replication."""
+    """Return the baseline: HEAD for a new experiment, the recorded one for a replication. Raises Refused if it was imported."""
     if earlier is None:
         return head
     if earlier.origin is Origin.IMPORTED or not earlier.base:

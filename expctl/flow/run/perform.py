@@ -1,4 +1,4 @@
-"""Performing the steps of a run: pin, build, test, measure, profile. Each returns the event that it became."""
+"""Perform the actions of a run: pin, build, test, measure and profile."""
 
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,21 +17,21 @@ from expctl.flow.measuring.noise_line import noise_line
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message
 from expctl.flow.run.open_run import OpenRun
-from expctl.flow.run.profile_step import look
+from expctl.flow.run.profile_step import profile_side
 
 CHECK_OUT = {Side.BASELINE: "b", Side.CANDIDATE: "c"}  # paths of equal length
 
 
 class StepPerformer:
-    """Does what `next_action` asks, for one run. Holds the machine from the first round to the last profile."""
+    """Performs the actions of one run. Holds the machine's exclusive lock from the first round until the run is settled."""
 
     def __init__(self, opened: OpenRun) -> None:
-        self._desk = opened
-        self._world = opened.context
+        self._opened = opened
+        self._context = opened.context
         self._machine = ExitStack()
         self._machine_is_held = False
         self._session: Session | None = None
-        self._noise_was_told = False
+        self._noise_was_reported = False
 
     def __enter__(self) -> "StepPerformer":
         return self
@@ -40,13 +40,13 @@ class StepPerformer:
         self.release_machine()
 
     def release_machine(self) -> None:
-        """Let others measure; nothing of ours stays on the machine."""
-        self._desk.equipment.steps.close()
+        """Close the harness processes and release the machine's lock."""
+        self._opened.tools.steps.close()
         self._machine.close()
         self._machine_is_held = False
 
     def perform(self, action: Pin | Build | Test | Measure | Profile, run: Run) -> Event:
-        """Do one thing and say what happened. Raises Busy when the machine can't be had."""
+        """Perform one action and return its event. Raises Busy if the machine can't be locked or stays noisy."""
         match action:
             case Pin():
                 return self._pin()
@@ -62,25 +62,25 @@ class StepPerformer:
     # ------------------------------------------------------------------ pin and build
 
     def _pin(self) -> Pinned:
-        opened, workspace = self._desk, self._world.workspace
+        opened, workspace = self._opened, self._context.workspace
         tree = preflight.check_patch(workspace, opened.protocol, opened.begun.base, opened.queued)
         message = candidate_message(opened.queued.proposal, opened.begun.target)
         candidate = workspace.pin(base=opened.begun.base, tree=tree, message=message, ref=f"refs/expctl/{opened.id}")
         return Pinned(candidate=candidate, tree=tree, patch_id=workspace.patch_identity(opened.queued.patch))
 
     def _build(self, side: Side, name: str, run: Run) -> Built | BuildFailed:
-        progress, clock = self._world.progress, self._world.clock
+        progress, clock = self._context.progress, self._context.clock
         progress.working("build", f"{name}, {side}")
         started = clock.monotonic_s()
 
         def build() -> Artifact | Failed:
-            tree, sources = self._check_out(side, run), self._world.workspace.source_identity(self._commit(side, run))
-            with self._desk.equipment.gate.working():
-                target = self._desk.protocol.targets[name]
-                return self._desk.equipment.toolchains.build(name, target, tree=tree, sources=sources)
+            tree, sources = self._check_out(side, run), self._context.workspace.source_identity(self._commit(side, run))
+            with self._opened.tools.gate.working():
+                target = self._opened.protocol.targets[name]
+                return self._opened.tools.toolchains.build(name, target, tree=tree, sources=sources)
 
         made = build()
-        if isinstance(made, Failed) and made.killed:  # once says nothing about the patch
+        if isinstance(made, Failed) and made.killed:  # one killed build says nothing about the patch
             made = build()
         duration_s = round(clock.monotonic_s() - started, 3)
         if isinstance(made, Failed):
@@ -93,40 +93,40 @@ class StepPerformer:
     # ------------------------------------------------------------------ test, measure, profile
 
     def _test(self, name: str, run: Run) -> Tested:
-        progress, clock = self._world.progress, self._world.clock
+        progress, clock = self._context.progress, self._context.clock
         progress.working("test", f"the candidate, {name}")
         started = clock.monotonic_s()
-        report = self._judged(name, run)
+        report = self._test_result(name, run)
         duration_s = round(clock.monotonic_s() - started, 3)
-        where = "" if name == self._desk.begun.target else f"{name}: "
+        where = "" if name == self._opened.begun.target else f"{name}: "
         if isinstance(report, Failed):
             progress.step("test", f"fail   {where}{report.reason}", duration_s)
             return Tested(ok=False, fault=report.fault, cases=0, summary=report.reason, duration_s=duration_s, target=name)
         progress.step("test", f"pass   {where}{report.summary}", duration_s)
         return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s, target=name)
 
-    def _judged(self, name: str, run: Run) -> TestReport | Failed:
-        """The test of the candidate, and of the baseline where only that tells whose fault a failure is."""
-        step = self._desk.protocol.targets[name].test
+    def _test_result(self, name: str, run: Run) -> TestReport | Failed:
+        """Test the candidate; where it dies or a guard fails, test the baseline too, to tell whose fault that is."""
+        step = self._opened.protocol.targets[name].test
         if step is None:
             raise TypeError(f"{name} has no test")
-        if self._desk.removed_synchronisation:
+        if self._opened.removed_synchronisation:
             step = replace(step, argv=(*step.argv, *step.careful))
 
         def test(side: Side) -> TestReport | Failed:
             cwd, artifact = self._check_out(Side.BASELINE, run), self._artifact(side, run, name)
-            with self._desk.equipment.gate.working():
-                return self._desk.equipment.steps.test(step, cwd=cwd, artifact=artifact, progress=self._world.progress)
+            with self._opened.tools.gate.working():
+                return self._opened.tools.steps.test(step, cwd=cwd, artifact=artifact, progress=self._context.progress)
 
         report = test(Side.CANDIDATE)
-        if isinstance(report, Failed) and report.killed:  # by somebody, or for want of memory: once says nothing
+        if isinstance(report, Failed) and report.killed:  # by a person or the kernel: one killed test says nothing
             report = test(Side.CANDIDATE)
-        guards = name != self._desk.begun.target
+        guards = name != self._opened.begun.target
         if isinstance(report, Failed) and (report.died or guards):
             control = test(Side.BASELINE)
             if guards and isinstance(control, Failed):
                 return TestReport(cases=0, summary=f"guards nothing: the baseline fails it too: {control.reason}")
-            # Whose fault is a death? The harness is innocent only if the baseline passes it now.
+            # A dead test blames the candidate only if the baseline passes the same test now.
             report = replace(report, fault=isinstance(control, Failed)) if report.died else report
         return report
 
@@ -134,37 +134,37 @@ class StepPerformer:
         self._open_session(action.session)
         self._hold_machine()
         samples = measure_round(
-            self._world,
-            self._desk.equipment,
-            self._desk.benchmark,
+            self._context,
+            self._opened.tools,
+            self._opened.benchmark,
             cwd=self._check_out(Side.BASELINE, run),
             artifacts={side: self._artifact(side, run) for side in Side},
             number=action.round,
         )
         if isinstance(samples, Failed):
-            self._world.progress.step("benchmark", f"failed: {samples.reason}")
+            self._context.progress.step("benchmark", f"failed: {samples.reason}")
             return MeasureFailed(reason=samples.reason, blames_candidate=not samples.fault)
-        self._tell_noise(samples[0].round_ms / 1000)
-        self._world.progress.advance(f"{action.session} round", action.round + 1, action.round + action.left)
+        self._report_noise(samples[0].round_ms / 1000)
+        self._context.progress.advance(f"{action.session} round", action.round + 1, action.round + action.left)
         return Measured(round=action.round, samples=tuple(replace(each, session=action.session) for each in samples))
 
-    def _tell_noise(self, round_s: float) -> None:
-        """Once, after the first round: only then is it known what a calibration would take."""
-        if not self._noise_was_told:
-            line = noise_line(self._desk.begun.calibrated, now=self._world.clock.date(), round_s=round_s)
-            self._world.progress.step("noise", line)
-        self._noise_was_told = True
+    def _report_noise(self, round_s: float) -> None:
+        """Print the noise line once, after the first round, whose duration says how long a calibration would take."""
+        if not self._noise_was_reported:
+            line = noise_line(self._opened.begun.calibrated, now=self._context.clock.date(), round_s=round_s)
+            self._context.progress.step("noise", line)
+        self._noise_was_reported = True
 
     def _profile(self, side: Side, name: str, run: Run) -> Profiled:
-        step, progress, clock = self._desk.protocol.targets[name].profile, self._world.progress, self._world.clock
+        step, progress, clock = self._opened.protocol.targets[name].profile, self._context.progress, self._context.clock
         if step is None:
             raise TypeError("a profile was asked for where the protocol has none")
         self._hold_machine()
-        self._desk.equipment.steps.close()
+        self._opened.tools.steps.close()
         progress.working("profile", f"{side}, {name}")
         started = clock.monotonic_s()
-        seen = look(
-            self._desk,
+        seen = profile_side(
+            self._opened,
             step,
             side=side,
             target=name,
@@ -178,42 +178,42 @@ class StepPerformer:
             progress.step("profile", f"{name}, {side}: {said}", duration_s)
         return replace(seen, duration_s=duration_s)
 
-    # ------------------------------------------------------------------ what the steps stand on
+    # ------------------------------------------------------------------ machine, check-outs and builds
 
     def _open_session(self, session: Session) -> None:
-        """A confirmation shares nothing with the search but the two commits: check-outs and the lock are new."""
+        """Begin a confirmation with fresh check-outs and a fresh lock: it shares only the two commits with the search."""
         if session is Session.CONFIRM and self._session is not session:
-            self._world.progress.step("confirm", "the search is over; the same two commits in a fresh bench")
+            self._context.progress.step("confirm", "the search is over; the same two commits in a fresh bench")
             self.release_machine()
-            self._world.workspace.remove_check_outs()
+            self._context.workspace.remove_check_outs()
         self._session = session
 
     def _hold_machine(self) -> None:
         if not self._machine_is_held:
-            self._world.progress.working("gate", "waiting for a quiet machine")
-            self._machine.enter_context(self._desk.equipment.gate.measuring(self._desk.target))
+            self._context.progress.working("gate", "waiting for a quiet machine")
+            self._machine.enter_context(self._opened.tools.gate.measuring(self._opened.target))
             self._machine_is_held = True
 
     def _commit(self, side: Side, run: Run) -> str:
         pinned = run.last(Pinned)
         if pinned is None:
             raise TypeError("nothing is pinned yet")
-        return self._desk.begun.base if side is Side.BASELINE else pinned.candidate
+        return self._opened.begun.base if side is Side.BASELINE else pinned.candidate
 
     def _check_out(self, side: Side, run: Run) -> Path:
-        return self._world.workspace.check_out(self._commit(side, run), CHECK_OUT[side], sealed=self._desk.protocol.harness)
+        return self._context.workspace.check_out(self._commit(side, run), CHECK_OUT[side], sealed=self._opened.protocol.harness)
 
     def _artifact(self, side: Side, run: Run, name: str = "") -> Path:
-        """The build of one side (for the deciding target by default), its hash checked; built again if the cache lost it."""
-        name = name or self._desk.begun.target
-        target = self._desk.protocol.targets[name]
+        """Return the hash-checked build of one side (for the deciding target if `name` is ""), rebuilt if it left the cache."""
+        name = name or self._opened.begun.target
+        target = self._opened.protocol.targets[name]
         artifact = run.artifact(side, name)
         if artifact is None:
             raise TypeError(f"{side} was not built for {name}")
-        path = self._desk.equipment.toolchains.path(target, artifact)
+        path = self._opened.tools.toolchains.path(target, artifact)
         if path is None:
             self._build(side, name, run)
-            path = self._desk.equipment.toolchains.path(target, artifact)
+            path = self._opened.tools.toolchains.path(target, artifact)
         if path is None:
             raise RuntimeError(f"{side}: building again for {name} does not give the artifact {artifact.sha256[:12]}")
         return path

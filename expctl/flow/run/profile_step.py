@@ -1,7 +1,4 @@
-"""One look at one side with the profile step: its passes, what they wrote, and for the candidate what made the difference.
-
-Whatever goes wrong here is a note and never a verdict.
-"""
+"""Run the profile step on one side and read what its profiler wrote. A failure becomes a note, never a verdict."""
 
 from pathlib import Path
 
@@ -15,11 +12,12 @@ from expctl.domain.verdict.samples import Side
 from expctl.flow.run.open_run import OpenRun
 
 
-def look(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """What the step and the profiler in it say of one build. The candidate's profile is held against the baseline's, if that
-    is still there: after an interruption it may not be, and then no reason is given.
+def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: Path, tree: Path, artifact: Path) -> Profiled:
+    """Profile one build and return its facts. The candidate's profile is compared with the baseline's for `why`.
+
+    `why` stays empty if the baseline's profile is gone, e.g. after an interruption.
     """
-    profiles, arch = opened.equipment.profiles, opened.protocol.targets[target].build.arch
+    profiles, arch = opened.tools.profiles, opened.protocol.targets[target].build.arch
     seen = _passes(opened, step, Profiled(side=side, facts=(), failure="", duration_s=0.0, target=target), cwd, tree, artifact)
     if not seen.failure:
         read = profiles.facts(target, side, arch)
@@ -33,11 +31,11 @@ def look(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: Path, tre
 
 
 def _passes(opened: OpenRun, step: Step, seen: Profiled, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """Every pass in turn. One that fails leaves nothing behind; one of counters ends them: this device bears none."""
-    profiles, progress = opened.equipment.profiles, opened.context.progress
+    """Run every pass and delete the output of one that fails. A failed counter pass ends them: the device has no counters."""
+    profiles, progress = opened.tools.profiles, opened.context.progress
     out = profiles.fresh(seen.target, seen.side)
     for number, each in enumerate(passes_of(step)):
-        found = opened.equipment.steps.profile(
+        found = opened.tools.steps.profile(
             each, cwd=cwd, tree=tree, artifact=artifact, out=out / str(number), progress=progress
         )
         failure = found.reason if isinstance(found, Failed) else ""

@@ -1,4 +1,4 @@
-"""What a run says about rules when it settles: the one that it leaves, and those that had let it pass."""
+"""Compute the do-not-repeat rule that a run leaves, and the waivers of rules that let it pass."""
 
 from expctl.domain.experiment.record import Rule, Waiver
 from expctl.domain.protocol.architectures import architecture_of
@@ -13,10 +13,10 @@ from expctl.flow.run.open_run import OpenRun
 
 
 def recorded_rule(opened: OpenRun, run: Run, reason: str, *, code: str) -> Rule:
-    """Return what a REJECT forbids from now on; `code` is the machine code at home."""
+    """Return the rule that a REJECT leaves; `code` is the machine-code hash for the hardware it is meant for, or ""."""
     context, base, judged = opened.context, opened.begun.base, failing_target(run)
     target = opened.protocol.targets[judged]
-    versions = dict(getattr(opened.equipment.toolchains.availability(judged, target), "versions", {}))
+    versions = dict(getattr(opened.tools.toolchains.availability(judged, target), "versions", {}))
     return rule_of(
         opened.queued.proposal,
         reason,
@@ -33,7 +33,7 @@ def recorded_rule(opened: OpenRun, run: Run, reason: str, *, code: str) -> Rule:
 
 
 def waivers_of(opened: OpenRun, run: Run) -> tuple[Waiver, ...]:
-    """Those of the patch, from the journal; those of its machine code, looked up again. A replication asks no rule."""
+    """Return the waivers for the patch (from the journal) and its machine code (looked up again); none for a replication."""
     if opened.earlier is not None:
         return ()
     machine = opened.context.machine.get("machine", "")

@@ -1,7 +1,7 @@
-"""Settling: from a decision to a record, a ledger and, for a KEEP, a moved branch. One publication for all of it.
+"""Settle a run: turn its decision into one commit with record and ledger, and move the branch to it.
 
-The record commit is built on the candidate (KEEP) or on the branch's head, and the branch moves to it by one compare-and-swap,
-so there is no moment at which a kernel stands without its record.
+The commit's parent is the candidate (KEEP) or the branch's head. The branch moves by one compare-and-swap, so that no kernel
+is ever on it without its record.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ from expctl.domain.verdict.interference import taint_notes
 from expctl.domain.verdict.judge import estimates_of
 from expctl.domain.verdict.samples import Side
 from expctl.domain.verdict.sequential_test import Decision
-from expctl.flow.measuring.comparability import environment, tool_versions
+from expctl.flow.measuring.comparability import environment
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message, record_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
@@ -33,13 +33,13 @@ LARGE_PERCENT = 20.0
 
 
 def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
-    """Yield the events of settling, in the order intent, outcome. The caller journals each before asking for the next."""
+    """Yield Invalidated, or Publishing before the branch moves and Published after it. The caller must journal each at once."""
     workspace = opened.context.workspace
     head = workspace.branch_head(opened.begun.branch)
     lands = decision.verdict is Verdict.KEEP and run.kind is not Kind.ANALYSIS and opened.earlier is None
     pinned = run.last(Pinned)
     if head != opened.begun.base and opened.earlier is None and decision.verdict is not Verdict.INVALID:
-        moved = _follow(opened, run, head, lands)
+        moved = _repinned(opened, run, head, lands)
         if isinstance(moved, Invalidated):
             yield moved
             return
@@ -57,9 +57,10 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
         yield Published(commit=commit)
 
 
-def _follow(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
-    """The branch moved since the pin. Unless what judges or is judged changed, the candidate follows: pinned on
-    the new head, it must build to the very artifact that was measured.
+def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
+    """Pin the candidate again on a branch head that moved since; return None if it need not land.
+
+    Invalidated if scope, harness or protocol changed, or the new candidate doesn't build to the artifact that was measured.
     """
     workspace, protocol = opened.context.workspace, opened.protocol
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
@@ -77,8 +78,8 @@ def _follow(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Inval
     name = opened.begun.target
     measured = run.artifact(Side.CANDIDATE, name)
     check_out, sources = workspace.check_out(candidate, CHECK_OUT[Side.CANDIDATE]), workspace.source_identity(candidate)
-    with opened.equipment.gate.working():
-        built = opened.equipment.toolchains.build(name, opened.target, tree=check_out, sources=sources)
+    with opened.tools.gate.working():
+        built = opened.tools.toolchains.build(name, opened.target, tree=check_out, sources=sources)
     if isinstance(built, Failed) or measured is None or built.sha256 != measured.sha256:
         return Invalidated(reason=f"base moved: on {head[:10]} the candidate does not build to the artifact that was measured")
     before = run.last(Pinned)
@@ -99,7 +100,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
             verdict=decision.verdict,
             reasons=decision.reasons,
             estimates=estimates,
-            environment=environment(opened.context, opened.equipment, opened.begun.target, opened.target),
+            environment=environment(opened.context, opened.tools, opened.begun.target, opened.target),
             procedure=decision.procedure,
             samples_sha256=samples_sha256,
             yardstick=opened.context.library.benchmark_identity(opened.begun.base, opened.protocol, opened.begun.target),
@@ -129,7 +130,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         date=opened.context.clock.date(),
         attempts=opened.attempt,
         artifacts=artifacts,
-        environment=environment(opened.context, opened.equipment, opened.begun.target, opened.target),
+        environment=environment(opened.context, opened.tools, opened.begun.target, opened.target),
         test=tests.get(opened.begun.target),
         guard_tests={name: facts for name, facts in tests.items() if name != opened.begun.target},
         number_kind=opened.target.number_kind,
@@ -158,13 +159,8 @@ def _artifacts(run: Run) -> dict[str, dict[str, Artifact]]:
     return found
 
 
-def _toolchain(opened: OpenRun) -> dict[str, str]:
-    """Versions of what built the deciding target."""
-    return tool_versions(opened.equipment, opened.begun.target, opened.target)
-
-
 def _profile_changes(run: Run) -> tuple[str, ...]:
-    """Each profile's difference in words; a failed profile is a note and nothing more. What guards found is named by them."""
+    """Return the differences between the sides' profiles in words, those of guards prefixed with their name."""
     lines: list[str] = []
     for target in run.roles.profiles:
         found = {each.side: each for each in run.all(Profiled) if (each.target or run.begun().target) == target}
@@ -179,13 +175,13 @@ def _profile_changes(run: Run) -> tuple[str, ...]:
 
 
 def _explanation(run: Run) -> str:
-    """What the deciding target's profiles say made the difference."""
+    """Return the explanation of the effect by the deciding target's profiles, or ""."""
     mine = (each for each in run.all(Profiled) if (each.target or run.begun().target) == run.begun().target)
     return next((each.why for each in mine if each.why), "")
 
 
 def _notes(opened: OpenRun, run: Run) -> tuple[str, ...]:
-    """What a reader must know of targets that took no part, and of launches that were disturbed."""
+    """Return notes on targets that took no part, on a re-based patch and on disturbed launches."""
     idle = [
         f"{failure.target} guards nothing: its baseline does not build: {failure.reason}"
         for target in opened.begun.guards
@@ -214,13 +210,13 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
 
 
 def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
-    """(hardware target, static target) pairs where the hardware is not what decided."""
+    """Return (hardware target, static target) pairs whose hardware target did not decide."""
     targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
     return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
 
 
 def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> str:
-    """Machine-code hash at home; empty when it equals the baseline's, for then it identifies nothing."""
+    """Return the candidate's machine-code hash for the hardware target; "" if it equals the baseline's."""
     for _, target in _standing_in(opened):
         codes = [artifacts[side.value][target].code for side in Side if target in artifacts[side.value]]
         if len(set(codes)) == len(Side):
@@ -232,7 +228,7 @@ def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> st
 
 
 def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, bytes]:
-    """Path -> contents of everything that the record commit changes."""
+    """Return path -> contents of every file that the record commit changes."""
     context, folder = opened.context, f"experiments/{opened.id}"
     number = len(record.replications)
     files = {f"{folder}/record.json": context.record_bytes(record)}
@@ -248,5 +244,5 @@ def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, 
 
 
 def _profile_key(opened: OpenRun, profiled: Profiled) -> str:
-    """`baseline` of the deciding target, `gfx1151-static baseline` of a guard."""
+    """Return a key of profile.json, e.g. `baseline` for the deciding target, `gfx1151-static baseline` for a guard."""
     return f"{profiled.target} {profiled.side}" if profiled.target not in {"", opened.begun.target} else profiled.side.value

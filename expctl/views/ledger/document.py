@@ -1,7 +1,7 @@
-"""ledger.md: a Jinja2 template filled with the ledger. The same records give the same text.
+"""Render ledger.md from a Jinja2 template. Equal records give equal text.
 
-The template may belong to the repository, so it is filled in a sandbox. Every value that it writes is escaped for Markdown,
-unless one of the functions here has made Markdown of it.
+The template may come from the repository, so it runs in a sandbox. Every value is escaped for Markdown, unless it is a
+`Markdown` that a function here returned.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 FOLDER, TEMPLATE = "expctl.views.ledger", "ledger.md.j2"
 NAMED_MAX, WRAP_AT, TEXT_MAX = 12, 110, 1300
-HEAD_MAX = 400  # letters of a finding's first sentence
+HEAD_MAX = 400  # characters of a finding's first sentence
 SENTENCE_END = re.compile(r"(?<=[\w)%])\. (?=[A-Z(])")
-# A word that may begin a line: nothing that Markdown takes for a list, a heading or a table.
+# Matches words that may begin a line because Markdown can't take them for a list, a heading or a table.
 BEGINS = re.compile(r"[A-Za-z(]")
 
 
@@ -39,7 +39,7 @@ def render(ledger: Ledger) -> str:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     environment = ImmutableSandboxedEnvironment(
-        autoescape=False,  # that would escape for HTML
+        autoescape=False,  # autoescape would escape for HTML
         finalize=shown,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -59,7 +59,7 @@ def render(ledger: Ledger) -> str:
 
 
 def _broken(path: str, error: Exception) -> Refused:
-    """What is wrong with the owner's template, and in which of its lines."""
+    """Return the error for a broken template of the repository, with the line in it."""
     import jinja2
 
     number, trace = 1, error.__traceback__
@@ -78,13 +78,13 @@ def _broken(path: str, error: Exception) -> Refused:
 
 
 def names_text(names: Sequence[str]) -> str:
-    """`P1, P2 and 7 more`."""
+    """Return at most NAMED_MAX names, e.g. `P1, P2 and 7 more`."""
     rest = f" and {len(names) - NAMED_MAX} more" if len(names) > NAMED_MAX else ""
     return ", ".join(names[:NAMED_MAX]) + rest
 
 
 def wrap_text(text: object, indent: int = 2) -> Markdown:
-    """Escape `text` and break it into lines of about WRAP_AT letters, which continue a list item of that indent."""
+    """Escape `text` and wrap it at about WRAP_AT characters; later lines are indented by `indent` to continue a list item."""
     lines, current = [], ""
     for word in shown(text).split(" "):
         if len(current) + len(word) >= WRAP_AT and BEGINS.match(word):
@@ -96,7 +96,7 @@ def wrap_text(text: object, indent: int = 2) -> Markdown:
 
 
 def now_text(target: TargetState) -> str:
-    """`90.67 GFLOP/s at n=768, since P16`: the size that weighs most in the baseline."""
+    """Return the baseline's speed at the size of the largest weight, e.g. `90.67 GFLOP/s at n=768, since P16`."""
     if target.baseline is None:
         return f"only figures given by hand ({target.given.id})" if target.given else "nothing timed yet"
     figures = target.baseline.figures
@@ -105,12 +105,12 @@ def now_text(target: TargetState) -> str:
 
 
 def peak_text(target: TargetState) -> str:
-    """`989 TFLOP/s`; empty where protocol.yaml has none."""
+    """Return the target's peak, e.g. `989 TFLOP/s`; "" if protocol.yaml has none."""
     return f"{target.peak_tflops:g} TFLOP/s" if target.peak_tflops else ""
 
 
 def gained_text(target: TargetState) -> Markdown | str:
-    """`**+19.5 %** [+18.6, +20.4], 2 KEEP`: what the kept changes of the current epoch gave together."""
+    """Return the joint effect of the epoch's kept changes, e.g. `**+19.5 %** [+18.6, +20.4], 2 KEEP`."""
     if target.path is None:
         return f"nothing kept in epoch {target.epoch}" if target.decided and target.epoch else "nothing decided yet"
     steps = target.path.steps
@@ -118,12 +118,12 @@ def gained_text(target: TargetState) -> Markdown | str:
 
 
 def speed_text(figure: Figure) -> str:
-    """The throughput of a figure, or its time where the work is not known."""
+    """Return the throughput of a figure, or its time if the number of operations is unknown."""
     return throughput_text(figure.flop, figure.ns) or time_text(figure.ns)
 
 
 def baseline_text(baseline: Baseline) -> str:
-    """`cpu, 2026-11-20, shown by P16: n=768 9.992 ms = 90.67 GFLOP/s`."""
+    """Return a baseline, e.g. `cpu, commit 4f2c91a, wall_time, shown by P16 (2026-11-20): n=768 9.992 ms = 90.67 GFLOP/s`."""
     figures = (f"{each.size} {time_text(each.ns)} = {speed_text(each)}" for each in baseline.figures)
     later = f"; landed later, not timed here: {names_text(baseline.later)}" if baseline.later else ""
     return (
@@ -133,34 +133,34 @@ def baseline_text(baseline: Baseline) -> str:
 
 
 def first_sentence_text(finding: Finding) -> str:
-    """The first sentence of a finding, with its final stop."""
+    """Return the first sentence of a finding with its full stop, at most HEAD_MAX characters."""
     first = SENTENCE_END.split(finding.text, maxsplit=1)[0]
     return one_line(first if first.endswith(".") else f"{first}.", HEAD_MAX)
 
 
 def rest_text(finding: Finding) -> str:
-    """What a finding says after its first sentence; empty where that is all."""
+    """Return a finding's text after its first sentence; "" if there is no more."""
     return one_line(SENTENCE_END.split(finding.text, maxsplit=1)[1], TEXT_MAX) if SENTENCE_END.search(finding.text) else ""
 
 
 def standing_text(item: QueueItem) -> str:
-    """Where a proposal stands when it isn't simply next: `BLOCKED: on 4f2c91a: ...`."""
+    """Return state, reason and priority of a proposal, e.g. `BLOCKED: on 4f2c91a: ...`; "" if it is ready and has none."""
     priority = f"priority {item.priority}" if item.priority else ""
     state = "" if item.state == "ready" else str(item.state)
     return "; ".join(part for part in (": ".join(word for word in (state, item.why) if word), priority) if part)
 
 
 def depends_text(item: QueueItem) -> str:
-    """The conditions of `depends_on`, each with what is known of it so far."""
+    """Return the conditions of `depends_on`, each followed by its present answer in parentheses."""
     return ", ".join(f"{condition} ({known})" for condition, known in item.depends_on)
 
 
 def tally_text(verdicts: Sequence[tuple[Any, int]]) -> str:
-    """`2 KEEP, 3 REJECT`."""
+    """Return counts of verdicts, e.g. `2 KEEP, 3 REJECT`."""
     return ", ".join(f"{count} {verdict}" for verdict, count in verdicts)
 
 
-# By name without `_text`, what a template may call besides Jinja2's own.
+# Functions that a template may call, by their names without `_text`.
 _FUNCTIONS = (
     *(names_text, wrap_text, now_text, peak_text, gained_text, speed_text, baseline_text, first_sentence_text, rest_text),
     *(standing_text, depends_text, tally_text, about, accuracy_text, prediction_text, code_text, one_line),

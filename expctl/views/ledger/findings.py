@@ -1,4 +1,4 @@
-"""Findings as text for a terminal."""
+"""Show findings as text in a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines of the ledger's tables, each a function of its own record: no cell is padded to the width of others."""
+"""Draw the rows of the ledger's Markdown tables. A row depends on its record only: cells aren't padded to a common width."""
 
 from __future__ import annotations
 
@@ -20,54 +20,54 @@ TRIED_MAX, FAILED_MAX, OPENS_MAX = 50, 42, 44
 
 
 def cell(text: object, limit: int = CELL_MAX) -> Markdown:
-    """Escape `text` and cut it to `limit` letters of Markdown; a dash where there is none. Markdown stays as it is."""
+    """Escape `text` and cut it to `limit` characters of Markdown; `-` if it is empty. Markdown is returned unchanged."""
     if isinstance(text, Markdown):
         return text or Markdown("-")
     plain = plain_text(str(text))
     escaped, kept = markdown_text(plain), limit
     while len(escaped) > limit:
-        kept -= 1 if kept == limit else (len(escaped) - limit + 1) // 2  # a backslash is a letter too
+        kept -= 1 if kept == limit else (len(escaped) - limit + 1) // 2  # an escaped letter takes two characters
         escaped = markdown_text(plain[:kept].rstrip() + "…")
     return Markdown(escaped or "-")
 
 
 def line(*cells: object) -> Markdown:
-    """Join `cells` to a line of a table."""
+    """Join `cells` to one row of a table."""
     return Markdown(f"| {' | '.join(map(cell, cells))} |")
 
 
 def head(*names: object) -> Markdown:
-    """The head of a table, and the line below it."""
+    """Return the header row of a table and the delimiter row below it."""
     return Markdown(f"{line(*names)}\n|{' --- |' * len(names)}")
 
 
 def link(experiment: str) -> Markdown:
-    """A link to the folder of an experiment, whose id is safe in an address."""
+    """Return a link to an experiment's folder. Ids need no escaping."""
     return Markdown(f"[{experiment}](experiments/{experiment})")
 
 
 def measured_rows(found: Sequence[Row]) -> Markdown:
-    """Draw measured experiments, a line each."""
+    """Draw measured experiments, one row each."""
     return Markdown("\n".join(map(measured_row, found)))
 
 
 def imported_rows(found: Sequence[Row]) -> Markdown:
-    """Draw imported experiments, a line each."""
+    """Draw imported experiments, one row each."""
     return Markdown("\n".join(map(imported_row, found)))
 
 
 def rule_rows(found: Sequence[LedgerRule]) -> Markdown:
-    """Draw rules, a line each."""
+    """Draw do-not-repeat rules, one row each."""
     return Markdown("\n".join(map(rule_row, found)))
 
 
 def step_rows(found: Sequence[Step]) -> Markdown:
-    """Draw the kept changes of a path, a line each."""
+    """Draw the kept changes of an epoch, one row each."""
     return Markdown("\n".join(map(step_row, found)))
 
 
 def measured_row(row: Row) -> Markdown:
-    """Draw a measured experiment, in at most LINE_MAX letters: why takes what the other cells leave."""
+    """Draw a measured experiment in at most LINE_MAX characters; the reason takes what the other cells leave."""
     percent, low, high = row.effect_percent, row.low_percent, row.high_percent
     effect = Markdown("-") if percent is None or low is None or high is None else effect_text((percent, low, high))
     cells = (link(row.id), cell(row.verdict), cell(row.title, TITLE_MAX), cell(row.target, TARGET_MAX), effect)
@@ -76,28 +76,28 @@ def measured_row(row: Row) -> Markdown:
 
 
 def imported_row(row: Row) -> Markdown:
-    """Draw an imported experiment: it has no effect and no date, but the figures that it was given."""
+    """Draw an imported experiment with its given figures; it has no measured effect."""
     return line(link(row.id), row.verdict, row.title, row.target, row.given, row.why)
 
 
 def rule_row(rule: LedgerRule) -> Markdown:
-    """Draw a rule in at most LINE_MAX letters. `you` says that expctl has no patch to know a repeat by."""
+    """Draw a rule in at most LINE_MAX characters. `(you)` marks a rule whose patch expctl doesn't have."""
     by = rule.id if rule.known else f"{rule.id} (you)"
     return line(by, cell(rule.tried, TRIED_MAX), cell(rule.why, FAILED_MAX), cell(rule.opens, OPENS_MAX))
 
 
 def step_row(step: Step) -> Markdown:
-    """Draw one kept change of a path."""
+    """Draw one kept change with its own effect and the total so far."""
     return line(link(step.id), cell(step.title, TITLE_MAX), effect_text(step.effect), gain_text(step.total))
 
 
 def effect_text(effect: Interval) -> Markdown:
-    """`+8.61 % ± 0.71`: an effect and half the width of its interval."""
+    """Return an effect and half the width of its interval, e.g. `+8.61 % ± 0.71`."""
     percent, low, high = effect
     return Markdown(f"{percent:+.2f} % ± {(high - low) / 2:.2f}")
 
 
 def gain_text(effect: Interval) -> Markdown:
-    """`**+19.5 %** [18.6, 20.4]`: what several changes gave together."""
+    """Return the joint effect of several changes with its interval, e.g. `**+19.5 %** [+18.6, +20.4]`."""
     percent, low, high = effect
     return Markdown(f"**{percent:+.1f} %** [{low:+.1f}, {high:+.1f}]")
