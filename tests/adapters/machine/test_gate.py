@@ -19,7 +19,7 @@ from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.domain.errors import Busy
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Build, Gate, Target, Toolchain
-from tests.fakes import FakeSensor
+from tests.fakes.machine import FakeSensor
 from tests.refusals import refuses
 
 TARGET = Target(build=Build(toolchain=Toolchain.COMMAND, argv=("make",)))

@@ -14,7 +14,7 @@ from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.decide_again import UnplayableError, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import Sample
 from expctl.flow.run.experiment import run_experiment
-from tests.fakes import PROTOCOL, Stage
+from tests.fakes.stage import PROTOCOL, Stage
 
 BENCHMARK = PROTOCOL.targets["cpu"].benchmark
 assert BENCHMARK is not None

@@ -17,7 +17,7 @@ from expctl.domain.protocol.step import Step
 from expctl.domain.run.step_result import Failed
 from expctl.domain.run.step_result import TestReport as Passed
 from expctl.domain.verdict.samples import Sample, Side, round_effects
-from tests.fakes import FakeProgress
+from tests.fakes.run import FakeProgress
 
 SAY = """
 import json, os, signal, sys, time

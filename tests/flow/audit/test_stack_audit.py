@@ -13,7 +13,7 @@ from expctl.flow.audit import stack_audit as flow
 from expctl.flow.audit.stack_audit import Asked, audit, record
 from expctl.flow.run.experiment import run_experiment
 from expctl.views.audit import audit_lines
-from tests.fakes import PROTOCOL, Stage
+from tests.fakes.stage import PROTOCOL, Stage
 from tests.refusals import refuses
 
 

@@ -17,7 +17,8 @@ from expctl.flow.autopilot.run_all import NothingProposed, SweepFinished
 from expctl.flow.queue.edit_queue import prioritise, withdraw
 from expctl.flow.queue.submit import Proposed
 from expctl.flow.run.experiment import run_experiment
-from tests.fakes import PROTOCOL, STEP, FakeProposers, Stage, patch_to, proposal
+from tests.fakes.proposers import FakeProposers
+from tests.fakes.stage import PROTOCOL, STEP, Stage, patch_to, proposal
 from tests.refusals import refuses
 
 

@@ -14,7 +14,7 @@ from expctl.flow.queue.submit import Proposed
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.ports.context import Context
-from tests.fakes import Stage, patch_to
+from tests.fakes.stage import Stage, patch_to
 from tests.refusals import refuses
 
 

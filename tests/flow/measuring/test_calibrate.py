@@ -14,7 +14,8 @@ from expctl.domain.verdict.decide_again import UnplayableError, replayed
 from expctl.flow.measuring.calibrate import calibrate
 from expctl.flow.measuring.noise_line import age, noise_line
 from expctl.flow.run.experiment import run_experiment
-from tests.fakes import PROTOCOL, Crash, Stage
+from tests.fakes.run import Crash
+from tests.fakes.stage import PROTOCOL, Stage
 from tests.refusals import refuses
 
 NCU = ("ncu matches ncu",)

@@ -13,7 +13,7 @@ from expctl.domain.run.events import Begun
 from expctl.flow.rules.repeat_check import Repeated, matching_rules
 from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.views.rules import rules_lines
-from tests.fakes import Stage
+from tests.fakes.stage import Stage
 
 
 def rejected(**changes: object) -> Stage:

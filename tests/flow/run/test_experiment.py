@@ -14,7 +14,8 @@ from expctl.domain.run.events import Measured
 from expctl.domain.run.step_result import Failed, Unavailable
 from expctl.domain.verdict.samples import Session, Side
 from expctl.flow.run.experiment import Outcome, run_experiment
-from tests.fakes import PROTOCOL, Crash, Stage, patch_to
+from tests.fakes.run import Crash
+from tests.fakes.stage import PROTOCOL, Stage, patch_to
 from tests.refusals import refuses
 
 NCU = ("ncu matches ncu",)
