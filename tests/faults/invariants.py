@@ -218,9 +218,12 @@ def _verdict(scene: Scene, expected: Expected, head: str, record: Record | None,
     target = protocol.targets[record.target]
     if not was_decided_by_samples(record) or target.benchmark is None:
         return
+    if record.procedure is None:
+        yield "6: the record doesn't say by which procedure its samples decided"
+        return
     try:
         samples = samples_of(text.encode(), where="samples.jsonl")
-        again = replayed(record, proposal.kind, proposal.mode, samples, target.benchmark, protocol.keep)
+        again = replayed(record.procedure, proposal.kind, samples, target.benchmark, protocol.keep)
     except (UnplayableError, MalformedRound) as error:
         yield f"6: the samples don't decide: {error}"
         return
