@@ -15,8 +15,7 @@ from expctl.domain.protocol.step import Step
 from expctl.domain.run.step_result import Available, Failed, TestReport, Unavailable
 from expctl.domain.verdict.calibration import Calibration
 from expctl.domain.verdict.samples import Sample, Side
-from expctl.ports.measuring import Uncalibrated
-from tests.fakes.run import FakeProgress
+from expctl.ports.measuring import Progress, Uncalibrated
 from tests.fakes.workspace import FakeWorkspace
 
 
@@ -107,7 +106,7 @@ class FakeSteps:
     closed: int = 0
     gate: FakeGate = field(default_factory=lambda: FakeGate(held=True))
 
-    def test(self, step: Step, *, cwd: Path, artifact: Path, progress: FakeProgress) -> TestReport | Failed:
+    def test(self, step: Step, *, cwd: Path, artifact: Path, progress: Progress) -> TestReport | Failed:
         assert step.argv
         assert cwd
         assert self.gate.shared
@@ -119,7 +118,7 @@ class FakeSteps:
         )
 
     def measure(
-        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: FakeProgress
+        self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
         assert cwd
         assert self.gate.held
@@ -154,7 +153,7 @@ class FakeSteps:
         self.closed += 1
 
     def profile(
-        self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: FakeProgress
+        self, step: Step, *, cwd: Path, tree: Path, artifact: Path, out: Path, progress: Progress
     ) -> tuple[Fact, ...] | Failed:
         assert step.argv
         assert cwd.parent.name == "b"

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass, field
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -23,6 +24,7 @@ from tests.fakes.run import FakeClock, FakeJournal, FakeLocks, FakeProgress
 from tests.fakes.workspace import FakeWorkspace
 
 STEP = Step(argv=("run",), timeout_s=1)
+BENCHMARK = Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="n", weight=1.0, flop=1000),), rounds=6)
 PROTOCOL = Protocol(
     version=1,
     name="fake",
@@ -33,7 +35,7 @@ PROTOCOL = Protocol(
         "cpu": Target(
             build=Build(toolchain=Toolchain.COMMAND, argv=("make",)),
             test=STEP,
-            benchmark=Benchmark(argv=("run",), timeout_s=1, sizes=(Size(name="n", weight=1.0, flop=1000),), rounds=6),
+            benchmark=BENCHMARK,
             profile=STEP,
         ),
         "other": Target(
@@ -51,12 +53,12 @@ def patch_to(text: str, path: str = "src/kernel") -> bytes:
     return json.dumps({path: text}).encode()
 
 
-def proposal(id: str, **changes: object) -> Proposal:
+def proposal(id: str, **changes: Any) -> Proposal:
     """A plain proposal."""
     plain = Proposal(
         id=id, title=f"title of {id}", kind=Kind.PERF, hypothesis="it is faster", prediction=Prediction(verdict=Verdict.KEEP)
     )
-    return replace(plain, **changes)  # type: ignore[arg-type]
+    return replace(plain, **changes)
 
 
 def ledger_text(ledger: Ledger) -> str:
@@ -89,7 +91,7 @@ class Stage:
         self.toolchains = FakeToolchains(self.workspace, gate=self.gate)
         self.steps.gate = self.gate
 
-    def queue(self, id: str, kernel: str, *, patch: bytes | None = None, **changes: object) -> None:
+    def queue(self, id: str, kernel: str, *, patch: bytes | None = None, **changes: Any) -> None:
         """Queue an experiment."""
         self.library.queue[id] = (proposal(id, **changes), patch_to(kernel) if patch is None else patch)
 

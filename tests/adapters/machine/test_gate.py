@@ -29,7 +29,7 @@ BUSY = Foreign(sensor="fake", what="gpu is busy", detail="57 %", who="train (pid
 
 def gate(*sensors: Sensor | FakeSensor, rule: Gate = RULE, experiment: str = "") -> MachineGate:
     table = ProcessTable(mark="m")
-    return MachineGate(rule, lock=MachineLock(experiment=experiment), table=table, sensors=sensors)  # type: ignore[arg-type]
+    return MachineGate(rule, lock=MachineLock(experiment=experiment), table=table, sensors=sensors)
 
 
 def test_a_quiet_machine_is_had_after_the_quiet_time() -> None:

@@ -1,11 +1,13 @@
 """Calibrating in a world of fakes: what is kept, what is refused, and what a run makes of it."""
 
+from collections.abc import Callable
+
 import pytest
 from msgspec.structs import replace
 
 from expctl.adapters.codec.record_codec import samples_of, with_parts
 from expctl.domain.errors import Busy, Interrupted
-from expctl.domain.experiment.proposal import Mode, Verdict
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.protocol.model import Calibrate
 from expctl.domain.run.events import Begun
 from expctl.domain.run.step_result import Failed
@@ -15,12 +17,10 @@ from expctl.flow.measuring.calibrate import calibrate
 from expctl.flow.measuring.noise_line import age, noise_line
 from expctl.flow.run.experiment import run_experiment
 from tests.fakes.run import Crash
-from tests.fakes.stage import PROTOCOL, Stage
+from tests.fakes.stage import BENCHMARK, PROTOCOL, Stage
 from tests.refusals import refuses
 
 NCU = ("ncu matches ncu",)
-BENCHMARK = PROTOCOL.targets["cpu"].benchmark
-assert BENCHMARK is not None
 REQUIRED = replace(
     PROTOCOL,
     targets={
@@ -101,7 +101,7 @@ def no_benchmark(stage: Stage) -> None:
     ("prepare", "code", "found"),
     [(no_build, "baseline-does-not-build", "syntax"), (no_benchmark, "benchmark-failed", "no device")],
 )
-def test_what_cannot_be_measured_is_refused(prepare, code: str, found: str) -> None:
+def test_what_cannot_be_measured_is_refused(prepare: Callable[[Stage], None], code: str, found: str) -> None:
     stage = staged()
     refs = dict(stage.workspace.refs)
     prepare(stage)
@@ -215,14 +215,14 @@ def test_a_run_replays_byte_for_byte_with_the_calibration_of_its_record(spread_p
     assert record.verdict is verdict
     files = stage.workspace.commits[stage.workspace.head()].files
     text, samples = files["experiments/P1/record.json"], samples_of(files["experiments/P1/samples.jsonl"], where="samples")
-    again = replayed(record, record.kind, Mode.GAIN, samples, BENCHMARK, PROTOCOL.keep)
-    assert with_parts(text, again.parts) == text
     assert record.procedure is not None
+    again = replayed(record.procedure, record.kind, samples, BENCHMARK, PROTOCOL.keep)
+    assert with_parts(text, again.parts) == text
     if verdict is Verdict.INVALID:
         assert record.reasons[0].startswith("unstable: n spread more than 4 times its calibrated 0.0001 % within a side")
-        without = replace(record, procedure=replace(record.procedure, calibrated=None))
+        without = replace(record.procedure, calibrated=None)
         with pytest.raises(UnplayableError, match="too few to decide"):
-            replayed(without, record.kind, Mode.GAIN, samples, BENCHMARK, PROTOCOL.keep)
+            replayed(without, record.kind, samples, BENCHMARK, PROTOCOL.keep)
 
 
 # ------------------------------------------------------------------ words

@@ -1,6 +1,7 @@
 """Repeats are refused by `run`, of the patch before it begins and of its machine code when it is built."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ from expctl.views.rules import rules_lines
 from tests.fakes.stage import Stage
 
 
-def rejected(**changes: object) -> Stage:
+def rejected(**changes: Any) -> Stage:
     """A stage on which P1 was measured and rejected."""
     stage = Stage()
     stage.circumstances.versions = {"cc": "1.0"}
