@@ -37,11 +37,12 @@ UNAVAILABLE = {
 
 
 class RecordIndex:
-    """Of one repository. `file` is None for an index in memory."""
+    """Of one repository. `file` is None for an index in memory; one that others write is waited for, `busy_s` seconds at most."""
 
-    def __init__(self, reader: GitReader, file: Path | None) -> None:
+    def __init__(self, reader: GitReader, file: Path | None, *, busy_s: float = BUSY_S) -> None:
         self._git = reader
         self._file = file
+        self._busy_s = busy_s
         self._memory: sqlite3.Connection | None = None
         self._code = ""
         self._trees: dict[str, str] = {}
@@ -111,9 +112,8 @@ class RecordIndex:
             bring(index, self._git, made, (self._stamp(), tree))
         raise _busy()
 
-    @staticmethod
-    def _opened(file: Path | str) -> sqlite3.Connection:
-        return sqlite3.connect(file, isolation_level=None, timeout=BUSY_S, uri=isinstance(file, str))
+    def _opened(self, file: Path | str) -> sqlite3.Connection:
+        return sqlite3.connect(file, isolation_level=None, timeout=self._busy_s, uri=isinstance(file, str))
 
     def _copied(self) -> sqlite3.Connection:
         """An index in memory, with what the file holds if that can be read."""
