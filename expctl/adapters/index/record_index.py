@@ -37,7 +37,7 @@ UNAVAILABLE = {
 
 
 class RecordIndex:
-    """Of one repository. `file` is None for an index in memory; one that others write is waited for, `busy_s` seconds at most."""
+    """Of one repository. `file` is None for an index in memory; one that others write is waited for `busy_s` seconds."""
 
     def __init__(self, reader: GitReader, file: Path | None, *, busy_s: float = BUSY_S) -> None:
         self._git = reader
