@@ -80,8 +80,10 @@ def expected(path: Path) -> Figures:
         return summed(of_json(json.loads(text)))
     rows = list(csv.DictReader(text.splitlines(keepends=True)))
     if "TotalDurationNs" in rows[0]:
-        columns = ("Calls", "TotalDurationNs", "MinNs", "MaxNs")
-        return {row["Name"]: (*(int(row[column]) for column in columns), None) for row in rows}  # type: ignore[misc]
+        return {
+            row["Name"]: (int(row["Calls"]), int(row["TotalDurationNs"]), int(row["MinNs"]), int(row["MaxNs"]), None)
+            for row in rows
+        }
     return summed(of_table(rows))
 
 
@@ -96,7 +98,7 @@ def summed(durations: Durations) -> Figures:
 def shown(facts: dict[str, Any]) -> Figures:
     """The same, as the command prints it: of kernels, or where there are none of copies."""
     names = ("calls", "total_ns", "min_ns", "max_ns", "median_ns")
-    return {each["name"]: tuple(each.get(name) for name in names) for each in facts["kernels"] or facts["copies"]}  # type: ignore[misc]
+    return {each["name"]: tuple(each.get(name) for name in names) for each in facts["kernels"] or facts["copies"]}
 
 
 def compared(path: Path, facts: dict[str, Any]) -> str:

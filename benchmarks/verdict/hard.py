@@ -25,12 +25,14 @@ def heavy_tailed(draw: np.random.Generator, trials: int, rounds: int) -> np.ndar
 def slow_mode(draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
     """The typical machine; one candidate launch in ten is 2.7 % slower, the others are faster by so much that the mean is 0."""
     slow = 0.027 * (draw.random((trials, rounds, 2)) < 0.1).mean(axis=2) - 0.0027
-    return round_effects(draw, TYPICAL, trials, rounds) - slow[:, :, None]
+    effects: np.ndarray = round_effects(draw, TYPICAL, trials, rounds) - slow[:, :, None]
+    return effects
 
 
 def _two_sizes(noise: np.ndarray) -> np.ndarray:
     """(…, 3) independent to (…, 2) correlated by 1/2, each of sd 1."""
-    return (noise[..., :2] + noise[..., 2:]) / math.sqrt(2)
+    correlated: np.ndarray = (noise[..., :2] + noise[..., 2:]) / math.sqrt(2)
+    return correlated
 
 
 HARD_CASES: Mapping[str, tuple[Noise, float]] = {

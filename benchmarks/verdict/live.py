@@ -26,6 +26,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -121,7 +122,8 @@ class StepPerformer:
         started = time.monotonic()
         self._expctl("run", id, "--target", self._target)
         run_s, record = time.monotonic() - started, json.loads((self.repository / f"experiments/{id}/record.json").read_text())
-        found, procedure = next(iter(record.get("estimates", [])), {}), record.get("procedure") or {}
+        found: dict[str, Any] = next(iter(record.get("estimates", [])), {})
+        procedure = record.get("procedure") or {}
         result = Result(
             id=id,
             case=case.number,

@@ -94,4 +94,5 @@ def round_effects(draw: np.random.Generator, machine: Machine, trials: int, roun
     """d of each round without an effect, (trials, rounds, 2): four launches, ABBA or BAAB by coin, medians of ln t."""
     y = np.median(machine.launches(draw, trials, 4 * rounds), axis=3).reshape(trials, rounds, 4, len(TIMES_S))
     coin = draw.choice([-1.0, 1.0], (trials, rounds, 1))
-    return coin * (y[:, :, 0] + y[:, :, 3] - y[:, :, 1] - y[:, :, 2]) / 2
+    effects: np.ndarray = coin * (y[:, :, 0] + y[:, :, 3] - y[:, :, 1] - y[:, :, 2]) / 2
+    return effects

@@ -12,7 +12,8 @@ Rival = Callable[[np.random.Generator, Machine, int, float], np.ndarray]
 
 def _objective(times: np.ndarray) -> np.ndarray:
     """Mean over sizes (axis -2 of iterations, -1 of medians is taken by the caller)."""
-    return times.mean(axis=-2)
+    means: np.ndarray = times.mean(axis=-2)
+    return means
 
 
 def mean_of_ten(threshold: float) -> Rival:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -51,13 +52,14 @@ class RecordedNoise:
         """(trials, rounds, sizes)."""
         starts = draw.integers(0, len(self.rounds), (trials, -(-rounds // BLOCK)))
         places = (starts[:, :, None] + np.arange(BLOCK)).reshape(trials, -1)[:, :rounds] % len(self.rounds)
-        return self.rounds[places]
+        drawn: np.ndarray = self.rounds[places]
+        return drawn
 
 
-def _trace(line: dict[str, object]) -> Trace:
+def _trace(line: dict[str, Any]) -> Trace:
     rounds = line.pop("rounds")
     if not isinstance(rounds, list):
         raise TypeError(f"rounds: expected a list, found {rounds!r}")
     effects = (RoundEffect(round=i, effect=each["effect"], session=Session(each["session"])) for i, each in enumerate(rounds))
     line["verdict"] = Verdict(line["verdict"])
-    return Trace(**{key: line[key] for key in Trace.__slots__ if key != "rounds"}, rounds=tuple(effects))  # type: ignore[arg-type]
+    return Trace(**{key: line[key] for key in Trace.__slots__ if key != "rounds"}, rounds=tuple(effects))

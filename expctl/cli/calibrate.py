@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from expctl.domain.experiment.noise import ROUNDS, ROUNDS_LEAST
+from expctl.domain.protocol.calibration_rounds import ROUNDS, ROUNDS_LEAST
 
 
 def calibrate(

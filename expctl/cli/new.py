@@ -35,7 +35,7 @@ def new(
     from expctl.adapters.records.proposal_file import proposal_of, proposal_text
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused, Refused
-    from expctl.domain.experiment.proposal import check_id
+    from expctl.domain.experiment.ids import check_id
     from expctl.domain.text import one_line
     from expctl.flow.queue.submit import propose
     from expctl.views.console import ConsoleProgress

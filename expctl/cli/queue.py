@@ -17,7 +17,7 @@ def queue(
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused
-    from expctl.domain.experiment.proposal import check_id
+    from expctl.domain.experiment.ids import check_id
     from expctl.flow.repository.pending import read_queue
     from expctl.views.queue import queue_lines
 

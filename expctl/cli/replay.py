@@ -18,7 +18,7 @@ def replay(
     from expctl.adapters.records.replays import Replays
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused
-    from expctl.domain.experiment.proposal import check_id
+    from expctl.domain.experiment.ids import check_id
     from expctl.domain.text import one_line
 
     if bool(experiment) == everything:

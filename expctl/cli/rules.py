@@ -62,7 +62,7 @@ def _try_probe(experiment: str, arch: str, as_json: bool) -> None:
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Refused
-    from expctl.domain.experiment.proposal import check_id
+    from expctl.domain.experiment.ids import check_id
     from expctl.views.rules import probe_lines
 
     git = wiring.reader(place := wiring.here())

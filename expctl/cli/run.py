@@ -34,7 +34,7 @@ def run(
     from expctl.adapters.machine.signals import Interruption
     from expctl.cli.run_report import facts, step_printer
     from expctl.domain.errors import Misused
-    from expctl.domain.experiment.proposal import check_id
+    from expctl.domain.experiment.ids import check_id
     from expctl.flow.autopilot.run_all import Budget
     from expctl.flow.run.experiment import Outcome
     from expctl.views.console import ConsoleProgress

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperCommand
 
-from expctl.domain.experiment.proposal import ID_PATTERN
+from expctl.domain.experiment.ids import ID_PATTERN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ def show(
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused, Refused
-    from expctl.domain.experiment.proposal import check_id
+    from expctl.domain.experiment.ids import check_id
     from expctl.views.console import ConsoleProgress
     from expctl.views.report import proposal_lines, record_lines
 

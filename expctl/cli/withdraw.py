@@ -16,7 +16,7 @@ def withdraw(
     from expctl import wiring
     from expctl.cli.output import print_json, print_lines
     from expctl.domain.errors import Misused
-    from expctl.domain.experiment.proposal import check_id
+    from expctl.domain.experiment.ids import check_id
     from expctl.domain.text import plain_text
     from expctl.flow.queue.edit_queue import withdraw as take_out
     from expctl.views.console import ConsoleProgress

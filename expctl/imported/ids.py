@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from expctl.domain.experiment.proposal import ID_PATTERN, id_order
+from expctl.domain.experiment.ids import ID_PATTERN, id_order
 from expctl.domain.experiment.record import Origin, Record
 from expctl.imported.document import Row, Ruling
 

@@ -10,9 +10,11 @@ import pytest
 
 from benchmarks.interpreter import builds, configs, mutants
 from benchmarks.interpreter.compiler import Compiler
+from benchmarks.interpreter.launches import scaled_mm
 from benchmarks.interpreter.mutants import Builds, is_caught, judged
-from benchmarks.interpreter.mutations import Check, of_assembly
+from benchmarks.interpreter.mutations import BASES, Check, of_assembly
 from benchmarks.interpreter.source_mutations import of_source
+from kernel.runtime.formats import Fp8
 
 DOCS = (Path(__file__).parents[2] / "docs/GFX11.md").read_text()
 CLASSES = {
@@ -66,7 +68,7 @@ def test_no_mutant_is_missed_and_all_classes_are_there() -> None:
 
 def test_the_rows_are_those_of_the_list(bench: Builds) -> None:
     """The KPI's mutants of the assembly are left out: finding its paths takes seconds."""
-    base = mutants.BASES[0]
+    base = BASES[0]
     listed = [*of_assembly(bench.texts[base.name], base), *of_source()]
     rows = {row.id: row for row in mutants.load()}
     assert {mutant.id for mutant in listed} <= rows.keys()
@@ -76,7 +78,7 @@ def test_the_rows_are_those_of_the_list(bench: Builds) -> None:
 
 
 def test_a_sample_of_mutants_again(bench: Builds) -> None:
-    base = mutants.BASES[0]
+    base = BASES[0]
     listed = {mutant.id: mutant for mutant in [*of_assembly(bench.texts[base.name], base), *of_source()]}
     rows = {row.id: row for row in mutants.load()}
     for id in SAMPLE:
@@ -124,7 +126,7 @@ def test_a_build_again_in_every_count(clang: Compiler) -> None:
 
 def test_a_wrong_result_is_not_right(clang: Compiler) -> None:
     text = clang.kernel(configs.parse(TINY), "-O3").replace("0x50c040c", "0x40c050c")
-    run = builds.scaled_mm(text, configs.parse(TINY), builds.Fp8.E5M2, 32, 64, 64)
+    run = scaled_mm(text, configs.parse(TINY), Fp8.E5M2, 32, 64, 64)
     row = next(row for row in builds.load(builds.RESULTS) if row.config == TINY and row.shape == "whole")
     assert builds.judged(row, [run]).outcome.startswith("order 0: C[")
 

@@ -10,6 +10,7 @@ import json
 import re
 import shutil
 import sys
+from functools import partial
 from pathlib import Path
 
 from tests.cheating.repository import repository, run
@@ -52,8 +53,8 @@ def main() -> int:
     state = asked.folder / "results.jsonl"
     rows = [json.loads(line) for line in state.read_text().splitlines()] if state.exists() else []
     lies = [Cheat(name=name, step="verdict", reason=reason) for name, reason in LIES.items()]
-    tasks = [(cheat.name, lambda f, c=cheat: of_cheat(c, f, library)) for cheat in (*CHEATS, *lies)]
-    tasks += [(name, lambda f, n=name: of_honest(n, f, library)) for name in HONEST]
+    tasks = [(cheat.name, partial(of_cheat, cheat, library=library)) for cheat in (*CHEATS, *lies)]
+    tasks += [(name, partial(of_honest, name, library=library)) for name in HONEST]
     for name, task in tasks:
         if any(each["name"] == name for each in rows):
             continue

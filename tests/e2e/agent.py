@@ -12,7 +12,7 @@ WORDS = "id: {id}\ntitle: {title}\nkind: perf\nhypothesis: less waste\npredictio
 UNSEEN = '"\\u202Etxet desrever"'
 
 
-def turned(text, knob, value):
+def turned(text: str, knob: str, value: object) -> str:
     """A diff of one knob, made by hand: every knob stands in a line of its own, with the same three lines around it."""
     lines = text.splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith(f"{knob} = "))
@@ -21,13 +21,13 @@ def turned(text, knob, value):
     return "\n".join(["--- a/src/total.py", "+++ b/src/total.py", f"@@ -{at - 1},5 +{at - 1},5 @@", *body]) + "\n"
 
 
-def created(path, mode="100644", line="x"):
+def created(path: str, mode: str = "100644", line: str = "x") -> str:
     return f"diff --git a/{path} b/{path}\nnew file mode {mode}\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+{line}\n" + (
         "\\ No newline at end of file\n" if mode == "120000" else ""
     )
 
 
-def main():
+def main() -> None:
     told = json.load(sys.stdin)
     memory, scratch = Path(sys.argv[1]), Path(told["scratch"])
     calls = memory / "calls"

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.e2e.warm_start import warm
 
@@ -39,7 +40,7 @@ class Answer:
     out: str
     err: str
 
-    def json(self) -> object:
+    def json(self) -> Any:
         return json.loads(self.out)
 
 
@@ -188,9 +189,10 @@ class Foreign:
         """The commit that is checked out."""
         return self.git("rev-parse", "HEAD")
 
-    def record(self, experiment: str) -> dict[str, object]:
+    def record(self, experiment: str) -> dict[str, Any]:
         """record.json as it was committed."""
-        return json.loads(self.git("show", f"HEAD:experiments/{experiment}/record.json"))
+        found: dict[str, Any] = json.loads(self.git("show", f"HEAD:experiments/{experiment}/record.json"))
+        return found
 
     def changed_by(self, commit: str) -> list[str]:
         """Paths that a commit touches."""

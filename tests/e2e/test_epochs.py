@@ -25,7 +25,7 @@ def rejected(tmp_path_factory: pytest.TempPathFactory) -> Foreign:
         repository.queue(name, kernel)
         assert "REJECT" in repository.concluded("run", name).out
     record = repository.record(CLEAR)
-    estimates = [{**each, "effect_percent": -0.1, "low_percent": -0.3, "high_percent": 0.1} for each in record["estimates"]]  # type: ignore[attr-defined]
+    estimates = [{**each, "effect_percent": -0.1, "low_percent": -0.3, "high_percent": 0.1} for each in record["estimates"]]
     repository.write(f"experiments/{SMALL}/record.json", json.dumps({**record, "id": SMALL, "estimates": estimates}, indent=1))
     repository.commit("an effect near zero")
     assert begun(repository) == "same"

@@ -112,9 +112,9 @@ def test_a_benchmark_in_the_middle_of_a_launch_taints_that_launch_and_no_other(
     assert {taints for _, taints in found.values() if taints} == {(TAINT,)}
     record = repository.record("P1")
     assert record["verdict"] == "REJECT"
-    assert record["estimates"][0]["rounds"] == 5  # type: ignore[index]
+    assert record["estimates"][0]["rounds"] == 5
     count = "1 launch" if style == "launch" else "2 launches"
-    assert f"tainted, measured again and left out: {count}, {TAINT}" in record["notes"]  # type: ignore[operator]
+    assert f"tainted, measured again and left out: {count}, {TAINT}" in record["notes"]
     repository.check_nothing_is_left()
 
 

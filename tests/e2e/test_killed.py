@@ -86,7 +86,7 @@ def test_interrupted_twice_at_any_moment_it_ends_by_itself(repository: Foreign, 
     repository.queue("P1", FASTER)
     repository.environment["PYTHONPROFILEIMPORTTIME"] = "1"  # so that it says what it has read
     draw = random.Random(20261122)
-    ends = Counter()
+    ends: Counter[int] = Counter()
     for _ in range(60 if long else 30):
         runner = repository.start("run", "--all")
         wait_until(lambda: "expctl.cli.console_errors" in repository.said(), "the first module")

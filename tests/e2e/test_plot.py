@@ -96,7 +96,7 @@ def test_without_matplotlib_the_command_to_type_is_said(rejected: Foreign, tmp_p
     blocked.mkdir(parents=True)
     (blocked / "__init__.py").write_text("raise ModuleNotFoundError('No module named matplotlib', name='matplotlib')\n")
     environment = {**rejected.environment, "PYTHONPATH": str(blocked.parent)}
-    words = [sys.executable, EXPCTL, "show", "P1", "--plot"]
+    words: list[str | Path] = [sys.executable, EXPCTL, "show", "P1", "--plot"]
     refused = subprocess.run([*words, "out.png"], cwd=rejected.root, env=environment, capture_output=True, text=True)
     assert refused.returncode == 1
     assert "found     no module matplotlib" in refused.stderr

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,8 +49,9 @@ def employ(repository: Foreign, repertoire: list[dict[str, object]], timeout_s: 
     return memory
 
 
-def told(memory: Path, call: int) -> dict[str, object]:
-    return json.loads((memory / f"told-{call}.json").read_text())
+def told(memory: Path, call: int) -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((memory / f"told-{call}.json").read_text())
+    return read
 
 
 def test_twenty_proposals_of_a_fake_agent(repository: Foreign) -> None:

@@ -86,7 +86,11 @@ def test_killed_twice_it_ends_as_undisturbed(repository: Foreign, long: bool) ->
     outcomes = queue_up(repository, OUTCOMES if long else SHORTEST)
     for experiment, event in (("P2", "Measured"), ("P7" if long else "P8", "Built")):
         runner = repository.start("run", "--all")
-        wait_until(lambda experiment=experiment, event=event: event in repository.journal(experiment), event, at_most_s=120)
+
+        def written(experiment: str = experiment, event: str = event) -> bool:
+            return event in repository.journal(experiment)
+
+        wait_until(written, event, at_most_s=120)
         with contextlib.suppress(ProcessLookupError):
             os.kill(runner.pid, signal.SIGKILL)
         assert runner.wait() == -signal.SIGKILL

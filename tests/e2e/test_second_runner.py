@@ -15,7 +15,11 @@ def test_second_run_is_refused_at_every_step_and_status_answers(repository: Fore
     runner = repository.start("run", "P1")
     try:
         for step, file in (("build", "build"), ("test", "test"), ("measure", "benchmark")):
-            wait_until(lambda step=step: repository.step() == step, step)
+
+            def reached(step: str = step) -> bool:
+                return repository.step() == step
+
+            wait_until(reached, step)
             for words in (("run", "P1"), ("run", "P2")) if step == "test" else (("run", "P2"),):
                 answer = repository.expctl(*words)
                 assert answer.status == 75, answer

@@ -44,6 +44,8 @@ class Warm:
         with self._turn, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
             files = [f"/proc/{os.getpid()}/fd/{file.fileno()}" for file in (out, err)]
             try:
+                assert self._process.stdin is not None
+                assert self._process.stdout is not None
                 print(json.dumps([*files, str(cwd), dict(environment), *argv]), file=self._process.stdin, flush=True)
                 status = int(self._process.stdout.readline())
             except BaseException:  # a test's time is over: the next one gets another
@@ -55,8 +57,9 @@ class Warm:
             return os.waitstatus_to_exitcode(status), out.read().decode(), err.read().decode()
 
     def _end(self) -> None:
-        self._process.stdin.close()
-        self._process.stdout.close()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
         self._process.wait()
 
 

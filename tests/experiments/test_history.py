@@ -6,7 +6,8 @@ import pytest
 
 from expctl.adapters.codec.record_codec import record_bytes, record_of
 from expctl.adapters.codec.strict_yaml import load
-from expctl.domain.experiment.proposal import Kind, Verdict, check_id, id_order
+from expctl.domain.experiment.ids import check_id, id_order
+from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import FindingsFile, Origin, Record
 
 FOLDER = Path(__file__).parents[2] / "experiments"

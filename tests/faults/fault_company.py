@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from tests.faults.fault_kills import STOP
 from tests.faults.fault_lab import Scene
-from tests.faults.trial import LATE, FaultClass, Story, Trial
+from tests.faults.trial import LATE, FaultClass, Play, Story, Trial
 
 
-def _runners(count: int):
+def _runners(count: int) -> Play:
     def play(trial: Trial) -> Story:
         experiment = trial.draw.choice(("P1", "P2"))
         stage, verdict = LATE[experiment]
@@ -21,7 +21,7 @@ def _runners(count: int):
     return play
 
 
-def meanwhile(act: Callable[[Scene], None], *others: str, late: bool = False, ends: Collection[int] = (0,)):
+def meanwhile(act: Callable[[Scene], None], *others: str, late: bool = False, ends: Collection[int] = (0,)) -> Play:
     """The user acts while the runner is stopped at any call (`late`: in the second half of the calls). What git refuses because
     of a lock, the user didn't do. Whoever ended otherwise than in `ends` (if it names any) is resumed.
     """

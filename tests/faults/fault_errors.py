@@ -3,13 +3,13 @@
 import errno
 
 from tests.faults.shim import Act, Calls, Plan
-from tests.faults.trial import LATE, FaultClass, Story, Trial
+from tests.faults.trial import LATE, FaultClass, Play, Story, Trial
 
 FILES = Calls.WRITE | Calls.NAME | Calls.CREATE
 ALL = FILES | Calls.SYNC | Calls.OPEN
 
 
-def _failing(*plans: Plan):
+def _failing(*plans: Plan) -> Play:
     def play(trial: Trial) -> Story:
         experiment = trial.draw.choice(("P1", "P2"))
         stage, verdict = LATE[experiment]

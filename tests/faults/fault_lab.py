@@ -67,7 +67,7 @@ class Running:
     plan: PlanFile | None
     started_s: float
     busy_s: float
-    ended: dict[str, object] = field(default_factory=dict)
+    ended: dict[str, Any] = field(default_factory=dict)
 
     def wait(self, timeout_s: float = END_S) -> Attempt:
         """Its end. One that doesn't end is killed, and its status is None."""
@@ -88,7 +88,7 @@ class Running:
         self.scene.attempts.append(made)
         return made
 
-    def poll(self, timeout_s: float) -> dict[str, object]:
+    def poll(self, timeout_s: float) -> dict[str, Any]:
         """`status` when it has ended, `stopped` when somebody stopped it, nothing within the time."""
         return self.ended or self.scene.lab.ask(do="wait", pid=self.pid, timeout_s=max(0.0, timeout_s))
 
@@ -244,7 +244,7 @@ class Lab:
         self._clear()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def ask(self, **request: object) -> dict[str, object]:
+    def ask(self, **request: object) -> dict[str, Any]:
         """One request to the fork server."""
         assert self._server.stdin is not None
         assert self._server.stdout is not None

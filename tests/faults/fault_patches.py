@@ -2,7 +2,7 @@
 
 from tests.faults.fault_kills import RUNNER
 from tests.faults.fault_lab import VARIANTS, Scene
-from tests.faults.trial import FaultClass, Story, Trial
+from tests.faults.trial import FaultClass, Play, Story, Trial
 
 BINARY = bytes(range(256)) * 3
 
@@ -44,7 +44,7 @@ def _applied(scene: Scene) -> None:
 VARIANTS.update(conflicting=_conflicting, empty=_empty, binary=_binary, crlf=_crlf, applied=_applied)
 
 
-def _refused(variant: str, words: str):
+def _refused(variant: str, words: str) -> Play:
     """Nothing to decide: refused before anything changes, and again after a kill."""
 
     def play(trial: Trial) -> Story:
@@ -56,7 +56,7 @@ def _refused(variant: str, words: str):
     return play
 
 
-def _rejected(variant: str, landed: bytes, path: str):
+def _rejected(variant: str, landed: bytes, path: str) -> Play:
     """Measured like any other, byte by byte."""
 
     def play(trial: Trial) -> Story:

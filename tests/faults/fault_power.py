@@ -4,12 +4,12 @@ from dataclasses import replace
 
 from tests.faults.power_cut import Loss, cut
 from tests.faults.shim import Act, Plan
-from tests.faults.trial import LATE, FaultClass, Story, Trial
+from tests.faults.trial import LATE, FaultClass, Play, Story, Trial
 
 ENDED = 8  # one trial of so many
 
 
-def _cut(loss: Loss):
+def _cut(loss: Loss) -> Play:
     def play(trial: Trial) -> Story:
         experiment = trial.draw.choice(("P1", "P2"))
         stage, verdict = LATE[experiment]

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from tests.faults.fault_kills import STOP
 from tests.faults.shim import Act, Plan
-from tests.faults.trial import LATE, FaultClass, Story, Trial
+from tests.faults.trial import LATE, FaultClass, Play, Story, Trial
 
 
-def _signalled(number: signal.Signals):
+def _signalled(number: signal.Signals) -> Play:
     def play(trial: Trial) -> Story:
         experiment = trial.draw.choice(("P1", "P2"))
         stage, verdict = LATE[experiment]

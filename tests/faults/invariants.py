@@ -219,7 +219,7 @@ def _verdict(scene: Scene, expected: Expected, head: str, record: Record | None,
     if not was_decided_by_samples(record) or target.benchmark is None:
         return
     if record.procedure is None:
-        yield "6: a record of today without its procedure"
+        yield "6: the record doesn't say by which procedure its samples decided"
         return
     try:
         samples = samples_of(text.encode(), where="samples.jsonl")

@@ -48,6 +48,12 @@ def defect(name: str) -> Callable[[Defect], Defect]:
     return register
 
 
+def instead(owner: object, name: str, other: object) -> None:
+    """Put something else in the place of a safeguard. Raises AttributeError if there is none of this name."""
+    getattr(owner, name)
+    setattr(owner, name, other)
+
+
 def _nothing(*_: object, **__: object) -> None:
     return None
 
@@ -65,17 +71,17 @@ def _undo(publication: Publication, *_: object, **__: object) -> None:
 
 @defect("publications are not recovered")
 def _() -> None:
-    GitWorkspace.finish_publication = _nothing  # type: ignore[method-assign]
+    instead(GitWorkspace, "finish_publication", _nothing)
 
 
 @defect("published records are not looked for")
 def _() -> None:
-    recovery._close_published = _nothing  # type: ignore[assignment]
+    instead(recovery, "_close_published", _nothing)
 
 
 @defect("check-outs stay")
 def _() -> None:
-    GitWorkspace.remove_check_outs = _nothing  # type: ignore[method-assign]
+    instead(GitWorkspace, "remove_check_outs", _nothing)
 
 
 @defect("no intent is written")
@@ -86,17 +92,17 @@ def _() -> None:
         if not isinstance(event, Publishing):
             append(self, experiment, event)
 
-    journal.FileJournal.append = without_intent  # type: ignore[method-assign]
+    instead(journal.FileJournal, "append", without_intent)
 
 
 @defect("a publication is always undone")
 def _() -> None:
-    Publication.recover = _undo  # type: ignore[method-assign]
+    instead(Publication, "recover", _undo)
 
 
 @defect("locks of ours are not known")
 def _() -> None:
-    Publication._lock_is_ours = _no  # type: ignore[method-assign]
+    instead(Publication, "_lock_is_ours", _no)
 
 
 @defect("files follow before the branch")
@@ -107,12 +113,12 @@ def _() -> None:
         self._merge(old, new)
         self._files.stage(old, new)
         lock = self._lock.read_bytes()
-        complete(self, old, new)
+        complete(self, branch, old, new)
         self._lock.write_bytes(lock)
         return move(self, branch, old, new)
 
-    Publication._move_branch = follow_first  # type: ignore[method-assign]
-    Publication._complete = _undo  # type: ignore[method-assign]
+    instead(Publication, "_move_branch", follow_first)
+    instead(Publication, "_complete", _undo)
 
 
 @defect("the branch is not compared")
@@ -120,25 +126,25 @@ def _() -> None:
     def force(self: Publication, branch: str, old: str, new: str) -> bool:  # noqa: ARG001
         return self._ws.call(["update-ref", f"refs/heads/{branch}", new])[0] == 0
 
-    Publication._move_branch = force  # type: ignore[method-assign]
+    instead(Publication, "_move_branch", force)
 
 
 @defect("the branch that is checked out is not looked at")
 def _() -> None:
-    plumbing.GitPlumbing.branch = lambda _: "main"  # type: ignore[method-assign]
-    Publication._head_contains = lambda *_: True  # type: ignore[method-assign]
+    instead(plumbing.GitPlumbing, "branch", lambda _: "main")
+    instead(Publication, "_head_contains", lambda *_: True)
 
 
 @defect("objects that vanish are bugs")
 def _() -> None:
     plumbing.LOST = re.compile("(?!)")
-    plumbing.gave_up = lambda *words: RuntimeError(*words)  # type: ignore[assignment,return-value]
+    instead(plumbing, "gave_up", lambda *words: RuntimeError(*words))
 
 
 @defect("local changes are not looked at")
 def _() -> None:
-    GitWorkspace.dirty = lambda *_: ()  # type: ignore[method-assign]
-    WorkTreeFiles._state = lambda *_: work_tree._State.OLD  # type: ignore[method-assign]
+    instead(GitWorkspace, "dirty", lambda *_: ())
+    instead(WorkTreeFiles, "_state", lambda *_: work_tree._State.OLD)
 
 
 # ------------------------------------------------------------------ what is refused
@@ -146,12 +152,12 @@ def _() -> None:
 
 @defect("a detached head is not looked at")
 def _() -> None:
-    preflight.check_branch = lambda workspace: workspace.branch()  # type: ignore[assignment]
+    instead(preflight, "check_branch", lambda workspace: workspace.branch())
 
 
 @defect("an unfinished operation is not looked at")
 def _() -> None:
-    GitWorkspace.unfinished_operation = lambda _: ""  # type: ignore[method-assign]
+    instead(GitWorkspace, "unfinished_operation", lambda _: "")
 
 
 @defect("a patch that fails is taken for none")
@@ -162,9 +168,9 @@ def _() -> None:
         made = tree_of(self, base, patch)
         return self.must(["rev-parse", f"{base}^{{tree}}"]) if isinstance(made, Failed) else made
 
-    GitWorkspace.candidate_tree = forgiving  # type: ignore[method-assign]
-    repository_contents.no_diff = lambda _: ""
-    preflight.tree_faults = lambda *_: []  # type: ignore[assignment]
+    instead(GitWorkspace, "candidate_tree", forgiving)
+    instead(repository_contents, "no_diff", lambda _: "")
+    instead(preflight, "tree_faults", lambda *_: [])
 
 
 @defect("patches pass as text")
@@ -176,7 +182,7 @@ def _() -> None:
         wrapped = (line[at : at + 60] for line in lines for at in range(0, max(1, len(line)), 60))
         return tree_of(self, base, "".join(f"{line}\n" for line in wrapped).encode())
 
-    GitWorkspace.candidate_tree = as_text  # type: ignore[method-assign]
+    instead(GitWorkspace, "candidate_tree", as_text)
 
 
 # ------------------------------------------------------------------ locks, signals, errors
@@ -184,7 +190,7 @@ def _() -> None:
 
 @defect("no lock of the repository")
 def _() -> None:
-    repository_lock.fcntl = type("fcntl", (), {"flock": _nothing, "LOCK_EX": 0, "LOCK_NB": 0})  # type: ignore[assignment]
+    instead(repository_lock, "fcntl", type("fcntl", (), {"flock": _nothing, "LOCK_EX": 0, "LOCK_NB": 0}))
 
 
 @defect("an abort tidies up as if the branch had not moved")
@@ -202,27 +208,29 @@ def _() -> None:
             self._release()
             raise
 
-    git_publication.uninterrupted = held
-    Publication.publish = blindly  # type: ignore[method-assign]
+    instead(git_publication, "uninterrupted", held)
+    instead(Publication, "publish", blindly)
 
 
 @defect("INT ends the process and says that all is well")
 def _() -> None:
-    signals.Interruption._handle = lambda self, number, frame: os._exit(0)  # type: ignore[method-assign]  # noqa: ARG005
+    instead(signals.Interruption, "_handle", lambda self, number, frame: os._exit(0))  # noqa: ARG005
 
 
 @defect("errors of the machine are bugs")
 def _() -> None:
-    builder.is_trouble = runner.is_trouble = _no  # type: ignore[assignment]
-    os_errors.explained = preconditions.explained = _nothing
+    instead(builder, "is_trouble", _no)
+    instead(runner, "is_trouble", _no)
+    instead(os_errors, "explained", _nothing)
+    instead(preconditions, "explained", _nothing)
     for module in (plumbing, command):
-        module.git_trouble = lambda *_: None  # type: ignore[assignment]
+        instead(module, "git_trouble", lambda *_: None)
 
 
 @defect("git's status is not looked at")
 def _() -> None:
     for module in (plumbing, command):
-        module.git_trouble = lambda *_: None  # type: ignore[assignment]
+        instead(module, "git_trouble", lambda *_: None)
     must = plumbing.GitPlumbing.must
 
     def trusting(self: plumbing.GitPlumbing, arguments: Any, **options: Any) -> str:
@@ -231,8 +239,8 @@ def _() -> None:
         except (RuntimeError, MachineTrouble):
             return ""
 
-    plumbing.GitPlumbing.must = trusting  # type: ignore[method-assign]
-    git_workspace.GitWorkspace.must = trusting  # type: ignore[method-assign]
+    instead(plumbing.GitPlumbing, "must", trusting)
+    instead(git_workspace.GitWorkspace, "must", trusting)
 
 
 @defect("a killed step blames the candidate")
@@ -240,12 +248,12 @@ def _() -> None:
     def blaming(*, reason: str, blames_candidate: bool) -> MeasureFailed:  # noqa: ARG001
         return MeasureFailed(reason=reason, blames_candidate=True)
 
-    perform.MeasureFailed = blaming  # type: ignore[assignment,misc]
+    instead(perform, "MeasureFailed", blaming)
 
 
 @defect("a profiler has all the time")
 def _() -> None:
-    contained_process.Child.lines = _endless(contained_process.Child.lines)  # type: ignore[method-assign]
+    instead(contained_process.Child, "lines", _endless(contained_process.Child.lines))
 
 
 def _endless(lines: Any) -> Any:
@@ -254,9 +262,9 @@ def _endless(lines: Any) -> Any:
 
 @defect("orphans stay")
 def _() -> None:
-    containment.make_group = _nothing  # type: ignore[assignment]
-    running._end_orphans = lambda *_: ()
-    contained_process.end_survivors = _nothing  # type: ignore[assignment]
+    instead(containment, "make_group", _nothing)
+    instead(running, "_end_orphans", lambda *_: ())
+    instead(contained_process, "end_survivors", _nothing)
 
 
 # ------------------------------------------------------------------ what is written
@@ -264,7 +272,7 @@ def _() -> None:
 
 @defect("half a line stays in the journal")
 def _() -> None:
-    journal._heal = _nothing  # type: ignore[assignment]
+    instead(journal, "_heal", _nothing)
 
 
 @defect("a short write is taken for a whole one")
@@ -274,22 +282,24 @@ def _() -> None:
         os.ftruncate(descriptor, os.write(descriptor, source.read_bytes()))
         os.close(descriptor)
 
-    Publication._copy_durably = staticmethod(careless)  # type: ignore[method-assign]
+    instead(Publication, "_copy_durably", staticmethod(careless))
 
 
 @defect("nothing is flushed")
 def _() -> None:
-    os.fsync = _nothing  # type: ignore[assignment]
-    command.SETTINGS = tuple("core.fsync=none" if each.startswith("core.fsync=") else each for each in command.SETTINGS)
+    instead(os, "fsync", _nothing)
+    instead(
+        command, "SETTINGS", tuple("core.fsync=none" if each.startswith("core.fsync=") else each for each in command.SETTINGS)
+    )
 
 
 @defect("checksums are not looked at")
 def _() -> None:
     import json
 
-    journal._checked = lambda text, *_: json.loads(text.decode(errors="replace"))  # type: ignore[assignment]
+    instead(journal, "_checked", lambda text, *_: json.loads(text.decode(errors="replace")))
 
 
 @defect("durations by the time of day")
 def _() -> None:
-    SystemClock.monotonic_s = lambda _: time.time()  # type: ignore[method-assign]
+    instead(SystemClock, "monotonic_s", lambda _: time.time())

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,7 @@ def amend(story: Story, path: str, change: Callable[[bytes], bytes]) -> None:
     story.scene.git("commit", "-q", "--amend", "--no-edit", "--", path)
 
 
-def record(change: Callable[[dict[str, object]], object]) -> Callable[[Story], None]:
+def record(change: Callable[[dict[str, Any]], object]) -> Callable[[Story], None]:
     def apply(text: bytes) -> bytes:
         facts = json.loads(text)
         change(facts)
@@ -78,11 +79,11 @@ def record(change: Callable[[dict[str, object]], object]) -> Callable[[Story], N
     return lambda story: amend(story, "experiments/P2/record.json", apply)
 
 
-def commit_again(trailer: str) -> Callable[[Story], None]:
-    return lambda story: story.scene.git("commit", "-q", "--allow-empty", "-m", f"again\n\n{trailer}: P2") and None
+def commit_again(trailer: str) -> Callable[[Story], object]:
+    return lambda story: story.scene.git("commit", "-q", "--allow-empty", "-m", f"again\n\n{trailer}: P2")
 
 
-def ended(**changes: object) -> Callable[[Story], None]:
+def ended(**changes: Any) -> Callable[[Story], None]:
     """Something else about the last command."""
 
     def change(story: Story) -> None:

@@ -94,11 +94,14 @@ class Story:
         return (*self.said, *violations(self.scene, self.expected))
 
 
+Play = Callable[[Trial], Story]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultClass:
     """One item of the list. `share` is its part of the trials of the long form; `planted` the defect it must catch."""
 
     name: str
-    play: Callable[[Trial], Story]
+    play: Play
     planted: str
     share: float = 1.0

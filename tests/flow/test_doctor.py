@@ -4,7 +4,7 @@ import pytest
 
 from expctl.domain.checkup import Finding
 from expctl.flow.doctor import committed_findings
-from tests.fakes import Stage
+from tests.fakes.stage import Stage
 
 
 @pytest.mark.parametrize(

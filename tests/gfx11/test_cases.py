@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def test_as_exact_arithmetic_has_it(case: Case) -> None:
     compare(case, [value if isinstance(value, tuple) else (value,) for value in wanted])
 
 
-def compare(case: Case, wanted: list[tuple[int | None, ...]]) -> None:
+def compare(case: Case, wanted: Sequence[tuple[int | None, ...]]) -> None:
     for (row, found), values in zip(computed(case), wanted, strict=True):
         for kind, x, y in zip(case.results, found, values, strict=True):
             shown = f"{case.text} of {[hex(n) for n in row]}: {kind} {x:#x}, expected {'a NaN' if y is None else hex(y)}"

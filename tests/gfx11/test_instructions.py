@@ -3,7 +3,7 @@ second opinion of the float operations, on more operands than test_cases.py has 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -45,7 +45,7 @@ def same(found: int, wanted: int | None, form: Format) -> bool:
     return form.is_nan(found) if wanted is None else found == wanted
 
 
-FLOAT = {
+FLOAT: dict[str, tuple[int, Callable[..., int | None]]] = {
     "v_add_f32_e32": (2, exact.add),
     "v_sub_f32_e32": (2, lambda a, b, form: exact.add(a, b ^ form.sign, form)),
     "v_subrev_f32_e32": (2, lambda a, b, form: exact.add(b, a ^ form.sign, form)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,11 @@ LEVELS = ("-O1", "-O3")
 
 
 @pytest.fixture(scope="session", params=LEVELS)
-def stranger(request: pytest.FixtureRequest, compile_hip) -> str:  # type: ignore[no-untyped-def]
+def stranger(request: pytest.FixtureRequest, compile_hip: Callable[..., str]) -> str:
     return str(compile_hip(Path(__file__).with_name("stranger.hip"), request.param))
 
 
-def clean(result: Interpretation) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
+def clean(result: Interpretation) -> dict[str, np.ndarray]:
     assert [str(fault) for fault in result.faults] == []
     return result.outputs
 

@@ -158,6 +158,7 @@ def test_headroom_is_exact(arch: str, usage: Usage) -> None:
         if fewer is None:
             assert again(0) == figure
         else:
+            assert gives is not None
             assert again(now - fewer) == gives > again(now - fewer + 1) == figure
 
 

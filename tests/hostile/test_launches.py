@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -132,7 +133,12 @@ def offered(need: str, here: Capabilities) -> bool:
 
 
 BESIDE_A_GPU = "all, beside a GPU"
-LAYERS = {"all": {}, BESIDE_A_GPU: {}, "landlock alone": {"entry": Entry.NONE}, "mounts alone": {"landlock": 0}}
+LAYERS: dict[str, dict[str, Any]] = {
+    "all": {},
+    BESIDE_A_GPU: {},
+    "landlock alone": {"entry": Entry.NONE},
+    "mounts alone": {"landlock": 0},
+}
 
 
 @pytest.mark.parametrize("layer", LAYERS)

@@ -102,7 +102,7 @@ def test_a_candidate_that_attacks_changes_nothing(repository: Foreign, tmp_path:
     said = repository.concluded("run", "P1").out
     record = repository.record("P1")
     assert record["verdict"] == "REJECT", said
-    assert record["environment"]["confinement"] == detect_capabilities().words()  # type: ignore[index]
+    assert record["environment"]["confinement"] == detect_capabilities().words()
     assert "unconfined" not in said
     assert snapshot(*watched) == before
     assert (repository.root / ".git/config").read_bytes() == configuration
@@ -115,7 +115,7 @@ def test_without_walls_a_changed_judge_is_seen_and_the_want_is_said(repository: 
     said = repository.concluded("run", "P1").out
     record = repository.record("P1")
     assert f"walls      unconfined: {SWITCH} is set" in said
-    assert record["environment"]["confinement"] == f"unconfined: switched off by {SWITCH}"  # type: ignore[index]
+    assert record["environment"]["confinement"] == f"unconfined: switched off by {SWITCH}"
     assert record["verdict"] == "INVALID", said
     assert "the harness was changed since it was checked out: bench/test.py" in said
 

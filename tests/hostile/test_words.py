@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from expctl.adapters.codec import strict_yaml
 from expctl.cli.output import print_json
 from expctl.domain.errors import Misused, Refused
-from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict, check_id
+from expctl.domain.experiment.ids import check_id
+from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.ledger.model import ledger_of
 from expctl.domain.protocol.model import Build, Protocol, Target, Toolchain

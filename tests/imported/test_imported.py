@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from expctl.domain.experiment.proposal import ID_PATTERN, Kind, Verdict
+from expctl.domain.experiment.ids import ID_PATTERN
+from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import Origin, Record
 from expctl.domain.protocol.model import NumberKind
 from expctl.imported.audit import Flaw, Remark, audit
@@ -82,7 +83,11 @@ def test_shapes(name: str) -> None:
 def test_every_line_of_every_table_is_accounted_for() -> None:
     for name in SHAPES:
         document, reading = load(name)
-        seen = [each.line for each in (*reading.rows, *reading.waiting, *reading.unread)]
+        seen = [
+            *(each.line for each in reading.rows),
+            *(each.line for each in reading.waiting),
+            *(each.line for each in reading.unread),
+        ]
         ledgers = [table for table in document.tables if table.line not in {each.line for each in reading.skipped_tables}]
         assert sorted(seen) == [row.line for table in ledgers for row in table.rows], name
 
@@ -236,7 +241,7 @@ def test_no_verdict_yet(words: str) -> None:
         ("2026-02-18 rel_l2 0.068", []),
     ],
 )
-def test_figures(text: str, figures: list[tuple[str, float, str]]) -> None:
+def test_figures(text: str, figures: list[tuple[str, object, str]]) -> None:
     found = figures_in(text, "G")
     assert [(each.text, pytest.approx(each.value), each.size) for each in found] == figures
 

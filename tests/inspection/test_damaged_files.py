@@ -10,7 +10,7 @@ import pytest
 from expctl.domain.errors import Refused
 from expctl.domain.run.step_result import Unavailable
 from expctl.files.user_file import KERNEL_BYTES_MAX
-from expctl.inspection import device_compiler
+from expctl.inspection import tool_versions
 from expctl.inspection.device_compiler import Compiled, Options, compile_source
 from expctl.inspection.readers import metadata_text
 from expctl.inspection.readers.read_file import inspect
@@ -37,7 +37,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Compiled:
 def no_assembler(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without its hash an assembly text is read alone, which is what is tested, and quick."""
     gone = Unavailable(reason="not wanted", hint="")
-    monkeypatch.setattr(device_compiler.tool_versions, "packages", lambda *_, **__: gone)
+    monkeypatch.setattr(tool_versions, "packages", lambda *_, **__: gone)
 
 
 def refusal_of(path: Path) -> Refused | None:
@@ -75,7 +75,7 @@ def test_no_mutant_of_a_file_is_a_bug_of_ours(built: Compiled, tmp_path: Path, n
     assert {True, False} <= set(ends)
 
 
-def header(data: bytes, section: int) -> int:
+def header(data: bytes | bytearray, section: int) -> int:
     """Where the header of a section begins."""
     (table,) = struct.unpack_from("<Q", data, 40)
     return int(table) + 64 * section

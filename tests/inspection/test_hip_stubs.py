@@ -34,7 +34,7 @@ LANE = (r"v_mbcnt_lo_u32_b32 (v\d+), -1, 0", r"v_and_b32_e32 \1, 31, v0")
 
 
 def run(
-    file: str, kernel: str, grid: Extent, block: Extent, arguments: dict[str, Any], *, level="-O3", lds=0
+    file: str, kernel: str, grid: Extent, block: Extent, arguments: dict[str, Any], *, level: str = "-O3", lds: int = 0
 ) -> dict[str, Any]:
     text = re.sub(*LANE, compiled(file, level).assembly)
     result = interpret(text, kernel, grid, block, arguments, order_seed=1, dynamic_lds_bytes=lds)

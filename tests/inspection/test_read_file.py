@@ -11,7 +11,7 @@ import pytest
 from expctl.adapters.codec.decode import encode
 from expctl.domain.errors import Refused
 from expctl.domain.run.step_result import Unavailable
-from expctl.inspection import device_compiler
+from expctl.inspection import device_compiler, tool_versions
 from expctl.inspection.device_compiler import Options, compile_source
 from expctl.inspection.model.change import change_between
 from expctl.inspection.model.report import FileReport, KernelReport
@@ -252,7 +252,7 @@ def test_without_the_wheel_a_source_is_refused_and_assembly_has_no_hash(
 ) -> None:
     text = write(two_text, "two.s")
     gone = Unavailable(reason="no ziglang for this Python", hint="pip install 'expctl[cpu]'")
-    monkeypatch.setattr(device_compiler.tool_versions, "packages", lambda *_, **__: gone)
+    monkeypatch.setattr(tool_versions, "packages", lambda *_, **__: gone)
     with pytest.raises(Refused) as refusal:
         inspect(write(TWO), ANY)
     assert refusal.value.hint == "pip install 'expctl[cpu]'"

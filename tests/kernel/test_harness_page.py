@@ -15,7 +15,7 @@ from expctl.domain.run.step_result import Failed
 from expctl.domain.run.step_result import TestReport as Passed
 from expctl.domain.verdict.samples import Side
 from kernel.harness.report import Report
-from tests.fakes import FakeProgress
+from tests.fakes.run import FakeProgress
 
 PAGE = (Path(__file__).parents[2] / "docs/HARNESS.md").read_text(encoding="utf-8")
 RIGHT = "def total(values): return sum(values)\n"

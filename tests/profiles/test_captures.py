@@ -69,7 +69,8 @@ def test_what_arithmetic_did_is_not_laid_to_something_else(name: str) -> None:
     (before,), (changed,) = kernels("base", "raw"), kernels(name, "raw")
     instructions = "smsp__inst_executed.sum"
     counters = {**changed.counters, CYCLES: 4 * changed.counters[CYCLES], instructions: 4 * changed.counters[instructions]}
-    times = {field: 4 * (getattr(changed, field) or 0) for field in ("mean_ns", "total_ns", "min_ns", "max_ns", "median_ns")}
+    figures = ("mean_ns", "total_ns", "min_ns", "max_ns", "median_ns")
+    times: dict[str, Any] = {field: 4 * (getattr(changed, field) or 0) for field in figures}
     why = compare_runs([before], [replace(changed, counters=counters, **times)]).why
     assert why is None or why.kind is CauseKind.INSTRUCTIONS
 

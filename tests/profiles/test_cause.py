@@ -18,7 +18,7 @@ BASE = Launch(
 
 
 def kernel(
-    mean_ms: float, launch: Launch = BASE, *, name: str = "scaled_mm", kind: KernelClass = KernelClass.GEMM, **more: float
+    mean_ms: float, launch: Launch = BASE, *, name: str = "scaled_mm", kind: KernelClass = KernelClass.GEMM, **more: Any
 ) -> Kernel:
     calls = int(more.pop("calls", 10))
     usage = Usage(vgpr=launch.vgpr or 0, sgpr=0, lds_bytes=launch.lds_bytes or 0, workgroup=launch.workgroup_size or 1)
@@ -62,7 +62,7 @@ def test_calls_that_spread_widely_need_a_larger_difference() -> None:
 
 
 def test_two_problem_sizes_in_one_profile_are_no_noise() -> None:
-    def mixed(mean: float, repeat_sd_ms: float, calls: tuple[int, int], **of_launch: int) -> Kernel:
+    def mixed(mean: float, repeat_sd_ms: float, calls: tuple[int, int], **of_launch: Any) -> Kernel:
         launches = [replace(BASE, groups=4096 // (1 + n), calls=each, **of_launch) for n, each in enumerate(calls)]
         one = kernel(mean, sd_ms=20.0, calls=sum(calls))
         return replace(one, launches=tuple(launches), repeat_sd_ns=1e6 * repeat_sd_ms)
@@ -81,7 +81,7 @@ def test_scratch_explains_what_is_slower_and_not_what_is_faster() -> None:
 
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("more", [{"lds_bytes": 60000}, {"vgpr": 256}])
-def test_scratch_beside_fewer_workgroups_that_fit_is_two_things(more: dict[str, int], known: bool) -> None:
+def test_scratch_beside_fewer_workgroups_that_fit_is_two_things(more: dict[str, Any], known: bool) -> None:
     """Registers or LDS may have taken the time as well; where the GPU isn't named nobody knows how many fit."""
     small, large = replace(BASE, vgpr=96), replace(BASE, **({"vgpr": 96, "scratch_bytes": 64} | more))
     sides = [kernel(40.0, small), kernel(48.0, large)]
@@ -112,7 +112,7 @@ def test_occupancy_of_a_grid_that_fits_at_once_is_no_reason() -> None:
 
 def test_scratch_beside_much_more_arithmetic_is_two_things() -> None:
     spilling = replace(BASE, scratch_bytes=64)
-    counted = {"SQ_INSTS_VALU": 1e6, "SQ_INSTS": 2e6}
+    counted: dict[str, Any] = {"SQ_INSTS_VALU": 1e6, "SQ_INSTS": 2e6}
     assert kind(kernel(40.0, **counted), kernel(80.0, spilling, SQ_INSTS_VALU=2e6, SQ_INSTS=3e6)) is None
     assert kind(kernel(40.0, **counted), kernel(80.0, spilling, SQ_INSTS_VALU=1e6, SQ_INSTS=3e6)) is CauseKind.SPILL
 
@@ -135,7 +135,7 @@ def test_a_larger_problem_takes_no_longer_than_its_products(groups: int, times: 
     """A cube of twice the edge has four times the workgroups and eight times the products."""
     larger = replace(BASE, grid=(4096 * groups, 128, 1), groups=4096 * groups)
     assert kind(kernel(40.0), kernel(40.0 * times, larger)) is found
-    counted = {"SQ_INSTS": 2e6 * groups}
+    counted: dict[str, Any] = {"SQ_INSTS": 2e6 * groups}
     assert kind(kernel(40.0, SQ_INSTS=2e6), kernel(40.0 * times, larger, **counted)) is found
 
 
@@ -157,13 +157,13 @@ def test_a_few_bytes_of_scratch_are_no_reason() -> None:
 
 
 def test_conflicts_too_few_for_the_time() -> None:
-    counted = {"SQ_INSTS_LDS": 1e6, "SQ_LDS_IDX_ACTIVE": 4e6, "SQ_LDS_BANK_CONFLICT": 1e5}
+    counted: dict[str, Any] = {"SQ_INSTS_LDS": 1e6, "SQ_LDS_IDX_ACTIVE": 4e6, "SQ_LDS_BANK_CONFLICT": 1e5}
     worse = counted | {"SQ_LDS_IDX_ACTIVE": 4.2e6, "SQ_LDS_BANK_CONFLICT": 3e5}
     assert kind(kernel(40.0, **counted), kernel(80.0, **worse)) is None
 
 
 def test_conflicts_of_rocm_counters() -> None:
-    counted = {"SQ_INSTS_LDS": 1e6, "SQ_LDS_IDX_ACTIVE": 4e6, "SQ_LDS_BANK_CONFLICT": 1e5}
+    counted: dict[str, Any] = {"SQ_INSTS_LDS": 1e6, "SQ_LDS_IDX_ACTIVE": 4e6, "SQ_LDS_BANK_CONFLICT": 1e5}
     worse = counted | {"SQ_LDS_IDX_ACTIVE": 6e6, "SQ_LDS_BANK_CONFLICT": 2.1e6}
     assert kind(kernel(40.0, **counted), kernel(44.0, **worse)) is CauseKind.CONFLICTS
     assert kind(kernel(44.0, **counted), kernel(40.0, **worse)) is None

@@ -8,6 +8,7 @@ import random
 import sqlite3
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -162,7 +163,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
         lambda: b'{"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": "long"}]}', "dur is long"
     ),
     **{
-        f"trace whose duration is {value}": (lambda value=value: DURATION % value.encode(), "a kernel whose dur")
+        f"trace whose duration is {value}": (partial(DURATION.__mod__, value.encode()), "a kernel whose dur")
         for value in ("1e400", "1e999999999", "NaN", "-Infinity", "9" * 40, '"' + "9" * 30 + '.125"', "[1]")
     },
     "database cut off": (lambda: unpacked(DATABASE)[:300_000], "cut off"),

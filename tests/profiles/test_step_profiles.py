@@ -27,7 +27,8 @@ def write(profiles: StepProfiles, side: Side, capture: str, number: int = 0) -> 
 
 def test_ncu_becomes_facts_of_their_kinds(profiles: StepProfiles) -> None:
     write(profiles, Side.CANDIDATE, "spill")
-    facts = {fact.name: (fact.value, fact.kind) for fact in profiles.facts("sm_90", Side.CANDIDATE, SM_90)}
+    found = profiles.facts("sm_90", Side.CANDIDATE, SM_90)
+    facts: dict[str, tuple[object, NumberKind]] = {fact.name: (fact.value, fact.kind) for fact in found}
     assert facts["tiled_product vgpr"] == (32, NumberKind.STATIC)
     assert facts["tiled_product time"] == (pytest.approx(739.3, abs=0.1), NumberKind.DEVICE_TIME)
     assert facts["tiled_product spill instructions"] == (25427968, NumberKind.EXACT_COUNT)

@@ -29,7 +29,8 @@ def test_parts_looked_at_apart_measure_as_the_whole(pairs: list[tuple[int, int]]
         pairs = [(start + 40 * n, length) for n, (start, length) in enumerate(pairs)]
     parts = []
     for half in (pairs[:cut], pairs[cut:]):
-        parts.append(Intervals(*(array("q", column) for column in zip(*((at, at + most) for at, most in half), strict=True))))
+        starts, ends = (array("q", (at + most * past for at, most in half)) for past in (0, 1))
+        parts.append(Intervals(starts, ends))
         parts[-1].find_serial()
     whole = Intervals(parts[0].starts + parts[1].starts, parts[0].ends + parts[1].ends)
     assert parts[0].join(parts[1]).span_and_gaps() == whole.span_and_gaps()

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from expctl.domain.errors import Refused
-from expctl.profiles import run_folder
 from expctl.profiles.model.kernel_profile import GridUnit, Profile
 from expctl.profiles.read_profile import read_profile
 from tests.refusals import refuses
@@ -329,7 +328,7 @@ def test_a_folder_that_cannot_be_looked_into_is_not_left_out(tmp_path: Path, mon
         onerror(PermissionError(13, "Permission denied", str(path / "sub")))
         return []
 
-    monkeypatch.setattr(run_folder.os, "walk", walk)
+    monkeypatch.setattr("expctl.profiles.run_folder.os.walk", walk)
     with refuses("file-not-readable") as refused:
         read_profile(tmp_path)
     assert "sub" in refused.value.where

@@ -13,7 +13,7 @@ from expctl.adapters.machine.device_lock import MachineLock
 from expctl.adapters.machine.lock_holder import read_holder
 from expctl.domain.checkup import Finding, note, ok, wrong
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.proposal import ID_PATTERN
+from expctl.domain.experiment.ids import ID_PATTERN
 
 LOCKS = ("index.lock", "HEAD.lock", "packed-refs.lock", "config.lock", "shallow.lock")
 FOLDERS = ("journal", "scratch", "artifacts", "checkouts", "profiles", "gate")

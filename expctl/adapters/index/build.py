@@ -12,7 +12,7 @@ from expctl.adapters.index.rows import GROUND
 from expctl.adapters.index.schema import COLUMNS, INDICES, TABLES
 from expctl.adapters.index.stamp import stamp_of
 from expctl.adapters.index.summarise import Folder, FolderSummary, Summariser
-from expctl.domain.experiment.proposal import ID_PATTERN, id_order
+from expctl.domain.experiment.ids import ID_PATTERN, id_order
 
 if TYPE_CHECKING:
     from expctl.adapters.git.reader import GitReader

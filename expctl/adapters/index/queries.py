@@ -6,7 +6,8 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 
 from expctl.adapters.index.columns import json_tuple
-from expctl.domain.experiment.proposal import Verdict, id_order
+from expctl.domain.experiment.ids import id_order
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.ledger.status_totals import LAST
 
 EXPERIMENTS = "select name, verdict from live where proposed order by number, name"

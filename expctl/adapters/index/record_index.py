@@ -36,11 +36,12 @@ UNAVAILABLE = {
 
 
 class RecordIndex:
-    """The index of one repository's records in `file`, or in memory if that is None."""
+    """The index of one repository's records in `file`, or in memory if that is None; waits `busy_s` s for other writers."""
 
-    def __init__(self, reader: GitReader, file: Path | None) -> None:
+    def __init__(self, reader: GitReader, file: Path | None, *, busy_s: float = BUSY_S) -> None:
         self._git = reader
         self._file = file
+        self._busy_s = busy_s
         self._memory: sqlite3.Connection | None = None
         self._code = ""
         self._trees: dict[str, str] = {}
@@ -108,9 +109,8 @@ class RecordIndex:
             update(index, self._git, stamp, (self._stamp(), tree))
         raise _busy()
 
-    @staticmethod
-    def _opened(file: Path | str) -> sqlite3.Connection:
-        return sqlite3.connect(file, isolation_level=None, timeout=BUSY_S, uri=isinstance(file, str))
+    def _opened(self, file: Path | str) -> sqlite3.Connection:
+        return sqlite3.connect(file, isolation_level=None, timeout=self._busy_s, uri=isinstance(file, str))
 
     def _copied(self) -> sqlite3.Connection:
         """Return an index in memory, filled from the file if that can be read."""

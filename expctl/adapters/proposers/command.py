@@ -14,7 +14,8 @@ from expctl.adapters.codec.decode import Problems, decode, encode
 from expctl.adapters.codec.strict_yaml import BYTES_MAX
 from expctl.adapters.records.proposal_file import proposal_of
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.proposal import ID_PATTERN, Proposal
+from expctl.domain.experiment.ids import ID_PATTERN
+from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.proposal_files import Draft
 from expctl.domain.protocol.model import Environment
 from expctl.domain.protocol.proposer import Proposer, Refusal

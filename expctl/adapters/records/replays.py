@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from expctl.adapters.codec.record_codec import samples_of, with_parts
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.proposal import Verdict, id_order
+from expctl.domain.experiment.ids import id_order
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record, Replication
 from expctl.domain.verdict.decide_again import UnplayableError, older_rule, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import MalformedRound

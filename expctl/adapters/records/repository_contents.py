@@ -16,7 +16,8 @@ from expctl.adapters.index import queries
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.yaml_cache import YamlCache
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.proposal import ID_PATTERN, Proposal, Verdict, check_id, id_order
+from expctl.domain.experiment.ids import ID_PATTERN, check_id, id_order
+from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket, content_of
 from expctl.domain.experiment.record import Finding
 from expctl.domain.patch.unified_diff import no_diff

@@ -122,7 +122,7 @@ class RuleLookup:
     def _read(self, commit: str, ids: Iterable[str]) -> tuple[Record, ...]:
         if not ids:
             return ()
-        from expctl.domain.experiment.proposal import id_order
+        from expctl.domain.experiment.ids import id_order
 
         found = self._library().some_records(commit, ids)
         return tuple(found[name] for name in sorted(found, key=id_order))

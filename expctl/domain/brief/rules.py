@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from expctl.domain.brief.word_limit import ITEMS_MAX, Section
-from expctl.domain.experiment.proposal import Verdict, id_order
+from expctl.domain.experiment.ids import id_order
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.ledger.remarks import waived
 from expctl.domain.ledger.sentences import TEXT_MAX
 from expctl.domain.text import one_line

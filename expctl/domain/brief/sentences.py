@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from expctl.domain.brief.word_limit import ITEMS_MAX, Section
 from expctl.domain.experiment.figures import throughput_text, time_text
+from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.predictions import Accuracy, accuracy_text, prediction_text
-from expctl.domain.experiment.proposal import Proposal, id_order
+from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.text import one_line
 from expctl.domain.verdict.calibration import mde

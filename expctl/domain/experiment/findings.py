@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from expctl.domain.errors import Refused
-from expctl.domain.experiment.proposal import ID_PATTERN
+from expctl.domain.experiment.ids import ID_PATTERN
 from expctl.domain.text import one_line
 
 if TYPE_CHECKING:

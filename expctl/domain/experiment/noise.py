@@ -4,9 +4,6 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-ROUNDS = 24  # of a calibration: estimates sigma to about 15 %, an autocorrelation to about 0.2
-ROUNDS_LEAST = 5
-
 
 class Noise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Noise of one size or of the objective, in percent (log units * 100).

@@ -1,15 +1,10 @@
 """The types of a proposal: the change that somebody wants to try, before any measurement."""
 
-import functools
-import re
 from enum import StrEnum
 
 from msgspec import Struct
 
-from expctl.domain.errors import Misused
-
 # Ids name folders and files, and the next id is one higher: nine digits suffice.
-ID_PATTERN = re.compile(r"P\d{1,9}[a-z]?(-[A-Z]\d{0,9}[a-z]?)?", re.ASCII)
 
 
 class Kind(StrEnum):
@@ -86,25 +81,3 @@ class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     precondition: str = ""
     forbids: tuple[str, ...] = ()
     probe: Probe | None = None
-
-
-def check_id(text: str) -> str:
-    """Return `text` if it is an experiment id such as P15, P8b or P6-A; raise Misused otherwise."""
-    if not ID_PATTERN.fullmatch(text):
-        raise Misused(
-            "this is not an experiment id",
-            code="not-an-experiment-id",
-            expected="P and a number of at most 9 digits, then at most one small letter and one part like -A2: P15, P8b, P6-A",
-            found=repr(text[:60]),
-            hint="expctl status lists the experiments",
-        )
-    return text
-
-
-@functools.cache  # ten thousand ids are sorted many times
-def id_order(text: str) -> tuple[int, str]:
-    """Return the sort key of an id, by number, then by the rest: P2 < P6 < P6-A < P10."""
-    if text[1:].isdecimal() and text[0] == "P":  # the usual form, and ids are sorted by the ten thousand
-        return (int(text[1:]), text)
-    digits = re.match(r"P(\d+)", text)
-    return (int(digits[1]) if digits else 0, text)

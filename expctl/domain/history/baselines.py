@@ -6,7 +6,8 @@ from typing import NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from expctl.domain.experiment.proposal import Kind, Verdict, id_order
+from expctl.domain.experiment.ids import id_order
+from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Origin, Record
 from expctl.domain.protocol.model import NumberKind
 

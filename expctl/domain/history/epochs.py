@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
-from expctl.domain.experiment.proposal import id_order
+from expctl.domain.experiment.ids import id_order
 from expctl.domain.history.comparability import Change, Comparability, changes, measurement_conditions
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from expctl.domain.experiment.findings import audit_opening, numbered
+from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.predictions import Accuracy
-from expctl.domain.experiment.proposal import Proposal, Verdict, id_order
+from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
 from expctl.domain.ledger.epoch_lines import epoch_lines, pending
 from expctl.domain.ledger.kept_gains import Path, kept_gains

@@ -8,8 +8,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.predictions import forecast_of
-from expctl.domain.experiment.proposal import Kind, Mode, Verdict, id_order
+from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Origin, Record
 from expctl.domain.history.baselines import ImportedBaseline, Landing, given_of, lands, timed_on
 from expctl.domain.history.epochs import Epochs, Measuring, measurings

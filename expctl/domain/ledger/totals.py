@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.predictions import Accuracy, accuracy_of
-from expctl.domain.experiment.proposal import Verdict, id_order
+from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.history.baselines import ImportedBaseline, Landing
 from expctl.domain.history.epochs import Epochs, epochs_from
 from expctl.domain.ledger.kept_gains import Landed

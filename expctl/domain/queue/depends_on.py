@@ -16,7 +16,8 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from expctl.domain.experiment.proposal import ID_PATTERN, Verdict
+from expctl.domain.experiment.ids import ID_PATTERN
+from expctl.domain.experiment.proposal import Verdict
 
 NESTING_MAX = 20
 LENGTH_MAX = 500

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from expctl.domain.experiment.proposal import Proposal, Verdict, id_order
+from expctl.domain.experiment.ids import id_order
+from expctl.domain.experiment.proposal import Proposal, Verdict
 from expctl.domain.experiment.queue_ticket import QueuedTicket, Ticket
 from expctl.domain.queue.dependency_answer import Answer, Concluded, Hopeless, Pending, Profile, Result, Truth, answer
 from expctl.domain.queue.depends_on import Comparison, comparisons, parse

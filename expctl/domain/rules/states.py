@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from expctl.domain.experiment.proposal import id_order
+from expctl.domain.experiment.ids import id_order
 from expctl.domain.rules.conditions import VERIFIED, changed_conditions, verified
 from expctl.domain.rules.match_levels import Level, WaivedRepeat, levels_of
 from expctl.domain.rules.matching import void_patterns

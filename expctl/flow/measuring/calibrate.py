@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from expctl.domain.errors import Busy, Interrupted, Refused
-from expctl.domain.experiment.noise import ROUNDS, Calibrated
+from expctl.domain.experiment.noise import Calibrated
+from expctl.domain.protocol.calibration_rounds import ROUNDS
 from expctl.domain.protocol.model import Benchmark, Calibrate, Protocol
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.calibration import Calibration, calibration_of

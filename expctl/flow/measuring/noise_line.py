@@ -3,8 +3,9 @@
 import math
 from datetime import datetime
 
-from expctl.domain.experiment.noise import ROUNDS, Calibrated
+from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.record import OBJECTIVE
+from expctl.domain.protocol.calibration_rounds import ROUNDS
 from expctl.domain.verdict.calibration import mde
 
 UNITS_S = ((86400, "day"), (3600, "hour"), (60, "minute"))

@@ -20,7 +20,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Proposal, Verdict
 from expctl.domain.experiment.record import Artifact, Estimate, Fact, History, Origin, Record, Replication, Rule
 from expctl.domain.experiment.record import Test as Tried
-from expctl.domain.protocol.model import NumberKind, Protocol
+from expctl.domain.protocol.model import NumberKind, Protocol, Style
 from expctl.domain.verdict.samples import Sample, Side
 from tests.refusals import refuses
 
@@ -212,10 +212,10 @@ def test_the_first_bad_line_of_samples_is_named() -> None:
                 launch=0,
                 side=Side.BASELINE,
                 size="n",
-                style="fine",
+                style=Style.FINE,
                 visit=1,
                 ns=(1,),
-                order="A",  # type: ignore[arg-type]
+                order="A",
             )
         ]
     )

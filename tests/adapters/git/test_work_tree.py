@@ -16,6 +16,7 @@ from expctl.adapters.git.publication import Publication
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.workspace import GitWorkspace
 from expctl.domain.errors import Refused
+from expctl.launcher.kernel import renameat2
 from tests.adapters.git.user_at_work import (
     EDITED,
     Moment,
@@ -158,7 +159,7 @@ def test_an_edit_just_before_the_exchange_survives_a_kill_at_any_moment_after_it
 
 # ------------------------------------------------------------------ where files can't be exchanged
 
-PLAIN_EXCHANGE, PLAIN_CALL = atomic_exchange.exchange, atomic_exchange.renameat2
+PLAIN_EXCHANGE, PLAIN_CALL = atomic_exchange.exchange, renameat2
 
 
 def _cannot_exchange(*_: object) -> None:

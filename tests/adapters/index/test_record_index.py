@@ -11,7 +11,7 @@ from benchmarks.scale.history import records
 from expctl.adapters.codec.record_codec import record_bytes, record_of
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index import queries, record_index, rows
-from expctl.adapters.index.record_index import RecordIndex
+from expctl.adapters.index.record_index import BUSY_S, RecordIndex
 from expctl.adapters.index.stamp import ROOMS, code_stamp
 from expctl.adapters.records.repository_contents import GitLibrary
 from expctl.domain.experiment.proposal import Verdict
@@ -61,8 +61,8 @@ def write(repository: Repository, record: Record, **changes: object) -> None:
     repository.write(f"experiments/{made.id}/record.json", record_bytes(made))
 
 
-def library(reader: GitReader, file: Path | None) -> GitLibrary:
-    return GitLibrary(reader, RecordIndex(reader, file))
+def library(reader: GitReader, file: Path | None, *, busy_s: float = BUSY_S) -> GitLibrary:
+    return GitLibrary(reader, RecordIndex(reader, file, busy_s=busy_s))
 
 
 def expected(reader: GitReader) -> tuple[Record, ...]:
@@ -274,10 +274,9 @@ def test_who_can_not_write_answers_all_the_same(reader: Counting, tmp_path: Path
 
 
 def test_an_index_that_somebody_else_writes_is_copied_and_left_alone(
-    reader: Counting, repository: Repository, file: Path, monkeypatch: pytest.MonkeyPatch
+    reader: Counting, repository: Repository, file: Path
 ) -> None:
-    monkeypatch.setattr(record_index, "BUSY_S", 0.01)
-    library(reader, file).digests(reader.head())
+    library(reader, file, busy_s=0.01).digests(reader.head())
     before = file.read_bytes()
     repository.write("experiments/P99/experiment.yaml", b"id: P99")
     head = repository.commit()
@@ -285,27 +284,26 @@ def test_an_index_that_somebody_else_writes_is_copied_and_left_alone(
     reader.asked = 0
     with closing(sqlite3.connect(file, isolation_level=None)) as writer:
         writer.execute("begin immediate")
-        assert library(reader, file).digests(head) == wanted
+        assert library(reader, file, busy_s=0.01).digests(head) == wanted
         assert reader.asked == 4, "twice the new folder: before it was known to be taken, and for the copy"
         writer.execute("rollback")
         writer.execute("begin exclusive")
-        assert library(reader, file).digests(head) == wanted
+        assert library(reader, file, busy_s=0.01).digests(head) == wanted
     assert file.read_bytes() == before
 
 
 def test_an_answer_is_of_one_commit_while_others_bring_the_index_to_another(
-    reader: Counting, repository: Repository, file: Path, monkeypatch: pytest.MonkeyPatch
+    reader: Counting, repository: Repository, file: Path
 ) -> None:
-    monkeypatch.setattr(record_index, "BUSY_S", 0.01)
     first = reader.head()
-    number = len(library(reader, file).digests(first))
+    number = len(library(reader, file, busy_s=0.01).digests(first))
     repository.git("rm", "-q", "-r", "experiments")
     second = repository.commit()
-    ours = RecordIndex(reader, file)
+    ours = RecordIndex(reader, file, busy_s=0.01)
 
     def slow(index: sqlite3.Connection) -> int:
         seen = len(rows.summaries(index))
-        assert library(reader, file).digests(second) == (), "another process, while this one reads"
+        assert library(reader, file, busy_s=0.01).digests(second) == (), "another process, while this one reads"
         return seen + len(queries.experiments(index))
 
     assert ours.ask(first, slow) >= 2 * number

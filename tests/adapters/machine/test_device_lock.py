@@ -203,7 +203,8 @@ def test_a_folder_that_is_not_there_is_refused_with_what_to_do(tmp_path: Path, h
 
 def test_a_file_that_is_replaced_before_it_is_locked_is_not_the_lock(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody cleans the folder: whoever got the old file must not measure beside whoever makes a new one."""
-    flock, calls = fcntl.flock, []
+    flock = fcntl.flock
+    calls: list[int] = []
 
     def late(descriptor: int, operation: int) -> None:
         if not calls:

@@ -19,7 +19,7 @@ from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.domain.errors import Busy
 from expctl.domain.machine.interference import Foreign
 from expctl.domain.protocol.model import Build, Gate, Target, Toolchain
-from tests.fakes import FakeSensor
+from tests.fakes.machine import FakeSensor
 from tests.refusals import refuses
 
 TARGET = Target(build=Build(toolchain=Toolchain.COMMAND, argv=("make",)))
@@ -29,7 +29,7 @@ BUSY = Foreign(sensor="fake", what="gpu is busy", detail="57 %", who="train (pid
 
 def gate(*sensors: Sensor | FakeSensor, rule: Gate = RULE, experiment: str = "") -> MachineGate:
     table = ProcessTable(mark="m")
-    return MachineGate(rule, lock=MachineLock(experiment=experiment), table=table, sensors=sensors)  # type: ignore[arg-type]
+    return MachineGate(rule, lock=MachineLock(experiment=experiment), table=table, sensors=sensors)
 
 
 def test_a_quiet_machine_is_had_after_the_quiet_time() -> None:

@@ -13,7 +13,7 @@ from expctl.adapters.sensors.new_processes import NewProcesses
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.domain.errors import Busy
 from expctl.domain.machine.interference import Foreign
-from tests.fakes import FakeProc, FakeSensor
+from tests.fakes.machine import FakeProc, FakeSensor
 
 NCU = Foreign(sensor="process", what="ncu matches ncu", pid=7)
 HOT = Foreign(sensor="gpu", what="gpu is hot", detail="99 degrees")

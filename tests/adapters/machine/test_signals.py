@@ -15,10 +15,12 @@ from expctl.domain.errors import Interrupted
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_meanwhile_is_taken_afterwards(number: signal.Signals) -> None:
     reached = []
+    main = threading.main_thread().ident
+    assert main is not None
 
     def publish() -> None:
         with uninterrupted():
-            signal.pthread_kill(threading.main_thread().ident, number)  # the test's runner may have other threads
+            signal.pthread_kill(main, number)  # the test's runner may have other threads
             reached.append("the end of the act")
         reached.append("beyond it")
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def changed(text: bytes, **values: object) -> bytes:
     return json.dumps({**json.loads(text), **values}).encode()
 
 
-DAMAGES = {
+DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "other version": (lambda text: changed(text, version=VERSION + 1), f"version {VERSION + 1}, expected {VERSION}"),
     "unknown key": (lambda text: changed(text, mood="good"), "unknown key"),
     "a text for a number": (lambda text: changed(text, rounds="24"), "expected a whole number"),

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from expctl.adapters.records.findings_file import FindingsEditor, findings_of
 from expctl.domain.experiment.record import EvidenceKind, Finding
@@ -47,8 +48,8 @@ def test_the_first_finding_makes_the_file() -> None:
 
 def test_a_mark_is_one_line_more() -> None:
     known = findings_of(BY_HAND, where="f")
-    first = FindingsEditor().marked(BY_HAND, Finding(**{**_fields(known[0]), "superseded_by": "F2"}))
-    second = FindingsEditor().marked(first, Finding(**{**_fields(known[1]), "contradicted_by": "P9"}))
+    first = FindingsEditor().marked(BY_HAND, replace(known[0], superseded_by="F2"))
+    second = FindingsEditor().marked(first, replace(known[1], contradicted_by="P9"))
     assert b"- id: F1\n  superseded_by: F2\n  text: >-" in second
     assert b"- {id: F2, contradicted_by: P9, text:" in second
     assert [each.stands for each in findings_of(second, where="f")] == [False, False]
@@ -83,7 +84,3 @@ def test_any_sentence_comes_back_as_one_line(text: str) -> None:
     if words:
         (found,) = findings_of(FindingsEditor().added(b"", new("F1", words)), where="f")
         assert found.text == words
-
-
-def _fields(finding: Finding) -> dict:
-    return {name: getattr(finding, name) for name in Finding.__slots__}

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import pytest
 
@@ -14,13 +15,10 @@ from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.decide_again import UnplayableError, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import Sample
 from expctl.flow.run.experiment import run_experiment
-from tests.fakes import PROTOCOL, Stage
-
-BENCHMARK = PROTOCOL.targets["cpu"].benchmark
-assert BENCHMARK is not None
+from tests.fakes.stage import BENCHMARK, PROTOCOL, Stage
 
 
-def concluded(kernel: str, **changes: object) -> tuple[Record, bytes, tuple[Sample, ...]]:
+def concluded(kernel: str, **changes: Any) -> tuple[Record, bytes, tuple[Sample, ...]]:
     stage = Stage()
     stage.queue("P1", kernel, **changes)
     record = run_experiment(stage.context(), "P1").record
@@ -28,7 +26,7 @@ def concluded(kernel: str, **changes: object) -> tuple[Record, bytes, tuple[Samp
     return record, files["experiments/P1/record.json"], samples_of(files["experiments/P1/samples.jsonl"], where="samples")
 
 
-CASES: dict[str, tuple[str, dict[str, object]]] = {
+CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "KEEP": ("slow 900000", {}),
     "REJECT": ("slow 1100000", {}),
     "analysis": ("slow 1100000", {"kind": Kind.ANALYSIS}),
@@ -110,7 +108,7 @@ def test_what_was_committed_replays() -> None:
     assert "byte for byte" in text
 
 
-def edited(**changes: object) -> dict[str, bytes]:
+def edited(**changes: Any) -> dict[str, bytes]:
     files = committed("slow 900000")
     record = {**json.loads(files[RECORD]), **changes}
     files[RECORD] = json.dumps({key: value for key, value in record.items() if value is not None}, indent=1).encode() + b"\n"

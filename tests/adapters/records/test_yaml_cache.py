@@ -10,6 +10,9 @@ from expctl.adapters.codec import strict_yaml
 from expctl.adapters.git.reader import GitReader, locate
 from expctl.adapters.index.record_index import RecordIndex
 from expctl.adapters.records.repository_contents import GitLibrary
+from expctl.domain.experiment.proposal import Proposal
+from expctl.domain.experiment.record import Finding
+from expctl.domain.protocol.model import Protocol
 from tests.refusals import refuses
 from tests.user_repository import Repository
 
@@ -56,7 +59,7 @@ def test_of_a_proposal_that_cannot_be_read_nothing_is_kept_and_the_others_are(
     assert first.why.startswith("experiments/P98/experiment.yaml: not YAML: ")
 
 
-def everything(reader: GitReader, file: Path) -> tuple[object, ...]:
+def everything(reader: GitReader, file: Path) -> tuple[Protocol, tuple[Proposal, ...], tuple[Finding, ...]]:
     library, head = GitLibrary(reader, RecordIndex(reader, file)), reader.head()
     return (library.protocol(head), library.some_proposals(head, library.waiting(head)), library.findings(head))
 
@@ -90,4 +93,4 @@ def test_another_document_is_read_and_a_faulty_one_is_refused_every_time(
             everything(reader, file)
     repository.write("protocol.yaml", text.replace("quiet_s: 0.5", "quiet_s: 0.75"))
     repository.commit()
-    assert everything(reader, file)[0].gate.quiet_s == 0.75  # type: ignore[attr-defined]
+    assert everything(reader, file)[0].gate.quiet_s == 0.75

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes import FakeProc
+from tests.fakes.machine import FakeProc
 
 ME = 500
 

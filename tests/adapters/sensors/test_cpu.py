@@ -11,7 +11,7 @@ from expctl.adapters.sensors.interface import Launch
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.adapters.sensors.suspend import Suspend, asleep_s
 from expctl.domain.protocol.model import Build, NumberKind, Target, Toolchain
-from tests.fakes import FakeProc
+from tests.fakes.machine import FakeProc
 
 ME = 500
 MS = 1_000_000

@@ -7,7 +7,7 @@ import pytest
 from expctl.adapters.sensors.device_holders import KFD_PROCESSES, DeviceHolders
 from expctl.adapters.sensors.process_table import ProcessTable
 from expctl.domain.protocol.model import Build, NumberKind, Requires, Target, Toolchain
-from tests.fakes import FakeProc
+from tests.fakes.machine import FakeProc
 
 ME = 500
 BUILD = Build(toolchain=Toolchain.COMMAND, argv=("make",))

@@ -12,7 +12,7 @@ from expctl.adapters.sensors.interface import Launch
 from expctl.adapters.sensors.new_processes import GAP_MOST, TURNS, NewProcesses
 from expctl.adapters.sensors.process_patterns import ProcessPatterns
 from expctl.adapters.sensors.process_table import ProcessTable
-from tests.fakes import FakeProc
+from tests.fakes.machine import FakeProc
 
 ME = 500
 PATTERNS = ("benchmark_*", "ncu")

@@ -17,7 +17,7 @@ from expctl.domain.protocol.step import Step
 from expctl.domain.run.step_result import Failed
 from expctl.domain.run.step_result import TestReport as Passed
 from expctl.domain.verdict.samples import Sample, Side, round_effects
-from tests.fakes import FakeProgress
+from tests.fakes.run import FakeProgress
 
 SAY = """
 import json, os, signal, sys, time
@@ -122,6 +122,7 @@ def test_a_daemon_that_keeps_the_channel_open_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["test", "profile"])
 def test_a_program_that_is_not_there_is_a_fault(runner: StepRunner, tmp_path: Path, what: str) -> None:
     absent = Step(argv=("/no/such/program",), timeout_s=1)
+    outcome: Passed | tuple[Fact, ...] | Failed
     if what == "test":
         outcome = runner.test(absent, cwd=tmp_path, artifact=tmp_path / "a", progress=FakeProgress())
     else:

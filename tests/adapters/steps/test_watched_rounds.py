@@ -11,7 +11,8 @@ from expctl.domain.errors import Busy
 from expctl.domain.protocol.model import Benchmark, Environment, Size, Style
 from expctl.domain.run.step_result import Failed
 from expctl.domain.verdict.samples import Sample, Side, round_effects
-from tests.fakes import FakeProgress, FakeWatch
+from tests.fakes.machine import FakeWatch
+from tests.fakes.run import FakeProgress
 
 WORKER = """
 import json, os, sys

@@ -28,7 +28,7 @@ from expctl.domain.rules.conditions import conditions_of
 from expctl.domain.rules.current_facts import ProbeAnswer
 from expctl.domain.rules.states import State, rule_states
 from expctl.views.brief import brief_text
-from tests.fakes import FakeCircumstances
+from tests.fakes.rules import FakeCircumstances
 
 NOW = FakeCircumstances(versions={"cc": "1.0"})
 GOLDEN = Path(__file__).parent / "golden" / "brief.md"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from expctl.domain.errors import ExitStatus, Misused
-from expctl.domain.experiment.proposal import ID_PATTERN, check_id, id_order
+from expctl.domain.experiment.ids import ID_PATTERN, check_id, id_order
 
 
 @pytest.mark.parametrize("text", ["P1", "P15", "P8b", "P6-A", "P6-A2", "P6b-A2c", "P007"])

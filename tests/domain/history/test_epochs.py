@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -84,7 +85,7 @@ def numbers(*records: Record) -> list[int]:
         ({"more": {"cores": "4"}}, "machine a CPU, 2 cores -> a CPU, 4 cores"),
     ],
 )
-def test_what_opens_an_epoch_and_what_it_says_of_the_change(changed: dict, words: str) -> None:
+def test_what_opens_an_epoch_and_what_it_says_of_the_change(changed: dict[str, Any], words: str) -> None:
     records = [record("P1"), record("P2", **changed), record("P3", **changed)]
     assert numbers(*records) == [1, 2, 2]
     assert [str(change) for change in epochs_of(records).all[1].begins] == [words]
@@ -93,7 +94,7 @@ def test_what_opens_an_epoch_and_what_it_says_of_the_change(changed: dict, words
 @pytest.mark.parametrize(
     "changed", [{"protocol": "p2"}, {"more": {"python": "3.12.1"}}, {"more": {"elftools": "0.34"}}, {"size": ""}]
 )
-def test_what_leaves_figures_comparable_opens_none(changed: dict) -> None:
+def test_what_leaves_figures_comparable_opens_none(changed: dict[str, Any]) -> None:
     assert numbers(record("P1"), record("P2", **changed)) == [1, 1]
 
 
@@ -198,7 +199,7 @@ def test_the_simplify_budget_outlives_an_edit_that_leaves_figures_comparable_and
 
     other = record("P2", compiler="0.17.0")  # so that there is a second epoch to join
 
-    def used(**changed: str) -> float:
+    def used(**changed: Any) -> float:
         ground = measurement_conditions(record("P9", size="", **changed))[0][2]
         return simplify_used_percent([summary_of(spent), summary_of(other)], target="cpu", conditions=ground, but="P9")
 

@@ -13,6 +13,7 @@ from expctl.domain.experiment.record import (
     BenchmarkIdentity,
     ChangedCondition,
     Estimate,
+    EvidenceKind,
     Finding,
     History,
     Origin,
@@ -205,7 +206,7 @@ def test_kept_changes_of_the_last_epoch_multiply_in_the_order_in_which_they_land
     second = keep("P2", "2026-03-03", (10.0, 9.0, 11.0))
     rejected = replace(keep("P4", "2026-03-04", (10.0, 9.0, 11.0)), verdict=Verdict.REJECT)
     elsewhere = replace(keep("P5", "2026-03-05", (7.0, 6.0, 8.0)), target="sm_90")
-    audit = Finding(text="Audit of cpu, epoch 2: measured", since="", kind="measured")
+    audit = Finding(text="Audit of cpu, epoch 2: measured", since="", kind=EvidenceKind.MEASURED)
     ledger = ledger_of(PROTOCOL, (), [second, rejected, old, elsewhere, first], (audit,))
     cpu, sm_90 = ledger.targets
     assert cpu.path is not None
@@ -370,7 +371,7 @@ def test_the_head_names_what_stands_what_is_closed_and_what_is_next() -> None:
 
 
 def test_findings_keep_the_order_of_their_file() -> None:
-    found = (Finding(text="b", since="", kind="measured"), Finding(text="a", since="", kind="external"))
+    found = (Finding(text="b", since="", kind=EvidenceKind.MEASURED), Finding(text="a", since="", kind=EvidenceKind.EXTERNAL))
     assert [(each.id, each.text) for each in ledger_of(PROTOCOL, (), (), found).findings] == [("F1", "b"), ("F2", "a")]
 
 

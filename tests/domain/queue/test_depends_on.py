@@ -35,7 +35,11 @@ PROFILE = {
     "candidate": (Fact(name="LDS passes", value=15), Fact(name="hit ratio", value=0.5), Fact(name="zero", value=3)),
     "home candidate": (Fact(name="LDS passes", value=7),),
 }
-RESULTS = {"P15": Concluded(RECORD, PROFILE), "P1": Pending("P1 has not run yet"), "P2": Hopeless("P2 was withdrawn")}
+RESULTS: dict[str, Concluded | Pending | Hopeless] = {
+    "P15": Concluded(RECORD, PROFILE),
+    "P1": Pending("P1 has not run yet"),
+    "P2": Hopeless("P2 was withdrawn"),
+}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from expctl.domain.experiment.record import Artifact, ChangedCondition, Estimate
 from expctl.domain.rules.conditions import changed_conditions, conditions_of, small_effect, verified
 from expctl.domain.rules.matching import Level
 from expctl.domain.rules.states import State, rule_states
-from tests.fakes import FakeCircumstances
+from tests.fakes.rules import FakeCircumstances
 
 PROBE = Probe(source="snippet", arch="gfx1151")
 MADE = {"candidate": {name: Artifact(sha256="", code="1") for name in ("cpu", "sm_90")}}

@@ -1,6 +1,6 @@
 """The order of a run: for every prefix of its events, what comes next."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -233,7 +233,7 @@ def test_without_a_profile_step_a_keep_is_settled_at_once() -> None:
 
 def test_one_guard_with_new_code_is_worth_measuring() -> None:
     same = Artifact(sha256="s", code="same")
-    events = (BEGUN, PINNED, *(replace(each, artifact=same) for each in BUILDS[:2]), *BUILDS[2:])
+    events: tuple[Event, ...] = (BEGUN, PINNED, *(replace(each, artifact=same) for each in BUILDS[:2]), *BUILDS[2:])
     assert said(next_action(run_of(events))) == "test"
 
 
@@ -273,11 +273,11 @@ def test_an_analysis_reports_what_was_measured_and_lands_nothing() -> None:
 
 # ------------------------------------------------------------------ taints
 
-MEASURING = (BEGUN, PINNED, *BUILDS, TESTED)
+MEASURING: tuple[Event, ...] = (BEGUN, PINNED, *BUILDS, TESTED)
 
 
 def test_a_tainted_round_is_measured_again_and_never_averaged_in() -> None:
-    events = [*MEASURING, *rounds(110_000, 3), measured(3, 100_000, 900_000, ("ncu",))]
+    events: list[Event] = [*MEASURING, *rounds(110_000, 3), measured(3, 100_000, 900_000, ("ncu",))]
     assert said(next_action(run_of(events))) == "measure 4"
     events += [measured(i, 100_000 + 10 * (i % 2), 110_000) for i in (4, 5)]
     run = run_of(events, profiles=False)
@@ -287,13 +287,14 @@ def test_a_tainted_round_is_measured_again_and_never_averaged_in() -> None:
 
 
 def test_two_rounds_or_a_quarter_may_be_tainted_and_no_more() -> None:
-    two = [*MEASURING, *(measured(i, 100_000, 90_000, ("ncu",)) for i in range(2))]
+    two: list[Event] = [*MEASURING, *(measured(i, 100_000, 90_000, ("ncu",)) for i in range(2))]
     assert said(next_action(run_of(two))) == "measure 2"
-    three = [*two, measured(2, 100_000, 90_000, ("rocprofv3",))]
+    three: list[Event] = [*two, measured(2, 100_000, 90_000, ("rocprofv3",))]
     assert decision_of(run_of(three)) == Decision(
         verdict=Verdict.INVALID, reasons=("unstable: 3 rounds were tainted (ncu, rocprofv3)",)
     )
-    confirming = [*MEASURING, *rounds(90_000), *confirmed(90_000)[:6], *(measured(i, 1, 1, ("ncu",)) for i in (11, 12, 13))]
+    late = [measured(i, 1, 1, ("ncu",)) for i in (11, 12, 13)]
+    confirming: list[Event] = [*MEASURING, *rounds(90_000), *confirmed(90_000)[:6], *late]
     assert said(next_action(run_of(confirming))) == "confirm 14"
 
 
@@ -332,7 +333,7 @@ def with_facts(built_: Built, **facts: float) -> Built:
     return replace(built_, artifact=replace(built_.artifact, facts=tuple(Fact(name=n, value=v) for n, v in facts.items())))
 
 
-def guarded(baseline: dict[str, float], candidate: dict[str, float], *more: Event) -> Run:
+def guarded(baseline: Mapping[str, float], candidate: Mapping[str, float], *more: Event) -> Run:
     built_ = (*BUILDS[:2], with_facts(BUILDS[2], **baseline), with_facts(BUILDS[3], **candidate))
     return run_of((BEGUN, PINNED, *built_, *more), course=GUARDED)
 
@@ -378,12 +379,13 @@ def test_a_guard_with_the_same_code_is_neither_tested_nor_profiled() -> None:
     same = (*BUILDS[:3], replace(BUILDS[3], artifact=BUILDS[2].artifact))
     course = replace(GUARDED, limits={})
     assert said(next_action(run_of((BEGUN, PINNED, *same, TESTED), course=course))) == "measure 0"
-    measured_ = (*rounds(90_000), *confirmed(90_000), profiled(B), profiled(C))
+    measured_: tuple[Event, ...] = (*rounds(90_000), *confirmed(90_000), profiled(B), profiled(C))
     assert said(next_action(run_of((BEGUN, PINNED, *same, TESTED, *measured_), course=course))) == "settle KEEP"
 
 
 def test_a_kept_guard_is_profiled_on_both_sides() -> None:
-    events = (BEGUN, PINNED, *BUILDS, TESTED, replace(TESTED, target="gfx"), *rounds(90_000), *confirmed(90_000))
+    tested = (TESTED, replace(TESTED, target="gfx"))
+    events: tuple[Event, ...] = (BEGUN, PINNED, *BUILDS, *tested, *rounds(90_000), *confirmed(90_000))
     course = replace(GUARDED, limits={})
     wanted = []
     for event in (profiled(B), profiled(C), replace(profiled(B), target="gfx"), replace(profiled(C), target="gfx")):

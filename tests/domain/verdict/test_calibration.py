@@ -3,13 +3,15 @@
 import math
 from collections.abc import Sequence
 from random import Random
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
-from expctl.domain.experiment.noise import ROUNDS
+from expctl.domain.protocol.calibration_rounds import ROUNDS
 from expctl.domain.protocol.model import Benchmark, Size, Style
 from expctl.domain.verdict.calibration import (
+    Calibration,
     SizeNoise,
     benchmark_identity,
     calibration_of,
@@ -42,7 +44,7 @@ def rounds_of(effects: Sequence[dict[str, float]], spread: float = 0.0, taints: 
     return samples
 
 
-def calibrated(samples: Sequence[Sample]):
+def calibrated(samples: Sequence[Sample]) -> Calibration:
     return calibration_of(samples, target="cpu", benchmark=BENCHMARK, date="2026-03-01T00:00:00Z", base="b0")
 
 
@@ -136,7 +138,7 @@ def test_a_run_is_given_sd_and_spread_of_every_size() -> None:
     assert (fixed.sd("gone"), fixed.spread("gone")) == (0.0, 0.0)
 
 
-CHANGES = {
+CHANGES: dict[str, dict[str, Any]] = {
     "style": {"style": Style.LAUNCH},
     "a size": {"sizes": (Size(name="big", weight=0.6), Size(name="tiny", weight=0.4))},
     "a weight": {"sizes": (Size(name="big", weight=0.5), Size(name="small", weight=0.5))},

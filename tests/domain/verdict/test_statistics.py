@@ -28,7 +28,7 @@ def two_sided_share(t: float, freedom: int) -> float:
     scale = math.exp(math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2)) / math.sqrt(freedom * math.pi)
 
     def density(x: float) -> float:
-        return scale * (1 + x * x / freedom) ** (-(freedom + 1) / 2)
+        return float(scale * (1 + x * x / freedom) ** (-(freedom + 1) / 2))
 
     steps = 2000
     width = t / steps

@@ -7,7 +7,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.record import EvidenceKind, Finding
 from expctl.flow.audit.edit_findings import Noted, add, contradict, supersede
 from expctl.flow.run.experiment import run_experiment
-from tests.fakes import Stage
+from tests.fakes.stage import Stage
 from tests.refusals import refuses
 
 PEN = FindingsEditor()

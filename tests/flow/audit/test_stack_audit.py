@@ -1,5 +1,7 @@
 """Audits in a world of fakes: what a stack gives, what is left without a layer, where a gain was lost, and what is kept."""
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -13,7 +15,7 @@ from expctl.flow.audit import stack_audit as flow
 from expctl.flow.audit.stack_audit import Asked, audit, record
 from expctl.flow.run.experiment import run_experiment
 from expctl.views.audit import audit_lines
-from tests.fakes import PROTOCOL, Stage
+from tests.fakes.stage import PROTOCOL, Stage
 from tests.refusals import refuses
 
 
@@ -36,7 +38,7 @@ def overstate(stage: Stage, experiment: str, percent: float) -> None:
     stage.workspace.edit({f"experiments/{experiment}/record.json": record_bytes(replace(found, estimates=estimates))})
 
 
-def look(stage: Stage, **asked: bool) -> Audit:
+def look(stage: Stage, **asked: Any) -> Audit:
     refs = dict(stage.workspace.refs)
     found = audit(stage.context(), Asked(**asked))
     assert stage.workspace.refs == refs

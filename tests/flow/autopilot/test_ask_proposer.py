@@ -13,11 +13,13 @@ from expctl.domain.experiment.proposal_files import Draft
 from expctl.domain.protocol.proposer import Proposer, Screen, Sweep
 from expctl.domain.run.step_result import Failed
 from expctl.flow.autopilot.ask_proposer import ProposerTools, ask_proposer
+from expctl.flow.autopilot.proposer_input import ProposerInput
 from expctl.flow.autopilot.run_all import NothingProposed, SweepFinished
 from expctl.flow.queue.edit_queue import prioritise, withdraw
 from expctl.flow.queue.submit import Proposed
 from expctl.flow.run.experiment import run_experiment
-from tests.fakes import PROTOCOL, STEP, FakeProposers, Stage, patch_to, proposal
+from tests.fakes.proposers import FakeProposers
+from tests.fakes.stage import PROTOCOL, STEP, Stage, patch_to, proposal
 from tests.refusals import refuses
 
 
@@ -54,6 +56,7 @@ def test_it_is_told_what_was_tried_and_which_id_is_free() -> None:
     run_experiment(stage.context(), "P7")
     assert isinstance(ask_proposer(stage.context(), proposer_tools), SweepFinished)
     (brief,) = fake(proposer_tools).briefs
+    assert isinstance(brief, ProposerInput)
     assert (brief.next_id, [(each.id, each.verdict) for each in brief.records]) == ("P8", [("P7", "REJECT")])
     sections = {each.key: each for each in brief.sections}
     assert [each.split(",")[0] for each in sections["rules"].items] == ["P7"]
@@ -67,6 +70,7 @@ def test_the_brief_has_what_waits_by_priority_and_not_what_was_withdrawn() -> No
     withdraw(stage.context(), "P7", "no time")
     assert isinstance(ask_proposer(stage.context(), proposer_tools), SweepFinished)
     (brief,) = fake(proposer_tools).briefs
+    assert isinstance(brief, ProposerInput)
     waiting = next(each for each in brief.sections if each.key == "next")
     assert [each.split()[0].strip(":,") for each in waiting.items] == ["P9", "P8"]
 

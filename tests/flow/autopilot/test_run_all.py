@@ -14,7 +14,7 @@ from expctl.flow.queue.submit import Proposed
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.ports.context import Context
-from tests.fakes import Stage, patch_to
+from tests.fakes.stage import Stage, patch_to
 from tests.refusals import refuses
 
 
@@ -315,7 +315,7 @@ def test_the_proposer_is_asked_when_nothing_is_ready_and_no_oftener_than_it_may(
 def test_a_proposer_that_could_not_be_asked_was_not_asked() -> None:
     stage = Stage()
     taken = Busy("the machine is taken", code="machine-in-use")
-    answers = [taken, taken, NothingProposed(refusal=Refused("no", code="proposer-failed"))]
+    answers: list[Busy | NothingProposed] = [taken, taken, NothingProposed(refusal=Refused("no", code="proposer-failed"))]
 
     def ask(_world: Context, _target: str) -> NothingProposed:
         answer = answers.pop(0)

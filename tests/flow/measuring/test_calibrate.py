@@ -1,5 +1,7 @@
 """Calibrating in a world of fakes: what is kept, what is refused, and what a run makes of it."""
 
+from collections.abc import Callable
+
 import pytest
 from msgspec.structs import replace
 
@@ -14,12 +16,11 @@ from expctl.domain.verdict.decide_again import UnplayableError, replayed
 from expctl.flow.measuring.calibrate import calibrate
 from expctl.flow.measuring.noise_line import age, noise_line
 from expctl.flow.run.experiment import run_experiment
-from tests.fakes import PROTOCOL, Crash, Stage
+from tests.fakes.run import Crash
+from tests.fakes.stage import BENCHMARK, PROTOCOL, Stage
 from tests.refusals import refuses
 
 NCU = ("ncu matches ncu",)
-BENCHMARK = PROTOCOL.targets["cpu"].benchmark
-assert BENCHMARK is not None
 REQUIRED = replace(
     PROTOCOL,
     targets={
@@ -100,7 +101,7 @@ def no_benchmark(stage: Stage) -> None:
     ("prepare", "code", "found"),
     [(no_build, "baseline-does-not-build", "syntax"), (no_benchmark, "benchmark-failed", "no device")],
 )
-def test_what_cannot_be_measured_is_refused(prepare, code: str, found: str) -> None:
+def test_what_cannot_be_measured_is_refused(prepare: Callable[[Stage], None], code: str, found: str) -> None:
     stage = staged()
     refs = dict(stage.workspace.refs)
     prepare(stage)

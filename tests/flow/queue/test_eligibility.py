@@ -4,7 +4,7 @@ import pytest
 
 from expctl.domain.errors import Refused
 from expctl.flow.queue.eligibility import check_circle
-from tests.fakes import proposal
+from tests.fakes.stage import proposal
 
 
 def test_a_proposal_that_closes_a_circle_is_refused_with_the_way_around() -> None:

@@ -1,6 +1,7 @@
 """Repeats are refused by `run`, of the patch before it begins and of its machine code when it is built."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -13,10 +14,10 @@ from expctl.domain.run.events import Begun
 from expctl.flow.rules.repeat_check import Repeated, matching_rules
 from expctl.flow.run.experiment import Outcome, run_experiment
 from expctl.views.rules import rules_lines
-from tests.fakes import Stage
+from tests.fakes.stage import Stage
 
 
-def rejected(**changes: object) -> Stage:
+def rejected(**changes: Any) -> Stage:
     """A stage on which P1 was measured and rejected."""
     stage = Stage()
     stage.circumstances.versions = {"cc": "1.0"}

@@ -1,6 +1,7 @@
 """One experiment through a world of fakes: every verdict, every crash, every refusal."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -14,13 +15,14 @@ from expctl.domain.run.events import Measured
 from expctl.domain.run.step_result import Failed, Unavailable
 from expctl.domain.verdict.samples import Session, Side
 from expctl.flow.run.experiment import Outcome, run_experiment
-from tests.fakes import PROTOCOL, Crash, Stage, patch_to
+from tests.fakes.run import Crash
+from tests.fakes.stage import PROTOCOL, Stage, patch_to
 from tests.refusals import refuses
 
 NCU = ("ncu matches ncu",)
 
 
-def staged(kernel: str, **changes: object) -> Stage:
+def staged(kernel: str, **changes: Any) -> Stage:
     stage = Stage()
     stage.queue("P1", kernel, **changes)
     return stage
@@ -232,7 +234,8 @@ def test_a_keep_is_confirmed_in_a_fresh_bench_and_only_that_session_is_shown() -
 def test_what_simplifications_cost_is_taken_from_the_next_ones_budget() -> None:
     stage = staged("slow 1003000", kind=Kind.SIMPLIFY, mode=Mode.SIMPLIFY)
     first = run(stage).record
-    assert (first.verdict, first.estimates[0].effect_percent) == (Verdict.KEEP, pytest.approx(-0.3, abs=0.01))
+    effect_percent: object = first.estimates[0].effect_percent
+    assert (first.verdict, effect_percent) == (Verdict.KEEP, pytest.approx(-0.3, abs=0.01))
     stage.queue("P2", "slow 1006000", kind=Kind.SIMPLIFY, mode=Mode.SIMPLIFY)
     second = run(stage, "P2").record
     assert second.verdict is Verdict.REJECT

@@ -119,7 +119,7 @@ def _result(case: Case, wave: Any, j: int, kind: str, lane: int) -> int:
     if kind == "active":
         return int(wave.exec)
     if kind in ("mask", "exec"):
-        return wave.scalar[EXEC if kind == "exec" else 2 * j] >> lane & 1
+        return int(wave.scalar[EXEC if kind == "exec" else 2 * j]) >> lane & 1
     if kind == "scc":
         return int(wave.scalar[SCC])
     low, high = wave.scalar[2 * j : 2 * j + 2] if case.scalar else (int(wave.u32[2 * j + k][lane]) for k in (0, 1))

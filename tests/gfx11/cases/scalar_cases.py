@@ -1,8 +1,8 @@
 """Scalar instructions: the result, and SCC. One that leaves SCC alone gets it as a source, and must hand it through."""
 
 from tests.gfx11.cases.case import Case
-from tests.gfx11.cases.integer_cases import MASK, carried, counted, high, lines, masked
-from tests.gfx11.cases.tables import call, case
+from tests.gfx11.cases.integer_cases import MASK, carried, counted, high, masked
+from tests.gfx11.cases.tables import call, case, lines
 
 I2 = "i32 i32"
 _FIELDS = tuple(offset | size << 16 for offset in (0, 1, 31, 32, 63) for size in (0, 1, 5, 31, 32, 33, 63, 64, 127))

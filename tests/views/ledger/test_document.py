@@ -1,6 +1,7 @@
 import random
 import re
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given, settings
@@ -12,6 +13,7 @@ from expctl.domain.experiment.proposal import Kind, Prediction, Probe, Proposal,
 from expctl.domain.experiment.record import (
     ChangedCondition,
     Estimate,
+    EvidenceKind,
     Finding,
     History,
     Origin,
@@ -34,7 +36,8 @@ from expctl.domain.protocol.model import (
     Toolchain,
 )
 from expctl.domain.protocol.step import Step
-from expctl.views.escape import code_text, escaped_text, markdown_text, plain_text
+from expctl.domain.text import plain_text
+from expctl.views.escape import code_text, escaped_text, markdown_text
 from expctl.views.ledger.document import render
 from expctl.views.ledger.rows import cell, measured_row
 
@@ -177,8 +180,8 @@ QUEUED = Proposal(
     precondition="the new layout of P15",
 )
 FINDINGS = (
-    Finding(text="The epilogue costs little.", since="P5", kind="imported", evidence=("P5",)),
-    Finding(text="Two stages are enough.", since="P8", kind="measured", superseded_by="P30"),
+    Finding(text="The epilogue costs little.", since="P5", kind=EvidenceKind.IMPORTED, evidence=("P5",)),
+    Finding(text="Two stages are enough.", since="P8", kind=EvidenceKind.MEASURED, superseded_by="P30"),
 )
 
 
@@ -267,7 +270,7 @@ def test_every_untrusted_field_is_escaped() -> None:
     item = replace(
         QUEUED, title=evil, hypothesis=evil, precondition=evil, prediction=Prediction(verdict=Verdict.KEEP, text=evil)
     )
-    finding = Finding(text=evil, since=evil, kind=evil, evidence=(evil,), superseded_by=evil)
+    finding = Finding(text=evil, since=evil, kind=cast("EvidenceKind", evil), evidence=(evil,), superseded_by=evil)
     text = ledger_text(record, replace(IMPORTED, title=evil, history=record.history), proposals=(item,), findings=(finding,))
     assert "<i>" not in text
     ours = re.sub(r"\[[\w -]+\]\((experiments/P\d+|docs/[A-Z]+\.md|protocol\.yaml|#latest)\)", "", text)
@@ -410,7 +413,7 @@ def test_a_ledger_of_two_epochs_with_predictions_and_fallen_findings() -> None:
         hypothesis="Fewer branches.",
         protocol="aaaa1111bbbb",
     )
-    fallen = (*FINDINGS, Finding(text="Branches are free.", since="P2", kind="static", contradicted_by="P16"))
+    fallen = (*FINDINGS, Finding(text="Branches are free.", since="P2", kind=EvidenceKind.STATIC, contradicted_by="P16"))
     text = ledger_text(IMPORTED, kept, rejected, findings=fallen)
     assert text == (GOLDEN / "ledger_epochs.md").read_text(encoding="utf-8")
 
