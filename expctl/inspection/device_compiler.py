@@ -76,7 +76,7 @@ def compile_source(source: Path, options: Options) -> Compiled:
 
 
 def assemble(text: Path, arch: str) -> bytes | None:
-    """Return the relocatable object of an assembly text; None without the wheel. Raises Refused with the first error."""
+    """Return the object file of an assembly text, None where ziglang is not installed. Raises Refused with clang's first error."""
     if isinstance(tool_versions.packages("ziglang", "elftools", extra="cpu"), Unavailable):
         return None
     return _assembled(text, arch, text)

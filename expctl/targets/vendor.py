@@ -20,7 +20,7 @@ class VendorRecipe:
     hint: str
 
     def availability(self, build: Build) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """Return the version of the driver on PATH, or Unavailable with `hint` if there is none."""
+        """Return the version of the compiler (hipcc, nvcc) on PATH, or Unavailable with how to install it."""
         return tool_versions.program(self.program, hint=self.hint)
 
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:

@@ -94,7 +94,7 @@ class Limits:
 
     @staticmethod
     def of(target: str, *, rel_l2: float = 0.01, max_abs: float = 1.0) -> Limits:
-        """Return the limits for one target."""
+        """Return the largest errors that a result of `target` may have; only sm_90 may truncate its sums."""
         return Limits(rel_l2=rel_l2, max_abs=max_abs, truncating=target == "sm_90")
 
 

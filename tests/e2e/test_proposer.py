@@ -114,7 +114,9 @@ def test_without_a_proposer_it_says_what_to_add(repository: Foreign) -> None:
 
 
 @pytest.mark.parametrize(
-    ("screen", "values"), [("rounds: 2", ["3000", "0", "9000"]), ("", ["9000", "0"])], ids=["two rounds", "as it is"]
+    ("screen", "values"),
+    [("rounds: 2", ["3000", "0", "9000"]), pytest.param("", ["9000", "0"], marks=pytest.mark.long)],
+    ids=["two rounds", "as it is"],
 )
 def test_a_sweep_proposes_its_winner_and_has_it_judged(repository: Foreign, screen: str, values: list[str]) -> None:
     knobs.begin(repository)

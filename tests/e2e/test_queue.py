@@ -56,6 +56,7 @@ def queue_up(repository: Foreign, names: Collection[str]) -> dict[str, str]:
     return {name: OUTCOMES[name] for name in names}
 
 
+@pytest.mark.long
 def test_a_whole_queue_in_one_go(repository: Foreign, long: bool) -> None:
     outcomes = queue_up(repository, OUTCOMES if long else SHORT)
     proposed = {name: (repository.root / f"experiments/{name}/change.patch").read_bytes() for name in outcomes}

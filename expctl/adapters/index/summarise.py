@@ -34,9 +34,10 @@ class Measured(NamedTuple):
 
 
 class FolderSummary(NamedTuple):
-    """Index data of one experiment's folder; `row` is None without a record.
+    """What the index stores of one experiment's folder. `row` is its line in the table of records, None before it has a record.
 
-    `words` and `patterns` are the search keys of its rule, `hold` its conditions as JSON; `ruled`: it has a rule or a waiver.
+    Of its do-not-repeat rule: `words` and `patterns` are searched for, `hold` holds the conditions as JSON. `ruled` says whether
+    the experiment has such a rule, or a waiver of another one.
     """
 
     folder: Folder

@@ -45,7 +45,10 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Match(Struct, frozen=True, kw_only=True):
-    """A rejected experiment whose rule forbids a candidate, the level, and the matching `patterns` at the level of patterns."""
+    """One hit: the record whose rule forbids a candidate, and the level at which the candidate is known as its repeat.
+
+    `patterns` are those that matched, where the level is PATTERN; else empty.
+    """
 
     record: Record
     level: Level

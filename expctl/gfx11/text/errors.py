@@ -12,7 +12,7 @@ class Unsupported(Refused):
             code="assembly-not-supported",
             found=text.strip(),
             where=f"line {line} of the assembly",
-            hint="compile without what emits it, or add it to expctl/gfx11",
+            hint="correct that line, compile without what emits it, or add the instruction to expctl/gfx11",
         )
         self.line = line
 

@@ -14,7 +14,7 @@ class BadMetadata(Exception):
 
 
 def load(text: str) -> Any:
-    """Return the first document as dict, list or str; None for an empty text. Raises BadMetadata."""
+    """Parse YAML, the form of AMDGPU metadata, into dicts, lists and strings; None for an empty text. Raises BadMetadata."""
     import yaml
 
     loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)

@@ -132,6 +132,7 @@ def test_a_kill_at_any_moment_of_publishing_harms_nothing(at_work: UserAtWork, t
     assert trials >= (100 if long else 30)
 
 
+@pytest.mark.long
 def test_a_kill_at_any_moment_of_recovering_harms_nothing(at_work: UserAtWork, tmp_path: Path, long: bool) -> None:
     fresh = copies(at_work, tmp_path)
     moments = moments_of(lambda: fresh().publish(), at_work.repository.root, every=True)
@@ -149,7 +150,7 @@ def test_a_kill_at_any_moment_of_recovering_harms_nothing(at_work: UserAtWork, t
         assert trials >= 10
 
 
-@pytest.mark.parametrize("how", ["switch -q -c other", "switch -q --detach"])
+@pytest.mark.parametrize("how", [pytest.param("switch -q -c other", marks=pytest.mark.long), "switch -q --detach"])
 def test_a_user_who_leaves_the_branch_at_any_moment_finds_index_and_files_as_head_has_them(
     at_work: UserAtWork, tmp_path: Path, how: str, long: bool
 ) -> None:

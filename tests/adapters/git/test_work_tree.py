@@ -113,7 +113,7 @@ def before_the_exchange(at_work: UserAtWork, tmp_path: Path) -> tuple[UserAtWork
 EXCHANGES = {"src/kernel.txt": "renameat2(new, file, RENAME_EXCHANGE)", "src/other.txt": "os.rename(file.name, out.name"}
 
 
-@pytest.mark.parametrize("path", EXCHANGES)
+@pytest.mark.parametrize("path", ["src/kernel.txt", pytest.param("src/other.txt", marks=pytest.mark.long)])
 def test_an_edit_just_before_the_exchange_survives_a_kill_at_any_moment_after_it(
     at_work: UserAtWork, tmp_path: Path, path: str, long: bool
 ) -> None:
@@ -183,7 +183,7 @@ def other_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     return str(request.param)
 
 
-@pytest.mark.parametrize("path", ["src/kernel.txt", "src/other.txt"])
+@pytest.mark.parametrize("path", [pytest.param("src/kernel.txt", marks=pytest.mark.long), "src/other.txt"])
 def test_edits_stay_and_kills_harm_nothing_there_either(
     at_work: UserAtWork, tmp_path: Path, long: bool, path: str, other_way: str
 ) -> None:
