@@ -29,34 +29,22 @@ struct Slices {
 
 using Sums = float[kFragment][kFragment];
 
-constexpr int kPair = 2;   // fragments side by side: each a that is read feeds both, which halves the loads per product
-
-// sums[0], sums[1] += a (16 x kDepth) x b (kDepth x 32): the CPU's v_wmma, kDepth / 8 of them in a row. Shared by all
-// configs, so that a build holds two of it and not fourteen.
+// sums += a (16 x kDepth) x b (kDepth x 16): the CPU's v_wmma, kDepth / 16 of them in a row. Shared by all configs, so
+// that a build holds two of it and not fourteen.
 template <int kDepth>
-__attribute__((noinline)) void multiply_pair(Sums *sums, const float (*a)[kDepth], const float (*b)[kPair * kFragment]) {
-  constexpr int kRows = kTileRows / kPair;
-  for (int first = 0; first < kFragment; first += kRows) {
-    Floats16 left[kRows], right[kRows];   // in registers over the whole depth
+__attribute__((noinline)) void multiply_fragment(Sums &sums, const float (*a)[kDepth], const float (*b)[kFragment]) {
+  for (int first = 0; first < kFragment; first += kTileRows) {
+    Floats16 rows[kTileRows];   // in registers over the whole depth
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      left[i] = load16(sums[0][first + i]);
-      right[i] = load16(sums[1][first + i]);
-    }
+    for (int i = 0; i < kTileRows; ++i) rows[i] = load16(sums[first + i]);
 #pragma unroll 2
     for (int k = 0; k < kDepth; ++k) {
-      const Floats16 columns = load16(b[k]), more = load16(b[k] + kFragment);
+      const Floats16 columns = load16(b[k]);
 #pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        left[i] = multiply_add16(a[first + i][k], columns, left[i]);
-        right[i] = multiply_add16(a[first + i][k], more, right[i]);
-      }
+      for (int i = 0; i < kTileRows; ++i) rows[i] = multiply_add16(a[first + i][k], columns, rows[i]);
     }
 #pragma unroll
-    for (int i = 0; i < kRows; ++i) {
-      store16(sums[0][first + i], left[i]);
-      store16(sums[1][first + i], right[i]);
-    }
+    for (int i = 0; i < kTileRows; ++i) store16(sums[first + i], rows[i]);
   }
 }
 
@@ -69,13 +57,10 @@ struct WaveTile {
   // Adds slice_k of the product. The upcast of B happens here, once per fragment and wave, and feeds repeat_m products.
   METHOD void multiply(const typename Slices<C>::Slice &slice, int wave) {
     const int first_m = wave / C::warps_n * C::wave_m, first_n = wave % C::warps_n * C::wave_n;
-    static_assert(C::repeat_n % kPair == 0, "fragments are multiplied two at a time");
-    alignas(64) float b[C::slice_k][kPair * kFragment];
-    for (int j = 0; j < C::repeat_n; j += kPair) {
-      for (int k = 0; k < C::slice_k; ++k)
-        for (int side = 0; side < kPair; ++side)
-          store16(b[k] + side * kFragment, upcast16<kFormat>(&slice.b[k][first_n + (j + side) * kFragment]));
-      for (int i = 0; i < C::repeat_m; ++i) multiply_pair<C::slice_k>(&sums[i][j], &slice.a[first_m + i * kFragment], b);
+    alignas(64) float b[C::slice_k][kFragment];
+    for (int j = 0; j < C::repeat_n; ++j) {
+      for (int k = 0; k < C::slice_k; ++k) store16(b[k], upcast16<kFormat>(&slice.b[k][first_n + j * kFragment]));
+      for (int i = 0; i < C::repeat_m; ++i) multiply_fragment<C::slice_k>(sums[i][j], &slice.a[first_m + i * kFragment], b);
     }
   }
 
