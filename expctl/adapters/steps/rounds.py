@@ -121,7 +121,7 @@ class Rounds:
     ) -> tuple[Sample, ...]:
         """Measure a round with two workers on one core, one running at a time.
 
-        After the round the workers check their results; after the pair's last round they end.
+        Then the workers check their results or, after the last round of the pair, end.
         """
         core = max(os.sched_getaffinity(0))
 
