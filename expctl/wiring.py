@@ -106,7 +106,7 @@ def _interpret(assembly: str) -> None:
 
 
 def confinement() -> "Capabilities":
-    """Return what this kernel offers to confine child processes."""
+    """Return what the Linux kernel offers here to confine child processes."""
     from expctl.launcher.capabilities import detect_capabilities
 
     return detect_capabilities()
@@ -152,7 +152,7 @@ def machine() -> "dict[str, str]":
 
 
 def blocking(place: Place, patterns: tuple[str, ...]) -> "tuple[Foreign, ...]":
-    """Return processes that hold the machine's lock or match a pattern: the quick part of the gate."""
+    """Return processes that hold the machine's lock or whose name matches a pattern, without asking other sensors."""
     from expctl.adapters.machine.device_lock import MachineLock
     from expctl.adapters.machine.gate import held
     from expctl.adapters.sensors.process_patterns import ProcessPatterns
@@ -304,7 +304,6 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
 def _tools_for(
     place: Place, broken: "Callable[[Path], Sequence[str]]", machine: str, protocol: "Protocol", experiment: str
 ) -> "Tools":
-    """Return toolchains, steps, profiles and gate for the protocol of one baseline."""
     from expctl.adapters.steps.builder import Builder
     from expctl.adapters.steps.runner import StepRunner
     from expctl.domain.protocol.model import Toolchain

@@ -22,7 +22,7 @@ START = "start"
 
 
 class FileJournal:
-    """Journals below one folder. With `heals` a reader removes a torn last line; not to be used beside a run that writes."""
+    """Reads and writes the journals in one folder. With `heals`, reading removes a torn last line: unsafe beside a live run."""
 
     def __init__(self, folder: Path, *, heals: bool = True) -> None:
         self._folder, self._heals = folder, heals

@@ -96,7 +96,6 @@ def _plan_lines(plan: "Plan") -> list[str]:
 
 
 def _check_numbers(peak: float, noise: float | None) -> None:
-    """Raise Misused for a peak or noise with which no audit is possible."""
     import math
 
     from expctl.domain.errors import Misused

@@ -116,7 +116,6 @@ def inspect(
 
 
 def _check_used(asked: list[str], *reports: "FileReport") -> None:
-    """Raise Misused if options for a source were given and none of the files is a source."""
     from expctl.domain.errors import Misused
     from expctl.domain.text import plain_text
     from expctl.inspection.model.report import Form

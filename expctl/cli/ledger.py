@@ -64,7 +64,6 @@ def ledger(
 
 
 def _first_difference(one: bytes, other: bytes) -> int:
-    """Return the number of the first line in which two texts differ."""
     pairs = zip(one.splitlines(), other.splitlines(), strict=False)
     return next(
         (number for number, (a, b) in enumerate(pairs, start=1) if a != b), min(one.count(b"\n"), other.count(b"\n")) + 1

@@ -103,7 +103,6 @@ def _outcome_lines(outcome: Outcome) -> list[str]:
 
 
 def _replication(outcome: Outcome) -> dict[str, object] | None:
-    """Return the replication that was just measured; None for a first measurement."""
     if not outcome.measured or not outcome.record.replications:
         return None
     last = outcome.record.replications[-1]

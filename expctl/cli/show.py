@@ -97,7 +97,6 @@ def show(
 
 
 def _place_lines(digests: "Sequence[RecordSummary]", record: "Record") -> list[str]:
-    """Return lines on a record's epoch, and on how often predictions have been right so far."""
     from expctl.domain.experiment.predictions import accuracy_of, accuracy_text
     from expctl.domain.history.epochs import epochs_from
     from expctl.views.report import epoch_lines, labelled
@@ -108,7 +107,6 @@ def _place_lines(digests: "Sequence[RecordSummary]", record: "Record") -> list[s
 
 
 def _check_plot(plot: str) -> None:
-    """Raise Misused when `plot` names a file that is neither .png nor .svg."""
     from expctl.domain.errors import Misused
 
     if plot not in ("", TERMINAL) and _suffix(plot) not in SUFFIXES:

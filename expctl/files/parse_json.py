@@ -1,4 +1,4 @@
-"""JSON without what JSON does not have, or says twice. The libraries take NaN, or keep the last of two equal keys."""
+"""Parse JSON strictly: NaN, Infinity and repeated keys are errors, which Python's json module accepts."""
 
 import json
 from typing import Any

@@ -1,4 +1,4 @@
-"""Find out, once and by trying, what this kernel offers to confine a child process."""
+"""Find out, once and by trying, what the Linux kernel offers here to confine a child process."""
 
 import functools
 import os

@@ -1,4 +1,4 @@
-"""Run a tool of the machine to its end and return its output. It is the user's own, so its writes are not confined."""
+"""Run a tool that is installed on the machine and return its output. Its writes are not confined: it is the user's own."""
 
 import os
 import tempfile

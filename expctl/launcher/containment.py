@@ -107,5 +107,4 @@ def _plain_devices() -> tuple[Path, ...]:
 
 @functools.cache
 def _gpus() -> tuple[Path, ...]:
-    """Return the device files of AMD and NVIDIA GPUs."""
     return tuple(path for pattern in GPU_DEVICES for path in sorted(Path("/dev").glob(pattern)) if not path.is_dir())

@@ -76,7 +76,6 @@ class DiskWatch:
 
 
 def _unlinked(pid: int) -> int:
-    """Return the bytes of unlinked files that a process has open."""
     total = 0
     try:
         descriptors = os.listdir(f"/proc/{pid}/fd")

@@ -35,7 +35,7 @@ SERVICE_SOCKETS = ("user", "dbus", "systemd/private", "docker.sock", "podman", "
 
 
 class Entry(StrEnum):
-    """How this process may make namespaces for children, if at all."""
+    """A way to make namespaces for children, or NONE."""
 
     PRIVILEGED = "privileged"
     AS_USER = "as user"
@@ -169,7 +169,6 @@ def _raise_loopback() -> None:
 
 
 def _set_writable(folder: Path, *, writable: bool, below: bool = True) -> None:
-    """Make the mount at `folder`, and with `below` those below it, writable or read-only. Raises OSError."""
     wanted = _MountAttributes(set=0 if writable else MOUNT_ATTR_RDONLY, clear=MOUNT_ATTR_RDONLY if writable else 0)
     size = ctypes.sizeof(wanted)
     system_call(

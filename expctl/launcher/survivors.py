@@ -48,7 +48,6 @@ def _marked(mark: str) -> set[Identity]:
 
 
 def _reap(wait_s: float) -> None:
-    """Reap zombies among our children, those that were re-parented to us included."""
     deadline = time.monotonic() + wait_s
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0] and time.monotonic() < deadline:

@@ -20,5 +20,5 @@ class CommandRecipe:
         return (tuple(word.replace("{artifact}", str(out / build.artifact)) for word in build.argv),)
 
     def describe(self, artifact: Path) -> tuple[str, tuple[Fact, ...]]:
-        """Return the hash of the code sections if the artifact is ELF, of the file otherwise; and no facts."""
+        """Return the hash of the artifact's code sections, or of the whole file if it isn't ELF; and no facts."""
         return code_hash(artifact), ()

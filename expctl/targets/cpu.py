@@ -1,4 +1,4 @@
-"""Recipe of target `cpu`: compiles with the clang of the ziglang wheel, so that no system compiler is needed."""
+"""Recipe of target `cpu`: compiles with clang from the Python package ziglang, so that no system compiler is needed."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Recipe of target gfx1151 without the hardware: the ziglang wheel's clang compiles HIP to assembly, and that to an object."""
+"""Recipe of target gfx1151 without the GPU: clang of the Python package ziglang compiles HIP to assembly and objects."""
 
 import hashlib
 import re
@@ -38,7 +38,7 @@ class ZigGfxRecipe:
         return tool_versions.packages("ziglang", "elftools", extra="cpu")
 
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
-        """Return the three calls. Assembly, object and code object all stay in the artifact's folder."""
+        """Return three calls of `zig`: compile, assemble, link. The files of all three are written to `out`."""
         zig = ("{python}", "-m", "ziglang")
         text, loose, code = (str(path) for path in (_text(out / build.artifact), out / LOOSE, _code(out / build.artifact)))
         return (

@@ -1,4 +1,4 @@
-"""Recipe of a vendor's compiler driver on PATH, which makes a host library with embedded device code in one call."""
+"""Recipe of a vendor's compiler (hipcc, nvcc) on PATH: one call makes a host library with embedded GPU code."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,7 @@ class VendorRecipe:
         return tool_versions.program(self.program, hint=self.hint)
 
     def commands(self, build: Build, *, out: Path) -> tuple[tuple[str, ...], ...]:
-        """Return one call of the driver, to be run in the work tree."""
+        """Return one call of the compiler, to be run in the work tree."""
         arch, artifact = f"{self.arch_option}{build.arch}", str(out / build.artifact)
         return ((self.program, arch, *self.fixed, *build.flags, build.source, "-o", artifact),)
 

@@ -54,7 +54,6 @@ def _left_out(left: LeftOut) -> str:
 
 
 def _verdict_words(contest: CommitComparison) -> str:
-    """Return in words the verdict of HEAD compared with HEAD without one kept change."""
     if contest.verdict is Verdict.REJECT:
         costs = contest.objective is not None and contest.objective.high_percent < 0
         return "it costs now" if costs else "no gain any more"

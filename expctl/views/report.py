@@ -12,7 +12,7 @@ from expctl.domain.text import one_line
 
 
 def verdict_lines(record: Record) -> list[str]:
-    """Return the lines at the end of a run: estimates, profile or builds, and the verdict with its reasons."""
+    """Return the lines at the end of a run: estimates, figures of profile or build, and the verdict with its reasons."""
     lines = [f"  {'benchmark' if i == 0 else '':<10} {estimate_line(each)}" for i, each in enumerate(record.estimates)]
     label = "profile" if record.verdict is Verdict.KEEP else "builds"  # only a KEEP is profiled
     lines += [f"  {label if i == 0 else '':<10} {one_line(text, 220)}" for i, text in enumerate(record.profile)]
@@ -34,7 +34,7 @@ def estimate_line(estimate: Estimate) -> str:
 
 
 def record_lines(record: Record, references: Iterable[str] = (), placed: Iterable[str] = ()) -> list[str]:
-    """Return everything about one experiment, with the protocol's `references`, and `placed`, its place among all."""
+    """Return everything about one experiment as lines. `placed` are lines on its epoch and the accuracy of predictions."""
     lines = [f"{record.id}  {one_line(record.title)}", f"  {record.kind}, {record.origin}, target {record.target}"]
     lines += labelled("hypothesis", record.hypothesis) + prediction_lines(record.prediction) + _outcome_lines(record)
     lines += placed
@@ -93,7 +93,6 @@ def prediction_lines(prediction: Prediction | None) -> list[str]:
 
 
 def _outcome_lines(record: Record) -> list[str]:
-    """Return the measured verdict and gain beside the predicted ones."""
     prediction = record.prediction
     if prediction is None:
         return []

@@ -16,8 +16,10 @@ ENTRY = slice(16, 24)
 
 
 def first_difference(assembly: str, kernels: list[str]) -> str:
-    """Return the first difference in code or descriptors, "" if there is none. Raises BuildError without an assembler, and what
-    expctl.gfx11.text.round_trip.unparse raises."""
+    """Return the first kernel whose bytes differ between `assembly` and what the interpreter read of it, in words; "" if none.
+
+    Raises BuildError without an assembler, and the errors of expctl.gfx11.text.round_trip.unparse.
+    """
     as_read = unparse(assembly, kernels)
     built, read = (
         _symbols(_object(assembly, "the artifact"), kernels),
@@ -42,7 +44,6 @@ def _object(text: str, what: str) -> bytes:
 
 
 def _symbols(data: bytes, kernels: list[str]) -> dict[str, bytes]:
-    """Return the bytes of each kernel and its descriptor, by symbol."""
     from elftools.elf.elffile import ELFFile
     from elftools.elf.sections import SymbolTableSection
 

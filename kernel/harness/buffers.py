@@ -21,7 +21,7 @@ class OperandBuffers:
         self.armed: Armed | None = None
 
     def launch(self, build: Library, scale: float) -> int:
-        """Launch once and return its nanoseconds (CLOCK_MONOTONIC_RAW of this process). `armed` must have been set."""
+        """Make the launch in `armed`, which must have been set, and return its ns by this process's CLOCK_MONOTONIC_RAW."""
         assert self.armed is not None  # noqa: S101  the sandbox worker has looked
         config, fp8, m, n, k, rows = self.armed
         a, b, c, bias = self.addresses

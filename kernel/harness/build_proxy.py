@@ -26,7 +26,7 @@ class BuildHost(Protocol):
 
 
 class InProcessHost:
-    """Loads the build in this process, where a profiler finds it. A build can change anything here: nothing here is proof."""
+    """Loads the build in this process, where a profiler finds it. A build can change anything here: results prove nothing."""
 
     def __init__(self) -> None:
         self._worker = SandboxWorker()

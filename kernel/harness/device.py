@@ -91,7 +91,7 @@ class Runtime:
         self._do("to_host", host, device, size)
 
     def fill(self, device: int, half_word: int, count: int) -> None:
-        """Set `count` 16-bit words of device memory."""
+        """Set `count` 16-bit words of device memory to `half_word`."""
         self._do("fill", device, half_word, count)
 
     def wait(self) -> None:

@@ -72,7 +72,7 @@ class DeviceRequests:
         return {}
 
     def go(self, _: bytes) -> int:
-        """Make the armed launches, wait for them and return 0; `durations` has their times. Raises LaunchError."""
+        """Make the armed launches, wait for them and return 0; the request `durations` gets their times. Raises LaunchError."""
         for number, call in enumerate(self._armed):
             self._runtime.record(2 * number)
             self._build.launch(*call)

@@ -34,7 +34,7 @@ class Product:
 
     @property
     def name(self) -> str:
-        """Name of the case in a test."""
+        """Return the name of the case in a test."""
         words = f"{self.fp8.label} m={self.m} n={self.n} k={self.k} scale"
         return words + " bias" * self.bias + " every code" * self.every_code + " A shifted" * bool(self.shifted)
 

@@ -42,7 +42,7 @@ class HotLoop:
 
 
 class NoDisassembly(Exception):
-    """Neither a disassembler nor a source to compile to assembly."""
+    """There is neither a disassembler nor a source file to compile to assembly."""
 
 
 def of_library(library: Path, source: Path | None) -> HotLoop | None:

@@ -22,9 +22,9 @@ MOST_DOUBLES = 1 << 22
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draw:
-    """Where the operands of one launch begin in their pools, in halves (A, bias) and pieces of 16 bytes (B).
+    """Where the operands of one launch begin in their pools: `a_at`, `bias_at` in fp16 values, `b_at` in pieces of 16 bytes.
 
-    With a `b_seed`, B is drawn from that instead.
+    With a `b_seed`, B is drawn from that seed instead of its pool.
     """
 
     a_at: int

@@ -21,7 +21,7 @@ class Scheduling:
 
     @staticmethod
     def of(pid: int) -> Scheduling:
-        """Read them for `pid`. Raises ProcessLookupError."""
+        """Return the scheduling of `pid`. Raises ProcessLookupError."""
         priority = os.getpriority(os.PRIO_PROCESS, pid)
         return Scheduling(frozenset(os.sched_getaffinity(pid)), priority, os.sched_getscheduler(pid))
 

@@ -132,7 +132,7 @@ class SandboxWorker:
         return {}
 
     def _go(self, words: bytes) -> int:
-        """Launch on the buffers with a number, at a scale; return its ns, or 0 where nothing is armed."""
+        """Launch; `words` are the number of the buffers and the scale. Return the ns, or 0 if those buffers are not armed."""
         buffers, scale = words.split()
         chosen = self._buffers[int(buffers)]
         return chosen.launch(self._build, float(scale)) if chosen.armed is not None else 0

@@ -26,7 +26,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Unique among the cases of a test."""
+        """Return a name that is unique among the cases of a test."""
         words = [self.fp8.label, f"m={self.m} n={self.n} k={self.k}"]
         words += ["scale"] if self.scale != 1.0 else []
         words += ["bias"] if self.bias else []

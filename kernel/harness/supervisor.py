@@ -45,8 +45,9 @@ class _Piece(ctypes.Structure):
 
 
 class Supervisor:
-    """Supervises one sandbox worker. Requests raise the exception of `ERRORS` that it names, BuildFailed when it died or said
-    something that it was not asked.
+    """Supervises one sandbox worker.
+
+    A request raises the exception of `ERRORS` that the worker names, BuildFailed if it died or said what it was not asked.
     """
 
     def __init__(self) -> None:
@@ -82,7 +83,7 @@ class Supervisor:
         return self._parsed(self._read_line(do), do)
 
     def go(self, words: bytes = b"") -> tuple[Answer, int]:
-        """Launch what is armed, with `words` (on a CPU: number of the buffers, scale).
+        """Make the launches that a request armed before; `words` (CPU only) are the number of the buffers and the scale.
 
         Returns the answer and the ns from order to answer by this process's CLOCK_MONOTONIC_RAW.
         """
@@ -160,7 +161,7 @@ class Supervisor:
         return dict(answer)
 
     def _raise_death(self, do: str) -> NoReturn:
-        """Raise why the answers ended: how the worker died, which may come a moment later, or that it closed its pipe."""
+        """Raise why the worker stopped answering: how it died, which may show a moment later, or that it closed its pipe."""
         deadline_s = time.monotonic() + PATIENCE_S
         while not (ended := os.waitpid(self.pid, os.WNOHANG))[0] and time.monotonic() < deadline_s:
             time.sleep(0.001)

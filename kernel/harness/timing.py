@@ -58,7 +58,7 @@ class TimedSize:
 
     @property
     def work_flop(self) -> int:
-        """Floating-point operations of one product."""
+        """Return the floating-point operations of one product."""
         return 2 * self.n**3
 
     def warm_up(self) -> None:

@@ -33,7 +33,7 @@ def _e5m2_values() -> Doubles:
 
 
 def _e4m3fn_values() -> Doubles:
-    """OCP 8-bit floating point 1.0: bias 7, no infinity, S.1111.111 is NaN."""
+    """Return the values by the OCP 8-bit floating point specification 1.0: bias 7, no infinity, S.1111.111 is NaN."""
     code = np.arange(256)
     sign = np.where(code & 0x80, -1.0, 1.0)
     exponent, mantissa = (code >> 3) & 15, code & 7

@@ -1,4 +1,4 @@
-"""Start a contained child with a result channel, a log and a deadline, as every step is (launcher/ contains it).
+"""Start a child process confined by expctl/launcher, with a result channel, a log and a deadline. Every step is one.
 
 A child runs in a session of its own with an allow-listed environment, dies with the runner and has a mark in its environment
 by which the next run finds survivors. Its standard output goes to a log, its results to a pipe.

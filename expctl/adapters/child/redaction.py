@@ -12,7 +12,7 @@ CHUNK_BYTES = 1 << 20
 
 @functools.cache
 def known_secrets() -> tuple[str, ...]:
-    """Return the values of our environment variables whose names look secret (SECRET_NAME), but not very short ones. Cached."""
+    """Return the values of environment variables whose names match SECRET_NAME, except very short values. Cached."""
     return tuple(value for name, value in os.environ.items() if SECRET_NAME.search(name) and len(value) >= VALUE_LENGTH_LEAST)
 
 

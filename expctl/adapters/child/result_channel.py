@@ -18,14 +18,14 @@ class Unexpected(Exception):
 
 
 class UnknownContract(Unexpected):
-    """The script keeps a version of docs/HARNESS.md that expctl doesn't know. The text is the rest of a sentence about it."""
+    """The script follows a version of docs/HARNESS.md that expctl doesn't know. The text continues a sentence."""
 
 
 class Channel:
     """The result channel of one child, which gets `nonce` by its standard input.
 
-    A script that has it in its first line must have it in all, so that a line that other code wrote into the pipe is noticed. A
-    script without it is accepted: one that loads the build itself has no secret that the build can't read.
+    A script whose first line repeats the nonce must repeat it in every line, so that a line written by other code is noticed. A
+    script without it is accepted: if it loads the build itself, the build can read every secret that the script has.
     """
 
     def __init__(self) -> None:

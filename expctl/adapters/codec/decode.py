@@ -67,7 +67,7 @@ def decode(raw: object, wanted: Any, problems: Problems, path: str = "") -> Any:
 
 
 def encode(value: object) -> Any:
-    """Return `value` as plain data, without fields that hold their default."""
+    """Return `value` as dicts, lists and text or numbers, without fields that hold their default."""
     kind: Any = type(value)
     if _has_fields(kind):
         return {

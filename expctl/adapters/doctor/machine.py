@@ -1,4 +1,4 @@
-"""Checks of `expctl doctor` on the machine: Python, git, disk, and what the kernel offers to confine children."""
+"""Checks of `expctl doctor` on the machine: Python, git, disk, and what Linux offers to confine children."""
 
 import os
 import re

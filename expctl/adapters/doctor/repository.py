@@ -106,7 +106,6 @@ class StateCheckup:
 
 
 def _shown(path: Path) -> str:
-    """Return a path relative to the working directory."""
     return os.path.relpath(path)
 
 

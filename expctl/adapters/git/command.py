@@ -42,7 +42,7 @@ USERS = r"^(core\.(excludesfile|attributesfile|autocrlf|eol|safecrlf)|safe\.dire
 
 @functools.cache
 def user_settings() -> tuple[str, ...]:
-    """Return the settings that match USERS from the user's and the system's configuration, as `key=value`. Cached."""
+    """Return the user's and system's git settings on line ends, ignored files and safe directories as `key=value`. Cached."""
     answer = subprocess.run(
         ["git", "config", "--null", "--includes", "--get-regexp", USERS],
         cwd="/",

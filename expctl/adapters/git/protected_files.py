@@ -17,7 +17,7 @@ class ProtectedFiles:
         self._recorded[folder] = (tuple(paths), _contents(folder, paths))
 
     def changed(self, folder: Path) -> tuple[str, ...]:
-        """Return the protected files of `folder` that were changed, removed or added since; none if nothing was recorded."""
+        """Return the files of `folder` that were changed, removed or added since `protect`; none without a call of it."""
         paths, before = self._recorded.get(folder, ((), {}))
         now = _contents(folder, paths)
         return tuple(name for name in sorted({*before, *now}) if before.get(name) != now.get(name))

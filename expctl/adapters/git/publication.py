@@ -286,7 +286,7 @@ class Publication:
             return False
 
     def _retake_lock(self) -> bool:
-        """Retake the index lock if somebody removed it after the branch had moved; False if the index is done already."""
+        """Retake the index lock if somebody removed it after the branch had moved; False if the index was replaced already."""
         if not self._own_index.exists() or self._own_index.samefile(self._existing_index()):
             return False
         self._take_lock()

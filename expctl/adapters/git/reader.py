@@ -13,7 +13,7 @@ from expctl.domain.errors import Refused
 
 
 class Place(Struct, frozen=True, kw_only=True):
-    """The folders of a repository: root of its work tree, the git directory of this work tree, expctl's own state.
+    """The folders of a repository: root of its work tree, git directory of this work tree, expctl's state folder.
 
     `foreign`: another user owns it and safe.directory allows it. `head` is the commit of HEAD when the repository was located,
     empty if there was none; `experiments` is the id of that folder's tree in it, empty without it, None if not known.
@@ -197,7 +197,7 @@ class GitReader:
         return hashlib.sha256(self.listing(commit, paths).strip()).hexdigest()
 
     def listing(self, commit: str, paths: Sequence[str]) -> bytes:
-        """Every file of `paths` in `commit` (its id), as `git ls-tree -r -z` lists them; asked of git once."""
+        """Return the output of `git ls-tree -r -z` for `paths` in `commit`, a full id. Cached."""
         key = (commit, *paths)
         if key not in self._listings:
             self._listings[key] = self._ask(["ls-tree", "-r", "-z", commit, "--", *paths]).stdout

@@ -1,7 +1,7 @@
 """Remove lock files that a killed git of expctl left. Locks that another git may hold stay.
 
-A lock below refs/expctl/ is always expctl's. A lock on a branch or HEAD is if the intent of a dead publication names that
-branch and the lock is empty or holds the commit that was to be published.
+A lock below refs/expctl/ is always expctl's. A lock on a branch or HEAD is expctl's if the file of intent of a dead publication
+names that branch, and the lock is empty or holds the commit that was to be published.
 """
 
 import os

@@ -146,7 +146,7 @@ class WorkTreeFiles:
         return folder is not None and self._state(change, read_entry(DirEntry(folder, change.path.name))) is _State.THEIRS
 
     def update(self, old: str, new: str, *, only: Collection[str] | None = None) -> None:
-        """Exchange the files that are as in `old` for the staged ones of `new`; all that differ, or `only` these paths.
+        """Exchange files that are as in `old` for the staged ones of `new`: all that differ, or those whose path is in `only`.
 
         May be repeated after another `stage`. A file with a user's edit is kept.
         """
@@ -164,7 +164,7 @@ class WorkTreeFiles:
                     self._remove_empty_parents(change)
 
     def recover(self) -> bool:
-        """Clean up after a kill: delete old versions in the folder `aside`, put users' edits back. Was a step under way?"""
+        """Clean up after a kill: delete the old versions in `aside`, put users' edits back. Return whether there was a step."""
         try:
             name, root, old, new = json.loads(self._step.read_bytes())
         except FileNotFoundError:
@@ -300,7 +300,6 @@ class WorkTreeFiles:
         return folder_beneath(self._ws.root, change.path.parts[:-1], make=make)
 
     def _remove_empty_parents(self, change: Change) -> None:
-        """Remove the parent folders that the removal of a file leaves empty."""
         for end in range(len(change.path.parts) - 1, 0, -1):
             with folder_beneath(self._ws.root, change.path.parts[: end - 1]) as above:
                 try:
@@ -315,12 +314,12 @@ def _item(mode: str, blob: str) -> Item | None:
 
 
 def _beside(folder: int, change: Change) -> DirEntry:
-    """Return the entry used instead of one in `aside` if the state folder is on another mount: beside the file itself."""
+    """Return where a replaced file goes if the folder `aside` is on another mount: a name beside the file itself."""
     return DirEntry(folder, f".expctl-aside-{change.number}")
 
 
 def _inherit_group(folder: int, entry: DirEntry) -> None:
-    """Give a file the group that it would have if it had been created in `folder`, if that has the setgid bit."""
+    """Give a file the group of `folder` if the folder has the setgid bit, as if it had been created there."""
     facts = os.fstat(folder)
     if facts.st_mode & stat.S_ISGID:
         with contextlib.suppress(OSError):
@@ -328,7 +327,6 @@ def _inherit_group(folder: int, entry: DirEntry) -> None:
 
 
 def _is_writable(root: Path, path: PurePosixPath) -> bool:
-    """Is the folder of `path`, or its nearest existing parent below `root`, writable?"""
     return next(os.access(root / above, os.W_OK | os.X_OK) for above in path.parents if (root / above).is_dir())
 
 

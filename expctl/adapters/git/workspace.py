@@ -271,7 +271,6 @@ def _conflict(stderr: str) -> str:
 
 
 def _first_fault(stderr: str) -> str:
-    """Return the line of git's messages that names the conflict, else its last line."""
     lines = [line.removeprefix("error: ") for line in stderr.splitlines()]
     return next(
         (line for line in lines if "conflict" in line or "does not apply" in line), lines[-1] if lines else "a conflict"

@@ -58,9 +58,9 @@ class CheckOuts:
                 admin.parent.rmdir()
 
     def _registered(self) -> dict[Path, Path]:
-        """Return git's folder -> work tree for those below the state folder.
+        """Return git's administrative folder -> work tree, for every work tree below the state folder.
 
-        A crash may have truncated the path that is noted in git's folder; then it is derived from the folder's name.
+        A crash may have truncated the path that git noted; then it is derived from the name of git's folder.
         """
         folder = self._state / "checkouts"
         found: dict[Path, Path] = {}

@@ -1,4 +1,4 @@
-"""Convert lists and grounds (comparability of a measurement) to and from the JSON in one column of the index."""
+"""Convert lists, and the Comparability of a measurement, to and from the JSON in one column of the index."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SURROGATES = re.compile("[\ud800-\udfff]")  # valid in JSON, but SQLite can't st
 
 
 def grounds_of(index: sqlite3.Connection) -> dict[int, Comparability]:
-    """Return number -> ground for all grounds in the index."""
+    """Return number -> Comparability for all that the index holds."""
     return {number: ground_of_text(text) for number, text in index.execute("select number, text from grounds")}
 
 
 @functools.lru_cache(maxsize=4096)
 def ground_of_text(text: str) -> Comparability:
-    """Parse a ground from the JSON that `ground_text` writes."""
+    """Parse the JSON that `ground_text` writes."""
     from expctl.domain.history.comparability import Comparability
 
     protocol, parts = msgspec.json.decode(text)
@@ -31,7 +31,7 @@ def ground_of_text(text: str) -> Comparability:
 
 
 def ground_text(ground: Comparability) -> str:
-    """Return a ground as JSON with sorted keys, so that equal grounds give equal text."""
+    """Return `ground` as JSON with sorted keys, so that equal values give equal text."""
     return json_text((ground.protocol, tuple(sorted(ground.parts.items()))))
 
 

@@ -26,7 +26,7 @@ NUMBERED = "update records indexed by folders set epoch = ? where name = ? and l
 
 
 def read_epochs(index: sqlite3.Connection) -> Epochs:
-    """Read all epochs and the last of each target. The mapping `of` stays empty: a record's row holds its epoch's number."""
+    """Read all epochs, and the last one of each target. `Epochs.of` stays empty: a record's row holds its epoch's number."""
     rows = index.execute("select last, text from epochs order by number").fetchall()
     found = [(last, msgspec.json.decode(text, type=Epoch)) for last, text in rows]
     return Epochs(all=tuple([each for _, each in found]), last={each.target: each for last, each in found if last})
@@ -65,7 +65,7 @@ def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
 def _mark_turns(
     index: sqlite3.Connection, before: Iterable[Measuring], later: Iterable[tuple[Measuring, tuple[int, int]]]
 ) -> None:
-    """Correct the `turn` column; `later` pairs each measurement with its rowid and the value of `turn` that is stored."""
+    """Correct the column `turn` (has the target's comparability changed?); `later` pairs measurements with (rowid, old)."""
     grounds = {each.target: each.conditions for each in before}
     wrong = []
     for each, (row, known) in later:

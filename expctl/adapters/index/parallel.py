@@ -16,7 +16,7 @@ PART_LEAST = 400  # items that repay the cost of a fork
 def parallel_map(work: Callable[[Sequence[T]], list[R]], items: Sequence[T], *, cores: int = 0) -> list[R]:
     """Return `work` of all `items`, in order, computed on `cores` cores (0: all available).
 
-    A part whose fork fails is computed again in this process, so its exception is raised here.
+    A part whose forked process fails is computed again in this process, which then raises its exception.
     """
     parts = min(cores or len(os.sched_getaffinity(0)), len(items) // PART_LEAST)
     if parts < 2:
@@ -55,7 +55,6 @@ def _begun(work: Callable[[Sequence[T]], list[R]], part: Sequence[T]) -> tuple[i
 
 
 def _handed(child: int, read: int) -> list[R] | None:
-    """Wait for a fork and return its result; None if it failed."""
     import pickle
 
     with open(read, "rb") as pipe:

@@ -20,7 +20,7 @@ VERDICTS = {verdict.value: verdict for verdict in Verdict}
 
 
 def row_of(summary: RecordSummary) -> Row:
-    """Return the row of a summary in the order of COLUMNS, its ground as text, without lone surrogates."""
+    """Return a summary as a row in the order of COLUMNS, its comparability as JSON, without lone surrogates."""
     told: Sequence[Any] = summary.told or (None,) * len(PredictionSummary._fields)
     ban: Sequence[Any] = summary.ban[1:] if summary.ban else (None,) * (len(RuleSummary._fields) - 1)
     own, *again = summary.measurings or (None,)
@@ -58,14 +58,14 @@ def row_of(summary: RecordSummary) -> Row:
 
 
 def summaries(index: sqlite3.Connection) -> tuple[RecordSummary, ...]:
-    """Return the summary of every live record, in order of id."""
+    """Return the summary of every record of the index's commit, in order of id."""
     grounds = grounds_of(index)
     rows = index.execute("select * from summaries")
     return tuple(sorted([summary_of_row(row, grounds) for row in rows], key=lambda each: id_order(each.id)))
 
 
 def summary_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSummary:
-    """Return the summary of a row in the order of COLUMNS, whose ground is a number of `grounds`."""
+    """Return the summary in a row of COLUMNS, whose column `ground` holds a key of `grounds`."""
     # fmt: off
     (
         name, _, title, kind, target, verdict, imported, date, lands, timed_once, sd_percent,
@@ -114,7 +114,7 @@ def summary_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSumm
 
 
 def measurings_of(own: tuple[str, str, str, str, str], ground: Comparability | None) -> tuple[Measuring, ...]:
-    """Return a record's measurement (none if `ground` is None), then replications; `own`: name, target, date, base, again."""
+    """Return a record's measurement, unless `ground` is None, and its replications; `own`: name, target, date, base, again."""
     name, target, date, base, again = own
     first = () if ground is None else (Measuring(name, target, date, base, ground),)
     if not again:

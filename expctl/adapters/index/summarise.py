@@ -25,7 +25,7 @@ Folder = tuple[str, str]
 
 
 class Measured(NamedTuple):
-    """One measurement, of a record or a replication; `ground` is JSON text."""
+    """One measurement, of a record or a replication; `ground` is its Comparability as JSON."""
 
     target: str
     date: str
@@ -34,10 +34,10 @@ class Measured(NamedTuple):
 
 
 class FolderSummary(NamedTuple):
-    """What the index stores of one experiment's folder. `row` is its line in the table of records, None before it has a record.
+    """What the index stores of one experiment's folder. `row` is for the table of records; None if the folder has no record.
 
-    Of its do-not-repeat rule: `words` and `patterns` are searched for, `hold` holds the conditions as JSON. `ruled` says whether
-    the experiment has such a rule, or a waiver of another one.
+    If the record has a do-not-repeat rule, `words` and `patterns` are what a look-up of rules finds it by, `hold` the rule's
+    conditions as JSON. `ruled`: the record has such a rule, or waives another one.
     """
 
     folder: Folder

@@ -44,7 +44,6 @@ def _gpu_models() -> str:
 
 
 def _rows(path: Path, sign: str = ":") -> dict[str, str]:
-    """Parse a file of lines `key SIGN value`; empty if it can't be read."""
     try:
         lines = path.read_text(errors="replace").splitlines()
     except OSError:

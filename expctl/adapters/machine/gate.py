@@ -1,4 +1,4 @@
-"""The gate: holds the machine's lock during work and measuring, and requires a quiet machine before and during a launch."""
+"""The gate holds the machine's lock during builds, tests and measurements, and requires a quiet machine for a launch."""
 
 import contextlib
 import time
@@ -19,7 +19,7 @@ POLL_S = 0.1
 
 
 class Seen(Struct, frozen=True, kw_only=True):
-    """The state of one sensor: what it observed (`says`), why it can't observe (`absent`), or why it isn't asked (`unused`)."""
+    """The state of one sensor: what it observed (`says`), why it can't observe (`absent`) or why it isn't used (`unused`)."""
 
     sensor: str
     says: str = ""

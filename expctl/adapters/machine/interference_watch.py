@@ -22,16 +22,16 @@ PATIENCE_S = 2.0  # time for a poll under way when the launch ends
 
 
 class Watch(Protocol):
-    """The interface of a watch for code that measures."""
+    """Tells code that measures whether other programs disturbed a launch."""
 
     def clear(self) -> None:
-        """Wait until there is no foreign work. Raises Busy after the protocol's wait."""
+        """Wait until no other program disturbs. Raises Busy after the waiting time of the protocol."""
 
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:
-        """Watch a launch of `side`, pinned to `core`, during the block, in which no process may be started."""
+        """Watch a launch of `side`, pinned to `core`, during the block. No process may be started in the block."""
 
     def take_taints(self) -> tuple[str, ...]:
-        """Return what was seen since the last call, as taints, and forget it."""
+        """Return what disturbed launches since the last call, and forget it."""
 
 
 class Unwatched:
@@ -50,7 +50,7 @@ class Unwatched:
 
 
 class LaunchWatch:
-    """Polls `sensors`, those of the target that is measured. `wait` returns once the machine is quiet, or raises Busy."""
+    """Polls `sensors`, which are those for the measured target. `wait` returns once the machine is quiet, or raises Busy."""
 
     def __init__(self, new_processes: NewProcesses, wait: Callable[[], object], *, patience_s: float = PATIENCE_S) -> None:
         self.sensors: Sequence[Sensor] = ()
@@ -142,7 +142,6 @@ class _Thread(threading.Thread):
                 self._due_s[number] = now_s + sensor.every_s
 
     def _leave_timed_core(self) -> None:
-        """Keep this thread off the timed core if there is another one."""
         others = os.sched_getaffinity(0) - {self._core}
         if others:
             os.sched_setaffinity(0, others)

@@ -122,7 +122,6 @@ def _draft(folder: Path) -> Draft | None:
 
 
 def _contents(path: Path, limit: int, name: str) -> bytes:
-    """Read a file of at most `limit` bytes. Raises Refused if it is larger, a link or no plain file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -140,7 +139,6 @@ def _contents(path: Path, limit: int, name: str) -> bytes:
 
 
 def _check_words(proposal: Proposal) -> None:
-    """Raise Refused if a text of the proposal has characters that are invisible in a terminal or a ledger."""
     words = {
         "title": proposal.title,
         "hypothesis": proposal.hypothesis,

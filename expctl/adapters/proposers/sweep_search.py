@@ -25,9 +25,9 @@ class GridSearch:
 
 
 class OptunaSearch:
-    """Tries at most `trials` combinations that Optuna's TPE sampler picks, from a fixed seed, out of the values that occur.
+    """Tries at most `trials` combinations of the values in `combinations`, picked by Optuna's TPE sampler with a fixed seed.
 
-    A pick outside `combinations` (it was tried before) counts as a trial but is skipped. Raises Refused without Optuna.
+    A pick that is not in `combinations`, because it was tried before, counts as a trial. Raises Refused without Optuna.
     """
 
     def __init__(self, combinations: Sequence[Combination], trials: int) -> None:

@@ -50,7 +50,7 @@ class FindingsEditor:
         return _checked(decoded.rstrip("\n") + "\n" + lines, (*before, finding))
 
     def marked(self, text: bytes, finding: Finding) -> bytes:
-        """Return the file with the marks of `finding`, which it must contain. Raises Refused if the result reads otherwise."""
+        """Return the file with superseded_by and contradicted_by of `finding` written to the item of its id. Raises Refused."""
         before = {each.id: each for each in findings_of(text, where="findings.yaml")}
         was = before[finding.id]
         keys = {
@@ -82,7 +82,6 @@ def _inserted(text: str, keys: Mapping[int, Mapping[str, str]]) -> str:
 
 
 def _items(text: str) -> Sequence[Any]:
-    """Return the YAML mapping nodes of the findings in `text`, which must have passed the strict parser."""
     import yaml
 
     root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -90,7 +89,6 @@ def _items(text: str) -> Sequence[Any]:
 
 
 def _item(finding: Finding) -> str:
-    """Return a new finding as lines of YAML, its text wrapped at 120 characters."""
     text = textwrap.wrap(plain_text(finding.text), WIDTH, break_long_words=False, break_on_hyphens=False)
     lines = [f"- id: {finding.id}", "  text: >-", *(f"    {line}" for line in text)]
     lines += [f"  since: {_leaf(finding.since)}", f"  kind: {finding.kind}"]

@@ -15,7 +15,7 @@ from expctl.domain.verdict.samples import MalformedRound
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of replaying a record (`number` 0) or its n-th replication. If `rule` is "", `text` says why it was not."""
+    """The result of replaying a record (`number` 0) or its n-th replication; if that was not possible, `rule` is ""."""
 
     id: str
     number: int

@@ -156,7 +156,7 @@ class GitLibrary:
         return self._index.ask(commit, queries.experiments)
 
     def waiting(self, commit: str) -> tuple[str, ...]:
-        """Return the ids of proposals without a verdict about the idea, in order of id."""
+        """Return the ids of proposals without a verdict, or with INVALID, in order of id."""
         return self._index.ask(commit, queries.waiting)
 
     def digests(self, commit: str) -> tuple[RecordSummary, ...]:
@@ -193,7 +193,7 @@ class GitLibrary:
         )
 
     def stock(self, commit: str) -> StatusTotals:
-        """Return the aggregates over all records that `status` shows."""
+        """Return the totals over all records that `status` shows."""
         from expctl.adapters.index.status_queries import status_totals
 
         return self._index.ask(commit, status_totals)
@@ -331,7 +331,6 @@ def _record_in(folder: str, text: bytes) -> Record:
 
 
 def _line_of(text: bytes, words: str) -> int:
-    """Return the number (from 1) of the first line that contains `words`; 1 if none does."""
     lines = text.decode(errors="replace").splitlines()
     return next((number for number, line in enumerate(lines, start=1) if words in line), 1)
 

@@ -1,6 +1,6 @@
 """Cache parsed YAML as JSON in the index of records, because strict YAML takes a hundred times as long to read.
 
-An entry's key is place and bytes of the document. The cache is ignored if another version of the code built the index.
+An entry's key is the path and the bytes of the document. The cache is ignored if another version of the code built the index.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class YamlCache:
         self._known: Documents | None = None
 
     def read(self, texts: Mapping[str, bytes], wanted: Any, read: Callable[[str, bytes], Any]) -> dict[str, Any]:
-        """Return place -> the document there, parsed by `read` to type `wanted` or taken from the cache.
+        """Return path -> document for `texts` (path -> YAML): from the cache, else what `read` parses, of type `wanted`.
 
         A document for which `read` returns None is left out and not cached. Raises what `read` raises.
         """

@@ -72,7 +72,7 @@ class RepositoryFacts:
         return self._versions[tool]
 
     def epoch_changes(self, experiment: str) -> tuple[ChangedCondition, ...]:
-        """Return how a measurement of the target here would differ from the epoch in which `experiment` was measured."""
+        """Return what about a measurement on the target has changed since the epoch in which `experiment` was measured."""
         epoch = self._library.epoch_of(self._commit, experiment)
         if epoch is None:
             return ()
@@ -84,18 +84,18 @@ class RepositoryFacts:
         )
 
     def item_keys(self, path: str) -> frozenset[str]:
-        """Return the keys of the items of a file of the commit; none if there is no such file."""
+        """Return the keys of the functions and other items in a file of the commit; none if there is no such file."""
         if path not in self._keys:
             self._keys[path] = item_keys(path, self._text(path))
         return self._keys[path]
 
     def shape(self, path: str) -> str:
-        """Return the shape hash of a file of the commit; empty if there is no such file."""
+        """Return the hash of a file's structure without values, in the commit; empty if there is no such file."""
         text = self._text(path)
         return shape_hash(items_of(path, text)) if text else ""
 
     def probe(self, probe: Probe) -> ProbeAnswer:
-        """Return the answer of a probe, which is run once for all rules that share it."""
+        """Return the answer of a probe; rules that share a probe share its answer."""
         if probe not in self._answers:
             self._answers[probe] = self._probe(probe)
         return self._answers[probe]
@@ -105,7 +105,7 @@ class RepositoryFacts:
         return self._standing
 
     def own_lines(self, experiment: str) -> tuple[str, ...] | None:
-        """Return the lines that an experiment's patch adds, first without and then with comments; None if it has no patch."""
+        """Return all lines that an experiment's patch adds, without comments, then all with comments; None without a patch."""
         patch = self._git.read_file(self._commit, f"experiments/{experiment}/change.patch")
         texts = texts_of(parse_diff(patch), {}) if patch is not None else ()
         plain = (line for file in texts for line in added_lines(file.path, file.after, file.added))

@@ -94,7 +94,7 @@ class RuleLookup:
         return self._read(commit, self._index.ask(commit, search))
 
     def ruled(self, commit: str) -> tuple[Record, ...]:
-        """Return every record with a rule, or with a waiver of one, in order of id."""
+        """Return every record that has a do-not-repeat rule or waives one, in order of id."""
         return self._read(commit, self._index.ask(commit, lambda index: [name for (name,) in index.execute(RULED)]))
 
     def holds(self, commit: str) -> Mapping[str, RuleConditions]:

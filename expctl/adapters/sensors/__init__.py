@@ -1,1 +1,1 @@
-"""Sensors of the gate: one module for each way to detect foreign work, and what several of them read."""
+"""Sensors of the gate: a module for each way to detect other programs that disturb, and modules that sensors share."""

@@ -16,9 +16,9 @@ class ClockHistory:
         self._medians: dict[str, list[float]] = {}
 
     def judge(self, side: str, clocks_mhz: list[float]) -> str:
-        """Return in words that a launch's median clock is `slow_percent` below that of the side's earlier ones, else add it.
+        """Return a complaint if a launch's median clock is `slow_percent` below that of earlier launches of `side`, else "".
 
-        Empty if it isn't slow, or if fewer than 4 launches are known.
+        The clock is added to the history if there is no complaint. There is none while fewer than 4 launches are known.
         """
         if not clocks_mhz or not self._slow_percent:
             return ""

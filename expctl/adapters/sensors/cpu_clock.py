@@ -85,7 +85,6 @@ class CpuClock(Sensor):
 
 
 def _integer(file: Path) -> int:
-    """Return the integer in a file; 0 if it can't be read."""
     try:
         return int(file.read_text())
     except (OSError, ValueError):

@@ -55,7 +55,7 @@ class DeviceHolders(Sensor):
         return self._foreign(self._table.pids(), cards) if cards else ()
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  a holder disturbs whoever is measured
-        """Forget which pids were found innocent, because pids are reused."""
+        """Forget which pids were found to hold no GPU, because pids are reused."""
         self._innocent.clear()
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:

@@ -37,7 +37,7 @@ class GpuSource(Protocol):
 
 
 def visible(names: str, index: int, uuid: str = "") -> bool:
-    """Is card `index` in `names`, as in HIP_VISIBLE_DEVICES or CUDA_VISIBLE_DEVICES? True if that is no list of cards."""
+    """Is card `index` in `names`, as of HIP_VISIBLE_DEVICES or CUDA_VISIBLE_DEVICES? True if `names` is no list of cards."""
     words = [word.strip() for word in names.split(",") if word.strip()]
     if not words or not all(word.isdigit() or word.upper().startswith("GPU-") for word in words):
         return True

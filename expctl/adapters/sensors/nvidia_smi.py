@@ -65,7 +65,6 @@ class NvidiaSmi:
         return (f"--query-gpu={self._fields}", "--format=csv,noheader,nounits")
 
     def _readings(self, lines: list[str]) -> tuple[GpuReading, ...] | None:
-        """Parse the newest line of each card; None if there is no valid line."""
         rows = [[word.strip() for word in line.split(",")] for line in lines]
         newest = {row[0]: row for row in rows if len(row) == len(FIELDS.split(",")) and row[0].isdigit()}
         seen = tuple(_reading(row) for row in newest.values() if visible(self._names, int(row[0]), row[1]))
@@ -84,5 +83,4 @@ def _reading(row: list[str]) -> GpuReading:
 
 
 def _number(word: str) -> float | None:
-    """Return the number in a field; None for `[N/A]`."""
     return float(word) if word.replace(".", "", 1).isdigit() else None

@@ -154,7 +154,6 @@ class Builder:
         return None if problems.found or self.path(target, artifact) is None else artifact
 
     def _keep(self, key: str, target: Target, out: Path, artifact: Artifact) -> None:
-        """Move the build to the folder named by its hash, then write the cache entry that refers to it."""
         home = self._state / "artifacts" / artifact.sha256
         if self.path(target, artifact) is None:
             atomic_write.remove_tree(home)
@@ -173,7 +172,7 @@ def _only_compiles(build: Build) -> bool:
 
 
 def _zig_include() -> str:
-    """Return the folder of the headers of the ziglang wheel's clang (stdint.h, immintrin.h); empty without the wheel."""
+    """Return the folder of stdint.h, immintrin.h, ... in the Python package ziglang; empty if that is not installed."""
     spec = importlib.util.find_spec("ziglang")
     return str(Path(spec.origin).parent / "lib" / "include") if spec is not None and spec.origin else ""
 

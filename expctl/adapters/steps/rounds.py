@@ -27,7 +27,7 @@ Start = Callable[[Sequence[str], Path, Path, Path, int | None], Child]
 
 
 class Pair:
-    """Two workers, one for each side, started in random order with inputs from one secret seed. `born` is their first round."""
+    """Two workers, one per side, started in random order, with inputs from one secret seed. `born` is their first round."""
 
     def __init__(self, begin: Callable[[Side, int, ExitStack], Worker], born: int) -> None:
         self._open, self.rounds, self.born, seed = ExitStack(), 0, born, secrets.randbits(62)
@@ -106,7 +106,6 @@ class Rounds:
     def _launch(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], side: Side, seed: int
     ) -> tuple[dict[str, Visit], tuple[str, ...]]:
-        """Run one launch of a side; return visits by size, and the taints."""
         self._watch.clear()
         with ExitStack() as stack:
             worker, visits = self._begin(benchmark, cwd, artifacts, side, seed, None, stack), {}
@@ -120,8 +119,10 @@ class Rounds:
     def _fine(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...]:
-        """Measure a round with two workers on one core, one running at a time. After it the pair checks its results, or, after
-        its last round, ends."""
+        """Measure a round with two workers on one core, one running at a time.
+
+        Then the workers check their results or, after the last round of the pair, end.
+        """
         core = max(os.sched_getaffinity(0))
 
         def begin(side: Side, seed: int, stack: ExitStack) -> Worker:

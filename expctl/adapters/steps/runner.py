@@ -201,7 +201,7 @@ class StepRunner:
             raise StepFailed(Failed(reason=f"cannot start {argv[0]}: {error.strerror}", fault=True)) from error
 
     def _room(self, artifact: Path) -> Path:
-        """Return the scratch folder of one build, with names of equal length. The first call removes those of other runs."""
+        """Return the scratch folder of one build; its name's length is fixed. The first call removes those of other runs."""
         if not self._rooms and self._scratch.is_dir():
             for old in self._scratch.iterdir():
                 if old.is_dir() and not old.is_symlink():

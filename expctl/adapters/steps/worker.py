@@ -79,7 +79,6 @@ class Worker:
             self._fail(f"{gone}{log_tail(self._log)}")
 
     def _expect_end(self) -> None:
-        """Read to the end of the channel. Raises Unexpected if a line follows the `end`."""
         for line in self.child.lines(self._deadline_s):
             raise Unexpected(one_line(line, 60))
 

@@ -41,7 +41,6 @@ def decode(
 
 
 def _recorded(path: Path) -> dict[str, object]:
-    """Return the parameters in the JSON object at `path`. Raises Refused for anything else."""
     from expctl.domain.errors import Refused
     from expctl.files.parse_json import parse_json
     from expctl.files.user_file import contents

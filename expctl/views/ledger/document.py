@@ -59,7 +59,6 @@ def render(ledger: Ledger) -> str:
 
 
 def _broken(path: str, error: Exception) -> Refused:
-    """Return the error for a broken template of the repository, with the line in it."""
     import jinja2
 
     number, trace = 1, error.__traceback__

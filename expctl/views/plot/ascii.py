@@ -17,7 +17,7 @@ LABELS_EVERY = 3
 
 
 class _Canvas:
-    """A grid of characters, later ones over earlier ones; heights range from `low` (bottom row) to `high` (top row)."""
+    """A grid of characters; a later one replaces an earlier one. Heights range from `low` (bottom row) to `high` (top row)."""
 
     def __init__(self, low: float, high: float) -> None:
         self._low, self._high = low, high
@@ -86,7 +86,7 @@ def _columns(search: int, confirm: int) -> list[int]:
 
 
 def _axis(picture: Picture, columns: list[int]) -> str:
-    """Return the axis with numbers of rounds: the last of each session, and looks where there is room."""
+    """Return the axis, labelled with the last round of each session, and with rounds of interim looks where there is room."""
     searched = len(picture.search)
     marks = [(columns[searched - 1], searched)] if searched else []
     marks += [(columns[-1], len(picture.confirm))] if picture.confirm else []

@@ -67,7 +67,7 @@ def _draw_rounds(axes: "Axes", picture: Picture) -> list[float]:
 
 
 def _draw_boundaries(axes: "Axes", picture: Picture, places: list[float]) -> None:
-    """Draw the bounds at which a look would have ended the search, and the one that the confirmation had to exceed."""
+    """Draw the bounds at which an interim look would have ended the search, and the one that the confirmation had to exceed."""
     if picture.looks:
         where = [places[look.rounds - 1] for look in picture.looks]
         style: Any = {"linewidth": 0.9, "linestyle": (0, (4, 2)), "markersize": 5.5, "alpha": 0.85, "zorder": 2}
@@ -82,7 +82,6 @@ def _draw_boundaries(axes: "Axes", picture: Picture, places: list[float]) -> Non
 
 
 def _draw_estimate(axes: "Axes", picture: Picture, places: list[float]) -> None:
-    """Draw the record's estimate with its 95 % interval, right of the rounds."""
     if picture.estimate is None:
         return
     middle = picture.estimate.effect_percent
@@ -115,7 +114,7 @@ def _frame(axes: "Axes", picture: Picture, places: list[float]) -> None:
 
 
 def _ticks(picture: Picture) -> list[tuple[int, int]]:
-    """Return (index of a round, its number) for looks that are far enough apart, and for the end of each session."""
+    """Return (index of a round, its number) for interim looks that are far enough apart, and for the end of each session."""
     searched, confirmed = len(picture.search), len(picture.confirm)
     apart = max(1, round((searched + confirmed) / 40))
     ends = {searched - 1: searched} if searched else {}
@@ -129,7 +128,6 @@ def _ticks(picture: Picture) -> list[tuple[int, int]]:
 
 
 def _draw_text(axes: "Axes", picture: Picture) -> None:
-    """Draw title, verdict and legend of the picture."""
     caption = picture.caption
     colour = COLOURS.get(caption.outcome, INK)
     figure = axes.figure
