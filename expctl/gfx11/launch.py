@@ -34,7 +34,7 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interpretation:
-    """The result of one launch: buffers, faults and counts."""
+    """The result of one launch: the contents of its buffers, the faults found and the counts of instructions."""
 
     outputs: dict[str, Anything]
     """Every buffer after the launch, in its shape and type; bytes that nothing wrote are 0xff, a NaN as a half or a float."""

@@ -34,10 +34,7 @@ class Mode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """Limits of one GPU; vector registers are counted per lane.
-
-    A SIMD has `vgpr_total` vector registers, and a wave gets a multiple of `vgpr_granule`.
-    """
+    """Limits of one GPU; a SIMD has `vgpr_total` vector registers per lane, allocated in multiples of `vgpr_granule`."""
 
     name: str
     wave: int

@@ -119,7 +119,6 @@ def llvm_waves(gpu: Architecture, mode: Mode, usage: Usage) -> int:
 
 
 def _llvm_limits(gpu: Architecture, mode: Mode, usage: Usage) -> dict[Limiter, int]:
-    """Return the waves per SIMD that each resource allows by LLVM's formulas."""
     most, w = gpu.waves_per_simd, workgroup_waves(gpu, usage)
     if gpu.lds_reserved:  # NVIDIA has no figure of LLVM's: warps of the resident blocks
         limits = {name: ceil_div(groups * w, mode.simds) for name, groups in _resident_limits(gpu, mode, usage).items()}
@@ -154,7 +153,7 @@ def _resident(gpu: Architecture, mode: Mode, usage: Usage) -> Resident:
 
 
 def _obstacle(gpu: Architecture, mode: Mode, usage: Usage) -> str:
-    """Say that registers prevent a launch: what `_check` accepts fits into one unit's LDS and wave slots."""
+    """Say that registers prevent a launch, which alone can where `_check` accepts a kernel."""
     most = register_waves(gpu, usage.vgpr) * mode.simds
     needed = f"its {workgroup_waves(gpu, usage)} waves need {round_up(usage.vgpr, gpu.vgpr_granule)} VGPRs each"
     return f"{needed}, and one {mode.name} has registers for {most} such waves"

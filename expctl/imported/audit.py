@@ -81,7 +81,7 @@ def _too_fast(figure: Figure, roofline: Roofline) -> bool:
 
 
 def _is_sized(figure: Figure) -> bool:
-    """Return whether the figure can be compared with the peak: a throughput always, a time with its size."""
+    """Return whether the figure can be compared with the peak: any throughput can, a time only with its problem size."""
     return figure.quantity is Quantity.THROUGHPUT or bool(figure.size)
 
 

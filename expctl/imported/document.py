@@ -24,7 +24,7 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """A table below the heading `section`; `line` is that of its heads."""
+    """A table below the heading `section`; `line` is the number of the line with its column heads."""
 
     line: int
     section: str
@@ -34,7 +34,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """A heading, and the lines up to the next one without tables; `under` is the heading above it, or ""."""
+    """A heading and the lines below it that belong to no table; `under` is the enclosing heading, or ""."""
 
     line: int
     title: str

@@ -65,7 +65,10 @@ def figures_in(text: str, unit: str = "") -> tuple[Figure, ...]:
 
 
 def figures_of(row: Row, unit: str = "") -> tuple[Figure, ...]:
-    """Return the figures of a row's result and other columns, without expected and previous ones; a head may give the unit."""
+    """Return the figures of a row's result and columns without a role, except columns of expected or previous figures.
+
+    A column's head may give the unit and the size of its cells.
+    """
     found = list(figures_in(row.result, unit))
     for head, cell in row.figures:
         if FORESEEN.search(head):

@@ -22,7 +22,7 @@ FILE, ROW = "imported from", "row"  # keys in the environment of an imported rec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A record to be made of one row, one of its names and one of its verdicts; `key` identifies it within its file."""
+    """A record to be made from a row: one for each of the row's names and verdicts; `key` identifies it within its file."""
 
     row: Row
     name: str

@@ -56,10 +56,7 @@ def records_of(
 
 
 def _corrections(remarks: Sequence[Remark], lines: Container[int]) -> Mapping[tuple[int, str], list[str]]:
-    """Group the audit's texts by (line, "") for remarks on a row, and by (0, label) for remarks elsewhere.
-
-    Remarks on reused ids go by label, because two rows have the id.
-    """
+    """Group the audit's texts by (line, "") for a row's own line, else by (0, label); reused ids always go by label."""
     texts: dict[tuple[int, str], list[str]] = {}
     for remark in remarks:
         of_the_row = remark.line in lines and remark.flaw is not Flaw.REUSED_ID
@@ -101,7 +98,6 @@ def _record(
 
 
 def _notes(named: NamedEntry, beside: Sequence[NamedEntry]) -> list[str]:
-    """Return notes for an imported record: on a changed id, and on other records made of the same row."""
     entry = named.entry
     notes = [named.note] if named.note else []
     others = [each for each in beside if each is not named]

@@ -1,4 +1,4 @@
-"""Turn the tables of a document into rows: every line becomes a row, or is listed with the reason why not."""
+"""Turn the tables of a document into experiments: every line becomes a Row, or is listed with the reason why not."""
 
 import re
 
@@ -13,7 +13,7 @@ DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCI
 
 
 def read_document(document: Document) -> ParsedLedger:
-    """Return the rows of all tables that are ledgers, and everything that was not understood."""
+    """Return the experiments of all tables that are ledgers, and every line that was not understood."""
     rows: list[Row] = []
     columns: list[str] = []
     waiting: list[Unread] = []
@@ -78,6 +78,5 @@ def _row(table: Table, columns: Columns, line: TableRow) -> Row | Unread:
 
 
 def _without_markup(name: str) -> str:
-    """Return an id without Markdown markup; "" for a dash."""
     bare = name.strip("`*# ")
     return "" if bare in ("-", "–", "—") else bare

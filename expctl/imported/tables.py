@@ -126,10 +126,7 @@ def _markdown(text: str, name: str) -> Document:
 
 
 def _comment_lines(lines: list[str], name: str) -> set[int]:
-    """Return the indices of comment lines: from one that begins with `<!--`, outside a fence, to the one with `-->`.
-
-    Raises Refused for an unclosed comment, which would hide the rest of the file.
-    """
+    """Return the indices of lines in comments, from `<!--` to `-->`, outside fences. Raises Refused for an unclosed one."""
     found: set[int] = set()
     inside = fenced = False
     for at, line in enumerate(lines):

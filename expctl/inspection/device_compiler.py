@@ -1,6 +1,6 @@
-"""Compile the device code of a HIP source for one AMD GPU: with hipcc where ROCm is installed, else with the wheel's clang.
+"""Compile the device code of a HIP source for one AMD GPU, with hipcc or else with clang of the Python package ziglang.
 
-The wheel has no HIP headers; `hip_stubs` declares what kernels use of them. C and C++ headers are the wheel's own, so that the
+ziglang has no HIP headers; `hip_stubs` declares what kernels use of them. C and C++ headers are those of ziglang, so that the
 result doesn't depend on the machine.
 """
 
@@ -31,7 +31,7 @@ _LIBRARY = (
     "HAS_LOCALIZATION=1", "HAS_UNICODE=1", "HAS_WIDE_CHARACTERS=1", "HAS_TIME_ZONE_DATABASE=0",
     "HAS_VENDOR_AVAILABILITY_ANNOTATIONS=0", "PSTL_BACKEND_SERIAL=1",
 )  # fmt: skip
-"""Macros that the wheel's libc++ needs; zig defines them only where it drives the whole compilation."""
+"""Macros that ziglang's libc++ needs; zig defines them only where it drives the whole compilation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """Result of a compilation: assembly text, and the ELF file made from it (hipcc: in the same compilation)."""
+    """Result of a compilation: assembly text and an ELF file of the same code."""
 
     compiler: str
     assembly: str
@@ -55,7 +55,7 @@ class Compiled:
 
 
 def compile_source(source: Path, options: Options) -> Compiled:
-    """Compile `source` to assembly and code object. Raises Refused without a compiler, or with its first error."""
+    """Compile `source` to assembly and code object. Raises Refused without a compiler, or with the compiler's first error."""
     hipcc = tool_versions.program("hipcc", hint="install ROCm")
     with tempfile.TemporaryDirectory(prefix="expctl-inspect.") as name:
         folder = Path(name)
@@ -76,7 +76,7 @@ def compile_source(source: Path, options: Options) -> Compiled:
 
 
 def assemble(text: Path, arch: str) -> bytes | None:
-    """Return the object file of an assembly text, None where ziglang is not installed. Raises Refused with clang's first error."""
+    """Return the object file of an assembly text, None where ziglang is missing. Raises Refused with clang's first error."""
     if isinstance(tool_versions.packages("ziglang", "elftools", extra="cpu"), Unavailable):
         return None
     return _assembled(text, arch, text)
@@ -91,7 +91,6 @@ def _assembled(text: Path, arch: str, source: Path) -> bytes:
 
 
 def _wheel() -> str:
-    """Return name and version of the wheel's compiler. Raises Refused if it isn't installed."""
     here = tool_versions.packages("ziglang", "elftools", extra="cpu")
     if isinstance(here, Unavailable):
         raise Refused(

@@ -11,7 +11,7 @@ VERSION_WAIT_S = 10
 
 
 def packages(*names: str, extra: str) -> Available | Unavailable:
-    """Return the versions of the Python packages `names`, which expctl's extra `extra` installs, or advice."""
+    """Return the versions of the Python packages `names`, or advice to install expctl's optional dependencies `extra`."""
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if missing:
         return Unavailable(reason=f"no {' and no '.join(missing)} for this Python", hint=f"pip install 'expctl[{extra}]'")
@@ -19,7 +19,7 @@ def packages(*names: str, extra: str) -> Available | Unavailable:
 
 
 def program(name: str, *, hint: str) -> Available | Unavailable:
-    """Return the version of an executable on PATH: the last line of its --version that contains a digit."""
+    """Return the version of the program `name` on PATH: the last line of its --version with a digit; else advice `hint`."""
     path = shutil.which(name)
     if path is None:
         return Unavailable(reason=f"no {name} on PATH", hint=hint)
@@ -32,7 +32,7 @@ def program(name: str, *, hint: str) -> Available | Unavailable:
 
 
 def version_of(tool: str) -> str:
-    """Return the version of a compiler, "" if it isn't installed."""
+    """Return the version of the compiler `tool`, a Python package or a program on PATH; "" if it isn't installed."""
     answer = packages(tool, extra="cpu") if tool in WHEELS else program(tool, hint="")
     return answer.versions[tool] if isinstance(answer, Available) else ""
 

@@ -100,8 +100,7 @@ def _folder(path: Path) -> Run:
 def _files(path: Path) -> tuple[list[Path], list[str]]:
     """Return all files below `path` that may be profiles, and a line about each link, pipe or device that was skipped.
 
-    Raises Refused for a folder that can't be listed, because its part of the run would be missed silently, and for more than
-    FILES_MOST files.
+    Raises Refused for more than FILES_MOST files, and for a folder that can't be listed: a part of the run would be missing.
     """
 
     def refuse(error: OSError) -> None:
@@ -160,7 +159,7 @@ def _chosen(kernels: Sequence[RawProfile]) -> Run:
 
 
 def _contents(each: RawProfile) -> Hashable:
-    """Return all totals of a file, to the nanosecond: equal ones mean a copied file where the tool writes no process id."""
+    """Return all totals of a profile; equal ones mean a copied file, where the tool writes no process id."""
     times = [(each.launches[key].kernel, len(found), sum(found)) for key, found in each.timing.durations.items()]
     counted = [(kernel, name, value.total) for kernel, names in each.counters.items() for name, value in names.items()]
     spans = [(device, interval.starts[0], interval.ends[-1]) for device, interval in each.timing.intervals.items()]

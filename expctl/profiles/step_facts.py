@@ -15,7 +15,7 @@ NAME_SHOWN = 60
 
 
 def facts_of(kernels: Sequence[Kernel]) -> tuple[Fact, ...]:
-    """Return the facts of at most KERNELS kernels of SHARE_PERCENT or more; times are means per call in us.
+    """Return facts of at most KERNELS kernels that take SHARE_PERCENT of the time or more; times are means per call in us.
 
     `kernels` are ordered by time, most first, with their occupancy computed.
     """

@@ -30,10 +30,7 @@ def comparison_lines(rows: Sequence[Row], counts: Mapping[Status, int], environm
 
 
 def comparison_csv(rows: Sequence[Row]) -> str:
-    """Return CSV with a header and one record per case; unknown values are empty, remarks are joined with `; `.
-
-    `ratio` is tot_us / golden_us. Line breaks in names are kept, inside quotes.
-    """
+    """Return CSV with a header and one record per case; unknown values are empty, remarks are joined with `; `."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)

@@ -17,10 +17,7 @@ _MOST_OFFSET = 65535
 
 
 def decode_permute(instruction: Instruction) -> Run:
-    """Decode `v, v, v offset:n`: destination, address, data. The lane addressed is (address + n) / 4 modulo 32.
-
-    Raises Unsupported for other operands or modifiers.
-    """
+    """Decode `v, v, v offset:n` (destination, address, data) for lane (address + n) / 4 modulo 32. Raises Unsupported."""
     fields = instruction.fields()
     modifiers = dict(fields.modifiers)
     offset = np.uint32(lds_offset(instruction, modifiers.pop("offset", "0"), _MOST_OFFSET))

@@ -91,7 +91,7 @@ class AccessLog:
         return conflicts
 
     def _is_alone(self, last: dict[int, int], access: Access) -> bool:
-        """No other wave has an access in this epoch: the common case, decided without a look at the bytes."""
+        """Return whether no other wave has an access in this epoch: the common case, decided without a look at the bytes."""
         return all(epoch < access.begun for agent, epoch in last.items() if agent != access.agent)
 
     def _conflicts(self, access: Access, tags: Tags) -> list[Access]:

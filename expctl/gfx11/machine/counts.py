@@ -59,7 +59,7 @@ def class_of(instruction: Instruction) -> Class:
 
 @dataclass(slots=True, kw_only=True)
 class Traffic:
-    """Memory traffic summed over all executions of one instruction. `lds_least` is the fewest passes without bank conflicts."""
+    """Memory traffic summed over all executions of one instruction; `lds_least` are its LDS passes without bank conflicts."""
 
     lds_passes: int = 0
     lds_least: int = 0
@@ -103,12 +103,12 @@ class Summary:
 
     @property
     def matrix(self) -> int:
-        """Number of v_wmma executed."""
+        """Return the number of v_wmma instructions executed."""
         return self.by_class.get(Class.MATRIX, 0)
 
     @property
     def matrix_share(self) -> float:
-        """Share of v_wmma among all instructions executed, 0..1."""
+        """Return the share of v_wmma among all instructions executed, 0..1."""
         return self.matrix / self.instructions if self.instructions else 0.0
 
 

@@ -30,7 +30,7 @@ class Buffer:
 
     @property
     def address(self) -> int:
-        """The address of the buffer's first byte, which a kernel gets as a pointer."""
+        """Return the address of the buffer's first byte, which a kernel gets as a pointer."""
         return BASE + self.offset
 
 

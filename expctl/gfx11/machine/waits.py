@@ -25,7 +25,7 @@ MOST = {Counter.VM: 63, Counter.LGKM: 63, Counter.VS: 63}
 
 @dataclass(slots=True, eq=False)
 class Operation:
-    """One memory access under way."""
+    """One memory access that a wave has begun and that no wait has proved ended."""
 
     line: int
     counter: Counter
@@ -40,16 +40,16 @@ class Operation:
 
 @dataclass(slots=True)
 class Waits:
-    """Operations under way of one wave, oldest first, per counter."""
+    """Memory accesses of one wave that may not have ended, oldest first, by the counter that counts them."""
 
     under_way: dict[Counter, list[Operation]] = field(default_factory=lambda: {counter: [] for counter in Counter})
 
     def begin(self, operation: Operation) -> None:
-        """Add an operation to its counter."""
+        """Add an access to those that its counter counts."""
         self.under_way[operation.counter].append(operation)
 
     def wait(self, counter: Counter, most: int) -> list[Operation]:
-        """Remove and return the operations that must have ended once `counter` is at `most` or less."""
+        """Remove and return the accesses that must have ended once `counter` is at `most` or less."""
         waiting = self.under_way[counter]
         out_of_order = sum(not operation.in_order for operation in waiting)
         proven = len(waiting) if most == 0 else max(0, len(waiting) - most - out_of_order)

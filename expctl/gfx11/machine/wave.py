@@ -35,7 +35,7 @@ def name_of(key: int) -> str:
 
 
 class Wave:
-    """One wave. Lane arrays `u32[n]`, `i32[n]`, `f32[n]`, `low[n]`, `high[n]` are views of VGPR n, (32,) each."""
+    """The state of one wave; lane arrays `u32[n]`, `i32[n]`, `f32[n]`, `low[n]`, `high[n]` are views of VGPR n, (32,) each."""
 
     __slots__ = (
         "dirty", "exec", "f32", "full", "group", "high", "i32", "index", "instructions", "lanes", "low", "pending", "resume",

@@ -20,7 +20,7 @@ _MOST_HALVES = 256
 
 
 class Kind(StrEnum):
-    """The kinds of operand."""
+    """Kinds of operands: vector register, half of one, scalar register, number, or the word `off`."""
 
     VECTOR = "vector"
     HALF = "half"
@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operand:
-    """`count` registers from `index` on, or a number: an int is a bit pattern, a float a value in the instruction's format."""
+    """One operand: `count` registers from `index` on, or a number (an int is a bit pattern, a float a value)."""
 
     kind: Kind
     index: int = 0
@@ -45,7 +45,7 @@ class Operand:
 
     @property
     def is_null(self) -> bool:
-        """The operand is `null`, the register that reads as zero and ignores writes."""
+        """Return whether the operand is `null`, the register that reads as zero and ignores writes."""
         return self.kind is Kind.SCALAR and self.index == NULL
 
 

@@ -27,7 +27,7 @@ class Instruction:
 
     @property
     def text(self) -> str:
-        """The instruction as the assembly has it, without its comment."""
+        """Return the instruction as the assembly has it, without its comment."""
         return f"{self.mnemonic} {self.rest}".strip()
 
     def unsupported(self, why: str) -> Unsupported:

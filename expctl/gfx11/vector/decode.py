@@ -22,7 +22,7 @@ TABLE: dict[str, VectorOp] = {**integers.OPS, **floats.OPS, **compare.OPS, **hal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """An operation with its operands: `evaluate` returns the results without writing them; the keys are register keys."""
+    """A vector operation with its operands: `evaluate` returns results, `writes` store them, `marks` their undefined bits."""
 
     evaluate: Callable[[Wave], tuple[Anything, ...]]
     undefined: Callable[[Wave], Bits]

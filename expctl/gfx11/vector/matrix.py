@@ -69,10 +69,7 @@ def decode_matrix(instruction: Instruction) -> Run:
 
 
 def fragment(registers: Words) -> tuple[Anything, bool]:
-    """Convert (8, 32) words of A or B to float64 (16 rows or columns, 16 k), taken from lanes 0..15.
-
-    The second value says whether lanes 16..31 repeat lanes 0..15.
-    """
+    """Return lanes 0..15 of A or B, (8, 32) words, as float64 (16, 16), k last, and whether lanes 16..31 repeat them."""
     return _fragment_of(registers.tobytes())
 
 

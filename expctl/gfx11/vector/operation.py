@@ -15,9 +15,10 @@ U32, I32, F32, F16, U16, I16, U64, I64, MASK = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorOp:
-    """A vector operation. `evaluate` maps the sources' lane arrays to one lane array, or to a tuple of several results.
+    """What a vector instruction computes: `evaluate` maps the sources' lane arrays to one lane array, or a tuple of several.
 
     It may return a view of a source. A 16-bit result goes to the low half of its register and leaves the high half alone.
+    `rule` says which bits of the result are undefined.
     """
 
     results: tuple[Type, ...]

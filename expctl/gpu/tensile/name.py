@@ -35,7 +35,7 @@ ARCHITECTURE = re.compile(r"gfx[0-9]+[0-9a-f]{2}", re.ASCII)
 
 
 class Kind(StrEnum):
-    """Sort of a Tensile kernel name: product, handwritten, helper or shortened."""
+    """Sorts of Tensile kernel names: a product, a handwritten kernel, a helper, or a name cut off and ended by a hash."""
 
     PRODUCT = "product"
     """A generated kernel that computes a matrix product."""

@@ -32,10 +32,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """The product that a kernel computes; `multiplied` is the type that its instructions take.
-
-    A type is "" where the name doesn't say.
-    """
+    """The product that a kernel computes, with number types ("" where not named); its instructions take `multiplied`."""
 
     formula: str
     a: Operand

@@ -114,7 +114,6 @@ def _metadata(text: str, where: str) -> list[dict[str, Any]]:
 
 
 def _numbered(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return a kernel's metadata with text of numbers converted to int; names stay text."""
     return {
         key: int(value) if key in NUMBERS and isinstance(value, str) and _NUMBER.fullmatch(value) else value
         for key, value in entry.items()

@@ -10,7 +10,7 @@ DEPTH_MAX = 32
 
 
 class BadMessage(Exception):
-    """MessagePack data that are cut off, or contain a type that metadata doesn't use."""
+    """MessagePack data is cut off, or contains a type that metadata doesn't use."""
 
 
 def unpack(data: bytes) -> Any:

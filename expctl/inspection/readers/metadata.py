@@ -1,4 +1,4 @@
-"""Read the AMDGPU metadata of one kernel: equal keys in a code object's note (msgpack) and in assembly text (YAML).
+"""Read the AMDGPU metadata of one kernel, whose keys are the same in a code object (msgpack) and in assembly text (YAML).
 
 Source: LLVM's AMDGPU usage guide, "Code Object V3 and above Metadata".
 """

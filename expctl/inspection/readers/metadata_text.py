@@ -10,7 +10,7 @@ DEPTH_MAX = 32
 
 
 class BadMetadata(Exception):
-    """Text that is no YAML, or uses YAML features that clang doesn't."""
+    """Metadata is no YAML, or uses YAML features that clang doesn't."""
 
 
 def load(text: str) -> Any:

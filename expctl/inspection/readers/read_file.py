@@ -22,7 +22,10 @@ NEEDS_TEXT = "instruction classes and the hot loop need assembly: give the sourc
 
 
 def inspect(path: Path, options: Options) -> FileReport:
-    """Return the report of a file, for `options.arch`, else the GPU that the file names, else gfx1151. Raises Refused."""
+    """Return the report on a file for `options.arch`, else for the GPU that the file names, else for gfx1151.
+
+    Raises Refused for a file of another kind, a damaged one, and one that doesn't compile.
+    """
     data = kernel_bytes(path)
     if options.arch and not _AMD.fullmatch(options.arch):
         raise Refused(

@@ -26,7 +26,7 @@ CLOCK_NEEDS_NS = 50_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """Facts that the user gives on the command line: M, N and K, number types, bytes moved, clock, bandwidth.
+    """Facts about the computed problem that the user gives: M, N and K, number types, bytes moved, clock, bandwidth.
 
     `types` are those of A, B and C; `moves` are pairs of a pattern for kernel names and the bytes that a call moves.
     """
@@ -41,10 +41,7 @@ class Problem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """Kernels with their occupancy, roofline positions by kernel name, and `peak`, the limits of the run's GPU.
-
-    `peak` is None where the run used several kinds of GPU or an unknown one.
-    """
+    """Kernels with occupancy, roofline positions by kernel name, and peak rates of the run's GPU (None unless one is known)."""
 
     kernels: tuple[Kernel, ...]
     positions: Mapping[str, Position]
@@ -68,10 +65,7 @@ def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> An
 
 
 def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) -> tuple[Kernel, ...]:
-    """Return `kernels` (default: all of the profile) with the occupancy of the launch that takes the most time.
-
-    Occupancy stays None where GPUs of several architectures ran.
-    """
+    """Return `kernels` (default: all) with the occupancy of the launch that took most time; None on several architectures."""
     arch = profile.devices[0].arch if len({each.arch for each in profile.devices}) == 1 else ""
     units = profile.devices[0].units if len({each.units for each in profile.devices}) == 1 else None
     occupancies = Occupancies()
@@ -83,7 +77,7 @@ def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) ->
 
 
 def work_of(profile: Profile, kernel: Kernel, problem: Problem, device: Device, *, is_main: bool) -> Work:
-    """Return the mean work of one call of `kernel`: FLOP, bytes, clock, busy units, and where each figure comes from."""
+    """Return the mean work of one call of `kernel`; the problem's size applies to it only with `is_main`."""
     duration = kernel.mean_ns or 0.0
     moved, moved_from = _bytes(kernel, problem, duration, is_main=is_main)
     flop = 2.0 * math.prod(problem.size) if problem.size and is_main else None

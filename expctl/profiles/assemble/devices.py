@@ -32,7 +32,7 @@ def known_devices(parts: Sequence[RawProfile], agents: Mapping[str, Device], arc
 
 
 def _unnamed(parts: Sequence[RawProfile], devices: Iterable[Device]) -> str:
-    """Return a note on what --arch would add when no file names the GPU's architecture."""
+    """Return a note that says why a run's GPU is unknown, and what --arch would add."""
     if product := next((each.product for each in devices if each.product), ""):
         return f"GPU: {one_line(product, 60)} isn't known here, and so aren't its occupancy and its limits"
     if parts[0].grid_unit is GridUnit.WORKGROUPS:

@@ -32,7 +32,7 @@ def launches_of(
 
 
 def launch_of(raw: RawLaunch, unit: GridUnit, how: RegisterRules) -> Launch:
-    """Return a raw launch with corrected registers and its number of workgroups; None is what can't be known."""
+    """Return the launch with corrected register counts and the number of workgroups; what can't be known is None."""
     registers = corrected(how, raw.vgpr, raw.accum, raw.sgpr)
     size = math.prod(raw.workgroup) if raw.workgroup else raw.workgroup_size
     return Launch(

@@ -1,7 +1,7 @@
 """Find the cause of a kernel's change of time, where the figures of two profiles leave only one.
 
-A rule names a cause when the figure it looks at changed far enough and in the direction of the time, and the work stayed the
-same. Usually none does.
+A rule names a cause when its figure changed far enough, in the direction that explains the change of time, and the work stayed
+the same. Usually no rule does.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ class CauseKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """A cause; `words` complete a sentence that begins with the kernel and how much its time changed."""
+    """A cause of a change of time; `words` say what happened, e.g. `the clock went from 2900 to 2600 MHz (-10.3 %)`."""
 
     kind: CauseKind
     words: str
@@ -57,7 +57,7 @@ class Cause:
 def cause_of(before: KernelEvidence, after: KernelEvidence) -> Cause | None:
     """Return the cause by the first rule that holds; None where no rule holds or two causes are possible.
 
-    Rules that change what is compared (clock, problem, tile) come before those about what happens within a kernel.
+    Rules on what is compared (clock, problem, tile) come before those about what happens within a kernel.
     """
     if (clock := clock_change(before, after)) is not None and not _is_other_launch(before, after):
         words = f"the clock went from {before.clock_mhz:.0f} to {after.clock_mhz:.0f} MHz ({100 * (clock - 1):+.1f} %)"
@@ -82,7 +82,7 @@ def _is_other_launch(before: KernelEvidence, after: KernelEvidence) -> bool:
 
 
 def _may_be_other_problem(before: KernelEvidence, after: KernelEvidence) -> bool:
-    """Return whether the number of workgroups changed, and no measure of the work says that it is the same."""
+    """Return whether the number of workgroups changed and the work isn't known to be the same."""
     return _is_other_launch(before, after) and not is_about(ratio(before.work, after.work), WORK_PERCENT)
 
 

@@ -16,7 +16,7 @@ _ALIKE = {Source.NCU_DETAILS: Source.NCU_RAW}
 def why_incomparable(before: Profile, after: Profile) -> str:
     """Return why the profiles can't explain a change (another GPU or kind of tool); "" where they can.
 
-    A fact about the GPU that one file lacks is no difference.
+    A fact about the GPU counts only where both files contain it.
     """
     if _ALIKE.get(before.source, before.source) is not _ALIKE.get(after.source, after.source):
         return f"before is a {before.source}, after a {after.source}: these measure times and resources in different ways"
@@ -28,9 +28,9 @@ def why_incomparable(before: Profile, after: Profile) -> str:
 
 
 def moved_along(slower: float, others: Iterable[tuple[KernelEvidence, KernelEvidence]]) -> bool:
-    """Return whether kernels with unchanged launches changed in time like the one that became `slower` times as long.
+    """Return whether the pairs in `others` with unchanged launches changed in time like a kernel that became `slower`.
 
-    `others` are all pairs but that one; they count as changed from ALONE_AT_LEAST of its change on.
+    In logarithms, their total time must have changed by at least ALONE_AT_LEAST of that factor.
     """
     same = [(mine, its) for mine, its in others if _launch(mine) == _launch(its) and mine.time_ns and its.time_ns]
     times = [math.fsum((pair[side].time_ns or 0.0) * pair[0].calls for pair in same) for side in (0, 1)]
@@ -43,7 +43,6 @@ def _launch(evidence: KernelEvidence) -> tuple[object, ...]:
 
 
 def _gpus(devices: Iterable[Device]) -> tuple[set[str], set[str], set[str]]:
-    """Return the architectures, the products and the numbers of units of the GPUs, as far as they are known."""
     known = tuple(devices)
     return (
         {each.arch for each in known if each.arch},

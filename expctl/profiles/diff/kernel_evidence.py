@@ -1,8 +1,7 @@
 """Figures of one kernel that can explain a change of its time, under names independent of the profiler.
 
-Metric names are those of Nsight Compute 2024 and later and of rocprofv3 (gfx9 to gfx12). A figure is None where the profile
-doesn't contain it. NVIDIA gives the use of a pipe in percent of its peak: times cycles, that counts its instructions, up to a
-constant factor.
+Metric names are those of Nsight Compute 2024 and later and of rocprofv3 (gfx9 to gfx12). NVIDIA gives the use of a pipe (a kind
+of arithmetic unit) in percent of its peak; that percentage times cycles is proportional to the pipe's instructions.
 """
 
 import math
@@ -51,10 +50,10 @@ _INSTRUCTIONS = ("SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SM
 class KernelEvidence:
     """Means per call of one kernel; None is a figure that the profile doesn't contain.
 
-    `work` counts what the problem itself requires, and only compares with itself. `bytes_used` are of the 32 of each sector
-    loaded. `waits` are warp-cycles by reason, `warp_cycles` the sum of all. `pipes` is the use of each pipe in percent;
-    `waves_percent` is measured occupancy, `resident_percent` the possible one, `slots` how many workgroups fit on the whole
-    GPU. `arithmetic` are vector instructions, none of which moves a register to scratch.
+    `work` counts what the problem demands of any kernel (`_work`), in a unit of its own. `bytes_used` are those used of a
+    loaded sector of 32. `waits` are warp-cycles by reason, `warp_cycles` their sum. `pipes` are in percent of each
+    pipe's peak; `waves_percent` is measured occupancy, `resident_percent` the possible one, `slots` how many workgroups fit on
+    the whole GPU. `arithmetic` counts vector instructions, without moves of registers to scratch.
     """
 
     time_ns: float | None
@@ -92,7 +91,7 @@ class KernelEvidence:
 
 
 def evidence_of(kernel: Kernel) -> KernelEvidence:
-    """Return the evidence on `kernel`, whose occupancy has been computed where possible."""
+    """Return the figures of `kernel`; its occupancy must have been computed, if it can be."""
     launch, counters = kernel.launch, kernel.counters
     resident = kernel.occupancy.resident[0] if kernel.occupancy else None
     issued = _first(counters, "smsp__inst_issued.sum", "smsp__inst_executed.sum")

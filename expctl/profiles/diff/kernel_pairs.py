@@ -29,7 +29,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """All pairs, most time first; kernels of the first run (`missing`) and of the second (`extra`) without a partner."""
+    """All pairs, most time first; `missing` and `extra` are kernels that only the first or only the second run has."""
 
     pairs: tuple[Pair, ...]
     missing: tuple[Kernel, ...]
@@ -82,10 +82,7 @@ def short_name(kernel: Kernel) -> str:
 
 
 def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: Sequence[Kernel]) -> bool:
-    """Return whether `other` may replace `kernel`: its class is the same, or both take most of their runs.
-
-    The latter holds only where neither class exists in the other run.
-    """
+    """Return whether both are of one class, or take most of their runs and neither class exists in the other run."""
     if kernel.kind is other.kind:
         return True
     most = (kernel.share_percent or 0.0) > HALF_PERCENT and (other.share_percent or 0.0) > HALF_PERCENT
@@ -94,7 +91,7 @@ def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: S
 
 
 def _likeness(kernel: Kernel, other: Kernel) -> tuple[bool, bool, bool]:
-    """Return whether calls, grid and workgroup are equal; compared in this order."""
+    """Return a sort key, greatest for the most similar kernels: whether calls, grid and workgroup are equal."""
     mine, its = kernel.launch, other.launch
     return kernel.calls == other.calls, mine.grid == its.grid, mine.workgroup == its.workgroup
 

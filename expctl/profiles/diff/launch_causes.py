@@ -1,7 +1,4 @@
-"""Rules on how a kernel was launched: problem size, tile, launch shape. They come first: they change what is compared.
-
-A rule takes both sides and the factor by which a call became slower, and returns words about the cause, "" for none.
-"""
+"""Rules that explain a change of time by size, tile or shape; `slower` is after / before, and below 1 causes act in reverse."""
 
 import math
 
@@ -20,7 +17,7 @@ WORK_PERCENT = 5.0
 
 
 def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain a change of time by another problem: another number of workgroups of the same code, and other work in total."""
+    """Return words if problem size explains the time: the same code, other workgroups, other work in total; else ""."""
     groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
     if groups is None or is_about(groups, GROUPS_PERCENT) or is_about(work, WORK_PERCENT):
         return ""
@@ -38,9 +35,9 @@ def size(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain a change of time by another tile: fewer workgroups that each hold more, or the reverse, for the same work.
+    """Return words if the tile explains the time: fewer, larger workgroups for the same work, or the reverse; else "".
 
-    Without counters, time that changes with the number of workgroups may as well mean another problem: the result is "".
+    Without counters, time that changes with the number of workgroups may as well mean another problem: the result is "" then.
     """
     groups, work = ratio(before.groups, after.groups), ratio(before.work, after.work)
     if groups is None or is_about(groups, GROUPS_PERCENT) or differs(work, WORK_PERCENT):
@@ -68,7 +65,7 @@ def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:
-    """Explain a change of time by another launch shape: the same work-items in workgroups of another shape."""
+    """Return words if launch shape explains the time: the same work-items in workgroups of another shape; else ""."""
     if before.workgroup is None or after.workgroup is None or before.grid is None or after.grid is None:
         return ""
     if before.workgroup == after.workgroup or not _same_resources(before, after):

@@ -35,7 +35,7 @@ def differs(value: float | None, percent: float) -> bool:
 
 
 def slowdown(before: KernelEvidence, after: KernelEvidence) -> float | None:
-    """Return how many times as long a call takes, in cycles where known; None within the noise or without times."""
+    """Return time after / before of a call, in cycles where known; None without times or for a change within the noise."""
     time, cycles = ratio(before.time_ns, after.time_ns), ratio(before.cycles, after.cycles)
     if time is None:
         return None

@@ -1,7 +1,4 @@
-"""Rules on registers and LDS: spilled registers, and how many workgroups fit.
-
-A rule takes both sides and the factor by which a call became slower, and returns words about the cause, "" for none.
-"""
+"""Rules that explain a change of time by spills or occupancy; `slower` is after / before, and below 1 causes act in reverse."""
 
 from expctl.profiles.diff.figures import bytes_text
 from expctl.profiles.diff.kernel_evidence import KernelEvidence
@@ -15,7 +12,7 @@ OCCUPANCY_PERCENT = 10.0
 
 
 def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain a change of time by spill instructions, or by scratch memory where they aren't counted."""
+    """Return words if spilled registers explain the time, by spill instructions or else by scratch memory; "" if not."""
     registers = f" at {before.vgpr} -> {after.vgpr} registers" if before.vgpr != after.vgpr else ""
     if before.spills is not None and after.spills is not None and before.instructions and after.instructions:
         share = [100 * each for each in (before.spills / before.instructions, after.spills / after.instructions)]
@@ -39,7 +36,7 @@ def _uses_other_scratch(before: KernelEvidence, after: KernelEvidence, slower: f
 
 
 def _may_fit_other(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Return whether more or fewer workgroups may fit, in the direction of the time; by registers and LDS where unknown."""
+    """Return whether, as far as known, fewer workgroups fit and the kernel became slower, or more and faster."""
     if _all_at_once(before) and _all_at_once(after):
         return False
     resident = ratio(before.resident_percent, after.resident_percent)
@@ -62,7 +59,7 @@ def _all_at_once(evidence: KernelEvidence) -> bool:
 
 
 def occupancy(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain a change of time by occupancy: equal code, another number of workgroups fits, and measured figures agree."""
+    """Return words if occupancy explains the time: equal code, and both possible and measured occupancy changed; else ""."""
     resident = ratio(before.resident_percent, after.resident_percent)
     measured = ratio(before.waves_percent, after.waves_percent)
     if resident is None or is_about(resident, OCCUPANCY_PERCENT) or (resident < 1) != (slower > 1):

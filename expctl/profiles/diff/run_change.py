@@ -27,7 +27,7 @@ NAME_SHOWN = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelChange:
-    """Evidence on both sides of a pair, and the cause where known; `slower` is the time's factor, None within the noise."""
+    """Evidence on both kernels of a pair, and the cause where known; `slower` is time after / before, None within the noise."""
 
     pair: Pair
     before: KernelEvidence
@@ -47,10 +47,10 @@ class Explanation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunChange:
-    """Changes of all pairs, kernels without a partner, and the time of one pass of each run in ns.
+    """The changes between two runs: all pairs, kernels without a partner, and the time of one pass of each run in ns.
 
     A pass is one call of the kernel with the most time, with everything that runs along with it. Times are None where the runs
-    have no common pass.
+    have no common pass. `why` explains the total, `incomparable` says why nothing can.
     """
 
     changes: tuple[KernelChange, ...]
@@ -106,13 +106,13 @@ def _change(pair: Pair) -> KernelChange:
 
 
 def _is_same_mix(before: Kernel, after: Kernel) -> bool:
-    """Return whether both kernels have as many launches with equal calls, and enough calls to estimate their noise."""
+    """Return whether the kernels' launches have equal calls one by one, and enough calls to estimate the noise."""
     calls = [[launch.calls or 0 for launch in kernel.launches] for kernel in (before, after)]
     return len(calls[0]) > 1 and calls[0] == calls[1] and sum(calls[0]) - len(calls[0]) >= MIX_FREEDOM
 
 
 def _is_same_work(before: KernelEvidence, after: KernelEvidence) -> bool:
-    """Return whether two kernels of different names have the same resources, or both a measure of their work."""
+    """Return whether two kernels can be compared: their resources are equal, or the work of both is known."""
     mine, its = ((each.vgpr, each.lds_bytes, each.scratch_bytes, each.workgroup) for each in (before, after))
     same_code = before.vgpr is not None and mine == its
     return same_code or (before.work is not None and after.work is not None)
@@ -142,7 +142,7 @@ def _total(kernels: Sequence[Kernel]) -> int:
 
 
 def _why(found: RunChange, passes: tuple[int, int]) -> Explanation | None:
-    """Explain the largest change, if it is at least MAIN_SHARE of all changes and in the direction of the total."""
+    """Explain the largest change, if it is MAIN_SHARE of all changes or more and has the direction of the total."""
     moved = [(_per_pass(each.pair.after, passes[1]) - _per_pass(each.pair.before, passes[0]), each) for each in found.changes]
     added = [(_per_pass(each, passes[1]), each) for each in found.extra]
     gone = [(-_per_pass(each, passes[0]), each) for each in found.missing]
@@ -190,7 +190,6 @@ def _why_of_pair(change: KernelChange, passes: tuple[int, int], changes: Sequenc
 
 
 def _longer(time: float) -> str:
-    """Return a ratio of times as text, e.g. `5.2 % longer` or `4.00 times as long`."""
     words = percent_text(time)
     return f"{words.lstrip('+-')} {'longer' if time > 1 else 'less time'}" if words.endswith("%") else f"{words} as long"
 

@@ -1,7 +1,4 @@
-"""Rules on what a kernel executes: load patterns, bank conflicts, barriers, instructions, waits.
-
-A rule takes both sides and the factor by which a call became slower, and returns words about the cause, "" for none.
-"""
+"""Rules that explain a change of time by executed code; `slower` is after / before, and below 1 causes act in reverse."""
 
 import math
 
@@ -29,7 +26,7 @@ MEMORY = "long_scoreboard"
 
 
 def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain a change of time by scattered loads: fewer bytes of each loaded sector are used, so more sectors are loaded."""
+    """Return words if scattered loads explain the time: fewer bytes used per sector, so more sectors loaded; else ""."""
     used, sectors = ratio(before.bytes_used, after.bytes_used), ratio(before.load_sectors, after.load_sectors)
     if used is None or not _moves_with(1 / used, slower, SCATTERED) or not _moves_with(sectors, slower, SCATTERED):
         return ""
@@ -41,7 +38,7 @@ def loads_scattered(before: KernelEvidence, after: KernelEvidence, slower: float
 
 
 def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain a change of time by narrow loads: more load instructions for the same number of sectors."""
+    """Return words if narrow loads explain the time: more load instructions for the same number of sectors; else ""."""
     requests, sectors = ratio(before.load_requests, after.load_requests), ratio(before.load_sectors, after.load_sectors)
     if requests is None or not is_about(sectors, SAME_WORK_PERCENT) or not _moves_with(requests, slower, NARROWED):
         return ""
@@ -56,7 +53,7 @@ def loads_narrow(before: KernelEvidence, after: KernelEvidence, slower: float) -
 
 
 def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain a change of time by bank conflicts, which make the same accesses to shared memory take more cycles."""
+    """Return words if bank conflicts explain the time: equal shared-memory accesses take more cycles; else ""."""
     wavefronts = ratio(before.shared_wavefronts, after.shared_wavefronts)
     if not is_about(ratio(before.shared_requests, after.shared_requests), COUNT_PERCENT) or wavefronts is None:
         return ""
@@ -74,7 +71,7 @@ def shared_conflicts(before: KernelEvidence, after: KernelEvidence, slower: floa
 
 
 def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain a change of time by barriers: more instructions in their unit, more waiting at them, and equal loads."""
+    """Return words if barriers explain the time: more of them, more waiting at them, and equal loads; else ""."""
     count = ratio(before.barrier_pipe, after.barrier_pipe)
     wait = ratio(before.waits.get("barrier"), after.waits.get("barrier"))
     if count is None or wait is None or not _same_loads(before, after):
@@ -110,7 +107,7 @@ def _explains_half(grown: float, slower: float) -> bool:
 
 
 def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain a change of time by more instructions without more loads, and name the pipe that became much busier, if any."""
+    """Return words if more instructions without more loads explain the time, with the pipe that got busier; else ""."""
     instructions = ratio(before.instructions, after.instructions)
     if instructions is None or not differs(instructions, INSTRUCTIONS_PERCENT) or (instructions > 1) != (slower > 1):
         return ""
@@ -129,7 +126,7 @@ def busier_pipe(before: KernelEvidence, after: KernelEvidence, slower: float) ->
 
 
 def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain a change of time by more bytes from and to DRAM, where DRAM is at least BUSY_DRAM_PERCENT busy."""
+    """Return words if DRAM traffic explains the time: more bytes, and DRAM at least BUSY_DRAM_PERCENT busy; else ""."""
     moved = ratio(before.dram_bytes, after.dram_bytes)
     busy = max(before.dram_percent or 0.0, after.dram_percent or 0.0)
     if moved is None or busy < BUSY_DRAM_PERCENT or not _moves_with(moved, slower, MORE_WAITING):
@@ -138,7 +135,7 @@ def traffic(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
 
 
 def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Explain a change of time by latency: equal work and occupancy, and most of the added waiting is for global memory.
+    """Return words if latency explains the time: equal work and occupancy, more waiting for global memory; else "".
 
     Other reasons to wait are symptoms of conflicts, dependent arithmetic or other busy units.
     """
@@ -160,7 +157,7 @@ def waiting(before: KernelEvidence, after: KernelEvidence, slower: float) -> str
 
 
 def _moves_with(value: float | None, slower: float, least: float) -> bool:
-    """Return whether `value` changed in the direction of the time by a factor of at least `least`."""
+    """Return whether the ratio `value` is at least `least`, upwards for a slower kernel and downwards for a faster one."""
     return value is not None and (value >= least if slower > 1 else value <= 1 / least)
 
 

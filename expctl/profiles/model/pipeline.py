@@ -21,9 +21,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pipeline:
-    """The average pass; FLOP/s are 2 M N K over the time of the whole pass, and over that of its GEMM kernels alone.
+    """The average pass of a pipeline; `tflops` is 2 M N K over its whole time, `gemm_tflops` over that of its GEMM kernels.
 
-    `outside` names kernels whose calls are no multiple of the passes: they prepare something.
+    `outside` names kernels whose calls are no multiple of the passes, such as preparations; `passes_from` says whose calls or
+    which option gave the number of passes.
     """
 
     passes: int

@@ -117,9 +117,9 @@ def gaps_of(apart: Sequence[int]) -> Gaps:
 
 @dataclass(slots=True)
 class DispatchTimes:
-    """Durations (ns) by launch key, and start and end times by device; `impossible` counts dispatches that are left out.
+    """Durations (ns) by launch key, and start and end times by device; equal launches of one kernel share a key.
 
-    `finish` leaves out dispatches that end before they start. A reader itself adds to `impossible` a dispatch with start and
+    `impossible` counts dispatches left out: `finish` leaves out those that end before they start, a reader those with start and
     end of 0, which tools write when they could not take the times.
     """
 
@@ -128,7 +128,7 @@ class DispatchTimes:
     impossible: int = 0
 
     def appenders(self, device: str, key: Hashable) -> Appenders:
-        """Return the functions that record one dispatch of the launch `key` on `device`.
+        """Return functions that append the duration, start and end of a dispatch of launch `key` on `device`.
 
         They raise TypeError or OverflowError for a start or end that is no 64-bit integer.
         """

@@ -96,7 +96,7 @@ class RawProfile:
         return bool(self.timing.durations or self.statistics or self.untimed)
 
     def prefix_devices(self, owner: str, agents: Mapping[str, Device]) -> None:
-        """Put `owner` before all device names, so that `agent 1` of two hosts stays two GPUs; `agents` become `devices`."""
+        """Prefix all device names with `owner`, so that `agent 1` of two hosts stays two GPUs; set `devices` to `agents`."""
         self.launches = {key: replace(raw, device=f"{owner} {raw.device}") for key, raw in self.launches.items()}
         self.timing.intervals = {f"{owner} {name}": interval for name, interval in self.timing.intervals.items()}
         self.devices = {f"{owner} {key}": replace(each, name=f"{owner} {each.name}") for key, each in agents.items()}

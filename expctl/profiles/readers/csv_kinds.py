@@ -1,4 +1,4 @@
-"""Tell what a profiler's CSV table contains from its column heads, and for statistics from the names in its rows."""
+"""Tell what a profiler's CSV table contains: from its column heads, and for statistics also from the names in its rows."""
 
 import re
 from collections.abc import Collection, Iterable
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class CsvKind(StrEnum):
-    """Kinds of CSV tables that are read."""
+    """Kinds of profilers' CSV tables that expctl reads."""
 
     TRACE = "kernel trace"
     COUNTERS = "counter collection"
@@ -60,7 +60,7 @@ _NSYS_SAYS = ("processing [", "generating sqlite file")
 
 
 def csv_kind(heads: Collection[str]) -> CsvKind | None:
-    """Return the kind of a table with these column heads (lower case); None for a table that is not read."""
+    """Return the kind of the table with these column heads (lower case); None where expctl reads no such table."""
     if set(heads) == _ROCPROF_V1:
         return None
     if "gpu_id" in heads and "node_id" not in heads:
@@ -74,7 +74,7 @@ def csv_kind(heads: Collection[str]) -> CsvKind | None:
 
 
 def why_not(heads: Collection[str]) -> tuple[str, str] | None:
-    """Return what a known table is that is not read, and advice; None for an unknown table."""
+    """Return what a table with these heads is that expctl doesn't read, and advice; None for an unknown table."""
     if set(heads) == _ROCPROF_V1:
         return "statistics of rocprof v1, which are not read", "profile with rocprofv3 --kernel-trace"
     if any(head.startswith(_NSYS_SAYS) for head in heads):
@@ -86,7 +86,7 @@ def why_not(heads: Collection[str]) -> tuple[str, str] | None:
 
 
 def why_not_kernels(names: Iterable[str]) -> str:
-    """Return what statistics with these row names are about, when all are API calls, copies or domains; "" otherwise."""
+    """Return what a statistics table is about if its row names are only API calls, copies or domains; else ""."""
     seen = list(names)
     for pattern, what in ((_DOMAIN, "whole domains"), (_API, "API calls"), (_COPY, "memory copies")):
         if seen and all(pattern.fullmatch(name) for name in seen):

@@ -92,7 +92,7 @@ class _Lines:
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
-    """Open the table at `path` and read its heads. Raises Refused for no table, a column that appears twice, or bad CSV."""
+    """Open the CSV table at `path` and read its heads. Raises Refused for text that is no table, or a repeated column."""
     previous = csv.field_size_limit(FIELD_MOST)
     try:
         with open_text(path) as text:
@@ -133,7 +133,7 @@ def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
 
 
 def optional_integer(cell: str) -> int | None:
-    """Return the integer in a cell, None for any other text; more than 18 digits become 2^63, beyond every limit."""
+    """Return the integer in a cell, None for other text; more than 18 digits give 2^63, which sanity_limits rejects."""
     if _LONG.fullmatch(cell):
         return BITS_64
     return int(cell) if _is_integer(cell) else None

@@ -38,7 +38,7 @@ def sequence(value: object) -> list[Any]:
 
 
 def integer(value: object) -> int | None:
-    """Return `value` if it is an integer or decimal digits, else None; limited to +-2^63, beyond every limit."""
+    """Return `value` if it is an integer or decimal digits, else None; cut off at +-2^63, which sanity_limits rejects."""
     if isinstance(value, int) and not isinstance(value, bool):
         return max(-BITS_64, min(value, BITS_64))
     return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20 else None

@@ -18,7 +18,7 @@ _TAGGED = re.compile(r"==(PROF|WARNING|ERROR)== ")
 
 
 def is_ncu_message(line: str) -> bool:
-    """Return whether `line` begins with a tag of ncu (`==PROF== `); its commas separate no fields."""
+    """Return whether `line` begins with a tag of ncu, such as `==PROF== `, and so is no row of a table."""
     return _TAGGED.match(line) is not None
 
 

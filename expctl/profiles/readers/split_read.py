@@ -10,7 +10,7 @@ _SIZE = 8
 
 
 def read_in_parallel(read: Callable[[int], Any], parts: int) -> list[Any]:
-    """Return `[read(0), read(1)]` for two parts, else `[read(0)]`; a child computes `read(1)`.
+    """Return the results of `read(0)` and, for two `parts`, of `read(1)`, which a child process computes.
 
     Results must be data that marshal writes: numbers, text, bytes, lists, tuples, dicts. A part whose child fails is computed
     here, so that its error is raised in this process.

@@ -13,7 +13,7 @@ WAIT_S = 1.0
 
 @contextmanager
 def open_database(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open the database at `path` for reading; no file is written, beside it either.
+    """Open the database at `path` for reading; neither it nor any file beside it is written.
 
     Raises Refused, also while the caller reads, for what is locked, damaged, or of another schema.
     """

@@ -71,11 +71,9 @@ class _Unpacked(io.RawIOBase):
         self._left = BYTES_MOST
 
     def readable(self) -> bool:
-        """Return True: the stream can be read."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill `buffer` with unpacked bytes and return their number. Raises Refused past BYTES_MOST."""
         view = memoryview(buffer)
         data = self._source.read1(len(view))
         view[: len(data)] = data

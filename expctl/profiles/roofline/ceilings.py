@@ -48,10 +48,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A kernel's point under the roofline; percentages are of the limits at the highest clock.
-
-    `compute_percent_sampled` is of the limit at the clock during the run.
-    """
+    """A kernel's point under the roofline; percentages are of the peak at the highest clock (`_sampled`: the run's clock)."""
 
     bound: Bound
     reason: str
@@ -68,7 +65,7 @@ class Position:
 
 
 def position(work: Work, peak: Peak | None) -> Position:
-    """Return rates, percentages of the limits of `peak`, and the bound; a figure that needs an unknown one is None."""
+    """Return where `work` lies under the roofline of `peak`, and its bound; a figure that lacks an input is None."""
     tflops = work.flop / work.duration_ns / 1e3 if work.flop is not None and work.duration_ns > 0 else None
     gbs = work.bytes_moved / work.duration_ns if work.bytes_moved is not None and work.duration_ns > 0 else None
     intensity = work.flop / work.bytes_moved if work.flop and work.bytes_moved else None
@@ -95,7 +92,7 @@ def position(work: Work, peak: Peak | None) -> Position:
 
 
 def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bound, str]:
-    """Return the bound and its reason; the profiler's own percentages, of all units, precede computed ones."""
+    """Return the bound and its reason; percentages that the profiler measured take precedence over computed ones."""
     by_compute, by_memory = _first(work.compute_percent, compute), _first(work.memory_percent, memory)
     top = max(by_compute or 0.0, by_memory or 0.0)
     if work.duration_ns <= LAUNCH_NS and top < NEAR_PERCENT:
@@ -123,10 +120,7 @@ def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bou
 
 
 def _usage_text(compute: float | None, memory: float | None, *, measured: bool, least: bool) -> str:
-    """Return how much of both limits is used, e.g. `62 % of the arithmetic and 31 % of the memory bandwidth used`.
-
-    With `measured`, the figures are the profiler's, of the busiest unit of either sort.
-    """
+    """Return how much of both limits is used, e.g. `62 % of the arithmetic and 31 % of the memory bandwidth used`."""
     names = ("the SMs' busiest unit", "the memory system's") if measured else ("the arithmetic", "the memory bandwidth")
     figures = zip((compute, memory), ("", "at least " if least else ""), names, strict=True)
     parts = [f"{word}{value:.0f} % of {name}" for value, word, name in figures if value is not None]

@@ -54,7 +54,6 @@ def figure_bytes(
 
 
 def _draw_roof(axes: "Axes", kernels: Sequence[Kernel], positions: Mapping[str, Position], peak: Peak | None) -> None:
-    """Draw the roofline and a point for each kernel whose FLOP and bytes are both known."""
     points = [
         (kernel, place) for kernel in kernels if (place := positions.get(kernel.name)) and place.flop_per_byte and place.tflops
     ]
@@ -113,7 +112,6 @@ def _draw_limit(
 
 
 def _draw_times(axes: "Axes", kernels: Sequence[Kernel]) -> None:
-    """Draw bars of the BARS kernels with the most time, longest first."""
     timed = [kernel for kernel in kernels if kernel.total_ns][:BARS]
     axes.set_title("time by kernel", loc="left", color=INK, fontsize=9)
     places = list(range(len(timed)))[::-1]

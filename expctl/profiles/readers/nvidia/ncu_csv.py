@@ -101,10 +101,7 @@ def _details_name(name: str, unit: str) -> str:
 
 
 def _kernel(found: RawProfile, table: Table, row: Row, texts: Mapping[str, tuple[str, str]]) -> None:
-    """Add one profiled kernel to `found`: its duration, launch, device and counters; `texts` are (value, unit) by metric.
-
-    Raises Refused for numbers with a decimal comma and for values beyond 1e30.
-    """
+    """Add one profiled kernel to `found`: its duration, launch, device and counters; `texts` are (value, unit) by metric."""
     columns = table.names
     if foreign := next((text for text, _ in texts.values() if has_decimal_comma(text)), ""):
         raise refusals.unknown(

@@ -27,7 +27,7 @@ class NsysDevices:
         return f"device {number} of process {pid}" if gpu is None else f"device {gpu}"
 
     def are_sure(self, processes: int) -> bool:
-        """Return whether the device numbers of so many processes are unambiguous."""
+        """Return whether device numbers identify GPUs in a database of `processes` processes."""
         return self.numbers is not None or (processes < 2 and len(self.gpus) < 2)
 
 

@@ -1,4 +1,4 @@
-"""Assign lists of agents to the traces of a folder, where `agent 1` may be different GPUs on different hosts."""
+"""Assign lists of GPUs (rocprofv3: agents) to the traces of a folder, where `agent 1` differs between hosts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ class AgentList:
 
 
 def assign_agents(parts: Sequence[RawProfile], lists: Sequence[AgentList], folder: Path) -> dict[str, Device]:
-    """Return the GPUs on which all lists agree.
+    """Return the GPUs on which all lists agree; where they disagree, give each part without GPUs those of its own list.
 
-    Where lists disagree, each part without GPUs gets those of its own list, with names prefixed by host and process.
+    Names of GPUs in such a part are then prefixed by host and process.
     """
     seen: dict[str, set[Device]] = {}
     for each in lists:

@@ -41,8 +41,8 @@ REPLAY = "replay_pass"
 class Dispatches:
     """All dispatches of one process; `firsts` has the id of the first dispatch of each launch key.
 
-    `hidden` counts those of the `rows` that the database's own views leave out; `replays` counts further rows that repeat a
-    dispatch only to count it.
+    `hidden` counts those of the `rows` that the database's own views leave out; `replays` counts rows that repeat a dispatch to
+    collect counters.
     """
 
     timing: DispatchTimes = field(default_factory=DispatchTimes)
@@ -90,10 +90,7 @@ def read_dispatches(source: Tables, have: Mapping[str, bool], devices: DeviceCol
 
 
 def _range(source: Tables, have: Mapping[str, bool], devices: DeviceColumn, ids: tuple[int, int]) -> Any:
-    """Return the dispatches of a range of ids, both ends included, as plain data that two processes can exchange.
-
-    Raises TypeError for a start or end that is no integer.
-    """
+    """Return dispatches with the first to the last of two `ids`, as plain data that two processes can exchange."""
     timing = DispatchTimes()
     firsts: dict[Any, int] = {}
     entries: dict[Any, Appenders] = {}
@@ -144,7 +141,6 @@ def _range(source: Tables, have: Mapping[str, bool], devices: DeviceColumn, ids:
 
 
 def _joined(parts: list[Any]) -> Dispatches:
-    """Merge the dispatches of consecutive id ranges, as _range returns them."""
     found = Dispatches()
     timing = found.timing
     for firsts, rows, hidden, replays, durations, impossible, times in parts:
