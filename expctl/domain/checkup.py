@@ -6,7 +6,7 @@ from msgspec import Struct
 
 
 class Health(StrEnum):
-    """State of a part; `NOTE` needs no correction."""
+    """State of one checked part of the installation; a `NOTE` needs no correction."""
 
     OK = "ok"
     NOTE = "note"
@@ -14,7 +14,7 @@ class Health(StrEnum):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One observation about `part`. `mend` is the command to type; only a `WRONG` part has one."""
+    """One observation about a `part` of the installation. `mend` is the command that corrects a `WRONG` part, else empty."""
 
     part: str
     health: Health

@@ -52,7 +52,7 @@ class Misused(Refused):
 
 
 class Busy(Refused):
-    """The gate or a lock is held by another process; nothing ran."""
+    """Another process uses the machine or holds a lock, or the machine stays noisy; the command can be repeated later."""
 
     status = ExitStatus.BUSY
 

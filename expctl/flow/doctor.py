@@ -56,7 +56,6 @@ def committed_findings(
 
 
 def _restore(name: str, commit: str) -> str:
-    """Return the command that restores a record, from `commit` unless that is ""."""
     folder = f"experiments/{name}"
     if not commit:
         return f"git log -- {folder} has the commits; git checkout COMMIT -- {folder} restores one, then commit it"

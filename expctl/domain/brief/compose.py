@@ -28,10 +28,11 @@ OF_TITLE = 60  # words that a view may put before the sections
 
 
 class Known(Struct, frozen=True, kw_only=True):
-    """Everything that the brief is computed from.
+    """What the brief is computed from: one commit (`head`), its queue, and the rules and noise on this machine.
 
-    `calibrated`, `seen` and `begins` are by target; `begins` is what will open a new epoch with the next run. `digests` are in
-    branch order, `proposals` (those without a verdict) in queue order; `queued` counts them all.
+    `calibrated`, `seen` (noise in records) and `begins` are by target; `begins` lists what changed, so that the next run opens
+    a new epoch. `digests` are in branch order, `proposals` (those without a verdict) in queue order; `queued` counts also those
+    not loaded.
     """
 
     protocol: Protocol
@@ -49,7 +50,7 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 class Brief(Struct, frozen=True, kw_only=True):
-    """The sections in reading order, and the figures behind them; `open_again` are rules that don't hold now."""
+    """The brief: sections in reading order and their figures; `open_again` maps a reopened rule's id to what changed."""
 
     name: str
     head: str

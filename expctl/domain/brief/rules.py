@@ -30,9 +30,9 @@ LOOKED = "A rule holds when nothing that it hangs on has changed, as of this com
 
 
 class RulesNow(Struct, frozen=True, kw_only=True):
-    """The rules on one machine and commit: by id what `opened` a rule.
+    """Do-not-repeat rules that no longer hold on one machine and commit: `opened` maps a rule's id to what changed.
 
-    `untried` are rules in force whose probe has not been tried.
+    `untried` are the ids of rules in force whose probe has not been tried.
     """
 
     opened: Mapping[str, str]
@@ -40,7 +40,7 @@ class RulesNow(Struct, frozen=True, kw_only=True):
 
 
 def rules_now(rules: Mapping[str, RuleConditions], now: CurrentFacts) -> RulesNow:
-    """Look up each rule's conditions until one has changed; probes come last."""
+    """Find the first changed condition of each rule. Probes are tried last, because they take longest."""
     opened, untried = {}, []
     for name, conditions in rules.items():
         change = next(conditions.changed(now), None)
@@ -53,7 +53,7 @@ def rules_now(rules: Mapping[str, RuleConditions], now: CurrentFacts) -> RulesNo
 
 
 def rule_section(digests: Sequence[RecordSummary], now: RulesNow) -> Section:
-    """Return the section about rules in force: first those that only readers can enforce, then the newest."""
+    """Return the section about rules in force: first those whose repeats expctl can't recognise, then the newest."""
     held = [each.ban for each in digests if each.ban is not None and each.id not in now.opened]
     order = sorted(sorted(held, key=lambda ban: id_order(ban.id), reverse=True), key=lambda ban: ban.known)
     passes = waived(digests)

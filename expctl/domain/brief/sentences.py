@@ -34,7 +34,7 @@ def baseline_section(
     epochs: Epochs,
     begins: Mapping[str, Sequence[str]],
 ) -> Section:
-    """Return the section about each target's baseline and epoch; `begins` is what will open a new epoch there."""
+    """Return the section about each target's baseline and epoch; `begins` are the changes that will open a new epoch there."""
     lines = [_baseline(each, epochs) for each in baselines]
     lines += [
         f"{target}: the next run begins a new epoch ({one_line('; '.join(why), SHORT)}); compare nothing with those above."
@@ -47,7 +47,7 @@ def baseline_section(
 
 
 def noise_section(protocol: Protocol, calibrated: Mapping[str, Calibrated], seen: Mapping[str, SeenNoise]) -> Section:
-    """Return the section about the noise of each deciding target: by calibration, else as records show it."""
+    """Return the section about the noise of each deciding target: from its calibration, else from the records."""
     return Section(
         key="noise",
         title="Noise floor",

@@ -13,8 +13,8 @@ ITEMS_MAX = 150  # more never fit into the words of a brief
 class Section(Struct, frozen=True, kw_only=True):
     """One section: `intro` is never shortened; `items` are sentences, the most useful first.
 
-    `share` is the part of the free words that the items get before other sections. `left_out` counts dropped items; `more`
-    names where all of them are.
+    `share` is the fraction of the words beyond titles and intros that its items get before other sections. `left_out` counts
+    dropped items; `more` names the file or command that shows all.
     """
 
     key: str
@@ -48,7 +48,7 @@ def within(sections: Sequence[Section], cap: int) -> tuple[Section, ...]:
 
 
 def _fill(section: Section, start: int, free: int) -> int:
-    """Return the number of items when as many from `start` on are added as fit into `free` words."""
+    """Return the number of items kept in all if those from `start` on may take `free` words."""
     for number, item in enumerate(section.items[start:], start=start):
         free -= _cost(item)
         if free < 0:

@@ -49,7 +49,7 @@ def by_id(findings: Sequence[Finding], wanted: str) -> Finding:
 
 
 def alike(findings: Iterable[Finding], text: str) -> Finding | None:
-    """Return the finding with the same text except for case, white space and final stop; None without one."""
+    """Return the finding whose text equals `text` except for case, white space and final stop; None if there is none."""
     return next((each for each in findings if _bare(each.text) == _bare(text)), None)
 
 
@@ -86,7 +86,7 @@ def unknown_evidence(links: Sequence[str], *, concluded: Mapping[str, bool], com
 
 
 def leads_back(findings: Sequence[Finding], start: str, by: str) -> bool:
-    """Would superseding `start` by `by` close a circle?"""
+    """Would marking `start` as superseded by `by` close a circle of findings?"""
     follow = {each.id: each.superseded_by for each in numbered(findings)}
     seen = {start}
     while by in follow and by not in seen:

@@ -6,9 +6,10 @@ from msgspec import Struct
 
 
 class Noise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Noise of one size or of the objective, in percent (log units * 100).
+    """Noise at one problem size or of the weighted objective, in percent (log units * 100).
 
-    `sd_percent` is of one round's effect, `spread_percent` the median spread within a side, 0 for the objective.
+    `sd_percent` is the standard deviation of one round's effect, `spread_percent` the median spread of the times of one build
+    (0 for the objective).
     """
 
     sd_percent: float
@@ -16,16 +17,16 @@ class Noise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Calibrated(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The part of a calibration that verdicts use. `noise` is by size, and for `objective`."""
+    """The part of a calibration that verdicts use. `noise` is by problem size; under `objective` that of the mean."""
 
     date: str
     rounds: int
     noise: Mapping[str, Noise]
 
     def sd(self, name: str) -> float:
-        """Return the sd of one round of a size or the objective, in log units; 0 where unknown."""
+        """Return the standard deviation of one round's effect, in log units, at a size or of the objective; 0 where unknown."""
         return self.noise[name].sd_percent / 100 if name in self.noise else 0.0
 
     def spread(self, size: str) -> float:
-        """Return the median spread within a side, in log units; 0 where unknown."""
+        """Return the median spread of the times of one build at a size, in log units; 0 where unknown."""
         return self.noise[size].spread_percent / 100 if size in self.noise else 0.0

@@ -16,11 +16,7 @@ if TYPE_CHECKING:
 
 
 class Scored(Port):
-    """A prediction with its outcome, as the accuracy counts it: a Forecast or its summary.
-
-    `counts` is that of a Forecast, `hoped` says that a KEEP was predicted, and `surplus_percent` is the middle of the predicted
-    range minus the measured gain, None without a range.
-    """
+    """A prediction with its outcome, as `accuracy_of` counts it: a Forecast or its summary, whose fields mean the same."""
 
     @property
     def counts(self) -> bool: ...  # noqa: D102
@@ -112,7 +108,7 @@ def forecasts(records: Iterable[Record]) -> tuple[Forecast, ...]:
 
 
 def accuracy_of(found: Iterable[Scored]) -> Accuracy:
-    """Count the predictions that held, among those that count."""
+    """Count the predictions that held, among those whose `counts` is true."""
     counted = [each for each in found if each.counts]
     ranged = [each for each in counted if each.gain_holds is not None]
     keeps = [each for each in counted if each.hoped]
@@ -158,7 +154,7 @@ def outcome_text(forecast: Forecast) -> str:
 
 
 def optimism(surplus: Sequence[float]) -> float:
-    """Return the rounded median; 0 of nothing. Importing `statistics` would take longer than rendering a ledger may."""
+    """Return the median of `surplus`, 0 if it is empty; `statistics.median` would take too long to import for a ledger."""
     ordered, middle = sorted(surplus), len(surplus) // 2
     if not ordered:
         return 0.0

@@ -18,7 +18,7 @@ class Kind(StrEnum):
 
 
 class Mode(StrEnum):
-    """The keep rule: a gain beyond noise, a gain that pays for more complex code, or nothing worse than a small budget."""
+    """What a KEEP requires: a gain beyond noise, a gain that pays for more complex code, or a loss within a small budget."""
 
     GAIN = "gain"
     GAIN_COSTLY = "gain-costly"
@@ -47,16 +47,16 @@ class Prediction(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Until(StrEnum):
-    """The event that a probe waits for."""
+    """What ends a rule with a probe: the probe's snippet compiles, or an interpreter accepts its machine code."""
 
     COMPILES = "compiles"
     INTERPRETS = "interprets"
 
 
 class Probe(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A snippet that fails as long as a rule's reason holds: `source` is HIP, or the path of a file with it.
+    """A code snippet that fails as long as the reason of a do-not-repeat rule holds: `source` is HIP code or a path.
 
-    The rule opens once the snippet compiles for `arch`, or once the interpreter accepts all of its machine code.
+    The rule ends once the snippet compiles for `arch`, or once the interpreter accepts all of its machine code.
     """
 
     source: str
@@ -68,7 +68,7 @@ class Proposal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The contents of experiment.yaml. `depends_on` are conditions on other experiments (queue/depends_on.py).
 
     `forbids` are regular expressions over added code lines that a REJECT of the proposal shall forbid besides the patch itself;
-    `probe` tells when its rule ends.
+    `probe` tells when the rule that it leaves ends.
     """
 
     id: str

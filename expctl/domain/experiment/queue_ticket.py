@@ -24,7 +24,7 @@ class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class QueuedTicket(Struct, frozen=True, kw_only=True):
-    """The ticket of a proposal in a commit, and `content_of` its files there.
+    """A proposal's ticket as one commit holds it, and the hash of the proposal's files there (`content_of`).
 
     `ticket` is None for a proposal committed by hand or with a `damaged` ticket. `unfit` says why change.patch is no patch.
     """

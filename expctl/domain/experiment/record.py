@@ -55,7 +55,7 @@ class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The decision procedure: version of the critical values, looks taken, rounds of each session.
+    """How samples decided a verdict: version (`boundaries`) of the critical values, looks taken, rounds of each session.
 
     `rescued_by` is the size that passed instead of the objective; `simplify_used_percent` the cost of earlier simplifications
     of the epoch; `calibrated` the known noise of the machine; `words` the version of the reasons' wording (verdict/plan.py). A
@@ -94,9 +94,9 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A do-not-repeat rule: what identifies a repeat, and the conditions of the failure (domain/rules/conditions.py).
 
     `change`, `settings`, `region` and `shapes` are those of patch/identity.py; `code` is the machine code on the hardware
-    target; `judged` is the target on which it failed (empty: the record's own). `lapsed` are changes verified once and for all;
-    all others are looked up when needed. `worthwhile_percent` is the protocol's worthwhile gain at that time: the rule of a
-    smaller effect ends with its epoch.
+    target; `judged` is the target on which the experiment failed (empty: the record's own). `lapsed` are conditions that
+    changed for good; changes of other conditions are looked up when needed. `worthwhile_percent` is the worthwhile gain that
+    the protocol named then: a rule about a smaller effect ends with its epoch.
     """
 
     text: str
@@ -116,7 +116,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A matching rule that let the experiment pass for `reason`, `written` by its author or verified by expctl."""
+    """Why an experiment ran although a `rule` matched it: a `reason` `written` by its author, or else verified by expctl."""
 
     rule: str
     level: str
@@ -125,7 +125,7 @@ class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class History(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The texts of an imported row, with the hand-written figures."""
+    """The texts of one row of an imported, hand-written ledger; `result` has the figures."""
 
     change: str
     result: str

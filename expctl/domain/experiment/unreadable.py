@@ -9,7 +9,7 @@ from expctl.domain.experiment.proposal import Kind, Prediction, Proposal, Verdic
 
 
 class Unreadable(Struct, frozen=True, kw_only=True):
-    """The proposal `id` with `problems` in its files; `where` is the first of them."""
+    """A proposal whose files can't be read: its id, the `problems`, and the file (`where`) of the first one."""
 
     id: str
     where: str
@@ -32,7 +32,7 @@ class Unreadable(Struct, frozen=True, kw_only=True):
         )
 
     def stand_in(self) -> Proposal:
-        """Return a placeholder for the queue, with nothing but the id."""
+        """Return a placeholder for the queue: a proposal with nothing but the id."""
         return Proposal(
             id=self.id,
             title="(can't be read)",

@@ -11,7 +11,7 @@ NAMED_MAX = 12
 
 
 class CommitComparison(Struct, frozen=True, kw_only=True):
-    """`after` measured against `before` like an experiment. Without a verdict, `note` says why nothing was measured."""
+    """Commit `after` measured against commit `before`. Without a verdict, `note` says why nothing was measured."""
 
     before: str
     after: str
@@ -22,7 +22,7 @@ class CommitComparison(Struct, frozen=True, kw_only=True):
 
     @property
     def fault(self) -> str:
-        """Why the comparison is no evidence about the two commits; empty when it is."""
+        """Why the comparison shows nothing about the two commits; empty when it shows something."""
         if self.verdict is None:
             return self.note
         return self.reasons[0] if self.verdict is Verdict.INVALID else ""
@@ -39,7 +39,7 @@ class CommitComparison(Struct, frozen=True, kw_only=True):
 
 
 class LeftOut(Struct, frozen=True, kw_only=True):
-    """HEAD against HEAD without one kept change: what that change still gains."""
+    """HEAD compared with HEAD without one kept change: what that change still gains."""
 
     name: str
     title: str
@@ -48,7 +48,7 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 
 
 class Probe(Struct, frozen=True, kw_only=True):
-    """One step of a bisection: is the promised gain of the changes after the first `layers` lost?"""
+    """One step of a bisection: did the kept changes after the first `layers` lose the gain that their records promise?"""
 
     layers: int
     promise: Promise
@@ -57,9 +57,9 @@ class Probe(Struct, frozen=True, kw_only=True):
 
 
 class Bisection(Struct, frozen=True, kw_only=True):
-    """A search for the kept change `culprit` at which a gain was lost, empty where none was.
+    """A search for the kept change at which a recorded gain was lost: `culprit`, empty where none was found.
 
-    `own` compares that change with the state before it. `stopped` says why the search ended without an answer: a state that
+    `own` compares the culprit with the state before it. `stopped` says why the search ended without an answer: a state that
     can't be measured is neither good nor bad.
     """
 
@@ -78,9 +78,9 @@ class Bisection(Struct, frozen=True, kw_only=True):
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """HEAD against the first baseline of the epoch, and the requested further comparisons.
+    """The result of an audit: HEAD compared with the first baseline of the epoch, and the requested further comparisons.
 
-    `falls_short` comes from the bisection where there is one, else from comparing the measured interval with the promised one.
+    `falls_short` (less than the records promise) comes from the bisection where there is one, else from the `whole` comparison.
     """
 
     target: str
@@ -98,7 +98,7 @@ class Audit(Struct, frozen=True, kw_only=True):
 
 
 def finding_text(audit: Audit) -> str:
-    """Return the finding that `--record` keeps. The audit must have been measured."""
+    """Return the text of the finding that `expctl audit --record` keeps. The audit must have been measured."""
     effect = audit.whole.objective
     measured = (
         f"{effect.effect_percent:+.2f} % [{effect.low_percent:+.2f}, {effect.high_percent:+.2f}]" if effect else "nothing"

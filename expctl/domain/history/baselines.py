@@ -59,7 +59,7 @@ class Landing(NamedTuple):
 
     @property
     def position(self) -> Position:
-        """Where it stands in the history of the branch: by date, then by id."""
+        """Sort key in the history of the branch: by date, then by id."""
         return (self.date, id_order(self.id))
 
 
@@ -86,7 +86,7 @@ def baselines(records: Sequence[Record]) -> tuple[Baseline, ...]:
 
 
 def baseline_of(target: str, shown_by: Record, landings: Sequence[Landing]) -> Baseline:
-    """Return the baseline of `target` that `shown_by` was timed on or made. `landings` are all branch moves, in their order."""
+    """Return the baseline of `target` as the record `shown_by` shows it. `landings` are all branch moves, in their order."""
     alone = next(each for each in baselines((shown_by,)) if each.target == target)
     at = _position(shown_by)
     before = next((each.id for each in reversed(landings) if each.position < at), "")
@@ -142,5 +142,4 @@ def _figures(estimates: Sequence[Estimate], *, candidate: bool) -> tuple[Figure,
 
 
 def _position(record: Record) -> Position:
-    """Where a record stands in the history of the branch: by date, then by id."""
     return (record.date, id_order(record.id))

@@ -15,8 +15,8 @@ def benchmark_identity_of(protocol: Protocol, target: str, *, harness: str, code
 
 
 def kpi_text(protocol: Protocol, target: str) -> str:
-    """Return everything in the protocol that affects a figure, e.g. `n=512 (0.6), n=384 (0.4); fine, 100 quads of 1, respawn 1,
-    wall_time; command 1f2e3d4c`; empty for a guard.
+    """Return everything in the protocol that affects a timing, e.g. `n=512 (0.6), n=384 (0.4); fine, 100 quads of 1, respawn 1,
+    wall_time; command 1f2e3d4c`; empty for a target without a benchmark.
 
     Limits, gate, wait times and descriptions are left out: editing them leaves figures comparable. The environment of the steps
     and the benchmark's command are in the hash at the end.

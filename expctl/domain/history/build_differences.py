@@ -7,7 +7,7 @@ from expctl.domain.verdict.side import Side
 
 
 def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[str, ...]:
-    """Return one phrase per fact of both sides, e.g. `vgpr 155 -> 160 (+3.2 %)`, or `vgpr = 155` where it is unchanged."""
+    """Return one phrase per fact that both builds have, e.g. `vgpr 155 -> 160 (+3.2 %)`; `vgpr = 155` where it is unchanged."""
     after = {fact.name: fact for fact in candidate}
     return tuple(_phrase(fact, after[fact.name]) for fact in baseline if fact.name in after)
 

@@ -55,7 +55,7 @@ class Change(Struct, frozen=True, kw_only=True):
 def comparability_of(
     *, protocol: str, yardstick: BenchmarkIdentity | None, environment: Mapping[str, str], sizes: tuple[str, ...] = ()
 ) -> Comparability:
-    """Return the conditions of a measurement. `sizes` are those of its estimates: all that old records hold of their KPI."""
+    """Return the conditions of a measurement. `sizes` are those of its estimates, for old records without a text of the KPI."""
     tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
     cores = f", {environment['cores']} cores" if "cores" in environment else ""
     parts = {

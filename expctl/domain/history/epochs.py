@@ -20,10 +20,7 @@ if TYPE_CHECKING:
 
 
 class Measuring(NamedTuple):
-    """One measurement of an experiment or its replication: target, date, baseline and conditions.
-
-    A named tuple is used because ten thousand are created at once.
-    """
+    """One measurement of an experiment or its replication (`again`): target, date, baseline and conditions."""
 
     id: str
     target: str
@@ -53,7 +50,7 @@ class Epoch(Struct, frozen=True, kw_only=True):
         return f"{self.target} {self.number}"
 
     def holds(self, conditions: Comparability) -> bool:
-        """Do the known `conditions` agree with this epoch?"""
+        """Do `conditions` equal the epoch's wherever both are known?"""
         return not self.changes_to(conditions)
 
     def changes_to(self, conditions: Comparability) -> tuple[Change, ...]:
@@ -62,7 +59,7 @@ class Epoch(Struct, frozen=True, kw_only=True):
 
 
 class Epochs(Struct, frozen=True, kw_only=True):
-    """All epochs in the order in which they began, `of` by experiment id and `last` by target the one used last."""
+    """All epochs, in order of their beginning; `of` maps an experiment to its epoch, `last` a target to the one used last."""
 
     all: tuple[Epoch, ...] = ()
     of: Mapping[str, Epoch] = field(default_factory=dict)
@@ -145,7 +142,6 @@ def _opened(known: tuple[Epoch, ...], first: Measuring) -> Epoch:
 
 
 def _learned(epoch: Epoch, conditions: Comparability) -> Epoch:
-    """Return `epoch` with the further conditions that a measurement knows."""
     if conditions.protocol in epoch.protocols and conditions.parts.keys() <= epoch.conditions.parts.keys():
         return epoch
     return Epoch(

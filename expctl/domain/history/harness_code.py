@@ -93,7 +93,7 @@ def _tree_words(tree: ast.AST) -> Iterator[str]:
 
 
 class _Name(str):
-    """The name of a field, or the end of a node or list: no value of the source."""
+    """A word for syntax (the name of a field, the end of a node or list), which never equals a value of the source."""
 
     __slots__ = ()
 

@@ -16,7 +16,7 @@ from expctl.domain.verdict.statistics import percent
 
 
 class Promise(Struct, frozen=True, kw_only=True):
-    """A confirmed effect and the half-width of its 95 % interval, in log units."""
+    """The gain that records promise for kept changes: a confirmed effect and half-width of its 95 % interval, in log units."""
 
     effect: float = 0.0
     half_width: float = 0.0
@@ -33,7 +33,7 @@ class Promise(Struct, frozen=True, kw_only=True):
 
 
 class KeptChange(Struct, frozen=True, kw_only=True):
-    """One commit that changed the scope. `id` is its experiment, empty for a commit by hand.
+    """One commit that changed the code in the scope. `id` is its experiment, empty for a commit by hand.
 
     `promises` are the effects by size (with the objective) on the audited target; a record of another target promises nothing.
     """
@@ -51,7 +51,7 @@ class KeptChange(Struct, frozen=True, kw_only=True):
 
 
 def kept_changes_of(commits: Sequence[str], records: Sequence[Record], epoch: Epoch) -> tuple[KeptChange, ...]:
-    """Return the kept changes behind `commits`, in their order. Only measurements in `epoch` are promises."""
+    """Return one kept change per commit, in their order. Only effects that were measured in `epoch` are promises."""
     kept = {record.candidate: record for record in records if lands(record)}
     return tuple(_kept_change(commit, kept.get(commit), epoch) for commit in commits)
 

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 class LedgerInputs(Struct, frozen=True, kw_only=True):
-    """Contents of a commit. `records` hold at least those that show a baseline.
+    """All that the ledger and the queue of one commit are computed from. `digests` summarise all records.
 
-    `template` is the text of the repository's own template for the ledger, empty where there is none.
+    `records` hold at least those that show a baseline. `template` is the text of the repository's own template for the ledger,
+    empty where there is none.
     """
 
     protocol: Protocol
@@ -61,7 +62,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
         )
 
     def with_record(self, record: Record, profile: Profile) -> LedgerInputs:
-        """Return the inputs after one conclusion, or replication (an empty `profile` keeps the first one)."""
+        """Return the inputs after one experiment was concluded or replicated; an empty `profile` leaves the stored one."""
         inputs = self.with_records((record,))
         profiles = {**inputs.waiting.profiles, record.id: profile} if profile else inputs.waiting.profiles
         return replace(inputs, waiting=replace(inputs.waiting, profiles=profiles))

@@ -63,9 +63,9 @@ class Ledger(Struct, frozen=True, kw_only=True):
     """Contents of the ledger. Texts are as written: views escape them.
 
     `latest` are the ten newest verdicts, newest first; `earlier` the other measured experiments and `imported` those of a
-    ledger kept by hand, by id. `held` are the rules in force as far as records say, `reopened` the ids of the others, `ending`
-    those that the next epoch opens. `unused` are ids between others that no experiment has. `template` is the text of the
-    repository's own template, empty where expctl's is used.
+    ledger kept by hand, by id. `held` are the rules in force as far as records say; `reopened` are the ids of the other rules,
+    `ending` of rules that a new epoch ends. `unused` are ids between others that no experiment has. `template` is the text of
+    the repository's own template, empty where expctl's is used.
     """
 
     protocol: Protocol

@@ -23,7 +23,7 @@ Interval = tuple[float, float, float]
 
 
 class PredictionSummary(NamedTuple):
-    """A prediction and its outcome (see predictions.Forecast); `sentence` is its text in the brief."""
+    """A prediction and its outcome. Fields mean the same as in predictions.Forecast; `sentence` is the text in the brief."""
 
     counts: bool
     verdict_holds: bool
@@ -34,11 +34,11 @@ class PredictionSummary(NamedTuple):
 
 
 class RuleSummary(NamedTuple):
-    """A do-not-repeat rule in short.
+    """One do-not-repeat rule in short.
 
-    `known` says that expctl recognises a repeat, `lapsed` that a condition has changed, `waits` that the rule names one that
-    would open it, `in_epoch` that it ends with its epoch. `opened` is what opened it as far as records say, `sentence` its text
-    in the brief; `tried`, `why` and `opens` are its texts in the ledger.
+    `known`: expctl recognises a repeat by itself. `lapsed`: a condition is recorded as changed. `waits`: the rule names what
+    would reopen it. `in_epoch`: the rule ends with its epoch. `opened` is the named or recorded change that reopens the rule.
+    The brief shows `text` and `sentence`, the ledger `tried`, `why` and `opens`.
     """
 
     id: str
@@ -55,15 +55,15 @@ class RuleSummary(NamedTuple):
 
 
 class RecordSummary(NamedTuple):
-    """Summary of one record.
+    """One record, reduced to what ledger, brief and status show of it.
 
-    `timed_on` are the targets on which it or a replication was timed, `timed_once` says that an older procedure decided it,
-    `lands` that it moved the branch. `reason` is the first of an INCONCLUSIVE record, `sd_percent` the sd of one round's
-    objective (0: not timed), `debts` its flags about a target that has not measured it. `given` are hand-written figures that
-    may stand for a baseline, `figures` all those of an imported record. `cost_percent` is its part of the budget of
-    simplifications (None: nothing), `passes` are (rule, written reason) pairs that let it pass. The effect on the objective is
-    in percent (None: not timed). `why` explains the verdict in a few words, `gains` has the effect of each of the `measurings`
-    of a change that moved the branch (None: not timed).
+    `timed_on`: the targets on which the experiment or a replication was timed. `timed_once`: an older procedure decided it.
+    `lands`: it moved the branch. `reason`: the first reason of an INCONCLUSIVE verdict. `sd_percent`: the standard deviation of
+    one round's objective (0: not timed). `debts`: flags about targets that have yet to measure the change. `given`:
+    hand-written figures that may stand for a baseline; `figures`: all those of an imported record. `cost_percent`: its part of
+    the budget of simplifications (None: nothing). `passes`: (rule, written reason) of each rule that let it run. `told`: the
+    prediction, `ban`: the rule. The effect on the objective is in percent (None: not timed). `why`: the verdict explained in a
+    few words. `gains`: the effect of each of the `measurings` of a change that moved the branch (None: not timed).
     """
 
     id: str
@@ -96,12 +96,12 @@ class RecordSummary(NamedTuple):
 
     @property
     def position(self) -> tuple[str, tuple[int, str]]:
-        """Where it stands in the history of the branch: by date, then by id."""
+        """Sort key in the history of the branch: by date, then by id."""
         return (self.date, id_order(self.id))
 
     @property
     def row(self) -> Row:
-        """The row of the ledger."""
+        """The experiment's row in the ledger."""
         return Row(
             id=self.id,
             title=self.title,

@@ -22,7 +22,7 @@ class Remark(Struct, frozen=True, kw_only=True):
 
 
 class Debt(Struct, frozen=True, kw_only=True):
-    """A KEEP decided on another target that changed the code of a target which has not measured it."""
+    """A KEEP that changed the code of a hardware target where it has yet to be measured; `flag` names that target."""
 
     id: str
     flag: str

@@ -23,7 +23,7 @@ WHY_MAX, TRIED_MAX = 160, 120  # letters; a view shows fewer
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """One experiment. Effect and 95 % interval of the objective are in percent, None where it was not timed.
+    """One experiment as a row of the ledger. Effect and 95 % interval of the objective are in percent (None: not timed).
 
     `given` are the hand-written figures of an imported experiment, which has no effect.
     """
@@ -42,7 +42,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 class RuleRow(Struct, frozen=True, kw_only=True):
-    """A rule: what must not be repeated, the conditions (name, value) of the failure, and what would open it.
+    """One do-not-repeat rule: what must not be repeated, the conditions (name, value) of the failure, and what would reopen it.
 
     `known_by` are the levels at which expctl recognises a repeat (none: only readers can). `lapses` are conditions recorded as
     changed. `in_epoch` says that the rule ends with its epoch. Changes of this machine or commit are left out, because the
@@ -62,7 +62,7 @@ class RuleRow(Struct, frozen=True, kw_only=True):
 
 
 class QueueItem(Struct, frozen=True, kw_only=True):
-    """A proposal without a verdict, its state and why. `depends_on` pairs each condition with its answer."""
+    """One row of the queue: a proposal, its state and the reason (`why`). `depends_on` pairs each condition with its answer."""
 
     id: str
     title: str

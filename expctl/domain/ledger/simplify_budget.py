@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def simplify_used_percent(digests: Sequence[RecordSummary], *, target: str, conditions: Comparability, but: str) -> float:
     """Return the sum of the confirmed losses of the simplifications kept on `target`, in percent; gains count as 0.
 
-    Only the epoch that a run under `conditions` would join counts. `but` is the experiment that is run.
+    Only the epoch that a run under `conditions` would join counts. The experiment `but`, which is being run, is left out.
     """
     epochs = epochs_from(one for each in digests for one in each.measurings)
     epoch = epochs.current(target, conditions)

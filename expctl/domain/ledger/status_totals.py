@@ -15,10 +15,10 @@ LAST = 5  # verdicts that are shown
 
 
 class StatusTotals(Struct, frozen=True, kw_only=True):
-    """Totals over all records. `standing` maps a target to the experiment that shows its baseline.
+    """Totals over all records for `status`. `standing` maps a target to the experiment that shows its baseline.
 
-    `landings` are the branch moves in their order, `newest` the ids measured last (the last one last), `debts` ids with their
-    flags. `epochs.of` is empty.
+    `landings` are the moves of the branch, oldest first; `newest` the ids measured last (the last one last); `debts` pairs of
+    an id and its flag. `epochs.of` is empty.
     """
 
     epochs: Epochs

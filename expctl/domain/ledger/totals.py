@@ -32,8 +32,8 @@ class Count(NamedTuple):
 class LedgerRule(NamedTuple):
     """One rule in the ledger. `known` says that expctl recognises a repeat, `lapsed` that a condition has changed.
 
-    `in_epoch` says that it ends with its target's epoch; `tried`, `why` and `opens` are what was tried, its result, and what
-    would open the rule.
+    `in_epoch` says that the rule ends with its target's epoch; `tried`, `why` and `opens` are what was tried, its result, and
+    what would open the rule.
     """
 
     id: str
@@ -47,10 +47,10 @@ class LedgerRule(NamedTuple):
 
 
 class LedgerTotals(Struct, frozen=True, kw_only=True):
-    """Totals over all records. Lists are by id, `landings` and `landed` in branch order, `predictions` newest first.
+    """Totals for the ledger over all records. Lists are by id, `landings` and `landed` in branch order.
 
-    `standing` maps a target to the record that shows its baseline; `epochs.of` holds at least these records. `numbers` are
-    those of all ids, each once.
+    `predictions` come newest first. `standing` maps a target to the record that shows its baseline; `epochs.of` holds at least
+    these records. `numbers` are the numbers in all ids, each once.
     """
 
     epochs: Epochs

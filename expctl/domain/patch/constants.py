@@ -72,7 +72,7 @@ def _changed(old: Item, new: Item) -> Mapping[str, str]:
 
 
 def _one_value(old: Item, new: Item) -> Mapping[str, str]:
-    """Return the one setting between `constexpr int k = 4;` and `constexpr int k = 1 << 4;`: values made of literals."""
+    """Return the setting changed between two definitions made of literals, e.g. `constexpr int k = 4;` and `... = 1 << 4;`."""
     for sign, end in (("=", 1), ("define", 0)):
         if sign in old.tokens and sign in new.tokens and old.tokens[:1] == new.tokens[:1]:
             cut = [each.tokens.index(sign) + 1 + (sign == "define") for each in (old, new)]
@@ -88,7 +88,7 @@ def _is_literal(word: str) -> bool:
 
 
 def _named(tokens: Sequence[str], index: int) -> str:
-    """Return the name of the literal at `index`: before `=`, of a #define, or a pragma with its number in the function."""
+    """Return what the literal at `index` sets: the name before `=` or after #define, or a numbered #pragma; else empty."""
     at = index - 1
     while at >= 0 and (_is_literal(tokens[at]) or tokens[at] in ("{", ",", "[")):
         at -= 1

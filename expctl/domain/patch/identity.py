@@ -26,10 +26,11 @@ PAIRS_MAX = 1_000_000  # of items to be compared; beyond it, everything that cha
 
 
 class ChangeIdentity(Struct, frozen=True, kw_only=True):
-    """The identity of a patch on one baseline. A field is empty where it says nothing, e.g. `change` for changed comments.
+    """What identifies a patch on one baseline. Fields that identify nothing are empty, e.g. `change` for changed comments.
 
-    `region` names by file the former items that the patch touches; `shapes` are the files with its settings, values left out;
-    `added` are its new lines as patterns see them (code_lines.py).
+    `region` has by file the keys of the baseline's items that the patch touches; `shapes` by file the hash of its structure
+    without values, where the patch changes nothing but settings; `added` are its new lines as patterns see them
+    (code_lines.py).
     """
 
     patch_id: str = ""

@@ -65,7 +65,6 @@ def _macro_parameters(tokens: Sequence[str]) -> Iterator[int]:
 
 
 def _starts(tokens: Sequence[str], body: int) -> Iterator[int]:
-    """Yield the indices at which a declaration may begin."""
     depth = angles = 0
     parameters = True  # until the colon of a constructor's initializers
     for index, word in enumerate(tokens):

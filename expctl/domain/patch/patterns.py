@@ -30,9 +30,9 @@ def pattern_fault(pattern: str) -> str:
 
 
 def void_reason(pattern: str, *, own: Iterable[str] | None, standing: Iterable[str]) -> str:
-    """Return why `pattern` forbids nothing; empty when it is a valid rule.
+    """Return why the forbidden `pattern` is void, because it misses its own change or matches the baseline; else empty.
 
-    `own` are the lines that its change adds (None: unknown), `standing` those of the baseline's scope.
+    `own` are the lines that the rejected change adds (None: unknown), `standing` the baseline's lines in the scope.
     """
     wanted = re.compile(pattern)
     if wanted.search(""):

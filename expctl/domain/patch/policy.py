@@ -56,7 +56,7 @@ def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
 def tree_faults(
     files: Sequence[ChangedFile], scope: tuple[str, ...], limits: PatchLimits, names: Sequence[str] = ()
 ) -> list[str]:
-    """Return the faults of the resulting tree, whose files in the scope are `names`."""
+    """Return what the policy forbids in the changed `files`; `names` are all files of the scope in the resulting tree."""
     if not files:
         return ["it changes nothing"]
     found = [fault for file in files for fault in _file_faults(file, scope)]

@@ -36,7 +36,7 @@ class Item(Struct, frozen=True, kw_only=True):
 
     @property
     def key(self) -> str:
-        """Sixteen hex digits that don't depend on the names of locals."""
+        """Hash of the item, sixteen hex digits, which doesn't depend on the names of locals."""
         text = "\x1f".join((*self.scope, "", *renamed(self.tokens)))
         return hashlib.sha256(text.encode(errors="replace")).hexdigest()[:KEY_DIGITS]
 
@@ -51,12 +51,11 @@ def items_of(path: str, text: str) -> tuple[Item, ...]:
 
 
 def _indent(line: str) -> str:
-    """Return the indent of a line, which is significant in some languages."""
     return line[: len(line) - len(line.lstrip())]
 
 
 class _Cutter(Struct):
-    """The state while one text is split."""
+    """Splits one text into items and holds the state while doing so."""
 
     items: list[Item] = field(default_factory=list)
     braces: list[str] = field(default_factory=list)
@@ -131,7 +130,7 @@ class _Cutter(Struct):
 
 
 def _tokens(text: str) -> "list[tuple[str | None, str]]":
-    """Return pairs of (a directive's whole line or None, a word)."""
+    """Split `text` into (None, word) pairs; a directive is one pair of its whole line and `#`."""
     spliced = re.sub(r"\\\r?\n", " ", text)
     found: list[tuple[str | None, str]] = []
     at, starts_line = 0, True
@@ -160,7 +159,6 @@ def _uncommented(line: str) -> str:
 
 
 def _after_template(words: list[str]) -> list[str]:
-    """Return the words after `template <...>`."""
     if words[:1] != ["template"]:
         return words
     depth = 0

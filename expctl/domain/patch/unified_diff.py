@@ -70,7 +70,7 @@ def parse_diff(patch: bytes) -> tuple[FileDiff, ...]:
 
 
 def no_diff(patch: bytes | None) -> str:
-    """Return why bytes are no patch on any baseline (None: there is no file); empty when they may be one."""
+    """Return why `patch` can't apply to any baseline (None: its file is missing); empty when it may apply."""
     if patch is None:
         return "no such file"
     if not patch.strip():
@@ -93,7 +93,7 @@ def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:
 
 
 def texts_of(files: tuple[FileDiff, ...], contents: Mapping[str, str]) -> tuple[FileTexts, ...]:
-    """Return each file before and after. Only the hunks' lines are used where `contents` lack a file or don't fit."""
+    """Return each file before and after a patch. Where `contents` lack a file or don't fit, only the hunks' lines are known."""
     return tuple(_texts(file, contents.get(file.old, "")) for file in files)
 
 
@@ -153,7 +153,6 @@ def _path(line: str) -> str:
 
 
 def _hunks(lines: list[str], at: int) -> tuple[list[Hunk], int]:
-    """Return the hunks from line `at` on, and the line behind them."""
     hunks = []
     end = len(lines) - (not lines[-1])  # what follows the last line end is no line
     while at < end and (head := HUNK.match(lines[at])):

@@ -30,7 +30,7 @@ class NumberKind(StrEnum):
 
 
 class Style(StrEnum):
-    """How a round is measured: four fresh launches, or two pinned workers in short quads."""
+    """How a round is measured: in four fresh launches, or in short alternating visits to two pinned worker processes."""
 
     LAUNCH = "launch"
     FINE = "fine"
@@ -96,7 +96,7 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class ResourceLimits(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits by name of a build's fact (vgpr, lds, scratch, vgpr_spills, occupancy, ...).
+    """Limits on the facts of a candidate's build, by name of the fact (vgpr, lds, scratch, vgpr_spills, occupancy, ...).
 
     `most` is the largest allowed value, or the baseline's where that is larger; `may_fall` is the largest allowed drop below
     the baseline's.

@@ -16,9 +16,10 @@ class Sampler(StrEnum):
 
 
 class Screen(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Comparison of combinations before one is proposed; it never decides.
+    """How a sweep scores a combination before proposing the best one; a score never decides a verdict.
 
-    Either `rounds` of the deciding target's benchmark count, or the least `fact` of a build or profile of `target`.
+    The score is the gain over `rounds` rounds of the benchmark, or the decrease of one `fact` of a build or profile of
+    `target`.
     """
 
     rounds: int = 3
@@ -58,7 +59,7 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
 
 def proposer_faults(proposer: Proposer | None, *, in_scope: bool, targets: Sequence[str]) -> list[str]:
-    """Return one sentence for each inconsistency. `in_scope`: may a patch touch the sweep's file?"""
+    """Return one sentence for each inconsistency in `proposer`. `in_scope`: may a patch touch the sweep's file?"""
     if proposer is None:
         return []
     sweep = proposer.sweep

@@ -93,7 +93,7 @@ def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str
 
 
 def answer(condition: Condition, results: Mapping[str, Result]) -> Answer:
-    """Evaluate a condition; an experiment without a result is pending."""
+    """Evaluate a condition of `depends_on`; an experiment that is missing in `results` counts as pending."""
     if isinstance(condition, Comparison):
         return _compare(condition, results.get(condition.experiment, Pending(f"there is no {condition.experiment}")))
     answers = [answer(part, results) for part in condition.parts]
@@ -165,5 +165,5 @@ def _figure(name: str, facts: Mapping[Side, Sequence[Fact]]) -> float | None:
 
 
 def plain_name(name: str) -> str:
-    """Return the name of a fact in a condition: `LDS passes` and `lds_passes` are equal."""
+    """Return the name of a fact as conditions spell it: `LDS passes` becomes `lds_passes`."""
     return re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")

@@ -48,7 +48,7 @@ class Unparsable(ValueError):
 
 
 class Comparison(Struct, frozen=True):
-    """A figure or word of an experiment's result compared with a value; `names` follow the id."""
+    """A figure or word of an experiment's result compared with a value; `names` are the dotted words after its id."""
 
     experiment: str
     names: tuple[str, ...]
@@ -62,13 +62,13 @@ class Comparison(Struct, frozen=True):
 
 
 class AllOf(Struct, frozen=True):
-    """Every part must hold."""
+    """A condition that holds when every part does."""
 
     parts: tuple["Condition", ...]
 
 
 class AnyOf(Struct, frozen=True):
-    """One part must hold."""
+    """A condition that holds when at least one part does."""
 
     parts: tuple["Condition", ...]
 

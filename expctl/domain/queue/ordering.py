@@ -41,7 +41,7 @@ RANK = {state: number for number, state in enumerate(State)} | {
 
 
 class Entry(Struct, frozen=True, kw_only=True):
-    """One proposal in the queue. `answers` pairs each condition of `depends_on` with its answer."""
+    """One proposal in the queue; `why` explains its state, `answers` pairs each condition of `depends_on` with its answer."""
 
     proposal: Proposal
     ticket: Ticket | None
@@ -67,12 +67,12 @@ def waiting(proposals: Iterable[Proposal], records: Iterable[Record]) -> tuple[P
 
 
 def asked_experiments(proposals: Iterable[Proposal]) -> frozenset[str]:
-    """Return the experiments whose result some condition needs."""
+    """Return the experiments whose results the `depends_on` of `proposals` need."""
     return frozenset(each.experiment for each in _asked(proposals))
 
 
 def asked_profiles(proposals: Iterable[Proposal]) -> frozenset[str]:
-    """Return the experiments whose profile some condition needs."""
+    """Return the experiments whose profiles the `depends_on` of `proposals` need."""
     return frozenset(each.experiment for each in _asked(proposals) if each.names[0] == "profile")
 
 
@@ -83,7 +83,7 @@ def line_up(
     profiles: Mapping[str, Profile],
     malformed: Iterable[Unreadable] = (),
 ) -> tuple[Entry, ...]:
-    """Return the entries of the queue: runnable ones in the order they would run, then the others."""
+    """Return the queue's entries, runnable ones in run order, then the others. `filings` are the tickets by id."""
     unread = {each.id: each for each in malformed}
     left = {each.id: each for each in waiting((*proposals, *(each.stand_in() for each in unread.values())), records)}
     asked = {each.experiment for each in _asked(left.values())} | left.keys()
@@ -110,7 +110,6 @@ def line_up(
 
 
 def _asked(proposals: Iterable[Proposal]) -> Iterator[Comparison]:
-    """Yield every comparison in the conditions of `proposals`."""
     return (each for proposal in proposals for text in proposal.depends_on for each in comparisons(parse(text)))
 
 
@@ -135,7 +134,6 @@ def _never(answers: Iterable[tuple[str, Answer]]) -> list[str]:
 
 
 def _mark_hopeless(left: Mapping[str, Proposal], results: dict[str, Result]) -> None:
-    """Mark as hopeless, in `results`, every proposal with a condition that can't hold any more."""
     dependent = [each for each in left.values() if each.depends_on]
     found = True
     while found:

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class Queue(Struct, frozen=True, kw_only=True):
-    """Pending proposals of a commit and their tickets (`filings`).
+    """The pending proposals of one commit, and by id their tickets (`filings`).
 
-    `records` are those of pending proposals that ended INVALID and those that a condition needs; `profiles` likewise.
-    `malformed` are unreadable proposals.
+    `records` are those of pending proposals that ended INVALID, and those that `depends_on` conditions need; `profiles` are the
+    ones that conditions need. `malformed` are unreadable proposals.
     """
 
     proposals: tuple[Proposal, ...]

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class ProbeAnswer(Struct, frozen=True, kw_only=True):
-    """Does the snippet of a probe pass? `said` is the compiler with its first error, or why nobody could try.
+    """Whether the snippet of a rule's probe passes now. `said` is the compiler with its first error, or why nobody could try.
 
-    `tried` is False where nobody has tried although it was possible.
+    `tried` is False where the snippet was not tried although that was possible.
     """
 
     passes: bool
@@ -24,7 +24,7 @@ class ProbeAnswer(Struct, frozen=True, kw_only=True):
 
 
 class CurrentFacts(Port):
-    """Current facts, each looked up on demand."""
+    """The present values of all that rules depend on, on one commit and machine, each looked up on demand."""
 
     def architectures(self) -> frozenset[str]: ...
     def version(self, tool: str) -> str: ...

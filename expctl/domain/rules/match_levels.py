@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Level(StrEnum):
-    """Similarity to a rejected change; the most similar first."""
+    """How closely a change equals a rejected one, from an equal patch to a line that matches a forbidden pattern."""
 
     PATCH = "patch"
     CHANGE = "normalised change"
@@ -26,7 +26,7 @@ class Level(StrEnum):
 
 
 class WaivedRepeat(Struct, frozen=True, kw_only=True):
-    """An experiment that a rule let pass, the reason, and how it ended."""
+    """An experiment that ran although a rule matched it, its verdict, and the reason (`written` by a person, or verified)."""
 
     id: str
     verdict: Verdict
@@ -35,7 +35,7 @@ class WaivedRepeat(Struct, frozen=True, kw_only=True):
 
 
 def levels_of(record: Record) -> tuple[Level, ...]:
-    """Return the levels at which expctl recognises a repeat of the rejected experiment."""
+    """Return the levels at which the rule of `record` recognises a repeat; empty without a rule."""
     rule = record.rule
     if rule is None:
         return ()

@@ -35,7 +35,7 @@ LIKENESS = {
 class Candidate(Struct, frozen=True, kw_only=True):
     """A proposed change. `codes` is its machine code by target where that differs from the baseline's.
 
-    `built` are all targets built on both sides (both empty before a build), `machine` is where they were built.
+    `built` are the targets for which both sides were built on `machine`. Before the builds `codes` and `built` are empty.
     """
 
     identity: ChangeIdentity
@@ -66,7 +66,7 @@ def rule_of(
     conditions: Mapping[str, str],
     worthwhile_percent: float,
 ) -> Rule:
-    """Return the rule that a REJECT leaves behind."""
+    """Return the do-not-repeat rule of a rejected proposal. `code` is its machine code, `judged` the target that failed."""
     from expctl.domain.experiment.record import Rule
 
     return Rule(
@@ -92,13 +92,13 @@ def matches(records: Iterable[Record], candidate: Candidate, *, own_id: str = ""
 
 
 def without_void_patterns(found: Iterable[Match], now: CurrentFacts) -> tuple[Match, ...]:
-    """Drop matches by patterns that forbid nothing."""
+    """Drop void patterns (see void_patterns) from `found`, and matches that rest on them alone."""
     kept = (match if match.level is not Level.PATTERN else _without_void(match, now) for match in found)
     return tuple(match for match in kept if match is not None)
 
 
 def void_patterns(record: Record, now: CurrentFacts) -> Mapping[str, str]:
-    """Return the rule's void patterns with the reason: they match the baseline, or no line that their own change added."""
+    """Return the patterns of a rule that forbid nothing, with the reason: they match the baseline or miss their change."""
     forbids = record.rule.forbids if record.rule is not None else ()
     own = now.own_lines(record.id) if forbids else None
     reasons = ((each, void_reason(each, own=own, standing=now.standing_lines())) for each in forbids)
@@ -111,7 +111,7 @@ def _without_void(match: Match, now: CurrentFacts) -> Match | None:
 
 
 def keys_of(rule: Rule, codes: Iterable[str]) -> Iterator[str]:
-    """Yield the index keys of a rule whose candidate had the machine codes `codes`.
+    """Yield the keys under which an index stores a rule; `codes` are the machine codes of the rejected candidate.
 
     A rule that shares no key with a later candidate can match it by a pattern alone.
     """

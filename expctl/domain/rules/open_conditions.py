@@ -28,9 +28,9 @@ Named = tuple[tuple[str, str], ...]
 class RuleConditions(NamedTuple):
     """Recorded values of a rule's conditions on the commit `base`; empty where the rule has no such condition.
 
-    `lapsed` are (condition, was, now, evidence) of permanent changes, `versions` those of compilers, `epoch` the experiment
-    whose epoch must last, `region` the touched items by file, `shapes` the shapes of files with settings, `probe` its source,
-    architecture and end.
+    `lapsed` are permanent changes as (condition, was, now, evidence), `versions` compilers with versions, `epoch` the
+    experiment whose epoch must last, `region` keys of touched items by file, `shapes` hashed structures of files with changed
+    settings, `probe` (source, architecture, until).
     """
 
     lapsed: tuple[tuple[str, str, str, str], ...] = ()
@@ -43,7 +43,7 @@ class RuleConditions(NamedTuple):
     probe: tuple[str, ...] = ()
 
     def changed(self, now: CurrentFacts) -> Iterator[ChangedCondition]:
-        """Yield the changed conditions, those that are quick to look up first."""
+        """Yield the conditions that no longer hold, those that are quick to look up first."""
         for condition, was, then, evidence in self.lapsed:
             yield ChangedCondition(condition=condition, was=was, now=then, evidence=evidence)
         if self.architecture and self.architecture not in now.architectures():

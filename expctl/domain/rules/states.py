@@ -27,10 +27,10 @@ class State(StrEnum):
 
 
 class RuleState(Struct, frozen=True, kw_only=True):
-    """One rule. `known_by` are the levels at which expctl recognises a repeat (none: only readers can).
+    """One do-not-repeat rule and its present state. `known_by` are the levels at which expctl recognises a repeat.
 
-    `verified` are the conditions that expctl looks up, `told` those that only a reader can judge. `void` are patterns that
-    forbid nothing, each with the reason.
+    `verified` are the conditions that expctl looks up, `told` those that only a reader can judge; `passes` are the repeats that
+    ran nevertheless. `void` are patterns that forbid nothing, each with the reason.
     """
 
     id: str

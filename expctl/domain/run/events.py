@@ -8,7 +8,7 @@ from expctl.domain.verdict.samples import Sample, Side
 
 
 class Begun(Struct, frozen=True, kw_only=True):
-    """A run was opened: baseline, target, guards, and the hash of the proposal's content.
+    """A run was opened on a baseline (`base`). `content` is the hash of the proposal's files, `again` marks a replication.
 
     `simplify_used_percent` is the cost of the epoch's simplifications so far, `calibrated` the known noise, `waivers` the
     do-not-repeat rules that let the patch pass.
@@ -75,7 +75,7 @@ class Measured(Struct, frozen=True, kw_only=True):
 
 
 class MeasureFailed(Struct, frozen=True, kw_only=True):
-    """The benchmark step failed. `blames_candidate`: its timed outputs were wrong; else the harness or machine failed."""
+    """The benchmark step failed. `blames_candidate`: the candidate's outputs were wrong; else the harness or machine failed."""
 
     reason: str
     blames_candidate: bool
@@ -84,7 +84,7 @@ class MeasureFailed(Struct, frozen=True, kw_only=True):
 class Profiled(Struct, frozen=True, kw_only=True):
     """The profile step of one target ended for one side, with facts or a failure. It never decides.
 
-    `remark` is about a part that failed; the candidate's event has in `why` the explanation of the difference, if any.
+    `remark` is about a part of the step that failed. The candidate's event explains in `why` the difference to the baseline.
     """
 
     side: Side

@@ -103,7 +103,7 @@ def code_is_unchanged(run: Run, target: str) -> bool:
 
 
 def _outcome(run: Run) -> Build | Test | Measure | Decision:
-    """Return the next step before profiles, or the verdict when it is known."""
+    """Return the next build, test or round, or else the verdict, which may still be followed by profiles."""
     invalid = run.last(Invalidated)
     if invalid is not None:
         return _without_samples(Verdict.INVALID, invalid.reason)
@@ -144,7 +144,6 @@ def _next_build(run: Run) -> Build | Decision | None:
 
 
 def _over_limits(run: Run) -> Decision | None:
-    """Return the REJECT of a candidate that exceeds resource limits; else None."""
     broken = []
     for target, limits in run.roles.limits.items():
         candidate = run.artifact(Side.CANDIDATE, target)
@@ -180,7 +179,6 @@ def _matters(run: Run, target: str) -> bool:
 
 
 def _is_changed(run: Run, target: str) -> bool:
-    """Was `target` built on both sides, to different code?"""
     return all(run.artifact(side, target) for side in Side) and not code_is_unchanged(run, target)
 
 

@@ -9,7 +9,7 @@ from expctl.domain.run.events import Begun
 
 
 class TargetRoles(Struct, frozen=True, kw_only=True):
-    """Names of targets, the deciding one first. A guard with a test must pass it; one with limits must keep them."""
+    """The targets of one run, the deciding one first, that have a test, a profile step or resource limits."""
 
     tests: tuple[str, ...]
     profiles: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ Z_POWER = 1.645
 
 
 class SizeNoise(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Noise of one size or of the objective, in percent (log units * 100).
+    """Noise at one problem size or of the objective, in percent (log units * 100).
 
     `sd_percent` is of one round's effect; `mean_percent` with its two-sided 95 % interval should be zero; `autocorrelation` is
     of neighbouring rounds (lag 1). `spread_percent` is the median over rounds and sides of the sd of ln t within a side, 0 for

@@ -19,7 +19,7 @@ class UnplayableError(ValueError):
 
 
 class Replay(Struct, frozen=True, kw_only=True):
-    """The fields of a record that the samples decide, by key; `rule` is the version of the bounds that was applied."""
+    """The result of deciding samples again: the fields of a record by key (`parts`), and the version of the bounds (`rule`)."""
 
     rule: str
     parts: Mapping[str, object]

@@ -16,7 +16,7 @@ from expctl.domain.verdict.statistics import Interval, lower_bound, percent, t95
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """Intervals over the rounds of one look or one confirmation; `n` counts effects of `merged` neighbouring rounds."""
+    """Intervals of objective and sizes over the rounds of one look or one confirmation; `n` is the number of effects."""
 
     plan: Plan
     n: int
@@ -29,7 +29,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return {OBJECTIVE: self.objective, **self.sizes}
 
     def regressing(self) -> list[str]:
-        """Return the sizes with mean + r sd / sqrt(n) < 0 whose loss is beyond the tolerance."""
+        """Return the sizes that are surely slower, mean + r sd / sqrt(n) < 0, and by more than the plan's tolerance."""
         r, tolerance = at(REGRESSION, self.n), self.plan.tolerance
         return [size for size, it in self.sizes.items() if it.mean < -tolerance and upper_bound(it, r) < 0]
 
@@ -51,7 +51,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return lower_bound(self.objective, at(KEEP, self.n)), upper_bound(self.objective, at(FUTILITY, self.n))
 
     def rescuer(self) -> str:
-        """Return the first rescuer size beyond its boundary while the objective is about zero; else empty.
+        """Return the first size whose own gain may keep the patch while the objective is about zero; empty if there is none.
 
         A rescuer must gain, even where the mode lets the objective lose.
         """

@@ -10,7 +10,7 @@ from expctl.domain.verdict.samples import RoundEffect
 
 
 class Pairs(Struct, frozen=True, kw_only=True):
-    """`effects` has one entry per finished pair of workers; `rounds` maps its round to those that it averages."""
+    """One averaged effect per finished pair of worker processes; `rounds` maps the effect's round to those that it averages."""
 
     effects: tuple[RoundEffect, ...]
     rounds: dict[int, tuple[int, ...]]

@@ -14,7 +14,7 @@ WORDS = 1
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """Limits (log units) and sizes of one run. `rounds` is the most that a search may take.
+    """The statistical plan of a run: limits in log units, weights of sizes. `rounds` is the most that a search may take.
 
     `rescuers` are sizes whose gain alone may keep a patch; `simplify_used` is what the simplifications kept in this epoch have
     cost; `least_ns` is the time of each size at the machine's peak, where known. `respawn` rounds of one pair of workers count
@@ -85,5 +85,5 @@ class Plan(Struct, frozen=True, kw_only=True):
 
     @property
     def tolerance(self) -> float:
-        """The loss of a single size, in log units, beyond which it decides."""
+        """The loss at a single size, in log units, beyond which the candidate is rejected."""
         return max(self.regression, self.budget) if self.mode is Mode.SIMPLIFY else self.regression

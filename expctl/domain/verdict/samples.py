@@ -12,7 +12,7 @@ from expctl.domain.verdict.side import Side as Side
 
 
 class Session(StrEnum):
-    """The search for an effect, or its confirmation with fresh builds and workers."""
+    """The part of a measurement: search for an effect, or its confirmation with fresh builds and workers."""
 
     SEARCH = "search"
     CONFIRM = "confirm"

@@ -21,7 +21,7 @@ from expctl.domain.verdict.statistics import Interval, lower_bound, t95, t999, t
 
 
 def charge_untimed_work(decision: Decision, samples: Sequence[Sample], plan: Plan) -> Decision:
-    """Return `decision`, or a REJECT in place of a KEEP that rests on hidden time."""
+    """Return `decision`, or a REJECT in place of a KEEP whose gain rests on work outside of the timed part."""
     if decision.verdict is not Verdict.KEEP:
         return decision
     rescuer = decision.procedure.rescued_by if decision.procedure else ""
@@ -36,7 +36,7 @@ def charge_untimed_work(decision: Decision, samples: Sequence[Sample], plan: Pla
 
 
 class _Effect(Struct, frozen=True, kw_only=True):
-    """An effect by the harness' clock (`seen`), and how much less that is than by the candidate's own clock (`gap`)."""
+    """An effect by the harness' clock (`seen`), and by how much the effect by the candidate's own clock exceeds it (`gap`)."""
 
     seen: Interval
     gap: Interval
@@ -60,13 +60,12 @@ def _hidden(decision: Decision, samples: Sequence[Sample], plan: Plan) -> dict[s
 
 
 def _by_name(rounds: Sequence[RoundEffect], plan: Plan) -> dict[str, list[float]]:
-    """Return the effects of the rounds, by size and for the objective."""
     by_name = {size: [each.effect[size] for each in rounds] for size in plan.weights}
     return by_name | {OBJECTIVE: [math.fsum(w * each.effect[size] for size, w in plan.weights.items()) for each in rounds]}
 
 
 def _charged(samples: Sequence[Sample]) -> list[Sample]:
-    """Return the samples with each visit's untimed work, less the baseline's median of the same round and size.
+    """Return samples whose times include a visit's untimed work beyond the baseline's median at that round and size.
 
     Samples stay unchanged where that median exceeds the visit itself: such a clock is too coarse.
     """

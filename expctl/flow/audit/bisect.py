@@ -12,7 +12,7 @@ from expctl.flow.audit.commit_comparison import Comparator, compare_commits
 
 
 def bisect(comparator: Comparator, first: str, layers: tuple[KeptChange, ...]) -> Bisection:
-    """Search from `first`, the commit before all layers, up to HEAD: one comparison per step, and one of the culprit alone."""
+    """Search from `first`, the commit before all kept changes (`layers`), to HEAD; finally compare the culprit alone."""
     states = (first, *(layer.commit for layer in layers))
     probes = [_probe(comparator, states, layers, 0)]
     if not probes[0].lost:
@@ -37,7 +37,7 @@ def bisect(comparator: Comparator, first: str, layers: tuple[KeptChange, ...]) -
 
 
 def _probe(comparator: Comparator, states: tuple[str, ...], layers: tuple[KeptChange, ...], number: int) -> Probe:
-    """Measure whether the layers after the first `number` keep their promise. An undecided comparison shows no loss."""
+    """Measure whether the kept changes after the first `number` keep their promise. An undecided comparison shows no loss."""
     nothing = {size.name: Promise() for size in comparator.benchmark.sizes}
     promises = {**nothing, **combined_promises(layers[number:])}
     found = compare_commits(

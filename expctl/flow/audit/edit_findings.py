@@ -23,7 +23,7 @@ WAY_OUT = "name experiments with a record, commits of this repository (7 to 40 h
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noted:
-    """A finding after the command; `commit` is "" if nothing had to change."""
+    """A finding as the command left it; `commit` is "" if nothing had to change."""
 
     finding: Finding
     commit: str

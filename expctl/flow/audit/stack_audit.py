@@ -22,7 +22,7 @@ from expctl.ports.repository import FindingsEditor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Options of an audit: the target ("": the deciding one), and what to measure beyond the whole stack."""
+    """Options of an audit: the target ("": the deciding one), and what to measure beyond all kept changes together."""
 
     target: str = ""
     leave_one_out: bool = False
@@ -130,7 +130,7 @@ def _measured(comparator: Comparator, epoch: Epoch, layers: tuple[KeptChange, ..
 
 
 def _without(comparator: Comparator, layer: KeptChange) -> LeftOut:
-    """Compare HEAD with HEAD without one layer (reverted by three-way merge); a conflict is returned as a note."""
+    """Compare HEAD with HEAD without one kept change (reverted by three-way merge); a conflict is returned as a note."""
     workspace, name = comparator.context.workspace, f"without {layer.name}"
     tree = workspace.reverted_tree(comparator.head, layer.commit, comparator.protocol.scope)
     if isinstance(tree, Failed):

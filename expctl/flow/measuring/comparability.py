@@ -6,7 +6,7 @@ from expctl.ports.context import Context, Tools
 
 
 def comparability_here(context: Context, tools: Tools, protocol: Protocol, base: str, target: str) -> Comparability:
-    """Return the comparability of `base` measured now: protocol and harness of `base`, tools and machine of today."""
+    """Return the conditions of measuring `base` now: its own protocol and harness, tools and machine of today."""
     facts = environment(context, tools, target, protocol.targets[target])
     return context.library.comparability(base, protocol, target, facts)
 

@@ -59,8 +59,6 @@ class StepPerformer:
             case Profile(side=side, target=name):
                 return self._profile(side, name, run)
 
-    # ------------------------------------------------------------------ pin and build
-
     def _pin(self) -> Pinned:
         opened, workspace = self._opened, self._context.workspace
         tree = preflight.check_patch(workspace, opened.protocol, opened.begun.base, opened.queued)
@@ -89,8 +87,6 @@ class StepPerformer:
         facts = ", ".join(f"{fact.name} {fact.value:.12g}" for fact in made.facts)
         progress.step("build", f"{name}, {side}" + (f" ({facts})" if facts else ""), duration_s)
         return Built(side=side, target=name, artifact=made, duration_s=duration_s)
-
-    # ------------------------------------------------------------------ test, measure, profile
 
     def _test(self, name: str, run: Run) -> Tested:
         progress, clock = self._context.progress, self._context.clock
@@ -177,8 +173,6 @@ class StepPerformer:
             said = f"nothing: {seen.failure}" if seen.failure else seen.remark
             progress.step("profile", f"{name}, {side}: {said}", duration_s)
         return replace(seen, duration_s=duration_s)
-
-    # ------------------------------------------------------------------ machine, check-outs and builds
 
     def _open_session(self, session: Session) -> None:
         """Begin a confirmation with fresh check-outs and a fresh lock: it shares only the two commits with the search."""

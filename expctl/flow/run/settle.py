@@ -86,9 +86,6 @@ def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Inv
     return Pinned(candidate=candidate, tree=tree, patch_id=before.patch_id if before else "")
 
 
-# ------------------------------------------------------------------ the record
-
-
 def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None) -> Record:
     samples = run.samples()
     estimates = estimates_of(decision, samples, opened.benchmark.sizes)
@@ -175,7 +172,6 @@ def _profile_changes(run: Run) -> tuple[str, ...]:
 
 
 def _explanation(run: Run) -> str:
-    """Return the explanation of the effect by the deciding target's profiles, or ""."""
     mine = (each for each in run.all(Profiled) if (each.target or run.begun().target) == run.begun().target)
     return next((each.why for each in mine if each.why), "")
 
@@ -222,9 +218,6 @@ def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> st
         if len(set(codes)) == len(Side):
             return codes[1]
     return ""
-
-
-# ------------------------------------------------------------------ the files
 
 
 def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, bytes]:
