@@ -50,9 +50,9 @@ def brief_here(
 
 
 def _in_turn(library: Library, head: str, waiting: Sequence[str]) -> tuple[str, ...]:
-    """Return the proposals that were not withdrawn, by priority, whether or not their dependencies are met."""
+    """Return the proposals that are neither withdrawn nor blocked, by priority, whether or not their dependencies are met."""
     tickets = {name: filing.ticket for name, filing in library.filings(head, waiting).items()}
-    kept = [(name, ticket) for name, ticket in tickets.items() if ticket is None or not ticket.withdrawn]
+    kept = [(name, ticket) for name, ticket in tickets.items() if ticket is None or not (ticket.withdrawn or ticket.blocked)]
     return tuple(name for name, _ in sorted(kept, key=lambda each: -each[1].priority if each[1] else 0))
 
 

@@ -10,6 +10,7 @@ from expctl.domain.ledger.model import Ledger
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.queue.ordering import State
 from expctl.domain.run.step_result import Unavailable
+from expctl.domain.verdict.decide_again import older_rule, was_decided_by_samples
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.ports.measuring import Toolchains
 from expctl.ports.repository import Library
@@ -48,7 +49,9 @@ def committed_findings(
     records = library.records(head)
     faults = list(_lost(records, history))
     faults += [wrong("records", f"{name}: {why}", _restore(name, record_was(name))) for name, why in contradicted()]
-    yield from faults or [ok("records", f"{len(records)} records; those that were measured follow from their samples")]
+    older = [each.id for each in records if was_decided_by_samples(each) and older_rule(each)]
+    skipped = f"; {', '.join(older)} not checked: decided by an older rule" if older else ""
+    yield from faults or [ok("records", f"{len(records)} records; those that were measured follow from their samples{skipped}")]
     if ledger_is(inputs.ledger()):
         yield ok("ledger", "ledger.md is the rendering of the records")
     else:

@@ -46,8 +46,10 @@ class Channel:
         if given != (self.nonce if self._is_bound else None):
             raise Unexpected(f"a line that is not of this run: {shown(said)}")
         version = said.pop("contract", CONTRACT)
+        named = one_line(json.dumps(version), 20)
+        if type(version) is not int:
+            raise UnknownContract(f"gives {named} as its version of docs/HARNESS.md, where an integer belongs")
         if version != CONTRACT:
-            named = one_line(json.dumps(version), 20)
             raise UnknownContract(
                 f"keeps version {named} of docs/HARNESS.md; this expctl knows version {CONTRACT}: update expctl"
             )

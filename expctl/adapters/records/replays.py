@@ -9,6 +9,7 @@ from expctl.domain.errors import Refused
 from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record, Replication
+from expctl.domain.protocol.boundaries import VERSION
 from expctl.domain.verdict.decide_again import UnplayableError, older_rule, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import MalformedRound
 
@@ -86,8 +87,10 @@ class Replays:
             return "", False, "not decided by samples"
         older = older_rule(entry)
         if older or entry.procedure is None:
-            hidden = entry.procedure is None and bool(entry.samples_sha256)  # no older rule wrote that hash
+            hidden = entry.procedure is None and (record.schema > 1 or bool(entry.samples_sha256))  # no older rule wrote these
             return "", hidden, f"skipped: decided by an older rule ({older})" if not hidden else "the procedure is missing"
+        if entry.procedure.boundaries != VERSION:
+            return "", True, f"bounds {entry.procedure.boundaries} are unknown: this expctl has {VERSION}; update expctl"
         if not entry.samples_sha256:
             return "", True, f"the record does not hold the hash of {file}"
         protocol = self._library.protocol(record.base)

@@ -31,10 +31,11 @@ def was_decided_by_samples(record: Record | Replication) -> bool:
 
 
 def older_rule(record: Record | Replication) -> str:
-    """Return which older decision procedure decided `record`, in words; empty where the current one did."""
+    """Return which older decision procedure decided `record`, in words; empty where the current or an unknown one did."""
     if record.procedure is None:
         return "a fixed number of rounds, before records named their procedure"
-    return f"bounds {record.procedure.boundaries}, not {VERSION}" if record.procedure.boundaries != VERSION else ""
+    named = record.procedure.boundaries
+    return f"bounds {named}, not {VERSION}" if named.isdecimal() and int(named) < int(VERSION) else ""
 
 
 def replayed(procedure: Procedure, kind: Kind, samples: Sequence[Sample], benchmark: Benchmark, keep: KeepRule) -> Replay:

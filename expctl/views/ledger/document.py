@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from expctl.domain.errors import Refused
+from expctl.domain.errors import Interrupted, Refused
 from expctl.domain.experiment.figures import throughput_text, time_text
 from expctl.domain.experiment.predictions import accuracy_text, prediction_text
 from expctl.domain.text import one_line
@@ -51,6 +51,8 @@ def render(ledger: Ledger) -> str:
     text = ledger.template if own else resources.files(FOLDER).joinpath(TEMPLATE).read_text(encoding="utf-8")
     try:
         filled = environment.from_string(text).render(ledger=ledger)
+    except Interrupted:
+        raise
     except Exception as error:
         if not own:
             raise

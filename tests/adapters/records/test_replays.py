@@ -140,6 +140,7 @@ TAMPERED: dict[str, Callable[[], dict[str, bytes]]] = {
     "a KEEP without what it rests on": lambda: edited(procedure=None, estimates=None, samples_sha256=None),
     "a record without the hash of its samples": lambda: edited(samples_sha256=None),
     "a record of today that hides its procedure": lambda: edited(procedure=None),
+    "one that hides the hash of its samples too": lambda: edited(procedure=None, samples_sha256=None),
     "samples that were swapped, and no hash": lambda: {**edited(samples_sha256=None), SAMPLES: committed()[SAMPLES]},
 }
 
@@ -163,7 +164,7 @@ def test_one_unreadable_file_does_not_hide_the_others() -> None:
 
 
 def test_a_record_of_an_older_rule_is_named_and_skipped() -> None:
-    ((differs, text),) = all_of(edited(procedure=None, samples_sha256=None))
+    ((differs, text),) = all_of(edited(procedure=None, samples_sha256=None, schema=None))
     assert not differs
     assert "skipped: decided by an older rule" in text
     files = edited()
@@ -171,6 +172,14 @@ def test_a_record_of_an_older_rule_is_named_and_skipped() -> None:
     ((differs, text),) = all_of(edited(procedure=bounds))
     assert not differs
     assert "bounds 0, not 1" in text
+
+
+@pytest.mark.parametrize("bounds", ["99", "x", "-1", ""])
+def test_bounds_that_nobody_knows_do_not_hide_a_forged_record(bounds: str) -> None:
+    procedure = {**json.loads(edited()[RECORD])["procedure"], "boundaries": bounds}
+    ((differs, text),) = all_of(edited(procedure=procedure))
+    assert differs
+    assert "are unknown" in text
 
 
 def test_samples_without_a_record_are_told_in_one_sentence() -> None:
