@@ -1,13 +1,14 @@
 """Parse JSON strictly: NaN, Infinity and repeated keys are errors, which Python's json module accepts."""
 
 import json
+import math
 from typing import Any
 
 
 def parse_json(text: str) -> Any:
     """Return the document `text` as plain data. Raises ValueError with the place when it is not JSON, or repeats a key."""
     try:
-        return json.loads(text, object_pairs_hook=once, parse_constant=_refuse)
+        return json.loads(text, object_pairs_hook=once, parse_constant=_refuse, parse_float=_finite)
     except RecursionError as error:
         raise ValueError(str(error)) from error
 
@@ -22,3 +23,10 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse(word: str) -> None:
     raise ValueError(f"{word} is not a number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(f"{text[:40]} is too large for a number")
+    return number

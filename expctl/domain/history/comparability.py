@@ -95,7 +95,7 @@ def changes(before: Comparability, after: Comparability, *, protocols: frozenset
     equal = {*(JUDGES if same else ()), *(("sizes",) if parts_known else ()), *((HARNESS,) if code_known else ())}
     found = [
         Change(what=name, before=text, after=after.parts[name])
-        for name, text in before.parts.items()
+        for name, text in sorted(before.parts.items())  # one order, whoever made the parts
         if after.parts.get(name, text) != text and name not in equal
     ]
     if not same and not parts_known and before.protocol and after.protocol:

@@ -166,3 +166,13 @@ def test_no_class_that_is_read_ignores_an_unknown_key(wanted: Any) -> None:
         msgspec.convert({"surprise": 1}, wanted)
     assert wanted.__struct_config__.forbid_unknown_fields
     assert wanted.__struct_config__.frozen
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999"])
+def test_a_number_without_end_is_damage(number: str) -> None:
+    text = (Path(__file__).parents[3] / "experiments/P24/record.json").read_text()
+    first = next(line for line in text.splitlines() if '"effect_percent"' in line)
+    broken = text.replace(first, first.partition(":")[0] + f": {number},", 1)
+    assert broken != text
+    with refuses("file-damaged"):
+        record_of(broken.encode(), where="record.json")
