@@ -32,6 +32,7 @@ from expctl.domain.experiment.record import BenchmarkIdentity, FindingsFile, Rec
 from expctl.domain.protocol.model import Protocol
 from expctl.domain.verdict.calibration import Calibration
 from expctl.domain.verdict.samples import Sample
+from tests.refusals import refuses
 
 POINT = re.compile(rb"(?<=[0-9])\.0(?![0-9])")  # of a number that is whole
 EXPERIMENTS = Path(__file__).parents[3] / "experiments"
