@@ -71,7 +71,10 @@ DAMAGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "a size too few": (lambda text: changed(text, noise={"n": json.loads(text)["noise"]["n"]}), "of another benchmark"),
     "one round": (lambda text: changed(text, rounds=1), "its figures are none"),
     "a negative sd": (lambda text: text.replace(b'"sd_percent": 0.31', b'"sd_percent": -0.31'), "its figures are none"),
-    "an infinite sd": (lambda text: text.replace(b'"sd_percent": 0.31', b'"sd_percent": 1e999'), "1e999 is too large for a number"),
+    "an infinite sd": (
+        lambda text: text.replace(b'"sd_percent": 0.31', b'"sd_percent": 1e999'),
+        "1e999 is too large for a number",
+    ),
     "not a number": (lambda text: text.replace(b'"sd_percent": 0.31', b'"sd_percent": NaN'), "NaN is not a number"),
     "a list": (lambda _: b"[]", "expected a mapping"),
     "not text": (lambda _: b"\xff\xfe\x00", "not JSON"),
