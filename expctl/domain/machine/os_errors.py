@@ -1,4 +1,4 @@
-"""Turns errors of the operating system that a user can correct (full disk, no descriptors, no memory) into refusals."""
+"""Turns errors of the operating system that a user can correct (full disk, too many files, no memory) into refusals."""
 
 import errno
 
@@ -27,12 +27,12 @@ AGAIN = "run the same command again: nothing measured is lost"
 
 
 def is_trouble(error: OSError) -> bool:
-    """Is the error about the machine as a whole, not about the permissions or kind of one file?"""
+    """Is the error about the whole machine (disk, memory, limits), rather than about one file's permissions or kind?"""
     return error.errno in REMEDIES and error.errno not in OF_ONE_FILE
 
 
 def explained(error: OSError, what: str = "expctl can't go on", then: str = AGAIN) -> MachineTrouble | None:
-    """Return a refusal with the cause and remedy of `error`; None for an error that no user can correct."""
+    """Return a refusal with the cause of `error` and what to do about it; None for an error that no user can correct."""
     if error.errno not in REMEDIES:
         return None
     why, remedy = REMEDIES[error.errno]

@@ -1,6 +1,6 @@
-"""Planned looks of the search for an effect, and the critical values of t at each.
+"""Critical values of t in the sequential test, at each planned interim analysis (look).
 
-t_n = (mean - theta) sqrt(n) / sd of n rounds. A one-sided error alpha is spent over the looks as alpha (n / 36)^1.5, up to 46
+t_n = (mean - limit) sqrt(n) / sd of n rounds. A one-sided error alpha is spent over the looks as alpha (n / 36)^1.5, up to 46
 rounds: the last look turns undecided searches into decisions at a price that the confirmation can bear. The values come from
 simulated t paths; benchmarks/verdict/boundaries.py derives them again, and test_boundaries.py compares the two. Verdicts depend
 on every digit: another table needs another VERSION, which every record names.
@@ -27,10 +27,10 @@ RESCUE = {
 
 
 def looks_until(rounds: int) -> tuple[int, ...]:
-    """Return the planned looks of a search of at most `rounds` rounds. Dropping later looks only leaves error unspent."""
+    """Return the numbers of rounds at which a search of at most `rounds` rounds is evaluated."""
     return tuple(look for look in LOOKS if look <= rounds)
 
 
 def at(table: tuple[float, ...], n: int) -> float:
-    """Return the critical value at n rounds; between looks that of the previous look, which is stricter."""
+    """Return the critical value of `table` after n rounds; between planned looks that of the look before, which is stricter."""
     return table[max(index for index, look in enumerate(LOOKS) if look <= n)]

@@ -1,4 +1,4 @@
-"""Checks of a protocol beyond the types of protocol.yaml."""
+"""Checks protocol.yaml for contradictions that its types allow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
-    """Return one sentence for each inconsistency that the types of protocol.yaml allow."""
+    """Return one sentence for each contradiction or value out of range in protocol.yaml, beginning with its key."""
     found: list[str] = []
     if protocol.version != 1:
         found.append(f"version: expected 1, found {protocol.version}")
@@ -60,7 +60,7 @@ def inconsistencies(protocol: Protocol) -> tuple[str, ...]:
 
 
 def _leads_out(path: str) -> bool:
-    """Is `path` absolute, inside .git, or one with an empty part, `.` or `..`?"""
+    """Is `path` absolute, inside .git, or does it have an empty part, `.` or `..`?"""
     return path.startswith(("/", ".git")) or not {"", ".", ".."}.isdisjoint(path.split("/"))
 
 

@@ -1,4 +1,4 @@
-"""Rules for names in protocol.yaml that become parts of paths, commit messages and environments."""
+"""Checks names in protocol.yaml that become parts of paths, commit messages and environments."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 def name_faults(
     *, targets: Iterable[str], sizes: Iterable[str], variables: Iterable[str], writable: Iterable[str]
 ) -> Iterator[str]:
-    """Yield one sentence for each unusable name, and for each path that a step must not write."""
+    """Yield one sentence for each unusable name in protocol.yaml, and for each path that a script must not write."""
     for kind, names, form, like in (
         ("targets", targets, NAME, "letters, digits and ._+-"),
         ("benchmark.sizes", sizes, SIZE_NAME, "one to sixty plain signs"),

@@ -9,16 +9,16 @@ COMBINATIONS_MAX = 10_000
 
 
 class Sampler(StrEnum):
-    """Order of a sweep's combinations: all of them, or `trials` that Optuna picks."""
+    """Which combinations of constants a sweep tries: all (`grid`), or as many as `trials` chosen by Optuna."""
 
     GRID = "grid"
     OPTUNA = "optuna"
 
 
 class Screen(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How a sweep scores a combination before proposing the best one; a score never decides a verdict.
+    """How a sweep ranks combinations of constants to find the one to propose; a rank never decides a verdict.
 
-    The score is the gain over `rounds` rounds of the benchmark, or the decrease of one `fact` of a build or profile of
+    The score is the gain over `rounds` rounds of the benchmark, or the decrease of the build or profile figure `fact` of
     `target`.
     """
 
@@ -28,7 +28,7 @@ class Screen(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Sweep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Values for named constants of one file of the scope: every combination of `constants`, or the listed `tuples`."""
+    """Values to try for named constants in one `file`: every combination of `constants`, or the listed `tuples`."""
 
     file: str
     constants: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Sweep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Proposer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A command that is given the brief and leaves experiments/ID/ in a scratch folder (docs/QUEUE.md), or a sweep."""
+    """What proposes experiments: a command that reads the brief and writes experiments/ID/ (docs/QUEUE.md), or a sweep."""
 
     argv: tuple[str, ...] = ()
     timeout_s: float = 600.0
@@ -47,7 +47,7 @@ class Proposer(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Refusal(Struct, frozen=True, kw_only=True):
-    """A refused proposal with the message of the refusal, which the proposer gets on its next call."""
+    """A proposal that was refused, with the error message that the proposer gets on its next call."""
 
     id: str
     code: str
@@ -59,7 +59,7 @@ class Refusal(Struct, frozen=True, kw_only=True):
 
 
 def proposer_faults(proposer: Proposer | None, *, in_scope: bool, targets: Sequence[str]) -> list[str]:
-    """Return one sentence for each inconsistency in `proposer`. `in_scope`: may a patch touch the sweep's file?"""
+    """Return one sentence for each contradiction in `proposer`; `in_scope` says whether a patch may touch the sweep's file."""
     if proposer is None:
         return []
     sweep = proposer.sweep
