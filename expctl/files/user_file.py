@@ -1,4 +1,4 @@
-"""Read files that the user names on the command line."""
+"""Reads files that the user names on the command line."""
 
 import stat
 from pathlib import Path
@@ -10,7 +10,7 @@ KERNEL_BYTES_MAX = 1 << 28
 
 
 def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
-    """Return the bytes of `path`, a file or a pipe. Raises Refused when it can't be read or is larger than `bytes_max`."""
+    """Return the bytes of a file or pipe; `what` names it in errors. Raises Refused if it can't be read or is too large."""
     try:
         with open(path, "rb") as file:
             found = file.read(bytes_max + 1)
@@ -37,10 +37,7 @@ def contents(path: Path, what: str, *, bytes_max: int) -> bytes:
 
 
 def kernel_bytes(path: Path) -> bytes:
-    """Return all bytes of a kernel's source, assembly or code object, at most 256 MiB.
-
-    Raises Refused for what isn't there, can't be read, is empty, too large, or no regular file.
-    """
+    """Return the bytes of a kernel's source, assembly or code object: a regular file of at most 256 MiB. Raises Refused."""
     name = plain_text(str(path))
     try:
         about = path.stat()

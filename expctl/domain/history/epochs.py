@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Measuring(NamedTuple):
-    """One measurement of an experiment, or of its replication (`again`): target, date, baseline commit (`base`) and conditions."""
+    """One measurement of an experiment, or of its replication (`again`): target, date, baseline commit and conditions."""
 
     id: str
     target: str
@@ -58,7 +58,7 @@ class Epoch(Struct, frozen=True, kw_only=True):
 
 
 class Epochs(Struct, frozen=True, kw_only=True):
-    """All epochs in order of their start; `of` maps an experiment to its epoch, `last` a target to its most recently used one."""
+    """All epochs in order of their start; `of` maps an experiment to its epoch, `last` a target to the one used last."""
 
     all: tuple[Epoch, ...] = ()
     of: Mapping[str, Epoch] = field(default_factory=dict)
@@ -75,9 +75,6 @@ class Epochs(Struct, frozen=True, kw_only=True):
         """Return the number of the epoch of the experiment with this id; 0 where it is unknown."""
         found = self.of.get(experiment)
         return found.number if found else 0
-
-
-NONE_KNOWN = Epochs()
 
 
 def measurings(record: Record) -> tuple[Measuring, ...]:

@@ -36,7 +36,7 @@ def harness_code(files: Iterable[HarnessFile]) -> str:
 
 
 def code_identity(file: HarnessFile) -> str:
-    """Return a hash of the file's code without comments; of all its bytes if it is a link, unparsable or in another language."""
+    """Return a hash of the file's code without comments; of all bytes if it is a link or can't be parsed."""
     words = _words(file) if _mode(file) == MODE_OF_FILE else None
     text = file.contents if words is None else SEPARATOR.join(words).encode(errors="surrogatepass")
     return f"{'bytes' if words is None else 'code'} {hashlib.sha256(text).hexdigest()}"

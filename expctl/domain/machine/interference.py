@@ -1,7 +1,5 @@
 """Foreign load that disturbs a measurement."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

@@ -1,4 +1,4 @@
-"""Checks what a patch may change. It is judged by the resulting tree, not by its own text."""
+"""Checks which files a patch may change, by the resulting tree and not by the patch's text."""
 
 import base64
 import re
@@ -44,7 +44,7 @@ GIT_BINARY = re.compile(rb"^(literal|delta) (\d{1,18})\n((?:[A-Za-z][^\n]*\n)*)"
 
 
 def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
-    """Return faults of a patch that would exhaust the machine's memory when git applies it."""
+    """Return why git must not apply `patch`: parts so large that they could exhaust the memory; empty when it may."""
     if len(patch) > PATCH_BYTES_MAX:
         return [f"the patch has {len(patch)} bytes, expected at most {PATCH_BYTES_MAX}"]
     if b"GIT binary patch\n" not in patch:
@@ -56,7 +56,7 @@ def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
 def tree_faults(
     files: Sequence[ChangedFile], scope: tuple[str, ...], limits: PatchLimits, names: Sequence[str] = ()
 ) -> list[str]:
-    """Return what the policy forbids in the changed `files`; `names` are all files of the scope in the resulting tree."""
+    """Return what is forbidden in the changed `files`; `names` are all files below `scope` (allowed folders) afterwards."""
     if not files:
         return ["it changes nothing"]
     found = [fault for file in files for fault in _file_faults(file, scope)]
@@ -70,7 +70,7 @@ def tree_faults(
 
 
 def _file_faults(file: ChangedFile, scope: tuple[str, ...]) -> Iterator[str]:
-    """Yield at most one fault of `file`. Paths that the scope lists literally are exempt from the name checks."""
+    """Yield at most one reason why `file` is forbidden. Paths listed literally in `scope` skip the checks of names."""
     below = _below(file.path, scope)
     name = below[-1].casefold() if below else ""
     if not inside(file.path, scope):
@@ -98,7 +98,7 @@ def _bytes(name: str) -> bytes:
 
 
 def _below(path: str, scope: tuple[str, ...]) -> list[str]:
-    """Return the parts of `path` below the longest matching entry of the scope."""
+    """Return the parts of `path` below the longest folder of `scope` that contains it."""
     fitting = max((folder.rstrip("/") for folder in scope if inside(path, (folder,))), key=len, default="")
     return path[len(fitting) :].strip("/").split("/") if path != fitting else []
 
@@ -117,12 +117,12 @@ def _alike(names: Sequence[str], changed: set[str]) -> Iterator[tuple[str, str]]
 
 
 def _folded(path: str) -> str:
-    """Return `path` as a file system sees it that ignores case, normalises Unicode, and equates compatible characters."""
+    """Return `path` as a file system compares it that ignores case, normalises Unicode, and equates compatible characters."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", path).casefold())
 
 
 def _sizes(kind: bytes, size: int, lines: bytes) -> Iterator[int]:
-    """Yield the size of a binary part and of its result: a delta has that at its start, after the size of its source."""
+    """Yield the size of a binary part of a patch; for a delta also the size of its result, which its header holds."""
     yield size
     if kind == b"literal":
         return

@@ -1,7 +1,5 @@
 """How many rounds a calibration takes."""
 
-from __future__ import annotations
-
 ROUNDS = 24  # of a calibration: estimates sigma to about 15 %, an autocorrelation to about 0.2
 
 

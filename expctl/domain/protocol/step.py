@@ -1,7 +1,5 @@
 """A test, benchmark or profile script in protocol.yaml."""
 
-from __future__ import annotations
-
 from msgspec import Struct
 
 

@@ -1,4 +1,4 @@
-"""Evaluates a comparison of `depends_on` against another experiment's result: true, false or not known yet.
+"""Evaluates a comparison in `depends_on` with another experiment's result: true, false or not known yet.
 
     verdict                 KEEP, REJECT, INCONCLUSIVE or NO-OP          (== and != only)
     target                  the target that decided                     (== and != only)

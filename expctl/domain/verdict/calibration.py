@@ -12,7 +12,7 @@ from expctl.domain.experiment.noise import Calibrated, Noise
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.protocol.model import Benchmark, Style
 from expctl.domain.verdict.interference import lost_rounds
-from expctl.domain.verdict.samples import RoundEffect, Sample, round_effects, side_spreads
+from expctl.domain.verdict.samples import Sample, round_effects, side_spreads
 from expctl.domain.verdict.statistics import autocorrelation, t999, t_interval
 
 VERSION = 1
@@ -67,7 +67,7 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         return mde(self.noise[name].sd_percent, rounds)
 
     def remembering(self) -> tuple[str, ...]:
-        """Return the sizes (or `objective`) with correlated rounds: autocorrelation minus its standard error is at least 0.2."""
+        """Return the sizes (or `objective`) whose rounds are correlated: autocorrelation minus its error is 0.2 or more."""
         return tuple(
             name
             for name, each in self.noise.items()
@@ -75,7 +75,7 @@ class Calibration(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
         )
 
     def biased(self) -> tuple[str, ...]:
-        """Return the sizes (or `objective`) whose mean effect differs from zero (t test, 0.1 %): the harness favours one side."""
+        """Return the sizes (or `objective`) whose mean effect is not zero (t test, 0.1 %): the harness favours one side."""
         return tuple(
             name
             for name, each in self.noise.items()
@@ -98,8 +98,7 @@ def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchma
     rounds = round_effects(samples)
     spreads = side_spreads(samples)
     weights = {size.name: size.weight for size in benchmark.sizes}
-    objective = [math.fsum(weight * each.effect[size] for size, weight in weights.items()) for each in rounds]
-    noise = {OBJECTIVE: _noise(objective, ())}
+    noise = {OBJECTIVE: _noise([each.objective(weights) for each in rounds], ())}
     for size in weights:
         by_side = [value for (name, _), values in spreads.items() if name == size for value in values.values()]
         noise[size] = _noise([each.effect[size] for each in rounds], by_side)
@@ -111,7 +110,7 @@ def calibration_of(samples: Sequence[Sample], *, target: str, benchmark: Benchma
         base=base,
         rounds=len(rounds),
         tainted=lost_rounds(samples),
-        round_s=round(_median_s(rounds), 3),
+        round_s=round(statistics.median(each.duration_s for each in rounds), 3),
         noise=noise,
     )
 
@@ -148,7 +147,3 @@ def _noise(effects: Sequence[float], spreads: Sequence[float]) -> SizeNoise:
         high_percent=round(100 * found.high, DIGITS),
         spread_percent=round(100 * statistics.median(spreads), DIGITS) if spreads else 0.0,
     )
-
-
-def _median_s(rounds: Sequence[RoundEffect]) -> float:
-    return statistics.median(each.duration_s for each in rounds)

@@ -3,7 +3,6 @@
 Formulas: docs/METHODOLOGY.md, "The verdict". mean and sd are over the n rounds.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
@@ -16,7 +15,7 @@ from expctl.domain.verdict.statistics import Interval, lower_bound, percent, t95
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """Intervals of the objective (weighted mean over sizes) and of each size, from `n` effects, and the plan that judges them."""
+    """Intervals of the objective (weighted mean over sizes) and of each size, from `n` effects, and the plan to judge them."""
 
     plan: Plan
     n: int
@@ -51,9 +50,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return lower_bound(self.objective, at(KEEP, self.n)), upper_bound(self.objective, at(FUTILITY, self.n))
 
     def rescuer(self) -> str:
-        """Return the first size whose own significant gain may keep a patch that leaves the objective about as it was; else
-        empty.
-        """
+        """Return the first size whose own significant gain may keep a patch without a gain of the objective; else empty."""
         if abs(self.objective.mean) > self.plan.worthwhile:
             return ""
         return next((s for s in self.plan.rescuers if lower_bound(self.sizes[s], self._rescue) > self.rescue_floor), "")
@@ -65,7 +62,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
         return all(upper_bound(it, f) < ceiling for it in (self.objective, *rescuers))
 
     def confirms(self, rescuer: str) -> bool:
-        """Is the one-sided 95 % lower bound of the size `rescuer` (empty: of the objective) above the effect that a KEEP needs?"""
+        """Is the one-sided 95 % lower bound of size `rescuer` (empty: of the objective) above the effect that a KEEP needs?"""
         if rescuer:
             return lower_bound(self.sizes[rescuer], t95(self.n)) > self.rescue_floor
         return lower_bound(self.objective, t95(self.n)) > self.plan.floor
@@ -83,9 +80,7 @@ class Evidence(Struct, frozen=True, kw_only=True):
 def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, merged: int = 1) -> Evidence:
     """Compute the intervals of at least two effects, each of them the mean of `merged` successive rounds."""
     sizes = {size: t_interval([effect.effect[size] for effect in rounds], merged) for size in plan.weights}
-    objective = t_interval(
-        [math.fsum(w * effect.effect[size] for size, w in plan.weights.items()) for effect in rounds], merged
-    )
+    objective = t_interval([effect.objective(plan.weights) for effect in rounds], merged)
     return Evidence(plan=plan, n=objective.n, objective=objective, sizes=sizes)
 
 

@@ -49,7 +49,7 @@ def judge(samples: Sequence[Sample], plan: Plan, kind: Kind) -> MeasureMore | De
 
 
 def beyond_the_roofline(samples: Sequence[Sample], decision: Decision, plan: Plan) -> str:
-    """Return a sentence about the first size that one side ran faster than the machine's peak allows; empty if there is none."""
+    """Return a sentence about the first size that one side ran faster than the machine's peak allows; empty without one."""
     used = [sample for sample in samples if sample.round in set(decision.rounds)]
     for size, least_ns in plan.least_ns.items():
         for side in Side:

@@ -27,7 +27,7 @@ class Caption(Struct, frozen=True, kw_only=True):
 
 
 class Look(Struct, frozen=True, kw_only=True):
-    """Limits of an interim analysis after `rounds` rounds: a mean above `keep` starts the confirmation, below `futile` rejects."""
+    """Limits of an interim analysis after `rounds` rounds: a mean above `keep` is confirmed, below `futile` rejected."""
 
     rounds: int
     keep: float
@@ -63,7 +63,7 @@ def picture_of(
     rounds: Sequence[RoundEffect], plan: Plan, caption: Caption, *, sequential: bool, estimate: Estimate | None
 ) -> Picture:
     """Return the plot data of `rounds`. `sequential` is False for records of the older procedure without interim analyses."""
-    search, confirm = (_objectives(rounds, plan, session) for session in Session)
+    search, confirm = ([r.objective(plan.weights) for r in rounds if r.session is session] for session in Session)
     return Picture(
         caption=caption,
         search=_percents(search),
@@ -74,10 +74,6 @@ def picture_of(
         confirm_above=_confirm_above(search, confirm, plan) if sequential else None,
         estimate=estimate,
     )
-
-
-def _objectives(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> list[float]:
-    return [math.fsum(w * each.effect[s] for s, w in plan.weights.items()) for each in rounds if each.session is session]
 
 
 def _looks(search: Sequence[float], plan: Plan) -> tuple[Look, ...]:

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
@@ -52,6 +52,10 @@ class RoundEffect(Struct, frozen=True, kw_only=True):
     session: Session = Session.SEARCH
     duration_s: float = 0.0
     pair: int = 0
+
+    def objective(self, weights: Mapping[str, float]) -> float:
+        """Return the mean effect over the problem sizes by their weights, which sum to 1."""
+        return math.fsum(weight * self.effect[size] for size, weight in weights.items())
 
 
 class MalformedRound(ValueError):

@@ -100,13 +100,6 @@ def autocorrelation(values: Sequence[float]) -> float:
     return math.fsum(one * other for one, other in pairwise(off)) / square if square else 0.0
 
 
-def rounds_to_resolve(sd: float, distance: float) -> int:
-    """Return about how many rounds bring the half-width of the 95 % interval below `distance` (normal approximation)."""
-    if distance <= 0:
-        return 1_000_000
-    return max(2, math.ceil((1.96 * sd / distance) ** 2))
-
-
 def percent(log_effect: float) -> float:
     """Convert an effect ln(t_baseline / t_candidate) to the change of throughput in percent: ln 1.02 is +2 %."""
     return 100.0 * math.expm1(log_effect)

@@ -4,7 +4,6 @@ The harness times each request from outside too. The difference is about equal f
 candidate has beyond the baseline is added to its times before a gain counts. docs/METHODOLOGY.md, "Two clocks".
 """
 
-import math
 import statistics
 from collections.abc import Sequence
 from itertools import groupby
@@ -61,7 +60,7 @@ def _hidden(decision: Decision, samples: Sequence[Sample], plan: Plan) -> dict[s
 
 def _by_name(rounds: Sequence[RoundEffect], plan: Plan) -> dict[str, list[float]]:
     by_name = {size: [each.effect[size] for each in rounds] for size in plan.weights}
-    return by_name | {OBJECTIVE: [math.fsum(w * each.effect[size] for size, w in plan.weights.items()) for each in rounds]}
+    return by_name | {OBJECTIVE: [each.objective(plan.weights) for each in rounds]}
 
 
 def _charged(samples: Sequence[Sample]) -> list[Sample]:
