@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from expctl.domain.brief.word_limit import ITEMS_MAX, Section
 from expctl.domain.experiment.figures import throughput_text, time_text
 from expctl.domain.experiment.ids import id_order
-from expctl.domain.experiment.predictions import Accuracy, accuracy_text, prediction_text
+from expctl.domain.experiment.predictions import Accuracy, PredictionSummary, accuracy_text, prediction_text
 from expctl.domain.experiment.proposal import Proposal
 from expctl.domain.experiment.record import OBJECTIVE
 from expctl.domain.text import one_line
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from expctl.domain.experiment.record import Finding
     from expctl.domain.history.baselines import Baseline, ImportedBaseline
     from expctl.domain.history.epochs import Epochs
-    from expctl.domain.ledger.record_summary import PredictionSummary, RecordSummary, SeenNoise
+    from expctl.domain.ledger.record_summary import RecordSummary, SeenNoise
     from expctl.domain.protocol.model import Protocol
 
 LONG, SHORT = 420, 200  # characters of a quoted text

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
-from typing import Protocol as Port
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 
@@ -13,21 +12,6 @@ from expctl.domain.experiment.record import OBJECTIVE
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
-
-
-class Scored(Port):
-    """A prediction with its outcome, as `accuracy_of` counts it: a Forecast or its summary, whose fields mean the same."""
-
-    @property
-    def counts(self) -> bool: ...  # noqa: D102
-    @property
-    def verdict_holds(self) -> bool: ...  # noqa: D102
-    @property
-    def gain_holds(self) -> bool | None: ...  # noqa: D102
-    @property
-    def hoped(self) -> bool: ...  # noqa: D102
-    @property
-    def surplus_percent(self) -> float | None: ...  # noqa: D102
 
 
 class Forecast(Struct, frozen=True, kw_only=True):
@@ -71,6 +55,17 @@ class Forecast(Struct, frozen=True, kw_only=True):
         return sum(self.predicted.gain_percent) / 2 - self.gain_percent
 
 
+class PredictionSummary(NamedTuple):
+    """A prediction and its result in short, with the fields of Forecast; `sentence` is the text in the brief."""
+
+    counts: bool
+    verdict_holds: bool
+    gain_holds: bool | None
+    hoped: bool
+    surplus_percent: float | None
+    sentence: str
+
+
 class Accuracy(Struct, frozen=True, kw_only=True):
     """How many predictions came true: verdicts, gain ranges and predicted KEEPs (`hits`), each with its total.
 
@@ -102,12 +97,7 @@ def forecast_of(record: Record) -> Forecast | None:
     )
 
 
-def forecasts(records: Iterable[Record]) -> tuple[Forecast, ...]:
-    """Return the forecasts of `records`, in their order."""
-    return tuple(found for record in records if (found := forecast_of(record)) is not None)
-
-
-def accuracy_of(found: Iterable[Scored]) -> Accuracy:
+def accuracy_of(found: Iterable[Forecast | PredictionSummary]) -> Accuracy:
     """Count the predictions that came true, among those whose result says something about the idea (`counts`)."""
     counted = [each for each in found if each.counts]
     ranged = [each for each in counted if each.gain_holds is not None]

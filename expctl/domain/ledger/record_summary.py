@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from expctl.domain.experiment.ids import id_order
-from expctl.domain.experiment.predictions import forecast_of
+from expctl.domain.experiment.predictions import PredictionSummary, forecast_of
 from expctl.domain.experiment.proposal import Kind, Mode, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Origin, Record
 from expctl.domain.history.baselines import ImportedBaseline, Landing, given_of, lands, timed_on
@@ -20,17 +20,6 @@ from expctl.domain.text import one_line
 
 Interval = tuple[float, float, float]
 """An effect on the objective in percent, and the ends of its 95 % interval."""
-
-
-class PredictionSummary(NamedTuple):
-    """A prediction and its result in short, with the fields of predictions.Forecast; `sentence` is the text in the brief."""
-
-    counts: bool
-    verdict_holds: bool
-    gain_holds: bool | None
-    hoped: bool
-    surplus_percent: float | None
-    sentence: str
 
 
 class RuleSummary(NamedTuple):

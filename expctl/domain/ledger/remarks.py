@@ -1,4 +1,4 @@
-"""Lists over all records for ledger.md: notes, corrections, missing measurements, undecided experiments."""
+"""Lists over all records for ledger.md: corrections, missing measurements, waived do-not-repeat rules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.rules.match_levels import WaivedRepeat
 
 if TYPE_CHECKING:
@@ -31,16 +30,6 @@ class Debt(Struct, frozen=True, kw_only=True):
 def corrections(digests: Iterable[RecordSummary]) -> tuple[Remark, ...]:
     """Return the corrections of imported experiments; equal ones are merged."""
     return remarks((each.id, text) for each in digests for text in each.corrections)
-
-
-def notes(digests: Iterable[RecordSummary]) -> tuple[Remark, ...]:
-    """Return the notes of all experiments; equal ones are merged."""
-    return remarks((each.id, text) for each in digests for text in each.notes)
-
-
-def undecided(digests: Iterable[RecordSummary]) -> tuple[str, ...]:
-    """Return the ids of INCONCLUSIVE experiments."""
-    return tuple(each.id for each in digests if each.verdict is Verdict.INCONCLUSIVE)
 
 
 def debts(digests: Iterable[RecordSummary]) -> tuple[Debt, ...]:

@@ -14,7 +14,7 @@ from expctl.domain.history.baselines import ImportedBaseline, Landing
 from expctl.domain.history.epochs import Epochs, epochs_from
 from expctl.domain.ledger.kept_gains import Landed
 from expctl.domain.ledger.record_summary import RecordSummary, given_baselines, in_order, landings, standing
-from expctl.domain.ledger.remarks import Debt, Remark, corrections, debts, notes, undecided
+from expctl.domain.ledger.remarks import Debt, Remark, corrections, debts, remarks
 from expctl.domain.ledger.rows import Row
 
 PREDICTIONS = 20  # the newest ones that the ledger shows
@@ -89,8 +89,8 @@ def sums_of(digests: Sequence[RecordSummary]) -> LedgerTotals:
             if (rule := each.ban)
         ),
         corrections=corrections(by_id),
-        notes=notes(by_id),
-        undecided=undecided(by_id),
+        notes=remarks((each.id, text) for each in by_id for text in each.notes),
+        undecided=tuple(each.id for each in by_id if each.verdict is Verdict.INCONCLUSIVE),
         debts=debts(by_id),
         accuracy=accuracy_of(each.told for each in by_id if each.told),
         predictions=tuple(each.told.sentence for each in reversed(by_id) if each.told)[:PREDICTIONS],

@@ -18,17 +18,8 @@ NAME_BYTES_MAX, PATH_BYTES_MAX = 255, 1_000  # no file system here takes longer 
 # Names that affect the build, or that test runners and Python read by themselves. All in lower case.
 JUDGES = (
     *("conftest.py", "test_*", "*_test.*", "*.test.*", "pytest.ini", "tox.ini", "setup.cfg", "pyproject.toml", "noxfile.py"),
-    *(
-        "sitecustomize.py",
-        "usercustomize.py",
-        "*.pth",
-        "*.pyc",
-        "*.pyo",
-        "protocol.yaml",
-        "ledger.md",
-        "experiment.yaml",
-        "record.json",
-    ),
+    *("sitecustomize.py", "usercustomize.py", "*.pth", "*.pyc", "*.pyo"),
+    *("protocol.yaml", "ledger.md", "experiment.yaml", "record.json"),
 )
 PYTHONS = "__pycache__"  # what lies in a folder of this name is run instead of the source beside it
 BUILDS = (

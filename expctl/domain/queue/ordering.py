@@ -35,9 +35,8 @@ class State(StrEnum):
     WITHDRAWN = "withdrawn"
 
 
-RANK = {state: number for number, state in enumerate(State)} | {
-    State.WAITING: 0
-}  # waiting proposals are ordered among the ready ones
+# Waiting proposals are ordered among the ready ones.
+RANK = {state: number for number, state in enumerate(State)} | {State.WAITING: 0}
 
 
 class Entry(Struct, frozen=True, kw_only=True):

@@ -7,12 +7,12 @@ from msgspec.structs import replace
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Procedure
-from expctl.domain.protocol.boundaries import VERSION, looks_until
+from expctl.domain.protocol.boundaries import looks_until
 from expctl.domain.protocol.model import Size
 from expctl.domain.verdict.paired_rounds import by_pairs
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import Sample, Session, Side, median_ns, round_effects, side_spreads
-from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide
+from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide, procedure_of
 from expctl.domain.verdict.statistics import Interval, percent
 from expctl.domain.verdict.untimed_work import charge_untimed_work
 
@@ -87,16 +87,8 @@ def excess_spread(samples: Sequence[Sample], calibrated: Calibrated) -> str:
 def _so_far(samples: Sequence[Sample], plan: Plan) -> Procedure:
     rounds = round_effects(samples)
     search = sum(each.session is Session.SEARCH for each in rounds)
-    return Procedure(
-        boundaries=VERSION,
-        mode=plan.mode,
-        looks=tuple(look for look in looks_until(plan.rounds) if look <= search),
-        search_rounds=search,
-        confirm_rounds=len(rounds) - search,
-        simplify_used_percent=round(100 * plan.simplify_used, 4),
-        calibrated=plan.calibrated,
-        words=plan.words,
-    )
+    looks = tuple(look for look in looks_until(plan.rounds) if look <= search)
+    return procedure_of(plan, looks, search_rounds=search, confirm_rounds=len(rounds) - search)
 
 
 def reported(answer: MeasureMore | Decision, kind: Kind) -> MeasureMore | Decision:

@@ -121,23 +121,29 @@ def _decision(
     confirmed: int = 0,
     rescuer: str = "",
 ) -> Decision:
-    procedure = Procedure(
-        boundaries=VERSION,
-        mode=seen.plan.mode,
-        looks=looks,
-        search_rounds=looks[-1],
-        confirm_rounds=confirmed,
-        rescued_by=rescuer,
-        simplify_used_percent=round(100 * seen.plan.simplify_used, 4),
-        calibrated=seen.plan.calibrated,
-        words=seen.plan.words,
-    )
     return Decision(
         verdict=verdict,
         reasons=reasons,
         intervals=seen.intervals,
         rounds=tuple(each.round for each in rounds),
-        procedure=procedure,
+        procedure=procedure_of(seen.plan, looks, search_rounds=looks[-1], confirm_rounds=confirmed, rescued_by=rescuer),
+    )
+
+
+def procedure_of(
+    plan: Plan, looks: tuple[int, ...], *, search_rounds: int, confirm_rounds: int, rescued_by: str = ""
+) -> Procedure:
+    """Return what a record keeps of a decision under `plan`: the interim analyses taken and the rounds of each part."""
+    return Procedure(
+        boundaries=VERSION,
+        mode=plan.mode,
+        looks=looks,
+        search_rounds=search_rounds,
+        confirm_rounds=confirm_rounds,
+        rescued_by=rescued_by,
+        simplify_used_percent=round(100 * plan.simplify_used, 4),
+        calibrated=plan.calibrated,
+        words=plan.words,
     )
 
 
