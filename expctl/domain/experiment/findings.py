@@ -61,7 +61,7 @@ def audit_opening(target: str, epoch: int) -> str:
 def file_faults(findings: Sequence[Finding]) -> list[str]:
     """Return one sentence for each invalid or repeated id in findings.yaml."""
     ids = [each.id for each in findings if each.id]
-    found = [f"id: expected F and a number, found {name!r}" for name in ids if not FINDING_ID.fullmatch(name)]
+    found = [f"id: expected F and a number such as F3, found {name!r}" for name in ids if not FINDING_ID.fullmatch(name)]
     return found + [f"id: {name} appears twice" for name in sorted(set(ids)) if ids.count(name) > 1]
 
 
@@ -81,7 +81,7 @@ def unknown_evidence(links: Sequence[str], *, concluded: Mapping[str, bool], com
         elif COMMIT.fullmatch(link):
             found += [] if link in there else [f"{shown}: no such commit here"]
         elif not ADDRESS.fullmatch(link):
-            found.append(f"{shown}: neither an experiment, nor a commit, nor an address")
+            found.append(f"{shown}: neither an experiment id, nor a commit, nor an address such as https://example.org/page")
     return found
 
 

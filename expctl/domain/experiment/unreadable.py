@@ -23,7 +23,7 @@ class Unreadable(Struct, frozen=True, kw_only=True):
         return Refused(
             f"{self.id} is malformed",
             code="proposal-malformed",
-            expected="a proposal that can be read",
+            expected="a proposal without errors in its files",
             found="\n".join(self.problems),
             where=self.where,
             hint=f"edit {self.where} and commit it; or expctl withdraw {self.id} --why WHY",

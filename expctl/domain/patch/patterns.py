@@ -23,9 +23,9 @@ def pattern_fault(pattern: str) -> str:
     except (re.error, OverflowError, RecursionError) as error:
         return f"{pattern!r} is no regular expression: {error}"
     if not matches_nothing:
-        return f"{pattern!r} matches everything"
+        return f"{pattern!r} matches every line: expected a pattern that needs some text"
     if re.search(r"[*+}?]\s*\)+\s*[*+{]", pattern):
-        return f"{pattern!r} repeats what repeats already: say it without (x+)*"
+        return f"{pattern!r} has a repeat inside a repeat, such as (x+)*, which may take very long: write it with one repeat"
     return ""
 
 
@@ -36,8 +36,8 @@ def void_reason(pattern: str, *, own: Iterable[str] | None, standing: Iterable[s
     """
     wanted = re.compile(pattern)
     if wanted.search(""):
-        return "it matches an empty line"
+        return "it matches every line"
     if own is not None and not forbidden(pattern, own):
         return "no line that its own change adds matches it"
     found = sum(wanted.search(line[:LINE_MAX]) is not None for line in standing)
-    return f"it matches {found} lines that stand in the baseline's scope" if found > STANDING_MAX else ""
+    return f"it matches {found} lines of the baseline, at most {STANDING_MAX} are allowed" if found > STANDING_MAX else ""

@@ -41,7 +41,9 @@ def patch_faults(patch: bytes, limits: PatchLimits) -> list[str]:
     if b"GIT binary patch\n" not in patch:
         return []
     sizes = [size for each in GIT_BINARY.finditer(patch) for size in _sizes(each[1], int(each[2]), each[3])]
-    return [f"a binary part makes {size} bytes, expected at most {limits.bytes}" for size in sizes if size > limits.bytes]
+    return [
+        f"a binary file in the patch has {size} bytes, expected at most {limits.bytes}" for size in sizes if size > limits.bytes
+    ]
 
 
 def tree_faults(
@@ -49,14 +51,17 @@ def tree_faults(
 ) -> list[str]:
     """Return what is forbidden in the changed `files`; `names` are all files below `scope` (allowed folders) afterwards."""
     if not files:
-        return ["it changes nothing"]
+        return ["the patch changes nothing"]
     found = [fault for file in files for fault in _file_faults(file, scope)]
     known = {file.path for file in files}
-    found += [f"{path} is told from {other} by case, accents or width alone" for path, other in _alike(names, known)]
+    found += [
+        f"{path} differs from {other} only in case, accents or character width, which some file systems ignore"
+        for path, other in _alike(names, known)
+    ]
     if len(files) > limits.files:
-        found.append(f"{len(files)} files, expected at most {limits.files}")
+        found.append(f"the patch changes {len(files)} files, expected at most {limits.files}")
     if sum(file.size for file in files) > limits.bytes:
-        found.append(f"{sum(file.size for file in files)} bytes in changed files, expected at most {limits.bytes}")
+        found.append(f"the changed files have {sum(file.size for file in files)} bytes, expected at most {limits.bytes}")
     return found
 
 
@@ -65,7 +70,7 @@ def _file_faults(file: ChangedFile, scope: tuple[str, ...]) -> Iterator[str]:
     below = _below(file.path, scope)
     name = below[-1].casefold() if below else ""
     if not inside(file.path, scope):
-        yield f"{file.path} is outside the scope"
+        yield f"{file.path} is outside the scope (the folders that a patch may touch)"
     elif file.mode not in (REGULAR, DELETED):
         yield f"{file.path} has mode {file.mode}, expected a regular file ({REGULAR})"
     elif len(_bytes(file.path)) > PATH_BYTES_MAX:
@@ -73,11 +78,11 @@ def _file_faults(file: ChangedFile, scope: tuple[str, ...]) -> Iterator[str]:
     elif long := next((part for part in file.path.split("/") if len(_bytes(part)) > NAME_BYTES_MAX), ""):
         yield f"{long[:60]!r}... is a name of {len(_bytes(long))} bytes, expected at most {NAME_BYTES_MAX}"
     elif not file.path.isprintable() or any(_unfit(part) for part in below):
-        yield f"{file.path!r} is not a name that an experiment may use"
+        yield f"{file.path!r} has characters that shells or other systems interpret: use letters, digits and ._-"
     elif any(fnmatchcase(name, pattern) for pattern in JUDGES) or any(part.casefold() == PYTHONS for part in below):
-        yield f"{file.path} has the name of something that judges"
+        yield f"{file.path} has a name that Python, test runners or expctl read by themselves: use another name"
     elif any(fnmatchcase(name, pattern) for pattern in BUILDS):
-        yield f"{file.path} has the name of a build file"
+        yield f"{file.path} has the name of a build file, which a patch may not change: use another name"
 
 
 def _unfit(part: str) -> bool:

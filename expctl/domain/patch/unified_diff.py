@@ -75,7 +75,7 @@ def no_diff(patch: bytes | None) -> str:
         return "no such file"
     if not patch.strip():
         return "it is empty"
-    return "" if HEADER.search(patch) else f"it holds no diff but {len(patch)} other bytes (is it a link?)"
+    return "" if HEADER.search(patch) else f"it is no diff but {len(patch)} other bytes (is it a symbolic link?)"
 
 
 def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:
@@ -84,9 +84,9 @@ def diff_faults(files: tuple[FileDiff, ...]) -> tuple[str, ...]:
     away = [path for path in paths if any(part in UNFIT or part.casefold() == ".git" for part in path.split("/"))]
     cut = [(file.path, hunk) for file in files for hunk in file.hunks if hunk.missing]
     return (
-        *(f"the path {path!r} leaves the repository, or isn't plain" for path in away),
+        *(f"the path {path!r} leads out of the repository or into .git, or has an empty part, `.` or `..`" for path in away),
         *(
-            f"{path}: the hunk at line {hunk.start} lacks {hunk.missing} of the lines that its @@ promises"
+            f"{path}: the hunk at line {hunk.start} lacks {hunk.missing} of the lines that its @@ line announces"
             for path, hunk in cut
         ),
     )

@@ -43,12 +43,14 @@ def counter_faults(step: Step) -> list[str]:
     if not step.counters:
         return []
     found = [
-        f"counters: expected the name of a counter, found {each!r}" for each in step.counters if not COUNTER.fullmatch(each)
+        f"counters: expected the name of a counter such as SQ_WAVES, found {each!r}"
+        for each in step.counters
+        if not COUNTER.fullmatch(each)
     ]
     if not profiler_of(step):
         found.append(f"counters: expected {ROCPROF} or {NCU} as the first word of argv, found {' '.join(step.argv[:1])!r}")
     elif profiler_of(step) == ROCPROF and "--" not in step.argv:
-        found.append(f"counters: expected '--' between the words of {ROCPROF} and the command")
+        found.append(f"counters: expected '--' in argv, between the options of {ROCPROF} and the profiled command")
     return found
 
 

@@ -64,24 +64,26 @@ def proposer_faults(proposer: Proposer | None, *, in_scope: bool, targets: Seque
         return []
     sweep = proposer.sweep
     if bool(proposer.argv) is (sweep is not None):
-        return ["proposer: expected argv or sweep, one of them"]
+        return ["proposer: expected either argv or sweep, found both or none"]
     if proposer.timeout_s <= 0:
         return [f"proposer.timeout_s: expected more than 0, found {proposer.timeout_s:g}"]
     if sweep is None:
         return []
     found = [] if in_scope else [f"proposer.sweep.file: expected a file in the scope, found {sweep.file!r}"]
     if bool(sweep.constants) is bool(sweep.tuples):
-        found.append("proposer.sweep: expected constants or tuples, one of them")
+        found.append("proposer.sweep: expected either constants or tuples, found both or none")
     if not all(sweep.constants.values()) or not all(sweep.tuples):
-        found.append("proposer.sweep: expected at least one value for each constant")
+        found.append("proposer.sweep: expected at least one value for each constant, found none for one")
     if len({frozenset(each) for each in sweep.tuples}) > 1:
-        found.append("proposer.sweep.tuples: expected the same names in each")
+        found.append("proposer.sweep.tuples: expected the same names in each tuple, found different ones")
     if not 1 <= sweep.screen.rounds <= 46:
         found.append(f"proposer.sweep.screen.rounds: expected 1 to 46, found {sweep.screen.rounds}")
     if sweep.screen.target and sweep.screen.target not in targets:
-        found.append(f"proposer.sweep.screen.target: {sweep.screen.target} is not among targets ({', '.join(targets)})")
+        found.append(
+            f"proposer.sweep.screen.target: expected one of targets ({', '.join(targets)}), found {sweep.screen.target}"
+        )
     if bool(sweep.screen.target) is not bool(sweep.screen.fact):
-        found.append("proposer.sweep.screen: expected fact and target together, or neither")
+        found.append("proposer.sweep.screen: expected both fact and target, or neither, found one")
     if sweep.trials < 1:
         found.append(f"proposer.sweep.trials: expected at least 1, found {sweep.trials}")
     size = 1

@@ -76,11 +76,11 @@ def fault_of(comparison: Comparison, sizes: Sequence[str], targets: Sequence[str
     if shape not in {("verdict", 1), ("target", 1), *((kind, n) for kind in ("effect", "build", "profile") for n in (2, 3))}:
         return f"expected one of {KNOWN}, found {'.'.join(names)!r}"
     if names[0] in WORDS and (not is_word or comparison.operator not in (Operator.EQUAL, Operator.UNEQUAL)):
-        return f"expected {names[0]} == or != a word, found {comparison.operator} {value}"
+        return f"expected {names[0]} with == or != and a word, found {comparison.operator} {value}"
     if names[0] not in WORDS and is_word:
-        return f"expected a number to hold {'.'.join(names)} against, found {value!r}"
+        return f"expected a number to compare {'.'.join(names)} with, found {value!r}"
     if names[0] == "verdict" and value not in ASKABLE:
-        return f"expected a verdict that can stay, one of {', '.join(ASKABLE)}, found {value!r}"
+        return f"expected a final verdict, one of {', '.join(ASKABLE)}, found {value!r}"
     if names[0] == "target" and value not in targets:
         return f"expected a target of protocol.yaml, one of {', '.join(targets)}, found {value!r}"
     if names[0] == "effect" and names[1] not in ("objective", *sizes):
