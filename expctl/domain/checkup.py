@@ -14,7 +14,7 @@ class Health(StrEnum):
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One observation about a `part` of the installation. `mend` is the command that corrects a `WRONG` part, else empty."""
+    """One observation about a `part` of the installation. `mend` is the command that corrects a WRONG part, else empty."""
 
     part: str
     health: Health

@@ -1,4 +1,4 @@
-"""Ids of experiments: their form and their order."""
+"""Checks and sorts the ids of experiments, such as P15 or P6-A."""
 
 import functools
 import re

@@ -56,7 +56,11 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
 
 class PredictionSummary(NamedTuple):
-    """A prediction and its result in short, with the fields of Forecast; `sentence` is the text in the brief."""
+    """A prediction and its result in short, for lists of many records; `sentence` is the text in the brief.
+
+    `counts`: the result says something about the idea. `hoped`: a KEEP was predicted. `surplus_percent`: predicted minus
+    measured gain.
+    """
 
     counts: bool
     verdict_holds: bool

@@ -4,8 +4,6 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-# Ids name folders and files, and the next id is one higher: nine digits suffice.
-
 
 class Kind(StrEnum):
     """Subject of a proposal. The patch of an `analysis` is measured but never kept as code."""

@@ -87,7 +87,7 @@ def item_keys(path: str, text: str) -> frozenset[str]:
 
 
 def _blocks(before: Sequence[Item], after: Sequence[Item]) -> Iterator[tuple[Sequence[Item], Sequence[Item], Item | None]]:
-    """Yield (removed items, added items, the item before them) for each place where two versions differ."""
+    """Yield (removed items, added items, the item before them) for each place where two versions of a file differ."""
     old, new = ([item.key for item in side] for side in (before, after))
     head = next((i for i, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
     most = min(len(old), len(new)) - head

@@ -13,7 +13,7 @@ CONFIRM_LEAST = 18  # rounds of a confirmation (verdict/sequential_test.py)
 LOOKS = (5, 6, 8, 10, 13, 17, 22, 28, 36, 46)
 
 # alpha .005, .05 and .0025 by 36 rounds (.0072, .072 and .0036 by 46):
-# an effect above theta_0; an effect below theta_1; a size that is slower.
+# an effect above Plan.floor; an effect below Plan.ceiling; a size that is slower (verdict/plan.py).
 KEEP = (10.39, 8.89, 6.15, 5.17, 4.40, 3.84, 3.52, 3.24, 3.00, 2.82)
 FUTILITY = (5.52, 5.21, 4.01, 3.50, 3.02, 2.67, 2.39, 2.17, 1.93, 1.71)
 REGRESSION = (12.15, 10.37, 6.88, 5.71, 4.83, 4.19, 3.84, 3.52, 3.29, 3.10)

@@ -1,4 +1,4 @@
-"""Finds the target on which a candidate failed, from the events of its run."""
+"""Finds the target on which a candidate failed, from the events of the run."""
 
 from expctl.domain.run.events import Tested
 from expctl.domain.run.resource_limits import exceeded

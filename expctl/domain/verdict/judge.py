@@ -1,4 +1,4 @@
-"""Turns the samples of a run into its verdict and estimates, both while measuring and in a replay."""
+"""Turns the samples of a run into its verdict and estimates, both while measuring and when a verdict is recomputed."""
 
 from collections.abc import Sequence
 

@@ -73,12 +73,12 @@ def t_interval(rounds: Sequence[float], merged: int = 1) -> Interval:
 
 
 def lower_bound(interval: Interval, critical: float) -> float:
-    """Return the one-sided lower bound mean - critical sd / sqrt(n)."""
+    """Return the one-sided lower confidence bound, mean - critical * sd / sqrt(n), for a critical value of t."""
     return interval.mean - critical * interval.sd / math.sqrt(interval.n)
 
 
 def upper_bound(interval: Interval, critical: float) -> float:
-    """Return the one-sided upper bound mean + critical sd / sqrt(n)."""
+    """Return the one-sided upper confidence bound, mean + critical * sd / sqrt(n), for a critical value of t."""
     return interval.mean + critical * interval.sd / math.sqrt(interval.n)
 
 
