@@ -1,4 +1,4 @@
-"""Estimates how many rounds, and minutes where durations are known, an undecided experiment still needs."""
+"""Estimates how many rounds, and minutes, would decide an experiment that ended undecided."""
 
 import math
 import statistics
@@ -15,11 +15,11 @@ BOUNDS_SAID = 1  # the first version of reason wording that names the bounds
 
 
 def price_of(seen: Evidence, rounds: Sequence[RoundEffect]) -> tuple[str, ...]:
-    """Return why `seen` is undecided and about how many rounds in total would decide.
+    """Return why an experiment is undecided and about how many rounds in total would decide it, as sentences.
 
-    If the means stand: (k sd / (mean - theta_0))^2 rounds for the objective to pass, (1.645 sd_s / (mean_s + G))^2 for a guard,
-    (f sd / (theta_1 - mean))^2 to be futile, with k and f of the last look; the smaller total counts. sd is the larger of the
-    measured and the calibrated one, so that a quiet day promises nothing that the machine can't hold.
+    Assumes that the means stay: the objective passes after (k sd / (mean - floor))^2 rounds, a size after (1.645 sd / (mean +
+    guard))^2, and a worthwhile gain is ruled out after (f sd / (ceiling - mean))^2, with the critical values k and f of the
+    last look (planned interim analysis). sd is the larger of the measured and the calibrated one.
     """
     plan, found, floor = seen.plan, seen.objective, seen.plan.floor
     passing = max(
@@ -38,7 +38,6 @@ def price_of(seen: Evidence, rounds: Sequence[RoundEffect]) -> tuple[str, ...]:
 
 
 def _undecided(seen: Evidence) -> str:
-    """Describe the objective's interval and, where they leave it open, the wider bounds of the sequential test."""
     found, plan = f"{OBJECTIVE} {describe(seen.objective)}", seen.plan
     open_between = f"neither above {percent(plan.floor):+.1f} % nor below {percent(plan.ceiling):+.1f} %"
     if plan.words < BOUNDS_SAID:

@@ -1,7 +1,7 @@
-"""Decides a verdict from rounds and a plan: a pure function.
+"""Decides KEEP, REJECT or INCONCLUSIVE from the effects of rounds and a plan: a pure function.
 
-A group-sequential search with planned looks is followed by a confirmation in a new session. A run calls `decide` after every
-round and does what it returns; between looks, and after a decision, more rounds change nothing.
+A group-sequential search with interim analyses (looks) at planned numbers of rounds is followed by a confirmation with fresh
+processes. A run calls `decide` after every round; between looks, and after a decision, more rounds change nothing.
 """
 
 import math
@@ -25,16 +25,16 @@ CONFIRM_MERGES = 2
 
 
 class MeasureMore(Struct, frozen=True, kw_only=True):
-    """`rounds_left` more rounds of `session` are needed before the next look."""
+    """No decision yet: `rounds_left` more rounds of `session` are needed before the next planned evaluation."""
 
     rounds_left: int
     session: Session = Session.SEARCH
 
 
 class Decision(Struct, frozen=True, kw_only=True):
-    """The verdict with its reasons, and the intervals of the objective and of each size.
+    """A verdict with its reasons, and the intervals of the objective and of each size.
 
-    `rounds` are the indices of the rounds behind the intervals. Without samples both are empty.
+    `rounds` are the numbers of the rounds that the intervals are computed from. Both are empty where nothing was timed.
     """
 
     verdict: Verdict
@@ -45,13 +45,13 @@ class Decision(Struct, frozen=True, kw_only=True):
 
 
 class _Promising(Struct, frozen=True, kw_only=True):
-    """A look after which a confirmation starts; `rescuer` is the size that gained, empty for the objective."""
+    """The search found a gain, so a confirmation starts; `rescuer` is the size that gained, empty for the objective."""
 
     rescuer: str
 
 
 def decide(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision:
-    """Decide at the first planned look at which some condition of a decision holds."""
+    """Return the verdict of the first planned interim analysis that reaches one, or how many rounds are still needed."""
     search = [each for each in rounds if each.session is Session.SEARCH]
     looks = looks_until(plan.rounds)
     for number, n in enumerate(looks, start=1):
@@ -68,7 +68,7 @@ def decide(rounds: Sequence[RoundEffect], plan: Plan) -> MeasureMore | Decision:
 
 
 def _look(seen: Evidence, rounds: Sequence[RoundEffect], *, last: bool) -> _Promising | tuple[Verdict, tuple[str, ...]] | None:
-    """Return the verdict or confirmation that one look calls for; None to measure on."""
+    """Return the verdict of one interim analysis, or that a confirmation must follow; None to measure on."""
     slower = seen.regressing()
     if slower:
         return Verdict.REJECT, tuple(f"{size} regresses: {describe(seen.sizes[size])}" for size in slower)
@@ -82,14 +82,14 @@ def _look(seen: Evidence, rounds: Sequence[RoundEffect], *, last: bool) -> _Prom
 
 
 def confirm_rounds(search_rounds: int) -> int:
-    """Return the rounds of the confirmation after `search_rounds` rounds: 1.5 times as many, in whole merged groups."""
+    """Return how many rounds confirm a search of `search_rounds` rounds: 1.5 times as many, an even number, at least 18."""
     return max(CONFIRM_LEAST, CONFIRM_MERGES * math.ceil(1.5 * search_rounds / CONFIRM_MERGES))
 
 
 def _confirm(
     rounds: Sequence[RoundEffect], plan: Plan, before: Evidence, promising: _Promising, looks: tuple[int, ...]
 ) -> MeasureMore | Decision:
-    """Decide by the confirmation's rounds alone, because the estimate that stopped the search is biased upward."""
+    """Decide by the rounds of the confirmation alone, because the estimate that stopped the search is biased upward."""
     confirm = [each for each in rounds if each.session is Session.CONFIRM]
     n = confirm_rounds(before.n)
     if len(confirm) < n:
@@ -121,23 +121,29 @@ def _decision(
     confirmed: int = 0,
     rescuer: str = "",
 ) -> Decision:
-    procedure = Procedure(
-        boundaries=VERSION,
-        mode=seen.plan.mode,
-        looks=looks,
-        search_rounds=looks[-1],
-        confirm_rounds=confirmed,
-        rescued_by=rescuer,
-        simplify_used_percent=round(100 * seen.plan.simplify_used, 4),
-        calibrated=seen.plan.calibrated,
-        words=seen.plan.words,
-    )
     return Decision(
         verdict=verdict,
         reasons=reasons,
         intervals=seen.intervals,
         rounds=tuple(each.round for each in rounds),
-        procedure=procedure,
+        procedure=procedure_of(seen.plan, looks, search_rounds=looks[-1], confirm_rounds=confirmed, rescued_by=rescuer),
+    )
+
+
+def procedure_of(
+    plan: Plan, looks: tuple[int, ...], *, search_rounds: int, confirm_rounds: int, rescued_by: str = ""
+) -> Procedure:
+    """Return what a record keeps of a decision under `plan`: the interim analyses taken and the rounds of each part."""
+    return Procedure(
+        boundaries=VERSION,
+        mode=plan.mode,
+        looks=looks,
+        search_rounds=search_rounds,
+        confirm_rounds=confirm_rounds,
+        rescued_by=rescued_by,
+        simplify_used_percent=round(100 * plan.simplify_used, 4),
+        calibrated=plan.calibrated,
+        words=plan.words,
     )
 
 

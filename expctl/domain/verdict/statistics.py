@@ -1,4 +1,4 @@
-"""Statistics in plain floats that give identical results on every machine."""
+"""Statistics in plain Python floats, which give identical results on every machine."""
 
 import math
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ T_9995 = (
 
 
 class Interval(Struct, frozen=True, kw_only=True):
-    """Mean of `n` effects with its two-sided 95 % t interval and the standard deviation of one effect (log units).
+    """Mean of `n` effects with its two-sided 95 % t interval (`low`, `high`) and the effects' standard deviation, in log units.
 
-    Each effect is the mean of `merged` neighbouring rounds.
+    Each effect is the mean of `merged` successive rounds.
     """
 
     n: int
@@ -47,19 +47,19 @@ class Interval(Struct, frozen=True, kw_only=True):
 
     @property
     def rounds(self) -> int:
-        """Number of rounds behind the effects."""
+        """Number of rounds that the effects were computed from."""
         return self.n * self.merged
 
     @property
     def round_sd(self) -> float:
-        """Standard deviation of one round, if rounds are independent."""
+        """Standard deviation of the effect of one round, in log units, assuming independent rounds."""
         return self.sd * math.sqrt(self.merged)
 
 
 def t_interval(rounds: Sequence[float], merged: int = 1) -> Interval:
-    """Return the t interval of effects that are means of `merged` neighbouring rounds; left-over rounds are dropped.
+    """Return the mean and 95 % t interval of `rounds`, averaged in groups of `merged`; an incomplete last group is dropped.
 
-    Raises ValueError for fewer than two effects.
+    Raises ValueError for fewer than two groups.
     """
     effects = [math.fsum(rounds[i : i + merged]) / merged for i in range(0, len(rounds) - merged + 1, merged)]
     n = len(effects)
@@ -73,22 +73,22 @@ def t_interval(rounds: Sequence[float], merged: int = 1) -> Interval:
 
 
 def lower_bound(interval: Interval, critical: float) -> float:
-    """Return the one-sided lower bound mean - critical sd / sqrt(n)."""
+    """Return the one-sided lower confidence bound, mean - critical * sd / sqrt(n), for a critical value of t."""
     return interval.mean - critical * interval.sd / math.sqrt(interval.n)
 
 
 def upper_bound(interval: Interval, critical: float) -> float:
-    """Return the one-sided upper bound mean + critical sd / sqrt(n)."""
+    """Return the one-sided upper confidence bound, mean + critical * sd / sqrt(n), for a critical value of t."""
     return interval.mean + critical * interval.sd / math.sqrt(interval.n)
 
 
 def t95(n: int) -> float:
-    """Return the critical value of the one-sided 95 % t bound from `n` rounds."""
+    """Return Student's t for a one-sided 95 % bound from `n` values (n - 1 degrees of freedom)."""
     return T_95[min(n - 1, len(T_95)) - 1]
 
 
 def t999(n: int) -> float:
-    """Return the critical value of the two-sided 99.9 % t bound from `n` rounds."""
+    """Return Student's t for a two-sided 99.9 % bound from `n` values (n - 1 degrees of freedom)."""
     return T_9995[min(n - 1, len(T_9995)) - 1]
 
 
@@ -100,13 +100,6 @@ def autocorrelation(values: Sequence[float]) -> float:
     return math.fsum(one * other for one, other in pairwise(off)) / square if square else 0.0
 
 
-def rounds_to_resolve(sd: float, distance: float) -> int:
-    """Return about how many rounds bring the half-width of the 95 % interval below `distance` (normal approximation)."""
-    if distance <= 0:
-        return 1_000_000
-    return max(2, math.ceil((1.96 * sd / distance) ** 2))
-
-
 def percent(log_effect: float) -> float:
-    """Convert a log effect to the percentage by which throughput changes: ln 1.02 is +2 %."""
+    """Convert an effect ln(t_baseline / t_candidate) to the change of throughput in percent: ln 1.02 is +2 %."""
     return 100.0 * math.expm1(log_effect)
