@@ -47,7 +47,7 @@ class Roofline:
 
 
 def roofline_of(protocol: Protocol, target: str) -> Roofline:
-    """Return the roofline of `target` by the protocol; empty without benchmark or peak."""
+    """Return peak and work of `target` as the protocol states them; unknown where it has no benchmark or peak."""
     found = protocol.targets.get(target)
     benchmark = found.benchmark if found else None
     if benchmark is None:

@@ -13,7 +13,7 @@ DATE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2})?Z?)?", re.ASCI
 
 
 def read_document(document: Document) -> ParsedLedger:
-    """Return the experiments of all tables that are ledgers, and every line that was not understood."""
+    """Return the experiments of all tables that are ledgers, and every table line that was not understood."""
     rows: list[Row] = []
     columns: list[str] = []
     waiting: list[Unread] = []

@@ -16,9 +16,9 @@ COMMENT = "#"
 
 
 def read_document(contents: bytes, name: str) -> Document:
-    """Return the tables in `contents`: delimited for `.tsv` and `.csv`, Markdown for `.md`, else by what it looks like.
+    """Return the tables and text in the file `contents`; the suffix of `name` tells TSV, CSV or Markdown, else the text does.
 
-    Raises Refused for what isn't UTF-8 text, unclosed quotes, and an unclosed comment.
+    Raises Refused for text that isn't UTF-8, unclosed quotes, and an unclosed comment.
     """
     try:
         text = contents.decode("utf-8-sig")

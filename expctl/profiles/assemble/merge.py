@@ -20,8 +20,6 @@ ROCPROF = (Source.ROCPD, Source.ROCPROF_CSV, Source.ROCPROF_JSON, Source.ROCPROF
 
 @dataclass(slots=True)
 class _Group:
-    """All dispatches and statistics of one kernel name."""
-
     durations: list[list[int]] = field(default_factory=list)
     raws: list[tuple[RawLaunch, GridUnit, RegisterRules, int, int | None]] = field(default_factory=list)
     untimed: int = 0
@@ -29,9 +27,9 @@ class _Group:
 
 
 def assemble(path: Path, run: Run, arch: str) -> Profile:
-    """Return the profile of `run`; a non-empty `arch` overrules the GPU that the files name.
+    """Return one profile from all files of `run`; a non-empty `arch` overrules the GPU that the files name.
 
-    Raises Refused for times and counters that no GPU has.
+    Raises Refused for times and counters that no GPU reaches.
     """
     parts = run.timed
     for each in (*parts, *run.counted):
@@ -177,7 +175,6 @@ def _unmatched_counters(kernels: Sequence[str]) -> list[str]:
 
 
 def _timelines(parts: Sequence[RawProfile], path: Path) -> tuple[Timeline, ...]:
-    """Return the busy time of each GPU, where equal GPU names of several hosts or ranks stay apart."""
     owners = _owners(parts, path)
     intervals: dict[str, Intervals] = {}
     for part, owner in zip(parts, owners, strict=True):

@@ -48,12 +48,12 @@ _INSTRUCTIONS = ("SQ_INSTS_VALU", "SQ_INSTS_SALU", "SQ_INSTS_VMEM", "SQ_INSTS_SM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelEvidence:
-    """Means per call of one kernel; None is a figure that the profile doesn't contain.
+    """Figures of one kernel, means per call, that can explain a change of its time; None is an unknown figure.
 
-    `work` counts what the problem demands of any kernel (`_work`), in a unit of its own. `bytes_used` are those used of a
-    loaded sector of 32. `waits` are warp-cycles by reason, `warp_cycles` their sum. `pipes` are in percent of each
-    pipe's peak; `waves_percent` is measured occupancy, `resident_percent` the possible one, `slots` how many workgroups fit on
-    the whole GPU. `arithmetic` counts vector instructions, without moves of registers to scratch.
+    `work` measures the problem, not the kernel, in a unit of its own (`_work`). `bytes_used` are those used of a loaded sector
+    of 32. `waits` are warp-cycles by reason, `warp_cycles` their sum. `pipes` are in percent of each pipe's peak;
+    `waves_percent` is measured occupancy, `resident_percent` the possible one, `slots` how many workgroups fit on the whole
+    GPU. `arithmetic` counts vector instructions, without moves of registers to scratch.
     """
 
     time_ns: float | None
@@ -91,7 +91,7 @@ class KernelEvidence:
 
 
 def evidence_of(kernel: Kernel) -> KernelEvidence:
-    """Return the figures of `kernel`; its occupancy must have been computed, if it can be."""
+    """Return the figures of `kernel` that can explain a change of its time; its occupancy must be set, if known."""
     launch, counters = kernel.launch, kernel.counters
     resident = kernel.occupancy.resident[0] if kernel.occupancy else None
     issued = _first(counters, "smsp__inst_issued.sum", "smsp__inst_executed.sum")

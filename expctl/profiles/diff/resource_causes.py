@@ -12,7 +12,10 @@ OCCUPANCY_PERCENT = 10.0
 
 
 def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if spilled registers explain the time, by spill instructions or else by scratch memory; "" if not."""
+    """Return text if spilled registers explain a time `slower` times as long; else "".
+
+    Spills are counted as instructions, or else by scratch memory.
+    """
     registers = f" at {before.vgpr} -> {after.vgpr} registers" if before.vgpr != after.vgpr else ""
     if before.spills is not None and after.spills is not None and before.instructions and after.instructions:
         share = [100 * each for each in (before.spills / before.instructions, after.spills / after.instructions)]
@@ -28,7 +31,6 @@ def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def _uses_other_scratch(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Return whether scratch memory grew and the kernel became slower, or shrank and it became faster."""
     if before.scratch_bytes is None or after.scratch_bytes is None:
         return False
     more = after.scratch_bytes - before.scratch_bytes
@@ -36,7 +38,7 @@ def _uses_other_scratch(before: KernelEvidence, after: KernelEvidence, slower: f
 
 
 def _may_fit_other(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Return whether, as far as known, fewer workgroups fit and the kernel became slower, or more and faster."""
+    """Return whether fewer workgroups may fit at once and the kernel became slower, or more fit and it became faster."""
     if _all_at_once(before) and _all_at_once(after):
         return False
     resident = ratio(before.resident_percent, after.resident_percent)
@@ -47,7 +49,6 @@ def _may_fit_other(before: KernelEvidence, after: KernelEvidence, slower: float)
 
 
 def _moves_the_same(before: KernelEvidence, after: KernelEvidence) -> bool:
-    """Return whether both sides load as many sectors and use as many shared-memory cycles; False where unknown."""
     sectors = ratio(before.load_sectors, after.load_sectors)
     return is_about(sectors, COUNT_PERCENT) and is_about(
         ratio(before.shared_wavefronts, after.shared_wavefronts), COUNT_PERCENT
@@ -59,7 +60,10 @@ def _all_at_once(evidence: KernelEvidence) -> bool:
 
 
 def occupancy(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return words if occupancy explains the time: equal code, and both possible and measured occupancy changed; else ""."""
+    """Return text if occupancy explains a time `slower` times as long; else "".
+
+    That is: the code is the same, and both possible and measured occupancy changed.
+    """
     resident = ratio(before.resident_percent, after.resident_percent)
     measured = ratio(before.waves_percent, after.waves_percent)
     if resident is None or is_about(resident, OCCUPANCY_PERCENT) or (resident < 1) != (slower > 1):

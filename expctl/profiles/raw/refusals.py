@@ -11,7 +11,7 @@ READ = (
 
 
 def damaged(path: Path, found: str, *, hint: str = "profile again, or copy the file again") -> Refused:
-    """Return the error for a file of a known format that can't be trusted: cut off, flipped bits, impossible values."""
+    """Return the error for a profile that is cut off, has flipped bits or impossible values; `found` says which."""
     return Refused(
         "this profile is damaged",
         code="profile-damaged",

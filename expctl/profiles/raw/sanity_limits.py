@@ -23,7 +23,7 @@ _EXTENT_MOST = {"grid": 1 << 32, "workgroup": 1 << 16}
 
 
 def check_limits(part: RawProfile) -> list[str]:
-    """Set launch figures beyond the limits to None, in place, and return a note about each such field.
+    """Set figures of launches that no GPU reaches to None, in place, and return a note about each such field.
 
     Raises Refused for a duration or counter beyond its limit.
     """

@@ -29,7 +29,7 @@ Row = list[str]
 
 @dataclass(slots=True)
 class Table:
-    """An open CSV table; `names` maps column heads in lower case to column numbers."""
+    """A CSV table that is open for reading; `names` maps column heads in lower case to column numbers."""
 
     path: Path
     names: dict[str, int]
@@ -44,14 +44,14 @@ class Table:
         return len(self.names)
 
     def chunks(self) -> Iterator[list[Row]]:
-        """Yield rows in file order, ROWS_AT_ONCE at a time. Raises Refused for a row with another number of fields."""
+        """Yield the rows in file order, in lists of ROWS_AT_ONCE. Raises Refused for a row with too many or too few fields."""
         while rows := self._next():
             if set(map(len, rows)) != {self.width}:
                 rows = [row + [""] * (self.width - len(row)) for row in rows if self._is_whole(row)]
             yield rows
 
     def all_rows(self) -> Iterator[Row]:
-        """Yield every row in file order. Raises Refused for a row with another number of fields."""
+        """Yield every row in file order. Raises Refused for a row with too many or too few fields."""
         for rows in self.chunks():
             yield from rows
 
@@ -121,7 +121,7 @@ def _heads(rows: Iterator[Row]) -> list[str]:
 
 
 def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
-    """Return the cells of column `name` as integers. Raises Refused for a cell that is no integer of 64 bits, and names it."""
+    """Return the `cells` of column `name` as integers. Raises Refused, naming the cell, for one that is no 64-bit integer."""
     if "_" not in "".join(cells):  # int() would accept 1_000, which no tool writes
         with suppress(ValueError):
             found = list(map(int, cells))
@@ -133,14 +133,17 @@ def integers(path: Path, name: str, cells: Sequence[str]) -> list[int]:
 
 
 def optional_integer(cell: str) -> int | None:
-    """Return the integer in a cell, None for other text; more than 18 digits give 2^63, which sanity_limits rejects."""
+    """Return the integer in a cell, None for other text; 2^63 for more than 18 digits, which `check_limits` rejects."""
     if _LONG.fullmatch(cell):
         return BITS_64
     return int(cell) if _is_integer(cell) else None
 
 
 def number(path: Path, name: str, cell: str) -> float:
-    """Return a number with optional exponent and thousands' commas. Raises Refused for anything else, and beyond 1e30."""
+    """Return the number in a cell of column `name`; exponents and thousands' commas are allowed.
+
+    Raises Refused for anything else, and for numbers beyond 1e30.
+    """
     plain = cell.replace(",", "") if _THOUSANDS.fullmatch(cell.strip()) else cell
     try:
         value = float("nan" if "_" in plain else plain)

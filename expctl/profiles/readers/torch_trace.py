@@ -26,7 +26,10 @@ def is_trace(document: object) -> bool:
 
 
 def gather_torch(path: Path, document: Any) -> RawProfile:
-    """Return all kernels and copies of the trace. Raises Refused for a trace without any, and for times that are no numbers."""
+    """Return all kernels and copies of a torch.profiler trace, parsed in `document`.
+
+    Raises Refused for a trace without any, and for times that are no numbers.
+    """
     facts = mapping(document)
     events = sequence(document if isinstance(document, list) else facts.get("traceEvents"))
     devices = [_device(each) for each in map(mapping, sequence(facts.get("deviceProperties")))]

@@ -48,7 +48,7 @@ _EXTENT = re.compile(r"\(\s*(SIZE)\s*,\s*(SIZE)\s*,\s*(SIZE)\s*\)".replace("SIZE
 
 
 def gather_raw(table: Table) -> RawProfile:
-    """Return the kernels of a raw page; its second row contains units. Raises Refused without units or kernels."""
+    """Return the kernels in a table of `ncu --csv --page raw`. Raises Refused without kernels or a second row with units."""
     found = RawProfile(source=Source.NCU_RAW, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     units: Row = []
     for row in _rows(table):
@@ -63,7 +63,10 @@ def gather_raw(table: Table) -> RawProfile:
 
 
 def gather_details(table: Table) -> RawProfile:
-    """Return the kernels of a details page, or of metrics printed while profiling. Raises Refused without kernels."""
+    """Return the kernels in a table of `ncu --csv --page details`, or of metrics that ncu prints while profiling.
+
+    Raises Refused without kernels.
+    """
     found = RawProfile(source=Source.NCU_DETAILS, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     columns = table.names
     table.least = columns["metric value"] + 1  # rows of metrics lack the last columns, which are for ncu's advice

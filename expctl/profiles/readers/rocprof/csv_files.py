@@ -22,7 +22,10 @@ _NAMES: dict[str, tuple[str, ...]] = {
 
 
 def gather_trace(table: Table) -> RawProfile:
-    """Return the dispatches of a kernel trace, one per row. Raises Refused for a trace without rows and for bad time stamps."""
+    """Return the dispatches of a rocprofv3 kernel trace (CSV), one per row.
+
+    Raises Refused for a trace without rows and for bad time stamps.
+    """
     found = RawProfile(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
     key_names = [name for name in ("kernel_name", "agent_id", *map(_column(columns), _NAMES)) if name in columns]
@@ -61,7 +64,7 @@ def gather_trace(table: Table) -> RawProfile:
 
 
 def describe(found: RawProfile, columns: dict[str, int]) -> None:
-    """Add notes to `found` on what rocprofv3's columns get wrong or lack."""
+    """Add notes to `found` on what a rocprofv3 table with these columns gets wrong or lacks."""
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
     if "lds_block_size" in columns and "guid" not in columns and any(raw.lds_bytes for raw in found.launches.values()):
         found.notes.append("LDS: the static size rounded up to 512 B; what a launch adds is not in this file")
@@ -70,7 +73,7 @@ def describe(found: RawProfile, columns: dict[str, int]) -> None:
 
 
 def device_key(agent: str) -> str:
-    """Return the device's name for an Agent_Id cell: a node number before ROCm 6.4, `Agent 4` or `GPU 0` since then."""
+    """Return the GPU's name for an Agent_Id cell: a node number before ROCm 6.4, `Agent 4` or `GPU 0` since then."""
     plain = agent.strip().lower()
     return f"node {plain}" if plain.isdigit() else plain or "the GPU"
 
@@ -102,7 +105,7 @@ def _getter(columns: list[int]) -> "Callable[[Row], tuple[str, ...]]":
 
 
 def gather_copies(table: Table) -> RawProfile:
-    """Return the memory copies of a table, summed by direction. Raises Refused for bad time stamps."""
+    """Return the memory copies of a rocprofv3 copy trace (CSV), summed by direction. Raises Refused for bad time stamps."""
     found = RawProfile(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
     size = next((columns[name] for name in ("size", "size_bytes", "bytes") if name in columns), None)

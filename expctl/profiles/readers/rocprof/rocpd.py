@@ -23,7 +23,7 @@ _COUNTS = ("dispatches:", "replays:", "names:")
 
 
 def gather_rocpd(path: Path) -> list[RawProfile]:
-    """Return one profile per process in the database. Raises Refused for another schema, and when there are no dispatches."""
+    """Return one profile per process in a rocpd database. Raises Refused for another schema or no dispatches."""
     with open_database(path) as database:
         names = tables(database)
         suffixes = _processes(names)
@@ -72,7 +72,7 @@ def _processes(names: Collection[str]) -> list[str]:
 
 
 def _device_column(source: Tables, have: Mapping[str, bool], agents: Mapping[Any, Device]) -> DeviceColumn:
-    """Return which column of a dispatch names its GPU: `agent_id`, or in newer databases `track_id`, a track that names it."""
+    """Return which column of a dispatch tells its GPU: `agent_id`, or in newer databases `track_id`, whose track names it."""
     names = {agent: device.name for agent, device in agents.items()}
     if "agent_id" in have or "track_id" not in have:
         return DeviceColumn(column="agent_id" if "agent_id" in have else "", names=names)
@@ -81,7 +81,6 @@ def _device_column(source: Tables, have: Mapping[str, bool], agents: Mapping[Any
 
 
 def _describe(source: Tables, found: RawProfile, firsts: Mapping[Any, int], column: DeviceColumn) -> None:
-    """Add the launch (name, device, registers, extents) of each launch key in `firsts` to `found`."""
     symbols = {row.get("id"): row for row in source.rows("info_kernel_symbol")}
     nameless = 0
     query = f"SELECT * FROM {source.name('kernel_dispatch')} WHERE id = ?"  # noqa: S608

@@ -18,7 +18,10 @@ _DEVIATION = ("stddev", "std_dev")
 
 
 def gather_statistics(table: Table) -> RawProfile:
-    """Return statistics of kernels, one per row. Raises Refused for impossible ones, and statistics of anything else."""
+    """Return the kernels in a rocprofv3 table of kernel statistics (CSV), one per row.
+
+    Raises Refused for impossible figures, and for statistics of anything but kernels.
+    """
     found = RawProfile(source=Source.ROCPROF_STATS, file=str(table.path))
     for row in table.all_rows():
         name = row[table.names["name"]]
@@ -64,10 +67,9 @@ def _statistic(table: Table, row: Row) -> Statistic:
 
 
 def gather_counters(table: Table) -> RawProfile:
-    """Return counters and durations of dispatches; a row is one counter of one dispatch.
+    """Return counters and durations from a rocprofv3 counter collection (CSV): a row is one counter of one dispatch.
 
-    A dispatch has a row for each counter but counts and is timed once, also when it was replayed. Raises Refused for a table
-    without rows or dispatch ids.
+    A dispatch counts and is timed once, also when it was replayed. Raises Refused for a table without rows or dispatch ids.
     """
     found = RawProfile(source=Source.ROCPROF_COUNTERS, file=str(table.path))
     columns = table.names
