@@ -113,8 +113,8 @@ def why_no_ledger(table: Table) -> str:
         cells = [row.cells[index] for row in table.rows if row.cells[index].strip()]
         recognised = sum(map(speaks_of_verdicts, cells))
         if _plain(head) in HEADS[Role.VERDICT] and 0 < recognised < SHARE * len(cells):
-            return f"{recognised} of {len(cells)} cells below {head!r} are verdicts that can be told, too few for a ledger"
-    return "no column of verdicts beside one of ids or changes: not a ledger"
+            return f"{recognised} of {len(cells)} cells below {head!r} are recognised as verdicts, too few for a ledger"
+    return "not a ledger, which needs a column of verdicts, and one of ids or changes"
 
 
 def _verdict_column(table: Table, plain: Sequence[str]) -> int | None:

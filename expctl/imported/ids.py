@@ -120,7 +120,7 @@ def assign_ids(
         if entry.key in keys:
             why = f"{keys[entry.key]} was imported from this row, which was rewritten since"
         elif wanted in used:
-            why = f"{wanted} is the row of line {lines[wanted]} already" if wanted in lines else f"{wanted} is taken"
+            why = f"{wanted} is the row of line {lines[wanted]} already" if wanted in lines else f"the id {wanted} is taken"
         if why and not renumber:
             conflicts.append(IdConflict(entry=entry, why=why))
             continue

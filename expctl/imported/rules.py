@@ -25,7 +25,7 @@ def rules_by_row(document: Document, rows: Sequence[Row]) -> tuple[dict[int, str
         row = _row_of(line.text, rows)
         text = plain_text(line.text)
         if row is None:
-            unread.append(Unread(line=line.number, text=one_line(text, 100), why="forbids something that no single row tried"))
+            unread.append(Unread(line=line.number, text=one_line(text, 100), why="matches no single row of the ledger"))
         else:
             rules[row.line] = f"{rules[row.line]} {text}" if row.line in rules else text
     return rules, tuple(unread)

@@ -63,7 +63,7 @@ def read_file(path: Path) -> Contents:
         raise refusals.unknown(path, "an empty file", "profile again: nothing was written")
     if start.startswith(MAGIC[:15]):
         if is_packed(path):
-            raise refusals.unknown(path, "a database packed by gzip", f"gunzip {path.name}, and give that")
+            raise refusals.unknown(path, "a database packed by gzip", f"unpack it: gunzip {path.name}")
         return Contents(gathered=tuple(_database(path)))
     for magic, what, hint in _KNOWN_BINARIES:
         if start.startswith(magic):
@@ -105,5 +105,5 @@ def _table(table: Table) -> Contents:
     if kind is not None:
         return Contents(gathered=(_GATHER[kind](table),))
     if known := why_not(heads):
-        raise refusals.no_kernels(table.path, *known)
+        raise refusals.no_kernels(table.path, known[0], known[1])
     raise refusals.unknown(table.path, f"a table or text that begins with {one_line(', '.join(heads), 160)}")

@@ -19,5 +19,5 @@ def read_profile(path: Path, *, arch: str = "") -> Profile:
     except MemoryError:
         raise refusals.too_large(path) from None
     if not profile.kernels and not profile.copies:
-        raise refusals.no_kernels(path, "no dispatch that begins before it ends, and has times", "profile again")
+        raise refusals.no_kernels(path, "no dispatch with times that begins before it ends", "profile again")
     return profile

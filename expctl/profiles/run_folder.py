@@ -51,7 +51,7 @@ def read_run(path: Path) -> Run:
     if folder:
         return _folder(path)
     if special:
-        raise refusals.unknown(path, "a pipe or a device", "write it to a file first, and give that")
+        raise refusals.unknown(path, "a pipe or a device", "write its output to a file, and name that file")
     contents = read_file(path)
     if contents.agents is not None:
         raise refusals.no_kernels(
@@ -124,7 +124,9 @@ def _chosen(kernels: Sequence[RawProfile]) -> Run:
     for each in kernels:
         if each.source is best and _pass_of(each.file) != first:
             run.counted.append(each)
-            run.notes.append(f"{_short(each.file)}: the program run again to be counted; its calls and times are not added")
+            run.notes.append(
+                f"{_short(each.file)}: a repetition of the program to collect counters; its calls and times are not added"
+            )
         elif each.source is best:
             identity = each.identity or _contents(each)
             if identity in identities:

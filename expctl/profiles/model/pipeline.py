@@ -50,11 +50,11 @@ def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passe
         main = main_gemm(timed)
         if main is None:
             raise Misused(
-                "how many passes are in this profile?",
+                "the number of passes in this profile is unknown",
                 code="passes-unknown",
-                expected="a GEMM kernel, or --passes N",
+                expected="a GEMM kernel, whose calls are counted, or --passes N",
                 found="neither",
-                hint="add --passes N",
+                hint="add --passes N: how often the program ran its sequence of kernels",
             )
         passes, given = main.calls, "the calls of the GEMM with the most time"
     inside = [kernel for kernel in timed if kernel.calls % passes == 0]
@@ -65,7 +65,8 @@ def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passe
             f"no kernel runs in each of {passes} passes",
             code="no-kernel-in-each-pass",
             expected="a whole number of calls per pass",
-            found="none",
+            found=f"none among {len(timed)} kernels with times",
+            hint="correct N in --passes N: how often the program ran its sequence of kernels",
         )
     gemm = math.fsum(time for kernel, time in times if kernel.kind is KernelClass.GEMM)
     flop = 2 * math.prod(size) if size else None

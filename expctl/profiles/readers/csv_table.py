@@ -59,7 +59,7 @@ class Table:
         try:
             return list(islice(self._rows, ROWS_AT_ONCE))
         except csv.Error as error:
-            raise refusals.damaged(self.path, f"no CSV: {error}") from error
+            raise refusals.damaged(self.path, f"not valid CSV: {error}") from error
 
     def _is_whole(self, row: Row) -> bool:
         if (
@@ -72,7 +72,7 @@ class Table:
             return True
         raise refusals.damaged(
             self.path,
-            f"a row of {len(row)} fields under {self.width} heads (cut off?): {one_line(','.join(row), 120)}",
+            f"a row of {len(row)} fields in a table of {self.width} columns (cut off?): {one_line(','.join(row), 120)}",
         )
 
 
@@ -101,13 +101,13 @@ def open_table(path: Path) -> Iterator[Table]:
             try:
                 heads = _heads(rows)
             except csv.Error as error:
-                raise refusals.damaged(path, f"no CSV: {error}") from error
+                raise refusals.damaged(path, f"not valid CSV: {error}") from error
             if not heads:
                 raise refusals.unknown(path, profiler_chatter.why_empty(path), "profile again: no table was written")
             names = {name: column for column, name in enumerate(heads)}
             if len(names) != len(heads):
                 double = next(name for name in heads if heads.count(name) > 1)
-                raise refusals.damaged(path, f"the column {one_line(double, 60) or '(nameless)'} stands twice")
+                raise refusals.damaged(path, f"the column {one_line(double, 60) or '(nameless)'} appears twice")
             yield Table(path, names, rows, lines)
     finally:
         csv.field_size_limit(previous)

@@ -22,7 +22,7 @@ def read_json(path: Path) -> Any:
     try:
         return json.loads(contents, parse_float=str, strict=False)
     except ValueError as error:
-        raise refusals.damaged(path, f"no JSON (cut off?): {error}") from error
+        raise refusals.damaged(path, f"not valid JSON (cut off?): {error}") from error
     except RecursionError as error:
         raise refusals.damaged(path, "JSON nested deeper than any profiler writes it") from error
 

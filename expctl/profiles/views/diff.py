@@ -41,7 +41,7 @@ def diff_lines(before: Profile, after: Profile, found: RunChange, top: int) -> l
         whole = percent_text(found.after_ns / found.before_ns)
         lines += ["", f"  one pass  {time_text(found.before_ns)} -> {time_text(found.after_ns)} ({whole})"]
     if found.incomparable:
-        lines.append(f"  no why    {one_line(found.incomparable)}")
+        lines.append(f"  no cause  {one_line(found.incomparable)}")
     return [*lines, *([f"  why       {found.why.sentence}"] if found.why else [])]
 
 

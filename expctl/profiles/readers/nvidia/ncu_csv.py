@@ -55,7 +55,7 @@ def gather_raw(table: Table) -> RawProfile:
         if not units:
             units = row
             if row[table.names["id"]].strip():
-                raise refusals.unknown(table.path, "a raw page without its row of units")
+                raise refusals.unknown(table.path, "a table of ncu --page raw without its second row, the units")
             continue
         texts = {name: (row[column], units[column]) for name, column in table.names.items() if "__" in name}
         _kernel(found, table, row, texts)
@@ -92,7 +92,9 @@ def _rows(table: Table) -> Iterator[Row]:
     at = table.names["id"], table.names["kernel name"]
     for row in table.all_rows():
         if (row[at[0]].lower(), row[at[1]].lower()) == ("id", "kernel name"):
-            raise refusals.unknown(table.path, "two tables of ncu, one behind the other", "give each a file, and the folder")
+            raise refusals.unknown(
+                table.path, "two tables of ncu in one file", "put each table into its own file, and name their folder"
+            )
         yield row
 
 
@@ -109,7 +111,7 @@ def _kernel(found: RawProfile, table: Table, row: Row, texts: Mapping[str, tuple
     if foreign := next((text for text, _ in texts.values() if has_decimal_comma(text)), ""):
         raise refusals.unknown(
             table.path,
-            f"an ncu table with numbers like {foreign}, of another locale",
+            f"an ncu table with numbers like {foreign}, with a decimal comma of another locale",
             "LC_ALL=C ncu --import REPORT --csv --page raw",
         )
     values = {name: value for name, (text, unit) in texts.items() if (value := in_base_units(text, unit)) is not None}

@@ -91,7 +91,9 @@ def _kernels(path: Path, database: sqlite3.Connection, names: tuple[str, ...], f
     if device_at is not None and not devices.are_sure(
         len({key[process_at] for key in entries}) if process_at is not None else 1
     ):
-        found.notes.append("GPUs: each process counts its own from 0, and nothing in this database tells which ones these are")
+        found.notes.append(
+            "GPUs: each process numbers its own from 0, and this database doesn't tell which GPUs the numbers mean"
+        )
 
 
 def _launch(device: str, values: dict[str, Any], strings: dict[Any, str]) -> RawLaunch:

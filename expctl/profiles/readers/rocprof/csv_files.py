@@ -56,9 +56,7 @@ def gather_trace(table: Table) -> RawProfile:
             identities.update(row[guid] for row in rows)
     found.identity = ",".join(sorted(identities))
     if not found.launches:
-        raise refusals.no_kernels(
-            table.path, "a kernel trace without a row", "did the program launch a kernel while it was profiled?"
-        )
+        raise refusals.no_kernels(table.path, "a kernel trace without a row", "check that the program launches a kernel")
     describe(found, columns)
     return found
 

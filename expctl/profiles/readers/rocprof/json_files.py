@@ -24,7 +24,7 @@ def gather_rocprof_json(path: Path, document: Mapping[str, Any]) -> list[RawProf
     try:
         found = [_process(path, mapping(entry)) for entry in entries]
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise refusals.damaged(path, f"a record without what belongs in it: {error!r}") from error
+        raise refusals.damaged(path, f"a record with a missing or wrong field: {error!r}") from error
     if not any(each.has_kernels or each.copies for each in found):
         raise refusals.no_kernels(path, "rocprofv3 JSON without a dispatch", "record with rocprofv3 --kernel-trace")
     return found

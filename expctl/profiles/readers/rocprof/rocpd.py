@@ -45,7 +45,9 @@ def _process(source: Tables) -> RawProfile:
     found.devices = {device.name: device for device in agents.values()}
     have = source.columns("kernel_dispatch")
     if missing := [name for name in ("kernel_id", "start", "end", "id") if name not in have]:
-        raise refusals.unknown(source.path, f"a rocpd database whose dispatches have no {', '.join(missing)}")
+        raise refusals.unknown(
+            source.path, f"a rocpd database whose table of dispatches lacks the columns {', '.join(missing)}"
+        )
     column = _device_column(source, have, agents)
     dispatches = read_dispatches(source, have, column)
     found.timing = dispatches.timing
@@ -55,7 +57,7 @@ def _process(source: Tables) -> RawProfile:
     found.notes.append("times: taken under the profiler, which adds 2 to 3 %")
     if dispatches.replays:
         found.notes.append(
-            f"replays: {dispatches.replays} dispatches are others run again to be counted; they are not calls, nor in the times"
+            f"replays: {dispatches.replays} dispatches repeat others to collect counters; they are no calls, nor in the times"
         )
     if dispatches.hidden:
         found.notes.append(
