@@ -191,7 +191,7 @@ def _stale_sections(
 def _stale_figures(
     section: Section, rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]], unit: str
 ) -> Iterator[Remark]:
-    """Report figures of a snapshot that belong to an earlier kept row instead of the last one kept at that size."""
+    """Report figures in a section on the current state that belong to an older kept row than the last one of that size."""
     kept = [row for row in rows if any(ruling.verdict is Verdict.KEEP for ruling in row.rulings)]
     for line in section.lines:
         for figure in figures_in(line.text, unit):

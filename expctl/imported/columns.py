@@ -11,7 +11,7 @@ from expctl.imported.verdicts import speaks_of_verdicts
 
 
 class Role(StrEnum):
-    """Roles that a column of a hand-kept table can have."""
+    """What a column of a hand-kept table can hold."""
 
     NAME = "id"
     VERDICT = "verdict"
@@ -68,7 +68,7 @@ class Columns:
     figures: tuple[int, ...]
 
     def words(self, heads: Sequence[str]) -> str:
-        """Return which column has which role, for the user to check, e.g. `id = ID, verdict = Keep?, ...`."""
+        """Return text for the user to check how each column is understood, e.g. `id = ID, verdict = Keep?, ...`."""
         pairs = zip(Role, (self.name, self.verdict, self.change, self.result, self.why, self.date), strict=True)
         named = [f"{role} = {heads[index] or '(no head)'}" for role, index in pairs if index is not None]
         others = [heads[index] or "(no head)" for index in self.figures]

@@ -36,7 +36,7 @@ def records_of(
     target: str,
     number_kind: NumberKind,
 ) -> tuple[Record, ...]:
-    """Return one imported record per named entry, in order; `remarks` are the audit's, `rules` are texts by row line."""
+    """Return one imported record per named entry, in order; `remarks` are the audit's, `rules` are rule texts by row line."""
     beside: dict[int, list[NamedEntry]] = {}
     for each in named:
         beside.setdefault(each.entry.row.line, []).append(each)

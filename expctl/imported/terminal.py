@@ -56,7 +56,7 @@ def unread_lines(label: str, lines: Sequence[Unread]) -> list[str]:
 
 
 def audit_lines(remarks: Sequence[Remark], roofline: str) -> list[str]:
-    """Return the remarks of an import's audit, one per line."""
+    """Return the audit's remarks as text, one per line; `roofline` says which peak they assume, "" for none."""
     against = f"roofline {roofline}" if roofline else "no roofline known: --peak TFLOPS and --size n=8192:FLOP give one"
     lines = [f"audit    {len(remarks)} remarks; {against}"]
     for remark in remarks:

@@ -161,7 +161,7 @@ def _transfers(each: RawProfile) -> Hashable:
 
 
 def _pass_of(file: str) -> int:
-    """Return the number of the counting pass whose folder contains `file`; 0 for a file outside such folders."""
+    """Return the number of the repetition whose folder (`pmc_2`, `pass_2`) contains `file`; 0 outside such folders."""
     return next((int(found[1]) for part in reversed(Path(file).parts[:-1]) if (found := _PASS.fullmatch(part))), 0)
 
 

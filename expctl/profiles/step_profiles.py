@@ -26,7 +26,7 @@ class StepProfiles:
         self._folder = folder
 
     def fresh(self, target: str, side: Side) -> Path:
-        """Create the empty folder for the passes of one side, removing an older one."""
+        """Create and return an empty folder for the profiler passes of one side, removing an older one."""
         folder = self._folder / target / side
         remove_tree(folder)
         folder.mkdir(parents=True)

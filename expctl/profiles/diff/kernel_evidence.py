@@ -38,7 +38,7 @@ PIPES = {
 PIPE = "sm__inst_executed_pipe_{}.avg.pct_of_peak_sustained_active"
 TENSOR = "sm__inst_executed_pipe_tensor_op_hmma.avg.pct_of_peak_sustained_elapsed"
 TENSOR_PERCENT = 1.0
-"""Least use of the tensor pipe that means matrix instructions; every kernel seems to show some below."""
+"""Least use of the tensor pipe (percent) that means matrix instructions; kernels without any show a little too."""
 PRODUCTS = "smsp__sass_thread_inst_executed_op_{}fma_pred_on.sum.per_cycle_elapsed"
 BYTES_USED = "smsp__sass_average_data_bytes_per_sector_mem_global_op_{}.ratio"
 _WAVEFRONTS = ("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "SQ_LDS_IDX_ACTIVE", "SQC_LDS_IDX_ACTIVE")

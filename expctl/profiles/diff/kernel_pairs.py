@@ -74,7 +74,7 @@ def short_name(kernel: Kernel) -> str:
 
 
 def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: Sequence[Kernel]) -> bool:
-    """Return whether both are of one class, or take most of their runs and neither class exists in the other run."""
+    """Return whether both are of one class, or each takes most of its run and neither class exists in the other run."""
     if kernel.kind is other.kind:
         return True
     most = (kernel.share_percent or 0.0) > HALF_PERCENT and (other.share_percent or 0.0) > HALF_PERCENT

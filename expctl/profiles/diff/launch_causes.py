@@ -1,4 +1,4 @@
-"""Rules that explain a change of time by size, tile or shape; `slower` is after / before, and below 1 causes act in reverse."""
+"""Explain a change of time by size, tile or shape. `slower` is time after / before; below 1 causes act in reverse."""
 
 import math
 
@@ -69,7 +69,7 @@ def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
 
 
 def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:
-    """Return text if another launch shape explains the time: equal work-items in workgroups of another shape; else ""."""
+    """Return text if another launch shape explains a change of time: as many work-items, other workgroups; else ""."""
     if before.workgroup is None or after.workgroup is None or before.grid is None or after.grid is None:
         return ""
     if before.workgroup == after.workgroup or not _same_resources(before, after):

@@ -1,4 +1,4 @@
-"""Rules that explain a change of time by spills or occupancy; `slower` is after / before, and below 1 causes act in reverse."""
+"""Explain a change of time by spills or occupancy. `slower` is time after / before; below 1 causes act in reverse."""
 
 from expctl.profiles.diff.figures import bytes_text
 from expctl.profiles.diff.kernel_evidence import KernelEvidence
@@ -12,10 +12,7 @@ OCCUPANCY_PERCENT = 10.0
 
 
 def spill(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if spilled registers explain a time `slower` times as long; else "".
-
-    Spills are counted as instructions, or else by scratch memory.
-    """
+    """Return text if spills explain a change of time, by spill instructions or else by scratch memory; else ""."""
     registers = f" at {before.vgpr} -> {after.vgpr} registers" if before.vgpr != after.vgpr else ""
     if before.spills is not None and after.spills is not None and before.instructions and after.instructions:
         share = [100 * each for each in (before.spills / before.instructions, after.spills / after.instructions)]
@@ -60,10 +57,7 @@ def _all_at_once(evidence: KernelEvidence) -> bool:
 
 
 def occupancy(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
-    """Return text if occupancy explains a time `slower` times as long; else "".
-
-    That is: the code is the same, and both possible and measured occupancy changed.
-    """
+    """Return text if occupancy, possible and measured, explains a change of time for equal code; else ""."""
     resident = ratio(before.resident_percent, after.resident_percent)
     measured = ratio(before.waves_percent, after.waves_percent)
     if resident is None or is_about(resident, OCCUPANCY_PERCENT) or (resident < 1) != (slower > 1):

@@ -96,7 +96,7 @@ def _change(pair: Pair) -> KernelChange:
 
 
 def _is_same_mix(before: Kernel, after: Kernel) -> bool:
-    """Return whether the kernels' launches have equal calls one by one, and enough calls to estimate the noise."""
+    """Return whether each launch configuration has as many calls in both, and enough calls to estimate the noise."""
     calls = [[launch.calls or 0 for launch in kernel.launches] for kernel in (before, after)]
     return len(calls[0]) > 1 and calls[0] == calls[1] and sum(calls[0]) - len(calls[0]) >= MIX_FREEDOM
 

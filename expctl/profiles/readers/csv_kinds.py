@@ -86,7 +86,7 @@ def why_not(heads: Collection[str]) -> tuple[str, str] | None:
 
 
 def why_not_kernels(names: Iterable[str]) -> str:
-    """Return what statistics are about if all their row names are API calls, copies or whole domains; "" for kernels."""
+    """Return what a statistics table is about if all row names are API calls, copies or domains (`HIP_API`); "" for kernels."""
     seen = list(names)
     for pattern, what in ((_DOMAIN, "whole domains"), (_API, "API calls"), (_COPY, "memory copies")):
         if seen and all(pattern.fullmatch(name) for name in seen):

@@ -92,7 +92,7 @@ class _Lines:
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Table]:
-    """Open the CSV table at `path` and read its heads. Raises Refused for text that is no table, or a repeated column."""
+    """Open the CSV table at `path` and read its column heads. Raises Refused for text that is no table, or a repeated head."""
     previous = csv.field_size_limit(FIELD_MOST)
     try:
         with open_text(path) as text:

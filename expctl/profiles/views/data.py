@@ -88,7 +88,7 @@ def _kernel(kernel: Kernel, place: Position | None) -> dict[str, Any]:
 
 
 def plain_fields(value: Any) -> dict[str, Any]:
-    """Return all fields of a slotted dataclass, also those with default values, as JSON types."""
+    """Return the fields of a slotted dataclass by name, as JSON types: nested dataclasses as dicts, tuples as lists."""
     return {name: _plain(getattr(value, name)) for name in value.__slots__}
 
 

@@ -48,7 +48,7 @@ _EXTENT = re.compile(r"\(\s*(SIZE)\s*,\s*(SIZE)\s*,\s*(SIZE)\s*\)".replace("SIZE
 
 
 def gather_raw(table: Table) -> RawProfile:
-    """Return the kernels in a table of `ncu --csv --page raw`. Raises Refused without kernels or a second row with units."""
+    """Return the kernels in a table of `ncu --csv --page raw`. Raises Refused if kernels, or units in row 2, are missing."""
     found = RawProfile(source=Source.NCU_RAW, file=str(table.path), grid_unit=GridUnit.WORKGROUPS)
     units: Row = []
     for row in _rows(table):

@@ -32,7 +32,7 @@ class NsysDevices:
 
 
 def pid_of(process: int) -> int:
-    """Return the operating system's process id, which is bits 24 to 47 of nsys's globalPid."""
+    """Return the operating system's process id that a globalPid of nsys contains in its bits 24 to 47."""
     return process >> 24 & 0xFFFFFF
 
 

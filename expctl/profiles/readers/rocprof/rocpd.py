@@ -68,7 +68,7 @@ def _process(source: Tables) -> RawProfile:
 
 
 def _processes(names: Collection[str]) -> list[str]:
-    """Return the suffix of each process's tables; tables that merely begin like a dispatch table are skipped."""
+    """Return the suffixes that mark the tables of each process; names that only begin like a dispatch table are skipped."""
     endings = [name.removeprefix(DISPATCH) for name in names if name.startswith(DISPATCH)]
     return [each for each in endings if f"rocpd_info_kernel_symbol{each}" in names] or endings
 
