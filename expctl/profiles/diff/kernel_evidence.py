@@ -95,6 +95,7 @@ def evidence_of(kernel: Kernel) -> KernelEvidence:
     launch, counters = kernel.launch, kernel.counters
     resident = kernel.occupancy.resident[0] if kernel.occupancy else None
     issued = _first(counters, "smsp__inst_issued.sum", "smsp__inst_executed.sum")
+    latency = counters.get("smsp__average_warp_latency_per_inst_issued.ratio")
     cycles = counters.get(CYCLES)
     barrier_share = counters.get("sm__inst_executed_pipe_adu.avg.pct_of_peak_sustained_elapsed")
     return KernelEvidence(
@@ -130,7 +131,7 @@ def evidence_of(kernel: Kernel) -> KernelEvidence:
         barrier_pipe=barrier_share * cycles if barrier_share is not None and cycles else None,
         dram_bytes=_sum(counters, "dram__bytes_read.sum", "dram__bytes_write.sum") or _kib(counters),
         dram_percent=counters.get("gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"),
-        warp_cycles=_times(counters.get("smsp__average_warp_latency_per_inst_issued.ratio"), issued),
+        warp_cycles=None if latency is None or issued is None else latency * issued,
         waits={name: counters[key] * issued for name in STALLS if issued and (key := STALL.format(name)) in counters},
         pipes={name: counters[key] for name in PIPES if (key := PIPE.format(name)) in counters},
     )
@@ -174,7 +175,3 @@ def _sum(counters: Mapping[str, float], *names: str) -> float | None:
 def _kib(counters: Mapping[str, float]) -> float | None:
     total = _sum(counters, "FETCH_SIZE", "WRITE_SIZE")
     return None if total is None else 1024 * total
-
-
-def _times(one: float | None, other: float | None) -> float | None:
-    return None if one is None or other is None else one * other

@@ -60,12 +60,10 @@ def tile(before: KernelEvidence, after: KernelEvidence, slower: float) -> str:
     if instructions is not None and not -0.05 <= math.log(instructions) / math.log(groups) <= 0.5:
         return ""  # loads grow by the root of the area, products don't: other code changed too
     loads = ratio(before.load_sectors, after.load_sectors)
-    parts += (
-        [f"{times_text(loads)} the loads from global memory"] if loads is not None and differs(loads, GROUPS_PERCENT) else []
-    )
-    return f"a {'smaller' if groups > 1 else 'larger'} tile: {', '.join(parts)}" + (
-        " for the same output" if work is not None else ""
-    )
+    if loads is not None and differs(loads, GROUPS_PERCENT):
+        parts.append(f"{times_text(loads)} the loads from global memory")
+    same = " for the same output" if work is not None else ""
+    return f"a {'smaller' if groups > 1 else 'larger'} tile: {', '.join(parts)}{same}"
 
 
 def shape(before: KernelEvidence, after: KernelEvidence, _slower: float) -> str:

@@ -47,9 +47,8 @@ def _may_fit_other(before: KernelEvidence, after: KernelEvidence, slower: float)
 
 def _moves_the_same(before: KernelEvidence, after: KernelEvidence) -> bool:
     sectors = ratio(before.load_sectors, after.load_sectors)
-    return is_about(sectors, COUNT_PERCENT) and is_about(
-        ratio(before.shared_wavefronts, after.shared_wavefronts), COUNT_PERCENT
-    )
+    shared = ratio(before.shared_wavefronts, after.shared_wavefronts)
+    return is_about(sectors, COUNT_PERCENT) and is_about(shared, COUNT_PERCENT)
 
 
 def _all_at_once(evidence: KernelEvidence) -> bool:

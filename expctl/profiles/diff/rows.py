@@ -97,12 +97,6 @@ def _wait_rows(before: KernelEvidence, after: KernelEvidence) -> list[Row]:
         mine, its = before.waits.get(name), after.waits.get(name)
         least = WAIT_SHARE * max(before.warp_cycles or 0.0, after.warp_cycles or 0.0)
         if mine is not None and its is not None and max(mine, its) >= least and differs(ratio(mine, its), WAIT_PERCENT):
-            rows.append(
-                Row(
-                    what=f"warp-cycles waiting for {words}",
-                    before=count_text(mine),
-                    after=count_text(its),
-                    ratio=ratio(mine, its),
-                )
-            )
+            what = f"warp-cycles waiting for {words}"
+            rows.append(Row(what=what, before=count_text(mine), after=count_text(its), ratio=ratio(mine, its)))
     return rows

@@ -62,11 +62,8 @@ class Table:
             raise refusals.damaged(self.path, f"not valid CSV: {error}") from error
 
     def _is_whole(self, row: Row) -> bool:
-        if (
-            not row
-            or profiler_chatter.is_ncu_message(row[0])
-            or (len(row) == 1 and (not row[0].strip() or row[0].startswith(profiler_chatter.OWN)))
-        ):
+        is_note = len(row) == 1 and (not row[0].strip() or row[0].startswith(profiler_chatter.OWN))
+        if not row or is_note or profiler_chatter.is_ncu_message(row[0]):
             return False
         if (self.least or self.width) <= len(row) <= self.width:
             return True

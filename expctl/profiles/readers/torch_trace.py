@@ -42,9 +42,7 @@ def gather_torch(path: Path, document: Any) -> RawProfile:
     rounded = False
     for event in events:
         category = str(event.get("cat", "")).lower() if isinstance(event, dict) else ""
-        if category != KERNEL and category not in COPIES:
-            continue
-        if event.get("ph") != "X":
+        if category not in (KERNEL, *COPIES) or event.get("ph") != "X":
             continue
         start, duration = _ns(path, event, "ts"), _ns(path, event, "dur")
         rounded = rounded or start > EPOCH_US * 1000

@@ -112,10 +112,8 @@ def _bound(work: Work, compute: float | None, memory: float | None) -> tuple[Bou
     if by_compute is None or by_memory is None:
         return Bound.UNKNOWN, f"{usage}; the other limit isn't known"
     if least:
-        return (
-            Bound.UNKNOWN,
-            f"{usage}; how much more moved isn't known: profile with FETCH_SIZE and WRITE_SIZE, or give --moves",
-        )
+        hint = "profile with FETCH_SIZE and WRITE_SIZE, or give --moves"
+        return Bound.UNKNOWN, f"{usage}; how much more moved isn't known: {hint}"
     return Bound.LATENCY, f"{usage}: neither limit is near"
 
 

@@ -175,7 +175,4 @@ def _finished(found: RawProfile, table: Table) -> RawProfile:
 
 def _extent(text: str) -> Extent | None:
     match = _EXTENT.search(text)
-    if match is None:
-        return None
-    x, y, z = (int(each.replace(",", "")) for each in match.groups())
-    return (x, y, z) if min(x, y, z) > 0 else None
+    return extent([int(each.replace(",", "")) for each in match.groups()]) if match else None

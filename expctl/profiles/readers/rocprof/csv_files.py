@@ -28,7 +28,8 @@ def gather_trace(table: Table) -> RawProfile:
     """
     found = RawProfile(source=Source.ROCPROF_CSV, file=str(table.path))
     columns = table.names
-    key_names = [name for name in ("kernel_name", "agent_id", *map(_column(columns), _NAMES)) if name in columns]
+    figures = [next((each for each in names if each in columns), "") for names in _NAMES.values()]
+    key_names = [name for name in ("kernel_name", "agent_id", *figures) if name in columns]
     key = _getter([columns[name] for name in key_names])
     start, end, guid = columns["start_timestamp"], columns["end_timestamp"], columns.get("guid")
     identities: set[str] = set()
@@ -92,10 +93,6 @@ def _launch(cells: dict[str, str]) -> RawLaunch:
         grid=extent([integer(f"grid_{axis}") for axis in AXES]),
         workgroup=extent([integer(f"workgroup_{axis}") for axis in AXES]),
     )
-
-
-def _column(columns: dict[str, int]) -> "Callable[[str], str]":
-    return lambda name: next((each for each in _NAMES[name] if each in columns), "")
 
 
 def _getter(columns: list[int]) -> "Callable[[Row], tuple[str, ...]]":

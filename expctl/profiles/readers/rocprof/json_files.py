@@ -35,11 +35,8 @@ def _process(path: Path, entry: dict[str, Any]) -> RawProfile:
     host = str(mapping(meta.get("node")).get("hostname") or "")
     identity = f"{host} {meta.get('pid')} {meta.get('init_time')}" if "init_time" in meta else ""
     found = RawProfile(source=Source.ROCPROF_JSON, file=str(path), identity=identity, host=host)
-    agents = {
-        _handle(agent.get("id")): _device(agent)
-        for agent in map(mapping, sequence(entry.get("agents")))
-        if agent.get("type") == GPU
-    }
+    gpus = [agent for agent in map(mapping, sequence(entry.get("agents"))) if agent.get("type") == GPU]
+    agents = {_handle(agent.get("id")): _device(agent) for agent in gpus}
     found.devices = {device.name: device for device in agents.values()}
     symbols = {symbol.get("kernel_id"): symbol for symbol in map(mapping, sequence(entry.get("kernel_symbols")))}
     records = mapping(entry.get("buffer_records"))
