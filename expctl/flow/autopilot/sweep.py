@@ -37,14 +37,14 @@ def best_of_sweep(
     if not patches:
         return SweepFinished(why="the sweep has tried every combination")
     screen = open_screen(context, protocol, sweep, head, target)
-    context.progress.step("sweep", f"{len(patches)} combinations of {sweep.file} on {screen.name}")
+    context.progress.step("sweep", f"{len(patches)} combinations of {sweep.file} on {screen.setup.name}")
     by_words = {words_of(each): commit for each, commit in patches}
     order = search(sweep, [each for each, _ in patches])
     scores: dict[str, float] = {}
     with ExitStack() as machine:
         if not sweep.screen.fact:
-            machine.enter_context(screen.tools.gate.measuring(screen.target))
-            machine.callback(screen.tools.steps.close)
+            machine.enter_context(screen.setup.tools.gate.measuring(screen.setup.target))
+            machine.callback(screen.setup.tools.steps.close)
         while (asked := order.ask()) is not None:
             if context.stop_requested():
                 raise Interrupted("the sweep was stopped; its screen starts over with the next one")
@@ -103,16 +103,16 @@ def _untried(context: Context, sweep: Sweep, head: str, text: str) -> list[tuple
 def _draft(
     context: Context, screen: Screen, best: str, commit: str, scores: dict[str, float], write: Callable[[Proposal], bytes]
 ) -> Draft:
-    taken = context.library.experiments(screen.head)
+    taken = context.library.experiments(screen.setup.head)
     how = screen.sweep.screen
     gain = f"{how.fact} less by {scores[best]:g}" if how.fact else f"{100 * scores[best]:+.1f} % in {how.rounds} rounds"
     proposal = Proposal(
         id=f"P{next_number(taken)}",
         title=f"{best} in {screen.sweep.file}",
         kind=Kind.CONFIG,
-        hypothesis=f"Best of {len(scores)} combinations in a screen on {screen.name}: {gain}. A screen, not a verdict.",
+        hypothesis=f"Best of {len(scores)} combinations in a screen on {screen.setup.name}: {gain}. A screen, not a verdict.",
         prediction=Prediction(verdict=Verdict.KEEP),
     )
-    patch = context.workspace.difference(screen.head, commit)
+    patch = context.workspace.difference(screen.setup.head, commit)
     context.progress.step("sweep", f"{best}: {gain}; proposed as {proposal.id}")
     return Draft(proposal=proposal, text=write(proposal), patch=patch)

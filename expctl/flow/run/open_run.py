@@ -14,6 +14,7 @@ from expctl.domain.text import one_line
 from expctl.domain.verdict.plan import Plan
 from expctl.flow.measuring.calibrate import known_noise
 from expctl.flow.measuring.comparability import comparability_here
+from expctl.flow.measuring.setup import benchmark_of
 from expctl.flow.queue.eligibility import check_binding, check_eligible
 from expctl.flow.repository import preflight
 from expctl.flow.repository.pending import read_queue
@@ -53,10 +54,8 @@ class OpenRun:
 
     @property
     def benchmark(self) -> Benchmark:
-        """Return the deciding target's benchmark, which `inconsistencies` has made sure exists."""
-        if self.target.benchmark is None:
-            raise TypeError(f"{self.begun.target} decides without a benchmark")
-        return self.target.benchmark
+        """Return the deciding target's benchmark. Raises TypeError without one, which loading protocol.yaml has ruled out."""
+        return benchmark_of(self.protocol, self.begun.target)
 
     def plan(self) -> Plan:
         """Return the statistical plan of the run, which is fixed before the first sample."""

@@ -14,12 +14,11 @@ from expctl.domain.run.step_result import Failed, TestReport
 from expctl.domain.verdict.samples import Session, Side
 from expctl.flow.measuring.measure_round import measure_round
 from expctl.flow.measuring.noise_line import noise_line
+from expctl.flow.measuring.setup import CHECK_OUT
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message
 from expctl.flow.run.open_run import OpenRun
 from expctl.flow.run.profile_step import profile_side
-
-CHECK_OUT = {Side.BASELINE: "b", Side.CANDIDATE: "c"}  # paths of equal length
 
 
 class StepPerformer:

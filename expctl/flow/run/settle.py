@@ -22,11 +22,11 @@ from expctl.domain.verdict.judge import estimates_of
 from expctl.domain.verdict.samples import Side
 from expctl.domain.verdict.sequential_test import Decision
 from expctl.flow.measuring.comparability import environment
+from expctl.flow.measuring.setup import CHECK_OUT
 from expctl.flow.repository import preflight
 from expctl.flow.repository.commit_messages import candidate_message, record_message
 from expctl.flow.repository.ledger_inputs import read_ledger_inputs
 from expctl.flow.run.open_run import OpenRun
-from expctl.flow.run.perform import CHECK_OUT
 from expctl.flow.run.rule_of_run import recorded_rule, waivers_of
 
 LARGE_PERCENT = 20.0
