@@ -7,7 +7,7 @@ from expctl.domain.errors import ExitStatus, Interrupted, Refused
 
 
 def guard(command: Callable[[], object]) -> int:
-    """Run `command` and return its exit status. A Refused is explained, a bug is printed with its traceback."""
+    """Run `command`, print any exception to standard error (a bug with its traceback) and return the exit status."""
     try:
         command()
     except Refused as refusal:
@@ -41,7 +41,7 @@ def _bug() -> int:
 
 
 def explain(refusal: Refused) -> None:
-    """Print the code, what was expected, what was found, where, and what to type next."""
+    """Print a refusal to standard error: its code and message, what was expected and found, where, and what to do next."""
     print(f"Error [{refusal.code}]: {_safe(refusal.message)}", file=sys.stderr)
     for label in ("expected", "found", "where"):
         text = getattr(refusal, label)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def print_step(step: Step) -> None:
-    """Print a step: verdicts and changes of the queue on standard output, refusals on standard error."""
+    """Print one step of `expctl run`: verdicts and changes of the queue on standard output, refusals on standard error."""
     from expctl.cli.console_errors import explain
     from expctl.cli.output import print_lines
 
@@ -26,7 +26,7 @@ def print_step(step: Step) -> None:
             print(f"{step.id}  not run ({'refused' if step.state is State.READY else step.state})", file=sys.stderr)
             explain(step.refusal)
         case NothingProposed():
-            print("a proposal was refused; the proposer is told", file=sys.stderr)
+            print("the proposal was refused; the proposer is told why", file=sys.stderr)
             explain(step.refusal)
         case Proposed():
             print_lines([f"{step.id}  proposed in {step.commit[:7]}: {_plain(step.title)}"])
@@ -37,7 +37,7 @@ def print_step(step: Step) -> None:
 
 
 def facts(step: Step) -> dict[str, object]:
-    """Return a step as data for --json and --notify; `event` names its kind."""
+    """Return one step of `expctl run` as a dict for --json and --notify; its key `event` names the kind of step."""
     match step:
         case Outcome(record=record):
             return {
@@ -76,7 +76,10 @@ def facts(step: Step) -> dict[str, object]:
 
 
 def step_printer(as_json: bool, notify: "Callable[[object], str] | None") -> Callable[[Step], None]:
-    """Return a function that prints a step and passes its facts to `notify`, whose failure is only noted."""
+    """Return a function that prints a step of `expctl run` (not if `as_json`) and gives its facts to `notify`.
+
+    What `notify` returns is why it failed, or "". A failure is printed and otherwise ignored.
+    """
 
     def on_step(step: Step) -> None:
         if not as_json:

@@ -14,7 +14,7 @@ def withdraw(
     import sys
 
     from expctl import wiring
-    from expctl.cli.output import print_json, print_lines
+    from expctl.cli.output import print_result
     from expctl.domain.errors import Misused
     from expctl.domain.experiment.ids import check_id
     from expctl.domain.text import plain_text
@@ -32,7 +32,4 @@ def withdraw(
             hint=f"expctl withdraw {experiment} --why 'as P9'",
         )
     entry = take_out(wiring.context(wiring.here(), ConsoleProgress(sys.stderr)), experiment, why)
-    if as_json:
-        print_json({"id": entry.id, "state": entry.state.value, "why": entry.why})
-    else:
-        print_lines(queue_lines((entry,)))
+    print_result({"id": entry.id, "state": entry.state.value, "why": entry.why}, lambda: queue_lines((entry,)), as_json)
