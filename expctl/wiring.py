@@ -269,16 +269,14 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
     from expctl.adapters.git.workspace import GitWorkspace
     from expctl.adapters.journal import FileJournal
     from expctl.adapters.machine.clock import SystemClock
-    from expctl.adapters.machine.facts import machine_facts, noise_fingerprint
     from expctl.adapters.machine.repository_lock import RepositoryLock
-    from expctl.adapters.records.calibrations import FileCalibrations, state_folder
     from expctl.ports.context import Context
     from expctl.views.ledger.document import render
 
     become_subreaper()
     workspace = GitWorkspace(place)
     capabilities = confinement()
-    machine = machine_facts() | {"confinement": capabilities.words()}
+    facts = machine() | {"confinement": capabilities.words()}
     return Context(
         workspace=workspace,
         library=library(workspace),
@@ -287,9 +285,9 @@ def context(place: Place, progress: "Progress", *, stop_requested: Callable[[], 
         locks=RepositoryLock(place.state),
         clock=SystemClock(),
         progress=progress,
-        calibrations=FileCalibrations(state_folder(), noise_fingerprint(machine)),
-        machine=machine,
-        tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, machine["machine"]),
+        calibrations=calibrations(facts),
+        machine=facts,
+        tools_for=partial(_tools_for, place, workspace.check_outs.protected.changed, facts["machine"]),
         end_survivors=partial(end_survivors, mark_of(place)),
         stop_requested=stop_requested,
         record_bytes=record_bytes,
@@ -325,12 +323,7 @@ def _tools_for(
     mark, scratch = mark_of(place), place.state / "scratch"
     watched = gate(place, protocol.gate, experiment=experiment)
     steps = StepRunner(
-        environment=protocol.environment,
-        scratch=scratch,
-        mark=mark,
-        experiment=experiment,
-        broken=broken,
-        watch=watched.watch,
+        environment=protocol.environment, scratch=scratch, mark=mark, experiment=experiment, broken=broken, watch=watched.watch
     )
     return Tools(
         toolchains=Builder(recipes, state=place.state, environment=protocol.environment, mark=mark, machine=machine),

@@ -46,7 +46,7 @@ def ledger(
                 hint=ledger_mend(file),
             )
         if not as_json:
-            print_lines(["ledger.md is the rendering of the records"])
+            print_lines(["ledger.md is what the committed records say"])
     elif not as_json:
         if not same:
             if file.is_dir() or file.is_symlink():

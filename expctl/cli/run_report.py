@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from expctl.domain.queue.ordering import State
+from expctl.domain.text import one_line
 from expctl.flow.autopilot.run_all import Ended, NothingProposed, Skipped, Step
 from expctl.flow.queue.edit_queue import Rebased
 from expctl.flow.queue.submit import Proposed
@@ -29,11 +30,11 @@ def print_step(step: Step) -> None:
             print("the proposal was refused; the proposer is told why", file=sys.stderr)
             explain(step.refusal)
         case Proposed():
-            print_lines([f"{step.id}  proposed in {step.commit[:7]}: {_plain(step.title)}"])
+            print_lines([f"{step.id}  proposed in {step.commit[:7]}: {one_line(step.title)}"])
         case Rebased():
             print_lines(_rebased_lines(step))
         case Ended():
-            print_lines([f"the end: {_plain(step.why)}"])
+            print_lines([f"the end: {one_line(step.why)}"])
 
 
 def facts(step: Step) -> dict[str, object]:
@@ -86,7 +87,7 @@ def step_printer(as_json: bool, notify: "Callable[[object], str] | None") -> Cal
             print_step(step)
         wrong = notify(facts(step)) if notify is not None else ""
         if wrong:
-            print(f"  {'note':<10} --notify: {_plain(wrong)}", file=sys.stderr)
+            print(f"  {'note':<10} --notify: {one_line(wrong)}", file=sys.stderr)
 
     return on_step
 
@@ -113,7 +114,7 @@ def _replication(outcome: Outcome) -> dict[str, object] | None:
 
 
 def _rebased_lines(rebased: Rebased) -> list[str]:
-    lines = [f"  {'queue':<10} {name} is BLOCKED: {_plain(why)}" for name, why in rebased.blocked.items()]
+    lines = [f"  {'queue':<10} {name} is BLOCKED: {one_line(why)}" for name, why in rebased.blocked.items()]
     return lines + [f"  {'queue':<10} {name} applies again" for name in rebased.freed]
 
 
@@ -126,9 +127,3 @@ def _refusal(refusal: "Refused") -> dict[str, object]:
         "where": refusal.where,
         "next": refusal.hint,
     }
-
-
-def _plain(text: str) -> str:
-    from expctl.domain.text import one_line
-
-    return one_line(text)

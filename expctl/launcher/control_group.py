@@ -35,14 +35,6 @@ class ControlGroup:
             os.close(self._procs)
             self._procs = -1
 
-    def kill(self) -> None:
-        """Kill every process of the group at once."""
-        kill_group(self.folder)
-
-    def pids(self) -> tuple[int, ...]:
-        """Return the pids of the group's processes, zombies included."""
-        return pids_in(self.folder)
-
     def remove(self) -> None:
         """Remove the group if it is empty; otherwise it stays for `remove_abandoned` of a later run."""
         self.close()
@@ -77,7 +69,7 @@ def kill_group(folder: Path) -> None:
 
 
 def pids_in(folder: Path) -> tuple[int, ...]:
-    """Return the pids in the control group at `folder`; none if the group is gone."""
+    """Return the pids in the control group at `folder`, zombies included; none if the group is gone."""
     try:
         return tuple(int(line) for line in (folder / "cgroup.procs").read_text().split())
     except OSError:

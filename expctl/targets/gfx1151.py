@@ -42,17 +42,7 @@ class ZigGfxRecipe:
         zig = ("{python}", "-m", "ziglang")
         text, loose, code = (str(path) for path in (_text(out / build.artifact), out / LOOSE, _code(out / build.artifact)))
         return (
-            (
-                *zig,
-                "clang",
-                *wheel_flags(build.arch),
-                "-std=c++17",
-                *build.flags,
-                "-S",
-                build.source,
-                "-o",
-                text,
-            ),
+            (*zig, "clang", *wheel_flags(build.arch), "-std=c++17", *build.flags, "-S", build.source, "-o", text),
             (*zig, "clang", "--target=amdgcn-amd-amdhsa", f"-mcpu={build.arch}", "-c", text, "-o", loose),
             (*zig, "ld.lld", "-shared", loose, "-o", code),
         )

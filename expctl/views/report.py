@@ -63,12 +63,9 @@ def record_lines(record: Record, references: Iterable[str] = (), placed: Iterabl
 
 def replication_lines(record: Record) -> list[str]:
     """Return one line per replication of an experiment."""
-    lines: list[str] = []
-    for index, replication in enumerate(record.replications, start=1):
-        lines += labelled(
-            f"again {index}", f"{replication.verdict} on {replication.target}, {replication.date}: {replication.reasons[0]}"
-        )
-    return lines
+    found = enumerate(record.replications, start=1)
+    words = [(f"again {index}", f"{each.verdict} on {each.target}, {each.date}: {each.reasons[0]}") for index, each in found]
+    return [line for label, text in words for line in labelled(label, text)]
 
 
 def epoch_lines(epoch: Epoch) -> list[str]:
@@ -106,10 +103,7 @@ def _outcome_lines(record: Record) -> list[str]:
 
 
 def _reference_lines(references: Iterable[str]) -> list[str]:
-    lines: list[str] = []
-    for index, text in enumerate(references):
-        lines += labelled("references" if index == 0 else "", text)
-    return lines
+    return [line for i, text in enumerate(references) for line in labelled("" if i else "references", text)]
 
 
 def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:

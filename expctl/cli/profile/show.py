@@ -1,6 +1,5 @@
 """The command `expctl profile show`: read and explain what a GPU profiler recorded."""
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,6 +8,8 @@ import typer
 from expctl.cli.profile.options import TYPES, profile_path
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from expctl.profiles.model.kernel_profile import Kernel
 
 TOP = 20
@@ -86,7 +87,7 @@ def show(
         print_lines(profile_lines(found, analysis.kernels, analysis.positions, one_pass, kernels, explained))
 
 
-def _filter(kernel: str, kind: str) -> "_KernelFilter":
+def _filter(kernel: str, kind: str) -> "Callable[[Kernel], bool]":
     from expctl.cli.profile.options import expression
     from expctl.domain.errors import Misused
     from expctl.profiles.model.kernel_profile import KernelClass
@@ -100,15 +101,5 @@ def _filter(kernel: str, kind: str) -> "_KernelFilter":
             expected=", ".join(each.value for each in KernelClass),
             found=kind,
         )
-    return _KernelFilter(pattern, classes[kind.lower()].value if kind else "")
-
-
-class _KernelFilter:
-    """A predicate: does a kernel match --kernel (a regular expression) and --class ("": any)?"""
-
-    def __init__(self, pattern: re.Pattern[str], kind: str) -> None:
-        self._pattern = pattern
-        self._kind = kind
-
-    def __call__(self, kernel: "Kernel") -> bool:
-        return self._kind in ("", kernel.kind.value) and self._pattern.search(kernel.name) is not None
+    wanted = classes[kind.lower()].value if kind else ""
+    return lambda each: wanted in ("", each.kind.value) and pattern.search(each.name) is not None

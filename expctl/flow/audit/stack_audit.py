@@ -1,4 +1,4 @@
-"""Audit the kept changes: is HEAD as much faster than the epoch's first baseline as the records say? Commits nothing."""
+"""Audit the kept changes: is HEAD as much faster than the epoch's first baseline as their recorded gains add up to?"""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ from expctl.ports.repository import FindingsEditor
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """Options of an audit: the target ("": the deciding one), and what to measure beyond all kept changes together."""
+    """Options of an audit: the target ("": the first available), and what to measure besides all kept changes together."""
 
     target: str = ""
     leave_one_out: bool = False
@@ -31,7 +31,10 @@ class Asked:
 
 
 def audit(context: Context, asked: Asked) -> Audit:
-    """Measure an audit under the locks of a run. Raises Refused (no kept change in the epoch), Busy or Interrupted."""
+    """Measure how much faster HEAD is than the epoch's first baseline, and compare with the recorded gains. Commits nothing.
+
+    Raises Refused if the epoch has no kept change, Busy if another process uses the repository or the machine, Interrupted.
+    """
     with context.locks.repository(experiment="audit") as holder:
         clean_up_dead_runs(context)
         head = context.workspace.head()
@@ -51,14 +54,14 @@ def audit(context: Context, asked: Asked) -> Audit:
 
 
 def record(context: Context, editor: FindingsEditor, found: Audit) -> Audit:
-    """Commit the audit's figures as a measured finding whose evidence is its experiments and both commits."""
+    """Commit the result of an audit as a finding; return the audit with that finding's id. Raises Refused without figures."""
     if found.whole.objective is None:
         raise Refused(
-            "nothing was measured that could be recorded",
+            "the audit measured nothing, so there is nothing to record",
             code="audit-without-estimate",
-            expected="an audit with an estimate",
+            expected="a measured difference between HEAD and the first baseline of the epoch",
             found=found.whole.note,
-            hint="expctl audit says why",
+            hint="remove this obstacle, then expctl audit --record again",
         )
     experiments = tuple(name for name in found.layers if " " not in name)
     evidence = (*experiments, found.first, found.head)
@@ -76,11 +79,11 @@ def _epoch(setup: Setup) -> Epoch:
         last = epochs.last.get(setup.name)
         why = "; ".join(str(change) for change in last.changes_to(ground)) if last else "nothing was measured there yet"
         raise Refused(
-            f"the epoch of {setup.name} has just begun: there is no stack to audit",
+            f"nothing was measured yet in the current epoch of {setup.name}, so there is nothing to audit",
             code="epoch-just-begun",
-            expected="an experiment that was measured on the ground of today",
+            expected="an experiment measured with the harness, protocol, tools and machine of today",
             found=why,
-            hint="run an experiment first; figures of another epoch are never compared",
+            hint="run an experiment first; measurements made under other conditions are never compared",
         )
     if not (context.workspace.is_commit(epoch.first.base) and context.workspace.is_ancestor(epoch.first.base, setup.head)):
         raise Refused(
@@ -99,11 +102,11 @@ def _stack(setup: Setup, epoch: Epoch) -> tuple[KeptChange, ...]:
     layers = kept_changes_of(commits, context.library.records(setup.head), epoch)
     if not layers:
         raise Refused(
-            f"nothing has landed in epoch {epoch.number} of {setup.name}",
+            f"epoch {epoch.number} of {setup.name} has no kept change to audit",
             code="nothing-landed",
-            expected="a change of the scope since its first baseline",
+            expected="a commit that changed the kernel since the first baseline of the epoch",
             found=f"{', '.join(setup.protocol.scope)} as in {epoch.first.base[:10]}",
-            hint="expctl run P15: an audit needs a KEEP",
+            hint="expctl run ID: an audit needs an experiment with the verdict KEEP",
         )
     return layers
 
@@ -131,7 +134,7 @@ def _measured(setup: Setup, epoch: Epoch, layers: tuple[KeptChange, ...], asked:
 
 
 def _without(setup: Setup, layer: KeptChange) -> LeftOut:
-    """Compare HEAD with HEAD without one kept change (reverted by three-way merge); a conflict is returned as a note."""
+    """Measure what one kept change still gains: HEAD against HEAD with that change reverted. A conflict becomes a note."""
     workspace, name = setup.context.workspace, f"without {layer.name}"
     tree = workspace.reverted_tree(setup.head, layer.commit, setup.protocol.scope)
     if isinstance(tree, Failed):

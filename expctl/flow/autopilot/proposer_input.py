@@ -1,4 +1,4 @@
-"""Compute the JSON input of a proposer: the sections that `expctl brief` prints, and the facts behind them."""
+"""Compute the JSON input of a proposer's command: the text of `expctl brief`, and the facts behind it."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from expctl.ports.context import Context
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """The parts of protocol.yaml that limit a proposal."""
+    """What protocol.yaml says about proposals: folders that a patch may and may not touch, targets, sizes, limits."""
 
     name: str
     goal: str

@@ -1,4 +1,4 @@
-"""Score one combination of a sweep: how much better than the baseline is it, measured cheaply?"""
+"""Score one combination of a sweep: a cheap estimate of how much better than the baseline it is."""
 
 import math
 from collections.abc import Sequence

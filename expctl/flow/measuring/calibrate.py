@@ -20,7 +20,7 @@ from expctl.ports.context import Context, Tools
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stored:
-    """A new calibration and the file that holds it."""
+    """A new calibration (the noise of one target on this machine) and the file that it was written to."""
 
     calibration: Calibration
     path: Path

@@ -71,7 +71,6 @@ def _draw_boundaries(axes: "Axes", picture: Picture, places: list[float]) -> Non
     if picture.looks:
         where = [places[look.rounds - 1] for look in picture.looks]
         style: Any = {"linewidth": 0.9, "linestyle": (0, (4, 2)), "markersize": 5.5, "alpha": 0.85, "zorder": 2}
-        axes.plot(where, [look.keep for look in picture.looks], marker="^", color=KEEP, label="look: above, confirm", **style)
         keep, futile = [look.keep for look in picture.looks], [look.futile for look in picture.looks]
         axes.plot(where, keep, marker="^", color=KEEP, label="look: above, confirm", **style)
         axes.plot(where, futile, marker="v", color=FUTILE, label="look: below, futile", **style)
