@@ -96,7 +96,7 @@ def command_without_typer(words: Sequence[str]) -> Callable[[], object] | None:
 
 
 def main() -> None:
-    """Run the command line and exit with its status."""
+    """Run the command line of expctl and end the process with its exit status."""
     _prepare_output()
     words = sys.argv[1:]
     quick = command_without_typer(words)

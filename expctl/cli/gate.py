@@ -51,7 +51,6 @@ def _known(protocol: "Protocol", target: str) -> str:
 
 
 def _first(protocol: "Protocol") -> str:
-    """Return the first target under `decides` whose executables and devices exist on this machine, else the last one."""
     import os
     import shutil
 

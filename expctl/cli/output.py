@@ -35,7 +35,6 @@ def print_result(facts: object, lines: Callable[[], Sequence[str]], as_json: boo
 
 
 def _write(text: str) -> None:
-    """Write and flush `text`. Raises BrokenPipeError if the reader closed the pipe, Refused if it can't be written."""
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()

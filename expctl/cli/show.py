@@ -39,7 +39,7 @@ def show(
     ] = "",
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Show hypothesis, prediction and outcome, numbers, reasons, resource and profile change of one experiment."""
+    """Show one experiment: hypothesis, prediction, outcome, measured effects, reasons, change of resources and profile."""
     from expctl import wiring
     from expctl.cli.output import print_lines, print_result
     from expctl.cli.picture import picture_format

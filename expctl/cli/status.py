@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def status(as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False) -> None:
-    """Show baseline per target, running experiment and step, queue, last verdicts, who blocks the gate. Takes no lock."""
+    """Show baselines, the running experiment, the queue, last verdicts and what would block a measurement. Takes no lock."""
     import gc
 
     from expctl import wiring

@@ -10,7 +10,7 @@ def withdraw(
     why: Annotated[str, typer.Option(help="The reason, for the ledger.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print facts as JSON.")] = False,
 ) -> None:
-    """Take a proposal out of the queue, with the reason, in a commit of its own. An unfinished run of it is given up."""
+    """Take a proposed experiment out of the queue, in a commit with the reason. An unfinished run of it is given up."""
     import sys
 
     from expctl import wiring

@@ -66,7 +66,6 @@ def _restore(name: str, commit: str) -> str:
 
 
 def _lost(records: Iterable[Record], history: frozenset[str]) -> Iterator[Finding]:
-    """Yield a finding for each KEEP whose commit is not in the history of HEAD."""
     for record in records:
         kept = record.origin is Origin.MEASURED and record.verdict is Verdict.KEEP and record.kind != "analysis"
         if kept and record.candidate and record.candidate not in history:

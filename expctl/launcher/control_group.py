@@ -19,7 +19,7 @@ _numbers = itertools.count()
 
 
 class ControlGroup:
-    """The control group at `folder`, with its cgroup.procs open so that the child can join."""
+    """The Linux control group (version 2) at `folder`, with cgroup.procs open so that a child can join."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -43,7 +43,7 @@ class ControlGroup:
 
 
 def make_group(mark: str) -> ControlGroup | None:
-    """Make a control group for a child of the run `mark`; None if the kernel doesn't permit it."""
+    """Make a control group for a child process of the run that `mark` names; None if the kernel doesn't permit it."""
     home = home_of_groups()
     if home is None:
         return None
@@ -56,7 +56,7 @@ def make_group(mark: str) -> ControlGroup | None:
 
 
 def groups_of(mark: str) -> Iterator[Path]:
-    """Yield the folders of control groups that runs with this mark left behind."""
+    """Yield the folders of the control groups that were made for runs with this mark."""
     home = home_of_groups()
     if home is not None:
         yield from home.glob(f"{PREFIX}-{mark}-*")

@@ -141,7 +141,7 @@ class Running:
 
 
 def undead() -> tuple[Identity, ...]:
-    """Return the processes of `Unkillable` errors that still run."""
+    """Return the processes that outlived an earlier SIGKILL and still run."""
     for each in [each for each in _undead if not each.is_alive()]:
         _undead.pop(each).poll()
     return tuple(_undead)

@@ -10,7 +10,7 @@ from expctl.views.report import estimate_line
 
 
 def audit_lines(audit: Audit) -> list[str]:
-    """Return lines on the whole stack of kept changes, each change left out, and the bisection, as far as measured."""
+    """Return the result of an audit as lines: all kept changes together, each one left out, the bisection, if measured."""
     lines = [
         f"audit of {audit.target}, epoch {audit.epoch}: {audit.head[:10]} against {audit.first[:10]}, its first baseline",
         f"  {'stack':<10} {', '.join(audit.layers)}",

@@ -20,7 +20,7 @@ def diff(
 ) -> None:
     """Compare two profiles, kernel by kernel, and say in one sentence what made the difference, if the figures do.
 
-    A and B are what `profile show` reads, before and after. Kernels are paired by name, then by role.
+    A is the profile before a change, B the one after it. Kernels are paired by name, else by their role in the run.
     """
     from expctl.cli.output import print_result
     from expctl.cli.profile.options import expression, gpu

@@ -113,7 +113,6 @@ def _mark(context: Context, editor: FindingsEditor, finding: str, by: str, verb:
 
 
 def _check_same(same: Finding, kind: EvidenceKind, evidence: tuple[str, ...]) -> None:
-    """Raise Refused if the finding with equal words has another kind or lacks some of `evidence`."""
     if same.kind is not kind or not set(evidence) <= set(same.evidence):
         raise Refused(
             f"{same.id} says this already, but with another kind or other evidence",
@@ -126,7 +125,6 @@ def _check_same(same: Finding, kind: EvidenceKind, evidence: tuple[str, ...]) ->
 
 
 def _check_evidence(context: Context, head: str, evidence: tuple[str, ...], kind: EvidenceKind | None) -> None:
-    """Raise Refused if `evidence` names something unknown, or if a finding of kind `measured` names no measured experiment."""
     concluded = {name: verdict is not None for name, verdict in context.library.experiments(head).items()}
     commits = [link for link in evidence if COMMIT.fullmatch(link) and context.workspace.is_commit(link)]
     faults = unknown_evidence(evidence, concluded=concluded, commits=commits)

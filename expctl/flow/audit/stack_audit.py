@@ -70,7 +70,6 @@ def record(context: Context, editor: FindingsEditor, found: Audit) -> Audit:
 
 
 def _epoch(setup: Setup) -> Epoch:
-    """Return the current epoch. Raises Refused if it has no measurement, or HEAD doesn't descend from its first baseline."""
     context = setup.context
     epochs = epochs_of(context.library.records(setup.head))
     ground = comparability_here(context, setup.tools, setup.protocol, setup.head, setup.name)

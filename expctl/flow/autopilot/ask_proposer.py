@@ -138,7 +138,6 @@ def _ask(
 
 
 def _check_untouched(context: Context, protocol: Protocol, head: str) -> None:
-    """Raise Refused if the kernel, harness or protocol were changed, or the work tree edited, while the proposer worked."""
     now = context.workspace.head()
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
     if now != head and context.workspace.differs(head, now, watched):

@@ -109,7 +109,7 @@ class _QueueRun:
         return next((name for name in ready if name in begun), ready[0] if ready else "")
 
     def unreported(self, entries: tuple[Entry, ...], *states: State) -> Iterator[Skipped]:
-        """Yield the entries whose state is one of `states` and was not yielded for them before."""
+        """Yield each entry in one of `states`, unless an earlier call yielded it in that state."""
         for each in entries:
             if each.state in states and (each.id, each.state) not in self.reported:
                 self.reported.add((each.id, each.state))
@@ -156,7 +156,7 @@ class _QueueRun:
             return rebased
 
     def wait_for(self, busy: Busy) -> None:
-        """Print what `run --all` waits for, unless it was the last thing printed here."""
+        """Print which lock or process `run --all` waits for, unless the last call printed the same."""
         if busy.message != self.waits_for:
             self.context.progress.step("waiting", "; ".join(filter(None, (busy.message, one_line(busy.found), busy.hint))))
         self.waits_for = busy.message

@@ -14,7 +14,7 @@ from expctl.ports.context import Context, Tools
 def measure_round(
     context: Context, tools: Tools, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], number: int
 ) -> tuple[Sample, ...] | Failed:
-    """Measure the builds `artifacts` once in turn by the benchmark in `cwd`; return the timings of round `number`.
+    """Run the benchmark in `cwd` on both builds (`artifacts`), in turn; return the timings of round `number`.
 
     A timing that a foreign process disturbed says so in `taints`. Failed if the benchmark fails. Raises Busy if the machine
     stays noisy.

@@ -85,7 +85,6 @@ def _obstacle(context: Context, protocol: Protocol, head: str, entry: Entry) -> 
 
 
 def _ticket(context: Context, entry: Entry, filing: QueuedTicket) -> Ticket:
-    """Return the entry's ticket (queued.json), or a new one for a proposal that was committed by hand."""
     return entry.ticket or Ticket(content=filing.content, base="", date=context.clock.date())
 
 

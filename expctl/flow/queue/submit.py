@@ -89,7 +89,6 @@ def reapply(context: Context, experiment: str) -> Sequence[str]:
 
 
 def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, captures: bool) -> str:
-    """Return the branch's name. Raises Refused if the id is taken, nothing can be captured, or local changes prevent it."""
     workspace = context.workspace
     taken = context.library.experiments(head).keys()
     if experiment in taken:
@@ -115,7 +114,6 @@ def _check(context: Context, protocol: Protocol, experiment: str, head: str, *, 
 
 
 def _check_sizes(context: Context, protocol: Protocol, paths: Sequence[str]) -> None:
-    """Raise Refused if the files exceed the limit of `patch.bytes`, before git stores them."""
     total = sum(file.stat().st_size for path in paths if (file := context.workspace.root / path).is_file())
     if total > protocol.patch.bytes:
         raise Refused(

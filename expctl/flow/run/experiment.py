@@ -77,7 +77,6 @@ def _is_replaced(record: Record, target: str) -> bool:
 
 
 def _open(context: Context, experiment: str, target: str, record: Record | None) -> tuple[OpenRun, tuple[Event, ...]]:
-    """Begin or resume a run; return it with the events in its journal."""
     events = context.journal.read(experiment)
     decider = next((event.target for event in events if isinstance(event, Begun)), target)
     replaced = record is not None and _is_replaced(record, decider)
@@ -100,7 +99,6 @@ def _finish(opened: OpenRun, holder: Holder, events: tuple[Event, ...]) -> Recor
 
 
 def _refuse_known_code(opened: OpenRun, run: Run) -> None:
-    """Raise Repeated, and delete the run's journal, if the machine code is that of a rejected experiment."""
     context = opened.context
     try:
         check_code(context.rulebook, opened.protocol, opened.queued.proposal, run, context.machine.get("machine", ""))

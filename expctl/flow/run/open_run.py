@@ -162,10 +162,6 @@ def begin(context: Context, experiment: str, *, wanted: str, earlier: Record | N
 
 
 def _base(head: str, experiment: str, earlier: Record | None) -> str:
-    """Return the baseline commit: `head` for a new experiment, the recorded one for a replication.
-
-    Raises Refused for an imported experiment, which has neither baseline nor patch.
-    """
     if earlier is None:
         return head
     if earlier.origin is Origin.IMPORTED or not earlier.base:

@@ -161,7 +161,6 @@ def _artifacts(run: Run) -> dict[str, dict[str, Artifact]]:
 
 
 def _profile_changes(run: Run) -> tuple[str, ...]:
-    """Return in words what differs between the profiles of baseline and candidate, for each profiled target."""
     lines: list[str] = []
     for target in run.roles.profiles:
         found = {each.side: each for each in run.all(Profiled) if (each.target or run.begun().target) == target}
@@ -181,7 +180,6 @@ def _explanation(run: Run) -> str:
 
 
 def _notes(opened: OpenRun, run: Run) -> tuple[str, ...]:
-    """Return notes on targets that took no part, on a patch merged with later commits and on disturbed measurements."""
     idle = [
         f"{failure.target} guards nothing: its baseline does not build: {failure.reason}"
         for target in opened.begun.guards
@@ -225,7 +223,6 @@ def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> st
 
 
 def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, bytes]:
-    """Return path -> contents of every file that the commit with the record changes."""
     context, folder = opened.context, f"experiments/{opened.id}"
     number = len(record.replications)
     files = {f"{folder}/record.json": context.record_bytes(record)}
