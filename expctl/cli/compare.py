@@ -38,7 +38,7 @@ def compare(
         raise Misused(
             "--csv and --json exclude each other",
             code="csv-or-json",
-            expected="one of --csv and --json, or neither",
+            expected="--csv or --json, or neither",
             found="both",
             hint="expctl compare --help",
         )
