@@ -42,8 +42,9 @@ def init(
         raise Refused(
             "these options make a protocol.yaml that contradicts itself",
             code="protocol-words-unfit",
+            expected="separate folders inside the repository, and a build command that writes {artifact}",
             found="\n".join(faults),
-            hint="change the options that the lines above name; expctl init --help",
+            hint="change the options that these lines name; expctl init --help",
         )
     atomic_write.replace(file, text.encode())
     print_lines(

@@ -44,6 +44,7 @@ def write_picture(file: Path, draw: Callable[[], bytes], *, otherwise: str = "")
         raise Refused(
             f"cannot write {file}",
             code="file-not-writable",
+            expected="a path at which a file can be written",
             found=str(error.strerror),
             where=str(file),
             hint="name another file",

@@ -122,6 +122,10 @@ def _notifier(place: "Place", command: str) -> "Callable[[object], str] | None":
         argv = tuple(shlex.split(command))
     except ValueError as error:
         raise Misused(
-            "--notify can't be split into words", code="notify-not-splittable", found=str(error), hint="close the quotes"
+            "--notify can't be split into words",
+            code="notify-not-splittable",
+            expected="a command line as for a shell, such as --notify 'notify.sh --mail'",
+            found=str(error),
+            hint="close the quotes",
         ) from error
     return wiring.notifier(place, argv).tell if argv else None

@@ -52,6 +52,7 @@ def _recorded(path: Path) -> dict[str, object]:
             expected="one JSON object with the solution's parameters",
             found=str(error),
             where=str(path),
+            hint="check the path, or leave --record out",
         ) from error
     if not isinstance(found, dict):
         raise Refused(
@@ -60,5 +61,6 @@ def _recorded(path: Path) -> dict[str, object]:
             expected='the solution\'s parameters, such as {"PrefetchGlobalRead": 1, ...}',
             found=text[:60].decode(errors="replace"),
             where=str(path),
+            hint="give the solution's parameters as one object, or leave --record out",
         )
     return found

@@ -57,6 +57,7 @@ def problem_of(size: str, types: str, moves: list[str], clock: float | None, ban
             code="not-number-types",
             expected=f"A,B,C, each one of {', '.join(TYPES)}",
             found=types,
+            hint="--types f16,f16,f16, or leave --types out",
         )
     for option, value in (("--clock", clock), ("--bandwidth", bandwidth)):
         if value is not None and not math.isfinite(value):
@@ -81,6 +82,7 @@ def _moved(text: str) -> tuple[re.Pattern[str], int]:
             code="not-bytes-of-a-kernel",
             expected="an expression for kernel names and their bytes per call, such as to_copy=201326592",
             found=text,
+            hint="--moves to_copy=201326592",
         )
     return expression(name, "--moves"), int(count)
 
