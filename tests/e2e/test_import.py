@@ -76,7 +76,7 @@ def test_ids_that_are_taken_are_refused_with_the_way_out(repository: Foreign) ->
     assert "--renumber" in answer.err
     dry = repository.expctl("import", file, "--dry-run")
     assert (dry.status, repository.snapshot()) == (1, before)
-    assert "would be refused: 1 ids can't be had" in dry.err
+    assert "would be refused: 1 ids are taken" in dry.err
     assert "--renumber" in dry.err
     assert "nothing was changed" in dry.out
     repository.concluded("import", file, "--renumber", "--dry-run")
