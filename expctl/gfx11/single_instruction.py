@@ -30,11 +30,7 @@ def fresh_wave(
 
 
 def execute(
-    wave: Wave,
-    text: str,
-    *,
-    vectors: Mapping[int, Sequence[int]] | None = None,
-    scalars: Mapping[int, int] | None = None,
+    wave: Wave, text: str, *, vectors: Mapping[int, Sequence[int]] | None = None, scalars: Mapping[int, int] | None = None
 ) -> Wave:
     """Set registers (the values of `vectors` are repeated to fill 32 lanes, as bits), then run each line of `text`.
 

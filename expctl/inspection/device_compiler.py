@@ -20,6 +20,7 @@ from expctl.launcher.captured import Timeout, captured
 
 STUBS = Path(__file__).parent / "hip_stubs"
 KEYWORDS = STUBS / "expctl_keywords.h"
+ZIG_CLANG = (sys.executable, "-m", "ziglang", "clang")
 TIMEOUT_S = 600
 HOST = "x86_64-linux-musl"
 """Target of the host code, which is only parsed; fixed, so that sizes of types don't depend on the machine."""
@@ -68,11 +69,10 @@ def compile_source(source: Path, options: Options) -> Compiled:
             return Compiled(compiler=f"hipcc ({hipcc.versions['hipcc']})", assembly=_read(text), code_object=loose.read_bytes())
         compiler = _wheel()
         _run(
-            [*_zig(), "clang", *wheel_flags(options.arch), *_option_flags(source, options), "-S", str(source), "-o", str(text)],
+            [*ZIG_CLANG, *wheel_flags(options.arch), *_option_flags(source, options), "-S", str(source), "-o", str(text)],
             source,
         )
-        assembly = _read(text)
-        return Compiled(compiler=compiler, assembly=assembly, code_object=_assembled(text, options.arch, source))
+        return Compiled(compiler=compiler, assembly=_read(text), code_object=_assembled(text, options.arch, source))
 
 
 def assemble(text: Path, arch: str) -> bytes | None:
@@ -86,7 +86,7 @@ def _assembled(text: Path, arch: str, source: Path) -> bytes:
     with tempfile.TemporaryDirectory(prefix="expctl-inspect.") as folder:
         loose = Path(folder) / "kernel.o"
         target = ("--target=amdgcn-amd-amdhsa", f"-mcpu={arch}")
-        _run([*_zig(), "clang", *target, "-x", "assembler", "-c", str(text), "-o", str(loose)], source)
+        _run([*ZIG_CLANG, *target, "-x", "assembler", "-c", str(text), "-o", str(loose)], source)
         return loose.read_bytes()
 
 
@@ -101,10 +101,6 @@ def _wheel() -> str:
             hint=here.hint,
         )
     return f"clang of ziglang {here.versions['ziglang']}"
-
-
-def _zig() -> tuple[str, ...]:
-    return sys.executable, "-m", "ziglang"
 
 
 def wheel_flags(arch: str) -> tuple[str, ...]:

@@ -152,14 +152,7 @@ def _status(golden: Timing | None, tot: Timing | None) -> Status:
     return Status.SAME
 
 
-_GROUPS = {
-    Status.REGRESSION: 0,
-    Status.SAME: 1,
-    Status.IMPROVED: 1,
-    Status.UNSTABLE: 2,
-    Status.MISSING: 3,
-    Status.IGNORED: 4,
-}
+_GROUPS = {Status.REGRESSION: 0, Status.SAME: 1, Status.IMPROVED: 1, Status.UNSTABLE: 2, Status.MISSING: 3, Status.IGNORED: 4}
 
 
 def _order(row: Row) -> tuple[int, float, str, str]:

@@ -115,7 +115,7 @@ def _load(instruction: Instruction, base: int, parts: list[Part]) -> Run:
             tag = lds.log.begin(group.access(line, wave.index), writes=False)
             _report(wave, line, lds.log.read(tag, plan.where.reshape(-1), ordered=True), "reads", plan)
             tags.append(tag)
-        wave.begin_lds(Operation(line=line, counter=Counter.LGKM, keys=keys), tags)
+        wave.begin(Operation(line=line, counter=Counter.LGKM, keys=keys, tags=tags))
 
     return run
 
@@ -143,7 +143,7 @@ def _store(instruction: Instruction, base: int, parts: list[Part]) -> Run:
             tag = lds.log.begin(group.access(line, wave.index), writes=True)
             _report(wave, line, lds.log.write(tag, plan.where.reshape(-1), ordered=True), "writes", plan)
             tags.append(tag)
-        wave.begin_lds(Operation(line=line, counter=Counter.LGKM), tags)
+        wave.begin(Operation(line=line, counter=Counter.LGKM, tags=tags))
 
     return run
 

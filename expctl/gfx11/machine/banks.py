@@ -28,10 +28,5 @@ def passes(addresses: Indices, lanes: Flags, width: int) -> tuple[int, int]:
             words.update((begin + offset)[begin + offset <= end].tolist())
         busiest = np.bincount(np.fromiter(words, dtype=np.int64) % BANKS, minlength=BANKS).max()
         needed += int(busiest)
-        least += max(1, -(-_words_of_aligned(len(set(active.tolist())), width) // BANKS))
+        least += -(-len(set(active.tolist())) * width // (WORD * BANKS))
     return needed, least
-
-
-def _words_of_aligned(pieces: int, width: int) -> int:
-    """Return the fewest 4-byte words that can hold `pieces` distinct pieces of `width` bytes."""
-    return -(-pieces * width // WORD)

@@ -106,11 +106,6 @@ class Summary:
         """Return the number of v_wmma instructions executed."""
         return self.by_class.get(Class.MATRIX, 0)
 
-    @property
-    def matrix_share(self) -> float:
-        """Return the share of v_wmma among all instructions executed, 0..1."""
-        return self.matrix / self.instructions if self.instructions else 0.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:

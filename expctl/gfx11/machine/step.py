@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-from expctl.gfx11.machine.arrays import Anything
 from expctl.gfx11.machine.wave import Wave
 
 Run = Callable[[Wave], None]
@@ -18,8 +17,3 @@ def guarded(touched: frozenset[int], plain: Run, careful: Run) -> Run:
             careful(wave)
 
     return run
-
-
-def no_values(wave: Wave) -> tuple[Anything, ...]:  # noqa: ARG001  the signature of a reader
-    """Return the values that an instruction without sources reads: an empty tuple."""
-    return ()

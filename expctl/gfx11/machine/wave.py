@@ -87,14 +87,7 @@ class Wave:
     def mark_scalar(self, index: int, undefined: int) -> None:
         """Set the mask of undefined bits of a scalar register."""
         self.scalar_undefined[index] = undefined
-        key = SCALAR_KEY + index
-        if undefined:
-            self.undefined.add(key)
-            self.dirty.add(key)
-        else:
-            self.undefined.discard(key)
-            if key not in self.pending:
-                self.dirty.discard(key)
+        self._note(SCALAR_KEY + index, undefined != 0)
 
     def mark_vector(self, index: int, undefined: Words, bits: int = ALL_BITS) -> None:
         """Set the undefined bits, (32,) masks, of a vector register in the active lanes; bits outside `bits` are kept."""
@@ -102,13 +95,20 @@ class Wave:
         if bits != ALL_BITS:
             undefined = (row & np.uint32(ALL_BITS ^ bits)) | (undefined & np.uint32(bits))
         np.copyto(row, undefined, where=self.lanes)
-        if row.any():
-            self.undefined.add(index)
-            self.dirty.add(index)
+        self.refresh(index)
+
+    def refresh(self, index: int) -> None:
+        """Update `undefined` and `dirty` for a vector register whose masks in `vector_undefined` have changed."""
+        self._note(index, bool(self.vector_undefined[index].any()))
+
+    def _note(self, key: int, is_undefined: bool) -> None:
+        if is_undefined:
+            self.undefined.add(key)
+            self.dirty.add(key)
         else:
-            self.undefined.discard(index)
-            if index not in self.pending:
-                self.dirty.discard(index)
+            self.undefined.discard(key)
+            if key not in self.pending:
+                self.dirty.discard(key)
 
     def begin(self, operation: Operation) -> None:
         """Start an access; using the registers that it writes is a fault until a wait proves its end."""
@@ -157,25 +157,10 @@ class Wave:
             self.fault(FaultKind.UNINITIALISED, line, "which lanes are active depends on a value that nothing wrote")
             self.mark_scalar(EXEC, 0)
 
-    def refresh(self, index: int) -> None:
-        """Update `undefined` and `dirty` for a vector register whose undefined bits were changed in place."""
-        if self.vector_undefined[index].any():
-            self.undefined.add(index)
-            self.dirty.add(index)
-        else:
-            self.undefined.discard(index)
-            if index not in self.pending:
-                self.dirty.discard(index)
-
     def check_address(self, line: int, key: int) -> None:
         """Report a fault if the address in vector register `key` is undefined in an active lane."""
         if key in self.undefined and (self.vector_undefined[key][self.lanes] != 0).any():
             self.fault(FaultKind.UNINITIALISED, line, f"the address in {name_of(key)} is a value that nothing wrote")
-
-    def begin_lds(self, operation: Operation, tags: list[int]) -> None:
-        """Start an LDS access. `tags` are its tags in the LDS's AccessLog, needed if it outlasts a barrier."""
-        operation.tags = tags
-        self.begin(operation)
 
     def pass_barrier(self) -> None:
         """Extend every access that nothing has waited for: it may still be under way after the barrier."""

@@ -137,11 +137,7 @@ def _vector(operand: Operand, kind: Type) -> Source:
             return np.asarray(low | (high.astype(np.uint64) << np.uint64(32)))
 
         return Source(read=read_pair, undefined=undefined_pair, keys=(n, n + 1))
-    return Source(
-        read=_vector_reader(n, kind),
-        undefined=lambda wave: np.asarray(wave.vector_undefined[n] & bits),
-        keys=(n,),
-    )
+    return Source(read=_vector_reader(n, kind), undefined=lambda wave: np.asarray(wave.vector_undefined[n] & bits), keys=(n,))
 
 
 def _vector_reader(n: int, kind: Type) -> Callable[[Wave], Anything]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from expctl.gfx11.machine.arrays import ALL_BITS
 
-ALL_64 = (1 << 64) - 1
 Evaluate = Callable[..., tuple[int, int | None]]
 
 
@@ -46,16 +45,6 @@ def bits_of_float(value: float) -> int:
     return int(np.float32(value).view(np.uint32))
 
 
-def _logic(bits: int, function: Callable[..., int], count: int = 2) -> ScalarOp:
-    mask = (1 << bits) - 1
-
-    def evaluate(*values: int) -> tuple[int, int]:
-        result = function(*values) & mask
-        return result, int(result != 0)
-
-    return ScalarOp(result=bits, sources=(bits,) * count, evaluate=evaluate, bitwise=True)
-
-
 def _scc_if_nonzero(bits: int, function: Callable[..., int], sources: tuple[int, ...]) -> ScalarOp:
     mask = (1 << bits) - 1
 
@@ -64,6 +53,10 @@ def _scc_if_nonzero(bits: int, function: Callable[..., int], sources: tuple[int,
         return result, int(result != 0)
 
     return ScalarOp(result=bits, sources=sources, evaluate=evaluate)
+
+
+def _logic(bits: int, function: Callable[..., int], count: int = 2) -> ScalarOp:
+    return replace(_scc_if_nonzero(bits, function, (bits,) * count), bitwise=True)
 
 
 def _without_scc(function: Callable[..., int], sources: tuple[int, ...] = (32, 32), result: int = 32) -> ScalarOp:

@@ -101,8 +101,4 @@ def mixed(a: Anything, b: Anything, c: Anything) -> Anything:
     return fma32(a.astype(np.float32), b.astype(np.float32), c.astype(np.float32))
 
 
-DOT = VectorOp(
-    results=(F32,),
-    sources=(F16, Type.F16_HIGH, F16, Type.F16_HIGH, F32),
-    evaluate=_dot,
-)
+DOT = VectorOp(results=(F32,), sources=(F16, Type.F16_HIGH, F16, Type.F16_HIGH, F32), evaluate=_dot)

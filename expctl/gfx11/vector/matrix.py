@@ -87,12 +87,7 @@ def _mark(wave: Wave, outputs: list[int], bad: Anything) -> None:
     """Mark the output registers wholly undefined where `bad`, (8, 32), is set and defined elsewhere, in all lanes."""
     for register, row in zip(outputs, bad, strict=True):
         wave.vector_undefined[register] = np.where(row, np.uint32(ALL_BITS), np.uint32(0))
-        if row.any():
-            wave.undefined.add(register)
-            wave.dirty.add(register)
-        else:
-            wave.undefined.discard(register)
-            wave.dirty.discard(register)
+        wave.refresh(register)
 
 
 def _first(instruction: Instruction, operand: Operand) -> int:

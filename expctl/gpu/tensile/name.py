@@ -93,12 +93,6 @@ LONGEST = 4096
 """Most characters of a kernel name that is parsed. Generators write up to 818; Python's int refuses very long numbers."""
 
 
-def is_tensile(name: str) -> bool:
-    """Return whether `name` has the form of a Tensile name; a cheap test for sorting many kernels."""
-    bare = KERNEL_DESCRIPTOR.sub("", name)
-    return bare.startswith(("Cij", "Custom_Cij", "CustomGSUs_Cij")) or bool(TILE.search(bare) and "_MI" in bare)
-
-
 def read_name(name: str) -> KernelName | None:
     """Return the parsed `name`, or None if it is no Tensile name."""
     if len(name) > LONGEST:

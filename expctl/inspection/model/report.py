@@ -1,7 +1,7 @@
 """Facts about kernels that are known without running them: one report per kernel, for all kinds of files."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from expctl.domain.errors import Refused
@@ -149,6 +149,4 @@ def select(report: FileReport, name: str) -> FileReport:
             where=plain_text(report.file),
             hint="leave --kernel out to see all of them",
         )
-    return FileReport(
-        file=report.file, form=report.form, arch=report.arch, compiler=report.compiler, kernels=kept, notes=report.notes
-    )
+    return replace(report, kernels=kept)

@@ -10,16 +10,6 @@ from expctl.domain.errors import Refused
 from expctl.gpu.architectures import ModeName
 from expctl.inspection.model.report import Resources
 
-REQUIRED = (
-    ".name",
-    ".vgpr_count",
-    ".sgpr_count",
-    ".group_segment_fixed_size",
-    ".private_segment_fixed_size",
-    ".max_flat_workgroup_size",
-    ".wavefront_size",
-)
-
 _COUNT, _BYTES = (0, 1024), (0, (1 << 32) - 1)
 # Ranges that hold for every GPU; the limits of one GPU are checked when its occupancy is computed.
 NUMBERS = {
@@ -33,6 +23,7 @@ NUMBERS = {
     ".max_flat_workgroup_size": (1, 1024),
     ".wavefront_size": (32, 64),
 }
+REQUIRED = (".name", *(key for key in NUMBERS if key not in (".agpr_count", ".vgpr_spill_count", ".sgpr_spill_count")))
 
 
 def arch_of_target(target: str) -> str:

@@ -1,6 +1,7 @@
 """Inspect one file, whatever its kind: a HIP source, clang's assembly, or a code object."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from expctl.domain.errors import Refused
@@ -47,13 +48,9 @@ def inspect(path: Path, options: Options) -> FileReport:
 
 
 def _of_source(path: Path, text: str, options: Options) -> FileReport:
-    arch = options.arch or DEFAULT_ARCH
     if path.suffix.lower() not in (".hip", ".cu") and not _KERNEL.search(text):
         raise no_kernel(plain_text(str(path)))
-    chosen = Options(
-        arch=arch, level=options.level, standard=options.standard, defines=options.defines, includes=options.includes
-    )
-    made = device_compiler.compile_source(path, chosen)
+    made = device_compiler.compile_source(path, replace(options, arch=options.arch or DEFAULT_ARCH))
     return _report(path, Form.SOURCE, made.compiler, parse_assembly(made.assembly, plain_text(str(path))), made.code_object)
 
 
