@@ -48,7 +48,7 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """Result of a compilation: assembly text and an ELF file of the same code."""
+    """Result of a compilation: assembly text, and an ELF file of the same code."""
 
     compiler: str
     assembly: str
@@ -76,7 +76,7 @@ def compile_source(source: Path, options: Options) -> Compiled:
 
 
 def assemble(text: Path, arch: str) -> bytes | None:
-    """Return the object file of an assembly text, None where ziglang is missing. Raises Refused with clang's first error."""
+    """Assemble the file `text` into an ELF object file; None if ziglang is not installed. Raises Refused with clang's error."""
     if isinstance(tool_versions.packages("ziglang", "elftools", extra="cpu"), Unavailable):
         return None
     return _assembled(text, arch, text)
@@ -122,7 +122,7 @@ def wheel_flags(arch: str) -> tuple[str, ...]:
 
 
 def _option_flags(source: Path, options: Options) -> list[str]:
-    """Return the flags that the user's options imply; a .cu file also gets the runtime header, as nvcc includes it unasked."""
+    """Return compiler flags for the user's options; a .cu file also gets the runtime header, which nvcc includes by itself."""
     words = [options.level, options.standard]
     words += [f"-D{each}" for each in options.defines] + [f"-I{each}" for each in options.includes]
     return words + (["-include", "hip/hip_runtime.h"] if source.suffix.lower() == ".cu" else [])
@@ -134,7 +134,7 @@ def _run(argv: Sequence[str], source: Path) -> None:
         ran = captured(argv, timeout_s=TIMEOUT_S, environment={**os.environ, "LC_ALL": "C"})
     except (OSError, Timeout) as error:
         raise Refused(
-            f"the compiler did not end: {type(error).__name__}",
+            f"the compiler could not be run to its end: {type(error).__name__}",
             code="compiler-did-not-end",
             expected=f"an answer within {TIMEOUT_S} s",
             found=one_line(str(error), 200),
@@ -148,7 +148,7 @@ def _run(argv: Sequence[str], source: Path) -> None:
             expected="device code that the compiler accepts",
             found=_first_error(ran.err.replace(str(source), name)) or f"status {ran.status}",
             where=name,
-            hint="mend it; -D NAME=VALUE and -I FOLDER give what the file lacks (docs/INSPECT.md: what the HIP headers hold)",
+            hint="edit it; -D NAME=VALUE and -I FOLDER give what the file lacks (docs/INSPECT.md: what the HIP headers hold)",
         )
 
 

@@ -15,7 +15,10 @@ BANKS, WORD = 32, 4
 
 
 def passes(addresses: Indices, lanes: Flags, width: int) -> tuple[int, int]:
-    """Return (passes, fewest possible) for byte addresses (32,) of `width` bytes each; lanes outside `lanes` don't count."""
+    """Return how many passes the LDS needs for an access, and how many it would need without bank conflicts.
+
+    `addresses` are byte addresses (32,), `width` bytes are accessed at each; lanes whose flag in `lanes` is off don't count.
+    """
     group = 32 if width <= WORD else max(8, 32 * WORD // width)
     needed = least = 0
     for first in range(0, 32, group):

@@ -67,7 +67,7 @@ class Wave:
         self.define_scalar(EXEC, lanes)
 
     def set_exec(self, bits: int) -> None:
-        """Set EXEC to a 32-bit lane mask; `lanes` and `full` follow it."""
+        """Set EXEC to a 32-bit lane mask, and `lanes` and `full` with it."""
         self.exec = self.scalar[EXEC] = bits
         self.lanes = lanes_of(bits)
         self.full = bits == ALL_BITS
@@ -85,7 +85,7 @@ class Wave:
         self.dirty.discard(index)
 
     def mark_scalar(self, index: int, undefined: int) -> None:
-        """Set the mask of undefined bits of a scalar register."""
+        """Set the mask of the undefined bits of scalar register `index`."""
         self.scalar_undefined[index] = undefined
         self._note(SCALAR_KEY + index, undefined != 0)
 
@@ -111,14 +111,14 @@ class Wave:
                 self.dirty.discard(key)
 
     def begin(self, operation: Operation) -> None:
-        """Start an access; using the registers that it writes is a fault until a wait proves its end."""
+        """Record that a memory access has begun; to use a register that it writes is a fault until a wait proves its end."""
         self.waits.begin(operation)
         for key in operation.keys:
             self.pending[key] = operation
         self.dirty.update(operation.keys)
 
     def wait(self, counter: Counter, most: int) -> None:
-        """End every access that must have ended once the counter is at `most`."""
+        """Mark as ended every memory access that must have ended once `counter` is at `most` or less."""
         for operation in self.waits.wait(counter, most):
             for key in operation.keys:
                 if self.pending.get(key) is operation:
@@ -128,7 +128,7 @@ class Wave:
                     self._log_of(counter).end(tag, self.group.epoch)
 
     def end_load(self, key: int) -> None:
-        """Note that the load into a register has ended, or that its missing wait has been reported."""
+        """Record that the load into register `key` has ended, or that its missing wait has been reported."""
         del self.pending[key]
         if key not in self.undefined:
             self.dirty.discard(key)
@@ -163,7 +163,7 @@ class Wave:
             self.fault(FaultKind.UNINITIALISED, line, f"the address in {name_of(key)} is a value that nothing wrote")
 
     def pass_barrier(self) -> None:
-        """Extend every access that nothing has waited for: it may still be under way after the barrier."""
+        """Record that every memory access that nothing has waited for may still be under way after this barrier."""
         for counter, operations in self.waits.under_way.items():
             for operation in operations:
                 for tag in operation.tags:

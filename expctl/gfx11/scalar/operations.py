@@ -31,7 +31,7 @@ class ScalarOp:
 
 
 def signed(value: int, bits: int = 32) -> int:
-    """Return the value of `bits` bits, given unsigned, read as two's complement."""
+    """Return an unsigned integer of `bits` bits read as two's complement."""
     return value - (1 << bits) if value >> (bits - 1) else value
 
 
@@ -85,7 +85,7 @@ def _overflowing(function: Callable[[int, int], int]) -> ScalarOp:
 
 
 def _min_max(better: Callable[[int, int], bool]) -> ScalarOp:
-    """Return an operation that selects the first source if `better(first, second)`, and then sets SCC, else the second."""
+    """Return an operation that gives the first source and SCC 1 if `better(first, second)`, else the second and SCC 0."""
     return ScalarOp(result=32, sources=(32, 32), evaluate=lambda a, b: (a, 1) if better(a, b) else (b, 0))
 
 

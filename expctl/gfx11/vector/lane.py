@@ -31,7 +31,7 @@ def decode_readlane(instruction: Instruction) -> Run:
     """Decode v_readlane: read the lane that a scalar gives (modulo 32), active or not, into a scalar register."""
     fields = instruction.fields()
     if len(fields.operands) != 3 or fields.modifiers or fields.operands[1].kind is not Kind.VECTOR:
-        raise instruction.unsupported("not of the form s, v, lane")
+        raise instruction.unsupported("operands not of the form s, v, lane")
     target, n = scalar_target(instruction, fields.operands[0]), fields.operands[1].index
     which, line = scalar_source(instruction, fields.operands[2]), instruction.line
 
@@ -49,7 +49,7 @@ def decode_writelane(instruction: Instruction) -> Run:
     """Decode v_writelane: write a scalar to the lane that another scalar gives (modulo 32), active or not."""
     fields = instruction.fields()
     if len(fields.operands) != 3 or fields.modifiers or fields.operands[0].kind is not Kind.VECTOR:
-        raise instruction.unsupported("not of the form v, s, lane")
+        raise instruction.unsupported("operands not of the form v, s, lane")
     n, line = fields.operands[0].index, instruction.line
     value, which = (scalar_source(instruction, x) for x in fields.operands[1:])
 
@@ -88,7 +88,7 @@ def decode_movrels(instruction: Instruction) -> Run:
 def _two(instruction: Instruction, second: Kind):  # type: ignore[no-untyped-def]
     fields = instruction.fields()
     if len(fields.operands) != 2 or fields.modifiers or fields.operands[1].kind is not second:
-        raise instruction.unsupported("not of the form destination, vector register")
+        raise instruction.unsupported("operands not of the form destination, vector register")
     return fields.operands
 
 

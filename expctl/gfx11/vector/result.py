@@ -18,7 +18,7 @@ _LOW = (Type.F16, Type.U16, Type.I16)
 
 
 def writer(instruction: Instruction, destination: Operand, kind: Type) -> Write:
-    """Return a function that writes a lane array of `kind` in the active lanes. Raises Unsupported for a wrong destination."""
+    """Return a function that writes results of type `kind`, (32,), to the active lanes of `destination`. Raises Unsupported."""
     if kind is Type.MASK:
         if destination.kind is not Kind.SCALAR or destination.count != 1:
             raise instruction.unsupported("a lane mask goes to one scalar register")

@@ -98,7 +98,7 @@ LOAD_KEYS: dict[str, Parameter] = {
         "different starts within the sum over which workgroups are spread, against hot memory channels",
         {"0": "off"},
     ),
-    "SUS": param("StaggerUStride", "bytes between two such starts"),
+    "SUS": param("StaggerUStride", "bytes between two starts of StaggerU"),
     "SUM": param(
         "StaggerUMapping",
         "what decides a workgroup's start",

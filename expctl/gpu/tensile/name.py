@@ -67,7 +67,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelName:
-    """A parsed name; `tile` is M, N and the steps of the sum per loop iteration, `words` are remarks on other tokens."""
+    """A parsed kernel name; `tile` is M, N and the steps of the sum per loop iteration, `words` are remarks on other tokens."""
 
     name: str
     kind: Kind
@@ -80,7 +80,7 @@ class KernelName:
     words: tuple[str, ...]
 
     def value(self, parameter: str) -> object:
-        """Return the value requested for `parameter`, or None when the name doesn't contain it."""
+        """Return the value that the kernel name gives `parameter`, or None when it doesn't contain it."""
         return next((key.value for key in self.keys if key.parameter == parameter), None)
 
     @property
@@ -94,7 +94,7 @@ LONGEST = 4096
 
 
 def read_name(name: str) -> KernelName | None:
-    """Return the parsed `name`, or None if it is no Tensile name."""
+    """Parse the kernel name `name`; return None if it is no Tensile name."""
     if len(name) > LONGEST:
         return None
     bare = KERNEL_DESCRIPTOR.sub("", name.strip())

@@ -88,7 +88,7 @@ TILE_KEYS: dict[str, Parameter] = {
     "PK": param("PersistentKernel", "workgroups per compute unit that stay and take tile after tile", {"0": "off", "n1": AUTO}),
     "PKAB": switch("PersistentKernelAlongBatch", "staying workgroups also walk through the batch"),
     "PAP": switch("PrefetchAcrossPersistent", "the next tile's first loads start before this tile is stored"),
-    "PAPM": param("PrefetchAcrossPersistentMode", "where those early loads are placed"),
+    "PAPM": param("PrefetchAcrossPersistentMode", "where the next tile's early loads are placed"),
     "MO": param("MaxOccupancy", "workgroups per compute unit at most; more LDS is taken to hold it"),
     "MLDS": param("MaxLDS", "bytes of LDS that the kernel may take"),
     "TVN": param("TotalVgprNumber", "vector registers in all"),

@@ -90,7 +90,7 @@ class FileReport:
 def kernel_report(
     arch: str, resources: Resources, *, code_bytes: int | None, body: Body | None, code_hash: str | None
 ) -> KernelReport:
-    """Make the report of one kernel from its resources, and from its code where there is assembly."""
+    """Return the report of one kernel, with occupancy computed from its resources and counts from `body`, its assembly."""
     remarks: list[str] = []
     found = None
     if arch in ARCHITECTURES:

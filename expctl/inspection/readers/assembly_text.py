@@ -37,12 +37,12 @@ def parse_assembly(text: str, where: str) -> AssemblyText:
     target = _TARGET.search(text)
     if target is None:
         raise Refused(
-            "this is no assembly of an AMD GPU",
+            "this is not assembly for an AMD GPU",
             code="not-amd-assembly",
             expected='a line .amdgcn_target "amdgcn-amd-amdhsa--gfx..."',
-            found="none",
+            found="no such line",
             where=where,
-            hint="clang writes such a text with -x hip --cuda-device-only -S",
+            hint="make the file with clang -x hip --cuda-device-only --offload-arch=gfx... -S",
         )
     arch = arch_of_target(target[1])
     descriptors = list(_DESCRIPTOR.finditer(text))
@@ -58,10 +58,10 @@ def parse_assembly(text: str, where: str) -> AssemblyText:
         figures = dict(_FIGURE.findall(info[1])) if info else {}
         if name not in recorded:
             raise Refused(
-                f"the metadata says nothing of kernel {name}",
+                f"the metadata does not describe kernel {name}",
                 code="kernel-without-metadata",
-                expected="it in .amdgpu_metadata",
-                found="nothing",
+                expected=f"an entry with .name: {name} between .amdgpu_metadata and .end_amdgpu_metadata",
+                found="no such entry",
                 where=where,
                 hint="write the file anew with clang -S",
             )
@@ -86,12 +86,12 @@ def kernel_names(text: str) -> tuple[str, ...]:
 def no_kernel(where: str) -> Refused:
     """Return the error for a file without a kernel."""
     return Refused(
-        "no kernel in this file",
+        "there is no GPU kernel in this file",
         code="no-kernel-in-file",
         expected="at least one __global__ function",
         found="none that the compiler kept",
         where=where,
-        hint="a template needs an instantiation; an #ifdef may have left the kernel out (-D NAME=VALUE)",
+        hint="instantiate a template kernel; give -D NAME=VALUE if an #ifdef left the kernel out",
     )
 
 
@@ -133,10 +133,10 @@ def _body(lines: list[str], name: str, where: str) -> Body:
     begin = next((i for i, line in enumerate(lines) if line.startswith(starts)), None)
     if begin is None:
         raise Refused(
-            f"the code of kernel {name} is not in this text",
+            f"the assembly describes kernel {name} but has no code for it",
             code="kernel-without-code",
-            expected=f"a label {name}:",
-            found="none",
+            expected=f"a label {name}: at the start of a line",
+            found="no such label",
             where=where,
             hint="write the file anew with clang -S",
         )

@@ -62,10 +62,11 @@ def pipeline(kernels: Sequence[Kernel], size: tuple[int, int, int] | None, passe
     total = math.fsum(time for _, time in times)
     if not inside or total <= 0:
         raise Misused(
-            f"no kernel runs in each of {passes} passes",
+            f"no kernel runs in each of {passes} passes of this profile",
             code="no-kernel-in-each-pass",
-            expected="a whole number of calls per pass",
-            found="none",
+            expected=f"a kernel with a time, whose number of calls is a multiple of {passes} ({given})",
+            found=f"kernels with {', '.join(map(str, sorted({kernel.calls for kernel in timed})[:10])) or 'no timed'} calls",
+            hint="give the number of passes that were profiled with --passes N",
         )
     gemm = math.fsum(time for kernel, time in times if kernel.kind is KernelClass.GEMM)
     flop = 2 * math.prod(size) if size else None
