@@ -45,9 +45,9 @@ def _run_to_barrier(group: Workgroup, wave: Wave, blocks: list[Block]) -> bool:
         wave.instructions += block.size
         if wave.instructions > group.device.most_instructions:
             raise Runaway(
-                "the gfx11 interpreter stopped a wave that ran too many instructions",
+                f"a wave ran more than {group.device.most_instructions} instructions in the gfx11 interpreter",
                 code="too-many-instructions",
-                expected=f"at most {group.device.most_instructions} instructions of one wave",
+                expected="a wave that ends before that",
                 found=str(wave.instructions),
                 where=f"line {block.last_line} of the assembly",
                 hint="look for a loop that does not end, or raise most_instructions",
