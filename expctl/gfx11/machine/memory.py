@@ -51,7 +51,7 @@ class Memory:
             self.states[buffer.offset : buffer.offset + buffer.size] = UNDEFINED
 
     def buffer(self, name: str) -> Buffer:
-        """Return the buffer of that name."""
+        """Return the buffer called `name`."""
         return next(buffer for buffer in self.buffers if buffer.name == name)
 
     def fill(self, name: str, values: Anything) -> None:

@@ -27,7 +27,7 @@ SCC_KEY, EXEC_KEY, VCC_KEY, M0_KEY = (SCALAR_KEY + index for index in (SCC, EXEC
 
 
 def name_of(key: int) -> str:
-    """Return the name in the assembly of the register with that key, e.g. `v3`."""
+    """Return a register's name in assembly, e.g. `v3`, by its key: n for VGPR n, 1024 + n for scalar register n."""
     if key < SCALAR_KEY:
         return f"v{key}"
     special = {SCC_KEY: "scc", EXEC_KEY: "exec_lo", VCC_KEY: "vcc_lo", M0_KEY: "m0"}

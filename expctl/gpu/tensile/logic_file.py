@@ -22,7 +22,7 @@ class Agreement:
 
     @property
     def agrees(self) -> bool:
-        """Return whether both values are equal, considering how names shorten values."""
+        """Return whether the name's value and the recorded one are equal, given how names shorten values."""
         return _same(self.requested, self.recorded)
 
 

@@ -85,7 +85,7 @@ class KernelName:
 
     @property
     def unknown_keys(self) -> tuple[Key, ...]:
-        """Return the keys that no known generator uses."""
+        """Return the keys of the name that no known Tensile generator uses."""
         return tuple(key for key in self.keys if not key.known)
 
 

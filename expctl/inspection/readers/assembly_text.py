@@ -25,7 +25,7 @@ _END_OF_BODY = re.compile(r"^\s*\.(?:section|size|text)\b|^\.Lfunc_end")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssemblyText:
-    """A parsed assembly text; `bodies` are those of `kernels`, in the same order."""
+    """A parsed assembly text; `bodies[i]` is the code of `kernels[i]`."""
 
     arch: str
     kernels: tuple[Resources, ...]
@@ -68,7 +68,7 @@ def parse_assembly(text: str, where: str) -> AssemblyText:
         kernels.append(
             resources_of(
                 recorded[name],
-                mode=_mode(directives),
+                mode=ModeName.WGP if directives.get("workgroup_processor_mode") == "1" else ModeName.CU,
                 code_bytes=_number(figures, "codeLenInByte"),
                 printed_occupancy=_number(figures, "Occupancy"),
                 where=where,
@@ -84,7 +84,7 @@ def kernel_names(text: str) -> tuple[str, ...]:
 
 
 def no_kernel(where: str) -> Refused:
-    """Return the error for a file without a kernel."""
+    """Return an error, for the caller to raise, that the file `where` has no kernel."""
     return Refused(
         "there is no GPU kernel in this file",
         code="no-kernel-in-file",
@@ -118,10 +118,6 @@ def _numbered(entry: dict[str, Any]) -> dict[str, Any]:
         key: int(value) if key in NUMBERS and isinstance(value, str) and _NUMBER.fullmatch(value) else value
         for key, value in entry.items()
     }
-
-
-def _mode(directives: dict[str, str]) -> ModeName:
-    return ModeName.WGP if directives.get("workgroup_processor_mode") == "1" else ModeName.CU
 
 
 def _number(figures: dict[str, str], name: str) -> int | None:

@@ -29,7 +29,7 @@ _ALLOC, _EXECUTE = 0x2, 0x4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeObject:
-    """A parsed code object; `hashes` are those of `kernels`, in the same order."""
+    """A parsed code object; `hashes[i]` is the hash of the machine code of `kernels[i]`."""
 
     arch: str
     kernels: tuple[Resources, ...]
