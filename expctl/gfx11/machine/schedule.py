@@ -47,8 +47,8 @@ def _run_to_barrier(group: Workgroup, wave: Wave, blocks: list[Block]) -> bool:
             raise Runaway(
                 f"a wave ran more than {group.device.most_instructions} instructions in the gfx11 interpreter",
                 code="too-many-instructions",
-                expected="a wave that ends before that",
-                found=str(wave.instructions),
+                expected="a kernel whose waves end before that",
+                found=f"{wave.instructions} instructions",
                 where=f"line {block.last_line} of the assembly",
                 hint="look for a loop that does not end, or raise most_instructions",
             )

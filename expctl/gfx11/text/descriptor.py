@@ -144,7 +144,7 @@ def _metadata(lines: tuple[str, ...], name: str) -> tuple[dict[str, str], tuple[
             f"the assembly has no metadata, which lists the arguments of kernel {name}",
             code="assembly-has-no-metadata",
             expected="a line amdhsa.kernels: after .amdgpu_metadata",
-            found="none",
+            found="no such line",
             hint="write the file anew with clang -S, and give all of it",
         ) from None
     kernels: list[tuple[dict[str, str], list[dict[str, str]]]] = []
@@ -164,10 +164,11 @@ def _metadata(lines: tuple[str, ...], name: str) -> tuple[dict[str, str], tuple[
     for facts, raw in kernels:
         if facts.get("name") == name:
             return facts, tuple(Argument(offset=int(x["offset"]), size=int(x["size"]), kind=x["value_kind"]) for x in raw)
+    described = [facts.get("name", "a kernel without a name") for facts, _ in kernels]
     raise BadLaunch(
         f"the metadata of the assembly does not describe kernel {name}",
         code="metadata-has-no-kernel",
         expected=f"an entry with .name: {name} below amdhsa.kernels:",
-        found=f"entries for {', '.join(facts.get('name', 'a kernel without a name') for facts, _ in kernels) or 'no kernel'}",
+        found=f"entries for {', '.join(described)}" if described else "no entry",
         hint="give the kernel's name as .name has it, or write the file anew with clang -S",
     )

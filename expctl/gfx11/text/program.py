@@ -103,7 +103,7 @@ def parse_program(assembly: str, name: str) -> Program:
             f"the assembly has no function {name}",
             code="assembly-has-no-function",
             expected=f"a label {name}: at the start of a line",
-            found="none",
+            found="no such label",
             hint="give the mangled name, as the assembly has it",
         )
     instructions: list[Instruction] = []

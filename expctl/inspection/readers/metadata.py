@@ -44,7 +44,7 @@ def resources_of(
             "the metadata of a kernel lacks keys, or has values that are not numbers",
             code="metadata-incomplete",
             expected=f"a value for {', '.join([*missing, *wrong])}",
-            found=f"{', '.join(missing)} missing" if missing else "no number",
+            found=f"no {', '.join(missing)}" if missing else f"no number for {', '.join(wrong)}",
             where=where,
             hint="rebuild the file with code object version 3 or later",
         )
