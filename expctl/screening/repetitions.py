@@ -33,7 +33,7 @@ class Timing:
 
 
 def timing_of(times: Sequence[float]) -> Timing | None:
-    """Return the timing of repetitions (us, in the order of the file); None without any."""
+    """Reduce repeated times (us, in the order of the file) to one; None without any. The module's docstring states the rule."""
     if not times:
         return None
     if len(times) == 1:
@@ -58,7 +58,7 @@ def is_above(one: float, other: float) -> bool:
 
 
 def _averaged(counted: Sequence[float]) -> tuple[Sequence[float], str]:
-    """Return which of two to five times are averaged (none if unstable), with a remark unless they are the first ones."""
+    """Return which of two to five times to average (none if unstable), and a remark, "" if they are simply the first ones."""
     first = counted[:ROWS_AVERAGED]
     if _is_close(first):
         return first, ""

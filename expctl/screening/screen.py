@@ -51,7 +51,7 @@ Times = Mapping[Case, Sequence[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Times, ratio and status of one case; `ratio` is tot_us / golden_us, `delta_us` is tot_us - golden_us.
+    """Times, ratio and status of one kernel and shape; `ratio` is tot_us / golden_us, `delta_us` is tot_us - golden_us.
 
     Times are None where a side is missing or unstable; then ratio and delta are None too.
     """
@@ -80,7 +80,7 @@ class Environments:
 
 
 def compare(golden: Times, tot: Times) -> tuple[Row, ...]:
-    """Join the times of two files and judge each case; every case has at least one positive, finite time in us.
+    """Join two files' times (us, positive) by kernel and shape, and judge each by the screening rule.
 
     The order is: regressions, then same and improved, unstable, missing, ignored; within each group the highest ratio first,
     then by name.
@@ -104,7 +104,7 @@ def fails(rows: Sequence[Row]) -> bool:
 
 
 def environments_of(golden: Mapping[str, str] | None, tot: Mapping[str, str] | None) -> Environments | None:
-    """Return both environments and the keys that differ; None without any. With only one side, no key differs."""
+    """Join the environments of both sides and find keys whose values differ (none if a side is unknown); None if both are."""
     if golden is None and tot is None:
         return None
     known = golden is not None and tot is not None
@@ -152,14 +152,7 @@ def _status(golden: Timing | None, tot: Timing | None) -> Status:
     return Status.SAME
 
 
-_GROUPS = {
-    Status.REGRESSION: 0,
-    Status.SAME: 1,
-    Status.IMPROVED: 1,
-    Status.UNSTABLE: 2,
-    Status.MISSING: 3,
-    Status.IGNORED: 4,
-}
+_GROUPS = {Status.REGRESSION: 0, Status.SAME: 1, Status.IMPROVED: 1, Status.UNSTABLE: 2, Status.MISSING: 3, Status.IGNORED: 4}
 
 
 def _order(row: Row) -> tuple[int, float, str, str]:

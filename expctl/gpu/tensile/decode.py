@@ -42,7 +42,7 @@ class DecodedName:
 
 
 def decode_name(name: str, arch: str = "", recorded: Recorded | None = None) -> DecodedName | None:
-    """Return what `name` says; None if it is no Tensile name.
+    """Decode the Tensile kernel name `name`; return None if it is no Tensile name.
 
     `arch` gives the wave size where the name doesn't; `recorded` are the solution's parameters from a logic file.
     """

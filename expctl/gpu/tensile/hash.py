@@ -14,7 +14,7 @@ KEY_LIKE = re.compile(r"\d?[A-Z]+(?:n?\d+|\d+p\d+|n\d+p\d+)?", re.ASCII)
 
 
 def hash_pieces(bare: str, keys: tuple[Key, ...]) -> int:
-    """Return how many of the last `keys` are pieces of a hash; 0 without a hash.
+    """Return how many of the last `keys` of the kernel name `bare` are pieces of a hash; 0 without a hash.
 
     A hash begins at character 48 and isn't written like keys. A complete one may contain a short key by chance; one that a
     profiler cut off must contain none.

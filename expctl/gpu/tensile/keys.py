@@ -76,7 +76,7 @@ def read_keys(tokens: Iterable[str], table: Mapping[str, Parameter] = KEYS) -> t
 
 
 def unknown(token: str) -> Key:
-    """Return `token` as a Key that no generator uses: without a parameter."""
+    """Return a Key without a parameter, for a token of a kernel name that is no key of any generator."""
     return Key(token=token, key=token, parameter="", value="", meaning="unknown")
 
 

@@ -78,7 +78,7 @@ def read_problem(head: str) -> tuple[Problem, tuple[str, ...]] | None:
 
 
 def _split_glued(token: str) -> Sequence[str]:
-    """Split `BBiasH`, which TensileLite of 2023 wrote for `B_BiasH`."""
+    """Split `BBiasH` into `B` and `BiasH`: TensileLite of 2023 left out the underscore."""
     found = GLUED.fullmatch(token)
     return found.groups() if found else (token,)
 

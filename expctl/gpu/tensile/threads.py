@@ -19,7 +19,7 @@ class Threads:
 
 
 def threads(name: KernelName, arch: str = "") -> Threads:
-    """Return the threads by the key WG, else by the macro tile divided by what one wave or thread computes.
+    """Return the threads of a workgroup: by the key WG, else by the macro tile divided by what one wave or thread computes.
 
     `arch` (gfx1151, ...) gives the lanes of a wave where the name doesn't: libraries are built for waves of 32 from gfx10 on.
     """

@@ -10,7 +10,7 @@ FIGURES = ("vgpr", "sgpr", "lds_bytes", "scratch_bytes", "spills", "code_bytes",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One figure in builds a and b; `delta` is b - a, `percent` is of a. None where a build lacks the figure, or a is 0."""
+    """One figure in builds a and b; `delta` is b - a, `percent` is of a. None where a build lacks the figure or a is 0."""
 
     name: str
     a: float | None
@@ -21,7 +21,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelChange:
-    """All changes of a kernel, named `a` in the first build and `b` in the second; `same_code` is None without both hashes."""
+    """All changes of a kernel, named `a` in one build and `b` in the other; `same_code` is None if a build has no code hash."""
 
     a: str
     b: str
