@@ -25,7 +25,6 @@ def driver(root: Path = Path("/")) -> str:
 
 
 def _boost(cpus: Path) -> list[str]:
-    """Return `boost on` or `boost off`, from Intel's no_turbo or other drivers' boost; none if the kernel shows neither."""
     for file, on in ((cpus / "intel_pstate/no_turbo", "0"), (cpus / "cpufreq/boost", "1")):
         if word := _word(file):
             return [f"boost {'on' if word == on else 'off'}"]

@@ -24,7 +24,7 @@ class HeldLock:
 
 
 class RepositoryLock:
-    """A flock on the file `lock` in expctl's state folder. The kernel releases it however its holder dies."""
+    """Allows one run per repository: a flock on the file `lock` in the folder `state`, which the kernel releases at exit."""
 
     def __init__(self, state: Path) -> None:
         self.path = state / "lock"
@@ -37,7 +37,7 @@ class RepositoryLock:
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 raise Refused(
-                    "the repository's lock cannot be held",
+                    "the repository's lock is not a file",
                     code="repository-lock-not-a-file",
                     expected="a plain file",
                     found="something else",
@@ -50,7 +50,7 @@ class RepositoryLock:
                 raise Busy(
                     "another expctl is running in this repository",
                     code="repository-in-use",
-                    expected="nobody",
+                    expected="one run at a time",
                     found=describe_holder(self.path),
                     where=str(self.path),
                     hint="expctl status shows what it does; wait for it or stop it with Ctrl-C",

@@ -15,7 +15,7 @@ COUNTS = ("thermal_throttle/core_throttle_count", "thermal_throttle/package_thro
 
 
 class CpuClock(Sensor):
-    """Reads cpufreq and the kernel's counts of thermal events from `root` (/sys/devices/system/cpu)."""
+    """Reads cpufreq and the kernel's counts of thermal events from `root`, during launches only: an idle core slows down."""
 
     name = "clock"
     every_s = 0.25
@@ -28,7 +28,7 @@ class CpuClock(Sensor):
         self._events = 0
 
     def absent(self) -> str:
-        """Return which of cpufreq and thermal counts the kernel lacks; virtual machines have neither. Empty if both exist."""
+        """Return in words which of cpufreq and thermal counts the kernel lacks (a virtual machine's: both); empty if none."""
         missing = [name for name, has in (("cpufreq", self._has_clock()), ("throttle counts", self._has_counts())) if not has]
         return f"the kernel shows no {' and no '.join(missing)} of the CPU" if missing else ""
 
@@ -48,12 +48,8 @@ class CpuClock(Sensor):
         self._history = ClockHistory(self._slow_percent)
         return nullcontext()
 
-    def blocking(self) -> tuple[Foreign, ...]:
-        """Return nothing: the clock of an idle core means nothing."""
-        return ()
-
     def start(self, launch: Launch) -> None:
-        """Note the counts of thermal events at the start of a launch."""
+        """Read the counts of thermal events as a launch begins; `stop` compares."""
         self._launch, self._clocks = launch, []
         self._events = self._count()
 

@@ -42,7 +42,7 @@ class DeviceHolders(Sensor):
         return f"the descriptors of {self._hidden} processes of other users can't be looked into" if self._hidden else ""
 
     def says(self) -> str:
-        """Return the watched device files in words."""
+        """Return in words that nobody else holds the GPUs' device files."""
         return f"nobody else holds {', '.join(sorted(self._cards()))}"
 
     def unused(self, target: Target | None) -> str:
@@ -55,7 +55,7 @@ class DeviceHolders(Sensor):
         return self._foreign(self._table.pids(), cards) if cards else ()
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  a holder disturbs whoever is measured
-        """Forget which pids were found to hold no GPU, because pids are reused."""
+        """Forget which pids hold no GPU or are ours, because the kernel reuses pids."""
         self._innocent.clear()
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:

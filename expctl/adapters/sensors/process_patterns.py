@@ -39,7 +39,7 @@ class ProcessPatterns(Sensor):
         return tuple(self._matching(everybody))
 
     def start(self, launch: Launch) -> None:
-        """Note whether the launch is timed: only then `stop` checks all processes."""
+        """Store whether the launch is timed: only then `stop` checks all processes."""
         self._is_timed = launch.timed
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
@@ -58,7 +58,6 @@ class ProcessPatterns(Sensor):
                 yield Foreign(sensor=self.name, what=f"{one_line(name, 60)} matches {pattern}", pid=pid, who=who, since=since)
 
     def _match(self, words: Sequence[str]) -> tuple[str, str]:
-        """Return (name, pattern) of the first match for an argv; two empty strings if nothing matches."""
         if not words:
             return "", ""
         names = [words[0].rpartition("/")[2]]
@@ -68,8 +67,7 @@ class ProcessPatterns(Sensor):
 
 
 def _after_options(words: Sequence[str]) -> Iterator[str]:
-    """Yield the words of an interpreter's argv that are neither options nor the value of -W or -X."""
-    values = False
+    values = False  # is the next word the value of an option?
     for word in words:
         if not values and not word.startswith("-"):
             yield word

@@ -27,16 +27,12 @@ class Suspend(Sensor):
         """Return empty: every supported Linux has both clocks."""
         return ""
 
-    def blocking(self) -> tuple[Foreign, ...]:
-        """Return nothing: a machine that runs is not suspended."""
-        return ()
-
     def says(self) -> str:
         """Return in words how long the machine was suspended since it booted."""
         return f"suspended for {abs(self._asleep()):.0f} s since the machine booted"
 
     def start(self, launch: Launch) -> None:  # noqa: ARG002  a suspend disturbs whoever is measured
-        """Note the seconds of suspend at the start of a launch."""
+        """Read the seconds of suspend as a launch begins; `stop` compares."""
         self._before_s = self._asleep()
 
     def stop(self) -> tuple[Foreign, ...]:

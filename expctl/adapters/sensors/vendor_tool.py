@@ -16,7 +16,7 @@ TAIL_BYTES = 4096
 
 
 class VendorTool:
-    """A tool on PATH. `folder` gets its output and home; its processes have `mark`, so that they aren't foreign work."""
+    """A command of a GPU's maker. `folder` gets its output and HOME; `mark` in its environment says that it is ours."""
 
     def __init__(self, program: str, folder: Path, *, mark: str, timeout_s: float = TIMEOUT_S) -> None:
         self.program = program
@@ -54,7 +54,7 @@ class VendorTool:
 
 
 class Stream:
-    """The end of a file to which a running tool writes."""
+    """Reads the end of the file `log` while a tool writes to it."""
 
     def __init__(self, log: Path) -> None:
         self._descriptor = os.open(log, os.O_RDONLY | os.O_CLOEXEC)
