@@ -32,5 +32,5 @@ def child_environment(environment: Environment, scratch: Path, mark: str) -> dic
 
 
 def shared_folders(environment: Environment) -> tuple[Path, ...]:
-    """Return the existing paths that the protocol lets every step write besides its scratch folder."""
+    """Return the paths that exist of `environment.writable`, which every child may write besides its scratch folder."""
     return tuple(path for name in environment.writable if (path := Path(name)).exists())

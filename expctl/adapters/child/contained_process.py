@@ -45,11 +45,11 @@ LOG_BYTES_KEPT = 1 << 20  # of a log that exceeded its limit
 
 
 class TimedOut(Exception):
-    """The child did not answer in time."""
+    """The child process did not answer or end in time."""
 
 
 class Gone(Exception):
-    """The child ended or closed its result channel before it answered."""
+    """The child process ended, or closed the pipe for its results, before it answered."""
 
 
 class TooMuch(Gone):
@@ -146,7 +146,7 @@ class Child:
                 raise Gone(f"a result line of more than {LINE_BYTES_MAX} bytes")
 
     def has_unread_lines(self) -> bool:
-        """Does the result channel hold a line, or a part of one, that was not read yet?"""
+        """Has the child written a result line, or a part of one, that was not read yet?"""
         return bool(self._buffer) or (bool(self._selector.select(0)) and self._fill())
 
     def wait(self, deadline_s: float) -> int:

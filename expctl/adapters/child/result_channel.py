@@ -14,7 +14,7 @@ CONTRACT = 1
 
 
 class Unexpected(Exception):
-    """A line is not allowed on the channel: no JSON object, another nonce, or an answer that was not asked for."""
+    """A script wrote a line that is not allowed: no JSON object, another nonce, or an answer that was not asked for."""
 
 
 class UnknownContract(Unexpected):

@@ -17,7 +17,7 @@ def remove_own(git: Path, common: Path, branch: str, new: str) -> None:
 
 
 def remove_below(folder: Path) -> None:
-    """Remove every lock below a folder of refs that only expctl writes, unless a running process has it open."""
+    """Remove every *.lock below `folder`, whose refs only expctl writes, unless a running process has it open."""
     for lock in folder.rglob("*.lock"):
         if not _is_open(lock):
             lock.unlink(missing_ok=True)

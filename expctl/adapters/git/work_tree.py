@@ -83,7 +83,7 @@ class WorkTreeFiles:
         self._rescued = workspace.state / "edits"
 
     def stage(self, old: str, new: str) -> None:
-        """Write and flush the files of `new` that differ from `old` to the staging folder. The work tree is not touched."""
+        """Write the files of tree `new` that differ from tree `old` to the staging folder. The work tree is not touched."""
         atomic_write.remove_tree(self._staged)
         for leftover in (self._index, self._index.with_name(f"{self._index.name}.lock")):
             leftover.unlink(missing_ok=True)

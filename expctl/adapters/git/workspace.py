@@ -78,7 +78,7 @@ class GitWorkspace(GitPlumbing):
         return next((name for mark, name in marks.items() if (self.place.git_dir / mark).exists()), "")
 
     def is_commit(self, name: str) -> bool:
-        """Do the hex digits `name` identify exactly one commit?"""
+        """Is `name`, a full or abbreviated commit id, that of exactly one commit?"""
         return bool(self.ref(name))
 
     def is_ancestor(self, old: str, new: str) -> bool:
@@ -198,7 +198,7 @@ class GitWorkspace(GitPlumbing):
         return Publication(self).publish(branch=branch, old=old, new=new)
 
     def finish_publication(self) -> None:
-        """Complete or undo a dead run's publication; remove its half-written files and its locks on refs/expctl."""
+        """Complete or undo what a killed run did to the branch, index and files; remove its temporary files and ref locks."""
         Publication(self).recover_intended()
         files = WorkTreeFiles(self)
         files.recover()

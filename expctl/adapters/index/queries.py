@@ -45,7 +45,7 @@ def trees_to_read_ahead(index: sqlite3.Connection) -> tuple[tuple[str, ...], tup
 
 
 def standing(index: sqlite3.Connection) -> Mapping[str, str]:
-    """Return target -> the newest experiment that was timed there, ordered by date."""
+    """Return target -> id of the newest experiment that was timed on it, ordered by date."""
     newest = {}
     for (timed_on,) in index.execute("select distinct timed_on from live where timed_on <> ''").fetchall():
         newest[timed_on] = index.execute(SHOWN, (timed_on,)).fetchone()

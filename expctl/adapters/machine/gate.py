@@ -61,7 +61,7 @@ class MachineGate:
         return self._wait_until_quiet(self._rule.wait_s)
 
     def blocking(self, target: Target | None) -> tuple[Foreign, ...]:
-        """Return what would block a measurement of `target` now, lock holders included. Takes no lock.
+        """Return the programs and conditions that keep `target` from being measured now, lock holders included. Takes no lock.
 
         Raises Refused if the lock file can't be opened.
         """
@@ -134,6 +134,6 @@ def held(lock: MachineLock, table: ProcessTable) -> tuple[Foreign, ...]:
 
 
 def sentence(foreign: Foreign) -> str:
-    """Return foreign work in words, e.g. `ncu matches ncu: ncu (pid 12, user alice), since 2026-03-01T10:00:00Z`."""
+    """Return what disturbs in words, e.g. `ncu matches ncu: ncu (pid 12, user alice), since 2026-03-01T10:00:00Z`."""
     told = ", ".join(part for part in (foreign.detail, foreign.who) if part)
     return f"{foreign.what}{f': {told}' if told else ''}{f', since {foreign.since}' if foreign.since else ''}"

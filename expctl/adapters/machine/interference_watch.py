@@ -22,10 +22,10 @@ PATIENCE_S = 2.0  # time for a poll under way when the launch ends
 
 
 class Watch(Protocol):
-    """Tells code that measures whether other programs disturbed a launch."""
+    """Tells code that times processes (launches) whether other programs disturbed one."""
 
     def clear(self) -> None:
-        """Wait until no other program disturbs. Raises Busy after the waiting time of the protocol."""
+        """Wait until no other program disturbs measurements. Raises Busy after `gate.wait_s` of the protocol."""
 
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:
         """Watch a launch of `side`, pinned to `core`, during the block. No process may be started in the block."""
@@ -60,7 +60,7 @@ class LaunchWatch:
         self._is_disturbed = False
 
     def clear(self) -> None:
-        """Wait for a quiet machine if the last launch was disturbed or a new process disturbs, else return. Raises Busy."""
+        """Wait for a quiet machine if the last launch was disturbed, or a new process disturbs. Raises what `wait` raises."""
         fresh = self._new_processes.fresh()
         if self._is_disturbed or any(sensor.look(fresh) for sensor in self.sensors if not sensor.every_s):
             self._wait()

@@ -54,7 +54,7 @@ def start_ticks(pid: int) -> int:
 
 
 def mark_holder(descriptor: int, *, experiment: str, step: str) -> None:
-    """Write this process as JSON into an open lock file, padded to the old length, so that no reader sees a mixture."""
+    """Write this process's HolderFacts as JSON into an open lock file, in one write, so that no reader sees a mixture."""
     facts = {
         "pid": os.getpid(),
         "start_ticks": start_ticks(os.getpid()),

@@ -31,7 +31,7 @@ class RepositoryLock:
 
     @contextlib.contextmanager
     def repository(self, *, experiment: str) -> Iterator[HeldLock]:
-        """Hold the lock during the block. Raises Busy at once if another process holds it, Refused if it is no plain file."""
+        """Hold the lock during the block. Raises Busy if another process holds it, Refused if it is no plain file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:

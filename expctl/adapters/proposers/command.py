@@ -38,9 +38,8 @@ class ProposerCommand:
         self._folder, self._mark = folder, mark
 
     def ask(self, proposer: Proposer, brief: object, *, cwd: Path, environment: Environment) -> Draft | Failed | None:
-        """Run a proposer in `cwd` with the brief as JSON on its standard input; return its proposal, or None if it left none.
-
-        Failed if the command failed. Raises Refused if what it left isn't one proposal.
+        """Run a proposer's command in `cwd` with `brief` as JSON on standard input. Return its proposal, None if it wrote none,
+        Failed if the command failed. Raises Refused if it wrote anything but one proposal.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
         for old in self._folder.glob("scratch-*"):

@@ -78,7 +78,7 @@ class GitLibrary:
         self._git.read_ahead([*names, *(f"{tree}:{RECORD}" for tree in shown)])
 
     def identity(self, commit: str, paths: Sequence[str]) -> str:
-        """Return the SHA-256 over the tree entries of `paths` (files or folders) in `commit`."""
+        """Return one SHA-256 of all files at and below `paths` in `commit`: of their names, modes and contents."""
         return self._git.protocol_identity(commit, paths)
 
     def benchmark_identity(self, commit: str, protocol: Protocol, target: str) -> BenchmarkIdentity:
@@ -160,7 +160,7 @@ class GitLibrary:
         return self._index.ask(commit, queries.waiting)
 
     def digests(self, commit: str) -> tuple[RecordSummary, ...]:
-        """Return a summary of every record, in order of id."""
+        """Return a summary of every record of `commit`, in order of id."""
         from expctl.adapters.index import rows
 
         return self._index.ask(commit, rows.summaries)
@@ -203,7 +203,7 @@ class GitLibrary:
         return tuple(self._kept.read(texts, Proposal, _proposal_if_sound).values())
 
     def malformed(self, commit: str, ids: Iterable[str]) -> tuple[Unreadable, ...]:
-        """Return those of `ids` whose experiment.yaml or queued.json can't be read, with every problem in them."""
+        """Return those of `ids` whose experiment.yaml or queued.json is malformed, with every problem in these files."""
         from expctl.adapters.records.proposal_file import proposal_of
         from expctl.domain.experiment.unreadable import Unreadable
 
@@ -253,7 +253,7 @@ class GitLibrary:
         return self._git.read_file(commit, FINDINGS) or b""
 
     def filings(self, commit: str, experiments: Iterable[str]) -> Mapping[str, QueuedTicket]:
-        """Return id -> ticket and content hash for those of `experiments` that are proposals in `commit`."""
+        """Return id -> queue ticket and content hash (proposal with patch) for `experiments`, as they are in `commit`."""
         wanted = tuple(experiments)
         found = self._some(commit, wanted, *PROPOSAL)
         texts = {each: tuple(found.get((each, file)) for file in PROPOSAL) for each in wanted}

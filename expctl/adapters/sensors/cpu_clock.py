@@ -44,7 +44,7 @@ class CpuClock(Sensor):
         return "" if times_cpu(target) else "no wall time is measured"
 
     def session(self) -> AbstractContextManager[object]:
-        """Start a new history of clocks."""
+        """Forget the clocks of earlier launches, with which later ones are compared."""
         self._history = ClockHistory(self._slow_percent)
         return nullcontext()
 
@@ -54,14 +54,14 @@ class CpuClock(Sensor):
         self._events = self._count()
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:  # noqa: ARG002  the port's signature
-        """Add the core's present clock to those of the launch; return nothing."""
+        """Store the core's present clock for `stop`; return nothing."""
         khz = _integer(self._root / f"cpu{self._launch.core}" / "cpufreq/scaling_cur_freq")
         if self._launch.core is not None and self._slow_percent and khz:
             self._clocks.append(khz / 1000)
         return ()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return thermal events since `start`, and a clock below the session's median, as foreign work."""
+        """Return as disturbances thermal events since `start`, and a clock below the median of earlier launches."""
         hot = self._count() - self._events
         found = [Foreign(sensor=self.name, what="the CPU is throttled by heat", detail=f"{hot} times")] if hot > 0 else []
         slow = self._history.judge(self._launch.side, self._clocks) if self._launch.timed else ""

@@ -39,7 +39,7 @@ def since(before: Schedule | None, now: Schedule) -> Schedule:
 
 
 def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
-    """Return (ns that the busiest thread of each group ran, ns that other groups kept it waiting), summed over groups."""
+    """Return (ns that the busiest thread of each process group ran, ns that it waited for other groups), both summed."""
     ran_ns = waited_ns = 0
     for group in {thread.group for thread in threads}:
         own = [thread for thread in threads if thread.group == group]

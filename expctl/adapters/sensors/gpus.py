@@ -43,7 +43,7 @@ class Gpus(Sensor):
         return "" if uses_gpu(target) else "no GPU is timed"
 
     def session(self) -> AbstractContextManager[object]:
-        """Open a session of the source and start a new history of clocks."""
+        """Open a session of the source and forget the clocks of earlier launches."""
         stack = ExitStack()
         stack.enter_context(self._source.session())
         self._is_here = self._looks and not self._source.absent()

@@ -25,7 +25,7 @@ class Launch(Struct, frozen=True, kw_only=True):
 
 
 class Sensor(Protocol):
-    """One way to detect foreign work. A method that a sensor doesn't define does nothing."""
+    """One way to detect what disturbs measurements. A method that a sensor doesn't define does nothing."""
 
     name: str
     every_s: float

@@ -13,7 +13,7 @@ INTERPRETERS = re.compile("|".join(translate(name) for name in ("python*", "bash
 
 
 class ProcessPatterns(Sensor):
-    """Finds foreign processes whose name matches one of the protocol's patterns (fnmatch)."""
+    """Finds processes that aren't ours and whose name matches one of `patterns` (fnmatch, from the protocol)."""
 
     name = "process"
     every_s = EACH_TIME
@@ -33,7 +33,7 @@ class ProcessPatterns(Sensor):
         return f"looked at {self._looked_at} for {', '.join(pattern for pattern, _ in self._patterns) or 'nothing'}"
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Return every foreign process that matches now."""
+        """Return every process that isn't ours and whose name matches a pattern."""
         everybody = self._table.pids()
         self._looked_at = len(everybody)
         return tuple(self._matching(everybody))
@@ -43,7 +43,7 @@ class ProcessPatterns(Sensor):
         self._is_timed = launch.timed
 
     def look(self, fresh: Sequence[int]) -> tuple[Foreign, ...]:
-        """Return the foreign processes among `fresh` that match."""
+        """Return those of the pids `fresh` that aren't ours and whose name matches a pattern."""
         return tuple(self._matching(fresh))
 
     def stop(self) -> tuple[Foreign, ...]:

@@ -36,7 +36,7 @@ class Suspend(Sensor):
         self._before_s = self._asleep()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return one entry of foreign work if the machine was suspended for 0.05 s or more since `start`."""
+        """Return one disturbance if the machine was suspended for 0.05 s or more since `start`."""
         slept_s = self._asleep() - self._before_s
         if slept_s < LEAST_S:
             return ()

@@ -44,7 +44,7 @@ class Builder(Struct, frozen=True):
     space_least_bytes: int = SPACE_LEAST_BYTES
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """Return the toolchain's versions, or Unavailable if the toolchain, an executable or a device is missing."""
+        """Return the versions of the target's toolchain, or Unavailable if that, an executable or a device is missing."""
         requires = target.requires
         for program in requires.executables:
             if shutil.which(program) is None:
