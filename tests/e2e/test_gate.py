@@ -178,6 +178,6 @@ def test_status_names_a_lock_that_nobody_can_take(repository: Foreign) -> None:
     lock = repository.root.parent / "locks" / "expctl.machine.lock"
     lock.mkdir()
     said = repository.concluded("status").out
-    assert f"  lock       the machine's lock cannot be opened: {lock}: a folder" in said
+    assert f"  lock       the machine's lock file can't be opened: {lock}: a folder" in said
     lock.rmdir()
     assert "quiet" in repository.concluded("status").out

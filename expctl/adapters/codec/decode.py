@@ -1,7 +1,7 @@
 """Decode plain data strictly into msgspec structs and dataclasses, and encode them.
 
 A wrong type, an unknown key and a missing one are problems; all problems of a file are collected before any is reported.
-YAML leaves are `Scalar`, the text as it was typed, so that the wanted type decides its meaning: `no` is never false.
+YAML values are `Scalar`, the text as it was typed, so that the wanted type decides its meaning: `no` is never false.
 """
 
 import functools
@@ -28,7 +28,7 @@ class Field(typing.NamedTuple):
 
 
 class Scalar(Struct, frozen=True):
-    """A YAML leaf as typed, with its line (from 1); `plain` is False if it was quoted."""
+    """The text of a YAML value as typed, with its line (from 1); `plain` is False if it was quoted."""
 
     text: str
     line: int
@@ -36,13 +36,13 @@ class Scalar(Struct, frozen=True):
 
 
 class Problems:
-    """Collects the problems of one file."""
+    """Collects the problems of one file in `found`, one line of text for each."""
 
     def __init__(self) -> None:
         self.found: list[str] = []
 
     def add(self, path: str, expected: str, raw: object) -> None:
-        """Add the problem that `path` holds `raw` instead of `expected`."""
+        """Add the problem that the file holds `raw` at `path` (e.g. `gate.wait_s`) where `expected` (words) belongs."""
         line = f" (line {raw.line})" if isinstance(raw, Scalar) else ""
         self.found.append(f"{path or 'the file'}{line}: expected {expected}, found {_show(raw)}")
 
@@ -90,7 +90,6 @@ def _has_fields(wanted: Any) -> bool:
 
 @functools.cache
 def _fields(wanted: Any) -> tuple[Field, ...]:
-    """Return the fields of a struct or dataclass in order, without resolving annotations: some can't be."""
     if issubclass(wanted, Struct):
         names, defaults = wanted.__struct_fields__, wanted.__struct_defaults__
         defaults = (msgspec.NODEFAULT,) * (len(names) - len(defaults)) + defaults

@@ -10,7 +10,7 @@ NVIDIA_VERSION = re.compile(r"Kernel Module.*?\s(\d+\.[\d.]+)")
 
 
 def clock_policy(root: Path = Path("/")) -> str:
-    """Return governor and boost of the CPUs, performance level of AMD GPUs, e.g. `performance, boost on, gpu auto`."""
+    """Return frequency governor and boost of the CPUs and performance level of AMD GPUs: `performance, boost on, gpu auto`."""
     cpus = root / "sys/devices/system/cpu"
     governors = sorted({_word(file) for file in cpus.glob("cpufreq/policy*/scaling_governor")} - {""})
     levels = sorted({_word(file) for file in root.glob("sys/class/drm/card*/device/power_dpm_force_performance_level")} - {""})
@@ -25,7 +25,6 @@ def driver(root: Path = Path("/")) -> str:
 
 
 def _boost(cpus: Path) -> list[str]:
-    """Return `boost on` or `boost off`, from Intel's no_turbo or other drivers' boost; none if the kernel shows neither."""
     for file, on in ((cpus / "intel_pstate/no_turbo", "0"), (cpus / "cpufreq/boost", "1")):
         if word := _word(file):
             return [f"boost {'on' if word == on else 'off'}"]

@@ -53,7 +53,7 @@ class OptunaSearch:
         }
 
     def ask(self) -> Combination | None:
-        """Return the next trial's combination; None after the last trial."""
+        """Return the combination to try next; None after the last trial."""
         while self._left > 0:
             self._left -= 1
             self._trial = self._study.ask()
@@ -72,7 +72,7 @@ class OptunaSearch:
 
 
 def search_of(sweep: Sweep, combinations: Sequence[Combination]) -> Search:
-    """Return the search that the protocol's sampler names. Raises Refused if that is Optuna and it is not installed."""
+    """Return the search over `combinations` that `sweep.sampler` names. Raises Refused if it needs Optuna and there is none."""
     return OptunaSearch(combinations, sweep.trials) if sweep.sampler is Sampler.OPTUNA else GridSearch(combinations)
 
 

@@ -16,7 +16,9 @@ from expctl.domain.verdict.samples import MalformedRound
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The result of replaying a record (`number` 0) or its n-th replication; if that was not possible, `rule` is ""."""
+    """What deciding again gave for a record (`number` 0) or its n-th replication. `differs`: not what the record says; `rule`:
+    the version of the decision rule, "" if nothing could be decided; `text`: the outcome in words.
+    """
 
     id: str
     number: int
@@ -26,13 +28,13 @@ class Outcome:
 
 
 class Replays:
-    """Replays the records of one commit."""
+    """Decides the records of one commit again, from their committed samples, and compares."""
 
     def __init__(self, library: GitLibrary, commit: str) -> None:
         self._library, self._commit = library, commit
 
     def all(self) -> tuple[Outcome, ...]:
-        """Replay every measured experiment. One that has samples, but no record or an imported one, counts as different."""
+        """Decide every measured record again. Samples without a record, or with an imported one, count as different."""
         records = {record.id: record for record in self._library.records(self._commit)}
         sampled = self._library.sampled(self._commit)
         outcomes: list[Outcome] = []
@@ -50,7 +52,7 @@ class Replays:
         return tuple(outcomes)
 
     def of(self, experiment: str) -> tuple[Outcome, ...]:
-        """Replay one record and its replications. Raises Refused if there is no record or it was imported."""
+        """Decide one record and its replications again. Raises Refused if there is no record or it was imported."""
         record = self._library.record(self._commit, experiment)
         if record is None or record.origin is Origin.IMPORTED:
             raise Refused(
@@ -58,7 +60,7 @@ class Replays:
                 code="no-samples-to-replay",
                 expected="an experiment that was measured here",
                 found="it was imported" if record else "no record",
-                hint="expctl replay --all replays what can be",
+                hint="expctl replay --all decides every measured record again",
             )
         return self._of(record)
 
@@ -80,7 +82,7 @@ class Replays:
         file = f"samples{f'-{number + 1}' if number else ''}.jsonl"
         raw = self._library.samples(self._commit, record.id, file)
         if entry.samples_sha256 and hashlib.sha256(raw or b"").hexdigest() != entry.samples_sha256:
-            return "", True, f"{file} is not the file that the record was made from"
+            return "", True, f"{file} has another SHA-256 than the record says"
         if not was_decided_by_samples(entry):
             if entry.verdict is Verdict.KEEP:
                 return "", True, "a KEEP without estimates"

@@ -15,9 +15,9 @@ HEAT_MARGIN_C = 3.0
 
 
 class Gpus(Sensor):
-    """Judges every card of one source. Load is judged before a launch only, because during it the load is ours.
+    """Judges every GPU that `source` reads: load before a launch (during it the load is ours), heat and clock always.
 
-    Without `looks` the source is not read during launches.
+    With `looks` False the source is not read during launches, because reading takes too long.
     """
 
     every_s = EVERY_S
@@ -43,7 +43,7 @@ class Gpus(Sensor):
         return "" if uses_gpu(target) else "no GPU is timed"
 
     def session(self) -> AbstractContextManager[object]:
-        """Open a session of the source and start a new history of clocks."""
+        """Open a session of the source and forget the clocks of earlier launches."""
         stack = ExitStack()
         stack.enter_context(self._source.session())
         self._is_here = self._looks and not self._source.absent()
@@ -57,7 +57,7 @@ class Gpus(Sensor):
         return tuple(found for each in readings for found in (*self._busy(each), *self._unhealthy(each)))
 
     def start(self, launch: Launch) -> None:
-        """Clear the clocks, and note the counters of throttling, at the start of a launch."""
+        """Read the counters of throttling as a launch begins, and forget the clocks of the last one."""
         self._launch = launch
         self._clocks.clear()
         readings = self._source.read() if self._is_here else ()

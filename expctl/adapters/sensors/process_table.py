@@ -73,7 +73,7 @@ class ProcessTable:
         )
 
     def children(self, pid: int) -> list[int]:
-        """Return the descendants of `pid`, from the kernel's lists of children; empty if it was built without them."""
+        """Return the pids of the descendants of `pid`; empty if the kernel was built without lists of children."""
         found = []
         with contextlib.suppress(OSError):
             for task in os.listdir(f"{self._root}/{pid}/task"):
@@ -82,7 +82,7 @@ class ProcessTable:
         return found
 
     def ours_below(self) -> list[int]:
-        """Return the living descendants of this process."""
+        """Return the pids of the living descendants of this process."""
         return self.children(self._me)
 
     def who(self, pid: int) -> str:
@@ -125,8 +125,7 @@ class ProcessTable:
                 found.append(os.readlink(f"{folder}/{name}"))
         return found
 
-    def _line(self, pid: int) -> Iterator[int]:
-        """Yield a process, its parent, and so on, for at most 64 generations."""
+    def _line(self, pid: int) -> Iterator[int]:  # the process, its parent, and so on
         for _ in range(GENERATIONS_MOST):
             yield pid
             process = self.process(pid)

@@ -11,6 +11,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
+from msgspec import Struct
+
 from expctl.adapters.child.arguments import child_environment, fill, shared_folders
 from expctl.adapters.child.contained_process import Child, ChildLimits, Gone, Launch, TimedOut, Unkillable, log_tail
 from expctl.adapters.codec.decode import Problems, decode, encode
@@ -27,32 +29,22 @@ ZIG = (Toolchain.ZIG_CPU, Toolchain.ZIG_GFX)
 ZIG_COMPILES = (("cc",), ("c++",), ("clang",))  # `zig build` runs build.zig
 
 
-class Builder:
-    """Builds by the recipes of this machine, with a cache that can be deleted at any time.
+class Builder(Struct, frozen=True):
+    """Builds targets by `recipes`, with a cache below `state` that can be deleted at any time.
 
     The cache's key is all that can change a build: the sources' tree, the protocol's build entry, its environment settings, the
     toolchain's versions and the machine (builds may be for its own CPU).
     """
 
-    def __init__(
-        self,
-        recipes: Mapping[Toolchain, Recipe],
-        *,
-        state: Path,
-        environment: Environment,
-        mark: str,
-        machine: str,
-        space_least_bytes: int = SPACE_LEAST_BYTES,
-    ) -> None:
-        self._recipes = recipes
-        self._state = state
-        self._environment = environment
-        self._mark = mark
-        self._machine = machine
-        self._space_least_bytes = space_least_bytes
+    recipes: Mapping[Toolchain, Recipe]
+    state: Path
+    environment: Environment
+    mark: str
+    machine: str
+    space_least_bytes: int = SPACE_LEAST_BYTES
 
     def availability(self, name: str, target: Target) -> Available | Unavailable:  # noqa: ARG002  the port's signature
-        """Return the toolchain's versions, or Unavailable if the toolchain, an executable or a device is missing."""
+        """Return the versions of the target's toolchain, or Unavailable if that, an executable or a device is missing."""
         requires = target.requires
         for program in requires.executables:
             if shutil.which(program) is None:
@@ -60,14 +52,14 @@ class Builder:
         for device in requires.devices:
             if not os.path.exists(device):
                 return Unavailable(reason=f"no device {device}", hint=requires.hint or "run on a machine that has the card")
-        return self._recipes[target.build.toolchain].availability(target.build)
+        return self.recipes[target.build.toolchain].availability(target.build)
 
     def build(self, name: str, target: Target, *, tree: Path, sources: str) -> Artifact | Failed:
-        """Build `target` in the work tree `tree`, whose source identity is `sources`, or return the cached artifact.
+        """Build `target` in the work tree `tree`, whose contents have the hash `sources`, or return the cached artifact.
 
         Raises Busy if a process of the build can't be killed, OSError for trouble of the machine or a full disk.
         """
-        recipe = self._recipes[target.build.toolchain]
+        recipe = self.recipes[target.build.toolchain]
         available = recipe.availability(target.build)
         if isinstance(available, Unavailable):
             return Failed(reason=available.reason, fault=True)
@@ -75,13 +67,13 @@ class Builder:
         cached = self._cached(key, target)
         if cached is not None:
             return cached
-        out = self._state / "build" / key
+        out = self.state / "build" / key
         atomic_write.remove_tree(out)
         out.mkdir(parents=True)
         failed = self._run_all(recipe, target, tree, out)
         made = out / target.build.artifact
         if failed is not None or not made.is_file():
-            check_space(self._state, self._space_least_bytes)
+            check_space(self.state, self.space_least_bytes)
         if failed is not None:
             return failed
         if not made.is_file() or made.is_symlink():
@@ -92,24 +84,24 @@ class Builder:
         return artifact
 
     def path(self, target: Target, artifact: Artifact) -> Path | None:
-        """Return the file of an artifact, checked against its hash; None if it is missing or was changed."""
-        path = self._state / "artifacts" / artifact.sha256 / target.build.artifact
+        """Return the path of a built file; None if it is missing, or its SHA-256 is not that of `artifact`."""
+        path = self.state / "artifacts" / artifact.sha256 / target.build.artifact
         try:
             return path if hashlib.sha256(path.read_bytes()).hexdigest() == artifact.sha256 else None
         except OSError:
             return None
 
     def _run_all(self, recipe: Recipe, target: Target, tree: Path, out: Path) -> Failed | None:
-        scratch, log = self._state / "scratch" / "build", self._state / "scratch" / "build.log"
+        scratch, log = self.state / "scratch" / "build", self.state / "scratch" / "build.log"
         atomic_write.remove_tree(scratch)
-        environment = child_environment(self._environment, scratch, self._mark)
-        cache = self._state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
+        environment = child_environment(self.environment, scratch, self.mark)
+        cache = self.state / "cache" / "zig" if _only_compiles(target.build) else scratch / "zig"
         cache.mkdir(parents=True, exist_ok=True)
         environment |= {"ZIG_GLOBAL_CACHE_DIR": str(cache), "ZIG_LOCAL_CACHE_DIR": str(cache)}
         limits = ChildLimits(
             scratch=(scratch, out),
             tree=(tree,) if target.build.toolchain is Toolchain.COMMAND else (),  # it may build in place; the tree is its own
-            shared=(*shared_folders(self._environment), *(() if cache.is_relative_to(scratch) else (cache,))),
+            shared=(*shared_folders(self.environment), *(() if cache.is_relative_to(scratch) else (cache,))),
         )
         log.unlink(missing_ok=True)
         deadline = time.monotonic() + target.build.timeout_s
@@ -128,9 +120,9 @@ class Builder:
                 raise Busy(
                     "a process of the build can't be killed",
                     code="build-cannot-be-killed",
-                    expected="nothing of ours beside a measurement",
+                    expected="no process of a build that runs beside a measurement",
                     found=str(error),
-                    hint="state D waits for a device or a file system: mend that, or start the machine again; then run again",
+                    hint="in state D it waits for a device or a disk: repair that or reboot; then run the same command again",
                 ) from error
             except OSError as error:
                 if is_trouble(error):
@@ -142,29 +134,29 @@ class Builder:
         return None
 
     def _key(self, name: str, target: Target, available: Available, sources: str) -> str:
-        parts = [name, encode(target.build), dict(available.versions), sources, self._machine, dict(self._environment.set)]
+        parts = [name, encode(target.build), dict(available.versions), sources, self.machine, dict(self.environment.set)]
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]
 
     def _cached(self, key: str, target: Target) -> Artifact | None:
         problems = Problems()
         try:
-            artifact = decode(json.loads((self._state / "builds" / f"{key}.json").read_bytes()), Artifact, problems)
+            artifact = decode(json.loads((self.state / "builds" / f"{key}.json").read_bytes()), Artifact, problems)
         except (OSError, ValueError):
             return None
         return None if problems.found or self.path(target, artifact) is None else artifact
 
     def _keep(self, key: str, target: Target, out: Path, artifact: Artifact) -> None:
-        home = self._state / "artifacts" / artifact.sha256
+        home = self.state / "artifacts" / artifact.sha256
         if self.path(target, artifact) is None:
             atomic_write.remove_tree(home)
             home.parent.mkdir(parents=True, exist_ok=True)
             os.rename(out, home)
         atomic_write.remove_tree(out)
-        atomic_write.replace(self._state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
+        atomic_write.replace(self.state / "builds" / f"{key}.json", json.dumps(encode(artifact)).encode())
 
 
 def _only_compiles(build: Build) -> bool:
-    """Does a build run no code of the patch? Only then may it share a cache, which that code could corrupt for a baseline."""
+    # A build that runs code of the patch may not share a cache, which that code could corrupt for a baseline.
     if build.toolchain in ZIG:
         return True
     words = build.argv[build.argv.index("ziglang") :] if "ziglang" in build.argv[:3] else build.argv
@@ -172,13 +164,11 @@ def _only_compiles(build: Build) -> bool:
 
 
 def _zig_include() -> str:
-    """Return the folder of stdint.h, immintrin.h, ... in the Python package ziglang; empty if that is not installed."""
     spec = importlib.util.find_spec("ziglang")
     return str(Path(spec.origin).parent / "lib" / "include") if spec is not None and spec.origin else ""
 
 
 def _first_error(log: Path, tree: Path) -> str:
-    """Return the compiler's first error, without the work tree's path; else the end of its log. At most 300 characters."""
     text = log.read_text(errors="replace").replace(f"{tree}/", "")
     lines = [line.strip() for line in text.splitlines()]
     error = next((line for sign in (": error:", "error") for line in lines if sign in line.lower()), "")

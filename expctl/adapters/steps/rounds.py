@@ -27,7 +27,7 @@ Start = Callable[[Sequence[str], Path, Path, Path, int | None], Child]
 
 
 class Pair:
-    """Two workers, one per side, started in random order, with inputs from one secret seed. `born` is their first round."""
+    """Two workers, one per side, started in random order, with inputs from one secret seed, in the round `born`."""
 
     def __init__(self, begin: Callable[[Side, int, ExitStack], Worker], born: int) -> None:
         self._open, self.rounds, self.born, seed = ExitStack(), 0, born, secrets.randbits(62)
@@ -40,7 +40,7 @@ class Pair:
             raise
 
     def ask(self, request: str, wanted: str) -> None:
-        """Send a request to both workers and require the answer `wanted`. Raises StepFailed."""
+        """Send a request to both workers. Raises StepFailed unless each answers with the event `wanted`."""
         for worker in self.workers.values():
             worker.ask({"do": request}, wanted)
 
@@ -50,7 +50,7 @@ class Pair:
 
 
 class Rounds:
-    """Measures rounds in the style of the protocol, and keeps a pair of workers for as many rounds as it says (`respawn`)."""
+    """Measures rounds in the benchmark's style. In style `fine` a pair of workers is kept for `respawn` rounds."""
 
     def __init__(self, start: Start, log: Path, watch: Watch | None = None) -> None:
         self._start, self._log, self._watch = start, log, watch or Unwatched()
@@ -59,8 +59,7 @@ class Rounds:
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
-        """Measure one round: samples of both sides at every size, or Failed. A disturbed failure is repeated.
-
+        """Return one round's samples, of both sides at every size; Failed if a worker failed and no foreign work was seen.
         Raises Busy if the machine doesn't stay quiet.
         """
         if self._pair is None:
@@ -87,7 +86,6 @@ class Rounds:
     def _launches(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...]:
-        """Measure four new launches, ABBA or BAAB at random; one that was disturbed is repeated. Raises Busy after 4 tries."""
         order, seed = secrets.choice(ORDERS), secrets.randbits(62)
         samples: list[Sample] = []
         for place, letter in enumerate(order):
@@ -119,10 +117,6 @@ class Rounds:
     def _fine(
         self, benchmark: Benchmark, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...]:
-        """Measure a round with two workers on one core, one running at a time.
-
-        Then the workers check their results or, after the last round of the pair, end.
-        """
         core = max(os.sched_getaffinity(0))
 
         def begin(side: Side, seed: int, stack: ExitStack) -> Worker:
@@ -166,7 +160,6 @@ class Rounds:
         *,
         takes_turns: bool = False,
     ) -> Worker:
-        """Start a worker and wait until it has drawn its inputs and warmed up. Raises StepFailed."""
         child = stack.enter_context(self._start(benchmark.argv, cwd, artifacts[side], self._log, core))
         worker = Worker(child, side, time.monotonic() + benchmark.timeout_s, self._log, takes_turns=takes_turns)
         with self._watch.watching(side, timed=False, core=core):
@@ -178,7 +171,7 @@ def _not_quiet(taints: Sequence[str]) -> Busy:
     return Busy(
         "the machine does not stay quiet",
         code="machine-stays-noisy",
-        expected=f"one of {LAUNCHES_MOST} launches without foreign work",
+        expected=f"one launch in {LAUNCHES_MOST} beside which no other program disturbs",
         found=", ".join(taints),
         hint="let it finish, then run the same command again; `expctl gate` shows what blocks",
     )

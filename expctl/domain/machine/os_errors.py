@@ -39,7 +39,7 @@ def explained(error: OSError, what: str = "expctl can't go on", then: str = AGAI
     return MachineTrouble(
         f"{what}: {why}",
         code="machine-trouble",
-        expected="that expctl can read and write its builds, journals and records",
+        expected="a machine on which builds, journals and records can be read and written",
         found=error.strerror or "",
         where=str(error.filename or ""),
         hint=f"{remedy}, then {then}",

@@ -282,7 +282,7 @@ def test_a_file_that_is_open_to_write_refuses_the_publication(at_work: UserAtWor
         refuses("local-change-in-the-way") as caught,
     ):
         at_work.publish()
-    assert (caught.value.found, caught.value.where[-15:]) == ("a program has the file open to write", "/src/kernel.txt")
+    assert (caught.value.found, caught.value.where[-15:]) == ("a program has the file open for writing", "/src/kernel.txt")
     at_work.check(at_work.old)
 
 
@@ -462,7 +462,7 @@ def test_a_folder_that_cannot_be_written_refuses_the_publication(at_work: UserAt
     monkeypatch.setattr(os, "access", lambda path, mode: Path(path) != folder and access(path, mode))
     with refuses("local-change-in-the-way") as caught:
         at_work.publish()
-    assert caught.value.found == "a folder that can't be written"
+    assert caught.value.found == "a folder that you may not write"
     at_work.check(at_work.old)
 
 

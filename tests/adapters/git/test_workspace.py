@@ -358,7 +358,7 @@ def test_to_apply_what_does_not_fit_is_refused_in_gits_words(repository: Reposit
     repository.write("src/kernel.txt", "something else\n")
     with pytest.raises(MachineTrouble) as caught:
         workspace.apply(patch)
-    assert (caught.value.expected, "patch failed" in caught.value.found) == ("git apply to end well", True)
+    assert (caught.value.message, "patch failed" in caught.value.found) == ("git apply failed", True)
 
 
 def test_a_word_that_git_does_not_know_is_a_bug_of_ours(workspace: GitWorkspace) -> None:

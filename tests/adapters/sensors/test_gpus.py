@@ -127,7 +127,7 @@ def test_amd_smi_is_asked_where_sysfs_says_too_little(tmp_path: Path, monkeypatc
         GpuReading(name="amd 1"),
     )
     card(tmp_path / "sys")
-    assert AmdSmi(made, AmdSysfs(tmp_path / "sys")).absent() == "sysfs says what amd-smi would"
+    assert AmdSmi(made, AmdSysfs(tmp_path / "sys")).absent() == "not needed: sysfs says how busy the GPU is"
 
 
 @pytest.mark.parametrize("answer", ["", "{", "[1]", '{"gpu_data": 1}', "null"])
