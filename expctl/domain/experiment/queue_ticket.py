@@ -4,6 +4,8 @@ import hashlib
 
 from msgspec import Struct
 
+PRIORITY_MAX = 1_000_000  # and its negative is the smallest
+
 
 class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The ticket of a queued proposal. `content` is `content_of` its two files as queued on the commit `base`.
