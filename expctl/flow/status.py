@@ -9,13 +9,14 @@ from msgspec import Struct
 
 from expctl.domain.history.baselines import Baseline, ImportedBaseline, baseline_of
 from expctl.domain.queue.ordering import Entry, State
+from expctl.flow.repository.conditions import conditions_at
 from expctl.flow.repository.pending import read_queue
 
 if TYPE_CHECKING:
     from expctl.domain.experiment.record import Record
+    from expctl.domain.history.comparability import Comparability
     from expctl.domain.history.epochs import Epochs
     from expctl.domain.machine.interference import Foreign
-    from expctl.domain.protocol.model import Protocol
     from expctl.ports.repository import Library
 
 
@@ -97,7 +98,7 @@ def read_status(
         name=protocol.name,
         branch=branch,
         head=head,
-        epochs=epochs_now(library, protocol, head, totals.epochs, machine),
+        epochs=epochs_now(totals.epochs, conditions_at(library, head, protocol, machine)),
         baselines=tuple(
             baseline_of(target, records[name], totals.landings) for target, name in sorted(totals.standing.items())
         ),
@@ -110,13 +111,10 @@ def read_status(
     )
 
 
-def epochs_now(
-    library: Library, protocol: Protocol, head: str, epochs: Epochs, machine: Mapping[str, str]
-) -> tuple[EpochNow, ...]:
-    """Return the epoch that the next run joins or begins, for each target that decides and was measured before."""
+def epochs_now(epochs: Epochs, conditions: Mapping[str, Comparability]) -> tuple[EpochNow, ...]:
+    """Return the epoch of every target of `conditions` that was measured before."""
     found = []
-    for name in [each for each in protocol.decides if each in epochs.last]:
-        ground = library.comparability(head, protocol, name, machine)
+    for name, ground in [each for each in conditions.items() if each[0] in epochs.used]:
         epoch, last = epochs.current(name, ground), epochs.last[name]
         if epoch is not None:
             found.append(EpochNow(target=name, number=epoch.number, since=epoch.first.id, date=epoch.first.date[:10]))

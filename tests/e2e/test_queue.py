@@ -188,6 +188,22 @@ def test_priorities_and_withdrawals_are_commits_of_the_queue(repository: Foreign
     assert (taken.status, printed_code(taken.err)) == (1, "experiment-exists")
 
 
+def test_words_and_numbers_that_say_nothing_are_refused(repository: Foreign) -> None:
+    knobs.begin(repository)
+    repository.write("src/total.py", knobs.kernel({"FIRST": 5}))
+    for option in ("--title", "--hypothesis"):
+        blank = repository.expctl("new", "P1", "--from-diff", option, "")
+        assert (blank.status, printed_code(blank.err)) == (2, "proposal-words-unfit")
+        assert f"{option.strip('-')}: expected some words" in blank.err
+    repository.concluded("new", "P1", "--from-diff")
+    head = repository.git("rev-parse", "HEAD")
+    for huge in ("1000001", "-1000001", "9" * 30):
+        refused = repository.expctl("queue", "P1", "--priority", huge)
+        assert (refused.status, printed_code(refused.err)) == (2, "priority-too-large")
+        assert f"found     {huge}" in refused.err
+    assert repository.git("rev-parse", "HEAD") == head
+
+
 def test_an_unknown_left_side_is_refused_when_it_is_queued(repository: Foreign) -> None:
     knobs.begin(repository)
     repository.write("src/total.py", knobs.kernel({"FIRST": 0}))

@@ -55,6 +55,9 @@ def decode(raw: object, wanted: Any, problems: Problems, path: str = "") -> Any:
         if raw is None or (isinstance(raw, Scalar) and raw.plain and raw.text in ("null", "~", "")):
             return None
         return decode(raw, next(a for a in arguments if a is not type(None)), problems, path)
+    if origin is typing.Annotated:
+        value, least = decode(raw, arguments[0], problems, path), arguments[1].ge
+        return problems.add(path, f"at least {least}", raw) if value is not None and value < least else value
     if origin is tuple:
         return _decode_tuple(raw, arguments, problems, path)
     if origin is not None and issubclass(origin, Mapping):
@@ -115,7 +118,7 @@ def _constant(value: Any) -> Callable[[], Any]:
 
 @functools.cache
 def _hints(wanted: Any) -> dict[str, Any]:
-    return typing.get_type_hints(wanted)
+    return typing.get_type_hints(wanted, include_extras=True)
 
 
 def _decode_fields(raw: object, wanted: Any, problems: Problems, path: str) -> Any:

@@ -4,8 +4,9 @@ import errno
 import math
 import os
 import re
+from pathlib import Path
 
-from expctl.domain.errors import MachineTrouble
+from expctl.domain.errors import MachineTrouble, Refused
 from expctl.domain.machine.os_errors import AGAIN, OF_ONE_FILE, REMEDIES
 
 CHILD_DIED = re.compile(r"\bdied of signal (\d+)")
@@ -55,6 +56,20 @@ def gave_up(command: str, stderr: str, where: str, *, room_min: int = ROOM_MIN) 
         where=where,
         hint=f"{'if `df` shows a full disk, make room; else ' if is_full else ''}"
         f"run expctl doctor, and git fsck if that finds nothing; then {AGAIN}",
+    )
+
+
+def unfit_index(index: Path, where: Path, *, found: str = "no such file", first: str = "") -> Refused:
+    """Return the error for an index that is missing or damaged; `first` is a command that must go before making another."""
+    aside = f"mv {index} {index}.damaged && " if index.exists() else ""
+    return Refused(
+        "the index of this work tree is missing or damaged",
+        code="index-unfit",
+        expected=f"{index}, git's list of the files here",
+        found=found,
+        where=str(where),
+        hint=f"{first}{aside}git read-tree HEAD makes one and changes no file; what was staged is to be added again;"
+        " then run the same command again: nothing measured is lost",
     )
 
 

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from expctl.adapters.git import stale_locks
-from expctl.adapters.git.failures import gave_up
+from expctl.adapters.git.failures import gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing, misses_an_object
 from expctl.adapters.git.reader import locate
 from expctl.adapters.git.work_tree import Item, WorkTreeFiles
@@ -287,14 +287,7 @@ class Publication:
     def _existing_index(self) -> Path:
         if not self._index.exists():
             first = f"rm {self._lock} && " if self._lock_is_ours() else ""
-            raise Refused(
-                "this work tree has no index",
-                code="index-missing",
-                expected=str(self._index),
-                found="no such file",
-                where=str(self._ws.root),
-                hint=f"{first}git reset makes one (it keeps files); then run the same command again: nothing measured is lost",
-            )
+            raise unfit_index(self._index, self._ws.root, first=first)
         return self._index
 
     def _release(self) -> None:

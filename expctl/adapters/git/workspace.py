@@ -6,7 +6,7 @@ The user's work tree is changed in three places only: publication (publication.p
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from expctl.adapters.git.failures import gave_up
+from expctl.adapters.git.failures import gave_up, unfit_index
 from expctl.adapters.git.plumbing import GitPlumbing
 from expctl.adapters.git.publication import Publication
 from expctl.adapters.git.reader import Place
@@ -53,11 +53,18 @@ class GitWorkspace(GitPlumbing):
         return commit
 
     def dirty(self, paths: Sequence[str]) -> tuple[str, ...]:
-        """Return paths below `paths` that differ from HEAD in index or work tree, or are untracked and not ignored."""
+        """Return paths below `paths` that differ from HEAD in index or work tree, or are untracked and not ignored.
+
+        Raises Refused without an index that can be read: else every file would be said to be staged for removal.
+        """
+        index = self.place.git_dir / "index"
+        if not index.exists():
+            raise unfit_index(index, self.root)
         arguments = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--", *paths]
         status, out, stderr = self.call(arguments)
         if status:
-            raise gave_up("status", stderr, str(self.root))
+            unread, _, why = self.call(["ls-files"])
+            raise unfit_index(index, self.root, found=why) if unread else gave_up("status", stderr, str(self.root))
         return tuple(entry[3:] for entry in out.decode(errors="surrogateescape").split("\0") if entry)
 
     def root_modes(self, commit: str) -> dict[str, str]:

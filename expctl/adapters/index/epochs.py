@@ -26,10 +26,13 @@ NUMBERED = "update records indexed by folders set epoch = ? where name = ? and l
 
 
 def read_epochs(index: sqlite3.Connection) -> Epochs:
-    """Read all epochs, and the last one of each target. `Epochs.of` (experiment -> epoch) stays empty."""
-    rows = index.execute("select last, text from epochs order by number").fetchall()
-    found = [(last, msgspec.json.decode(text, type=Epoch)) for last, text in rows]
-    return Epochs(all=tuple([each for _, each in found]), last={each.target: each for last, each in found if last})
+    """Read all epochs. `Epochs.of` stays empty: a record's row holds its epoch's number."""
+    rows = index.execute("select used, text from epochs order by number").fetchall()
+    found = [(at, msgspec.json.decode(text, type=Epoch)) for at, text in rows]
+    used: dict[str, tuple[Epoch, ...]] = {}
+    for _, each in sorted(found, key=lambda one: one[0]):
+        used[each.target] = (*used.get(each.target, ()), each)
+    return Epochs(all=tuple([each for _, each in found]), used=used)
 
 
 def epoch_of(index: sqlite3.Connection, name: str) -> Epoch | None:
@@ -56,7 +59,7 @@ def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
     index.executemany(NUMBERED, ((number, name, number) for number, name in named))
     index.execute("delete from epochs")
     rows = [
-        (number, epochs.last[each.target] is each, msgspec.json.encode(each, order="deterministic").decode())
+        (number, epochs.used[each.target].index(each), msgspec.json.encode(each, order="deterministic").decode())
         for number, each in enumerate(epochs.all)
     ]
     index.executemany("insert into epochs values (?, ?, ?)", rows)

@@ -28,10 +28,10 @@ def proposal_text(
     `gain` is "LOW,HIGH" in percent, or "". Values aren't checked: `proposal_of` does that.
     """
     words = {
-        "title": title or "captured change",
+        "title": title,
         "kind": kind,
         "mode": mode or ("simplify" if kind == "simplify" else "gain"),
-        "hypothesis": hypothesis or "not stated",
+        "hypothesis": hypothesis,
     }
     lines = [f"id: {experiment}", *(f"{key}: {_quoted(value)}" for key, value in words.items())]
     lines += ["prediction:", f"  verdict: {_quoted(expect)}"]

@@ -1,7 +1,9 @@
 """Replay committed records: decide again from the samples and protocol in git, and compare with the record's bytes."""
 
 import hashlib
+import json
 from dataclasses import dataclass
+from typing import Any
 
 from expctl.adapters.codec.record_codec import samples_of, with_parts
 from expctl.adapters.records.repository_contents import GitLibrary
@@ -10,6 +12,7 @@ from expctl.domain.experiment.ids import id_order
 from expctl.domain.experiment.proposal import Verdict
 from expctl.domain.experiment.record import Origin, Record, Replication
 from expctl.domain.protocol.boundaries import VERSION
+from expctl.domain.text import one_line
 from expctl.domain.verdict.decide_again import UnplayableError, older_rule, replayed, was_decided_by_samples
 from expctl.domain.verdict.samples import MalformedRound
 
@@ -102,6 +105,20 @@ class Replays:
         samples = samples_of(raw, where=f"experiments/{record.id}/{file}")
         again = replayed(entry.procedure, record.kind, samples, target.benchmark, protocol.keep)
         text = self._library.record_text(self._commit, record.id)
-        if with_parts(text, again.parts, replication=number) == text:
+        computed = with_parts(text, again.parts, replication=number)
+        if computed == text:
             return again.rule, False, f"byte for byte, rule {again.rule}, {len(samples)} samples"
-        return again.rule, True, f"rule {again.rule} on {file} says {again.parts['verdict']}: {again.parts['reasons']}"
+        return again.rule, True, f"{_difference(json.loads(text), json.loads(computed))} (rule {again.rule} on {file})"
+
+
+def _difference(recorded: Any, computed: Any, path: str = "") -> str:
+    """Name the first field that differs in two JSON values, and both its values; an absent one is shown as None."""
+    if isinstance(recorded, list) and isinstance(computed, list):
+        recorded, computed = dict(enumerate(recorded)), dict(enumerate(computed))
+    if isinstance(recorded, dict) and isinstance(computed, dict):
+        for key in {**recorded, **computed}:
+            before, after = recorded.get(key), computed.get(key)
+            if json.dumps(before) != json.dumps(after):
+                return _difference(before, after, f"{path}.{key}".removeprefix("."))
+        return "every field is the same, only the layout of record.json differs"
+    return f"{path}: recorded {one_line(repr(recorded), 80)}, computed {one_line(repr(computed), 80)}"

@@ -4,6 +4,8 @@ import hashlib
 
 from msgspec import Struct
 
+PRIORITY_MAX = 1_000_000  # and its negative is the smallest
+
 
 class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The queue entry of a proposal. `content` is the hash (`content_of`) of its files when it was queued on the commit `base`.

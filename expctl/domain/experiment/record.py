@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Annotated
 
-from msgspec import Struct, field
+from msgspec import Meta, Struct, field
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Mode, Prediction, Probe, Verdict
 from expctl.domain.protocol.model import NumberKind
 
 OBJECTIVE = "objective"  # the size of the weighted mean over all sizes
+Count = Annotated[int, Meta(ge=0)]
 SCHEMA = 3  # 2: with the procedure of the verdict; 3: rules know a change at four levels
 
 
@@ -49,10 +51,10 @@ class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     low_percent: float
     high_percent: float
     sd_percent: float
-    rounds: int
+    rounds: Count
     baseline_ns: float = 0.0
     candidate_ns: float = 0.0
-    flop: int = 0
+    flop: Count = 0
 
 
 class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,19 +68,19 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     boundaries: str
     mode: Mode
     looks: tuple[int, ...]
-    search_rounds: int
-    confirm_rounds: int = 0
+    search_rounds: Count
+    confirm_rounds: Count = 0
     rescued_by: str = ""
     simplify_used_percent: float = 0.0
     calibrated: Calibrated | None = None
-    words: int = 0
+    words: Count = 0
 
 
 class Test(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Result of the candidate's test: did it pass, how many cases ran, and a summary."""
 
     ok: bool
-    cases: int
+    cases: Count
     summary: str
 
 
@@ -150,7 +152,7 @@ class BenchmarkIdentity(Struct, frozen=True, kw_only=True, forbid_unknown_fields
 class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The result of an experiment with all that a later review needs. `explanation` is what the profiles say of the effect."""
 
-    schema: int = 1
+    schema: Count = 1
     id: str
     title: str
     kind: Kind
@@ -167,7 +169,7 @@ class Record(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     patch_id: str = ""
     content: str = ""
     date: str = ""
-    attempts: int = 1
+    attempts: Count = 1
     artifacts: Mapping[str, Mapping[str, Artifact]] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     test: Test | None = None

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from expctl.domain.experiment.ids import id_order
 from expctl.domain.history.comparability import Change, Comparability, changes, measurement_conditions
@@ -58,18 +59,28 @@ class Epoch(Struct, frozen=True, kw_only=True):
 
 
 class Epochs(Struct, frozen=True, kw_only=True):
-    """All epochs in order of their start; `of` maps an experiment to its epoch, `last` a target to the one used last."""
+    """All epochs, in order of their beginning; `of` maps an experiment to its epoch.
+
+    `used` maps a target to its epochs, the one used last at the end.
+    """
 
     all: tuple[Epoch, ...] = ()
     of: Mapping[str, Epoch] = field(default_factory=dict)
-    last: Mapping[str, Epoch] = field(default_factory=dict)
+    used: Mapping[str, tuple[Epoch, ...]] = field(default_factory=dict)
+
+    @property
+    def last(self) -> dict[str, Epoch]:
+        """The epoch used last, by target."""
+        return {target: known[-1] for target, known in self.used.items()}
 
     def current(self, target: str, conditions: Comparability) -> Epoch | None:
-        """Return the epoch that a measurement under `conditions` would join; None if it would open a new one."""
-        used = self.last.get(target)
-        if used is not None and used.holds(conditions):
-            return used
-        return next((each for each in reversed(self.all) if each.target == target and each.holds(conditions)), None)
+        """Return the epoch that a measurement under `conditions` would join; None where it would open a new one."""
+        return next((each for each in reversed(self.used.get(target, ())) if each.holds(conditions)), None)
+
+    def at(self, conditions: Mapping[str, Comparability]) -> Epochs:
+        """Return these epochs as if each target's current one had been used last; `conditions` are by target."""
+        current = {target: (epoch,) for target, ground in conditions.items() if (epoch := self.current(target, ground))}
+        return replace(self, used={target: (*known, *current.get(target, ())) for target, known in self.used.items()})
 
     def number(self, experiment: str) -> int:
         """Return the number of the epoch of the experiment with this id; 0 where it is unknown."""
@@ -114,7 +125,7 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
     return Epochs(
         all=tuple(sorted(every.values(), key=lambda epoch: (epoch.first.date, epoch.target, epoch.number))),
         of={name: every[key] for name, key in names.items()},
-        last={target: known[-1] for target, known in by_target.items()},
+        used=by_target,
     )
 
 

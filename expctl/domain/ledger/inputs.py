@@ -17,6 +17,7 @@ from expctl.domain.queue.pending import Queue
 if TYPE_CHECKING:
     from expctl.domain.experiment.proposal import Proposal
     from expctl.domain.experiment.record import Finding, Record
+    from expctl.domain.history.comparability import Comparability
     from expctl.domain.protocol.model import Protocol
     from expctl.domain.queue.dependency_answer import Profile
     from expctl.domain.queue.ordering import Entry
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 class LedgerInputs(Struct, frozen=True, kw_only=True):
     """The data of one commit from which its ledger and queue are computed. `digests` are summaries of all records by id.
 
-    `records` are at least those from which the ledger takes current times. `template` is the repository's own Jinja2 text for
-    ledger.md, empty for the built-in one.
+    `records` hold at least those that show a baseline. `conditions` are those of the next run by deciding target, as far
+    as the commit says. `template` is the text of the repository's own template for the ledger, empty where there is none.
     """
 
     protocol: Protocol
@@ -34,6 +35,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
     records: Mapping[str, Record]
     findings: tuple[Finding, ...]
     waiting: Queue
+    conditions: Mapping[str, Comparability]
     template: str = ""
 
     def queue(self) -> tuple[Entry, ...]:
@@ -48,6 +50,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
             self.records,
             findings=self.findings,
             queue=self.queue(),
+            conditions=self.conditions,
             template=self.template,
         )
 

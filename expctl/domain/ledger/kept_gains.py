@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from msgspec import Struct
 
-from expctl.domain.history.epochs import Epoch, Epochs, Measuring
+from expctl.domain.history.epochs import Epoch, Measuring
 from expctl.domain.ledger.record_summary import Interval
 
 
@@ -39,10 +39,10 @@ class Path(Struct, frozen=True, kw_only=True):
     steps: tuple[Step, ...]
 
 
-def kept_gains(landed: Iterable[Landed], epochs: Epochs) -> tuple[Path, ...]:
-    """Return the kept changes of each target's current epoch that have a measured effect. `landed` are in branch order."""
+def kept_gains(landed: Iterable[Landed], epochs: Mapping[str, Epoch]) -> tuple[Path, ...]:
+    """Return one Path per target whose epoch has a kept change with a measured effect. `landed` are in branch order."""
     found, everything = [], tuple(landed)
-    for target, epoch in sorted(epochs.last.items()):
+    for target, epoch in sorted(epochs.items()):
         steps: list[Step] = []
         for each in everything:
             effect = _effect_in(each, epoch)

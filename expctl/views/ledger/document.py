@@ -45,6 +45,7 @@ def render(ledger: Ledger) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
+        loader=jinja2.DictLoader({}),  # the template is one file: an include is refused by name
     )
     environment.globals = {each.__name__.removesuffix("_text"): each for each in _FUNCTIONS}
     own = ledger.protocol.ledger.template

@@ -446,9 +446,9 @@ def test_the_rights_of_the_index_stay(at_work: UserAtWork) -> None:
 
 def test_without_an_index(at_work: UserAtWork) -> None:
     (at_work.repository.root / ".git/index").unlink()
-    with refuses("index-missing") as caught:
+    with refuses("index-unfit") as caught:
         at_work.publish()
-    assert caught.value.hint.startswith("git reset makes one")
+    assert caught.value.hint.startswith("git read-tree HEAD makes one")
     assert at_work.repository.head() == at_work.old
 
 

@@ -11,6 +11,7 @@ from expctl.domain.errors import MachineTrouble
 from expctl.domain.patch.policy import tree_faults
 from expctl.domain.protocol.model import PatchLimits
 from expctl.domain.run.step_result import Failed
+from tests.refusals import refuses
 from tests.user_repository import KERNEL, Repository
 
 EDITED = KERNEL.replace(b"three", b"3")
@@ -250,6 +251,21 @@ def test_dirty_names_every_kind_of_change(repository: Repository, workspace: Git
     assert workspace.dirty(["src"]) == ("src/kernel.txt", "src/other.txt", "src/new file.txt")
     repository.git("add", "-A")
     assert set(workspace.dirty(["src"])) == {"src/kernel.txt", "src/other.txt", "src/new file.txt"}
+
+
+@pytest.mark.parametrize("damage", [None, b"", b"DIRC", b"noise" * 99])
+def test_an_index_that_is_gone_or_damaged_is_made_again_as_the_error_says(
+    repository: Repository, workspace: GitWorkspace, damage: bytes | None
+) -> None:
+    repository.write("src/kernel.txt", EDITED)
+    index = repository.root / ".git/index"
+    index.unlink() if damage is None else index.write_bytes(damage)
+    with refuses("index-unfit") as caught:
+        workspace.dirty(["src"])
+    command = caught.value.hint.partition(" makes one")[0]
+    subprocess.run(command, shell=True, cwd=repository.root, check=True)
+    assert workspace.dirty(["src"]) == ("src/kernel.txt",)
+    assert (repository.root / "src/kernel.txt").read_bytes() == EDITED
 
 
 def test_an_operation_under_way_is_named(repository: Repository, workspace: GitWorkspace) -> None:
