@@ -345,8 +345,16 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("change", CHANGES)
+# Every change, and every setting with what it says something about.
+SHORT = {*((change, "") for change in CHANGES), ("line ends", "autocrlf"), ("line ends", "input"), ("rights", "modes")}
+FOLLOWED = [
+    pytest.param(change, setting, marks=() if (change, setting) in SHORT else pytest.mark.long)
+    for change in CHANGES
+    for setting in SETTINGS
+]
+
+
+@pytest.mark.parametrize(("change", "setting"), FOLLOWED)
 def test_whatever_changes_the_tree_follows_there_and_back(repository: Repository, change: str, setting: str) -> None:
     repository.write("src/sub/inner", "inner\n")
     repository.write("src/crlf.txt", b"one\r\ntwo\r\n")
