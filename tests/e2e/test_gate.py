@@ -140,7 +140,7 @@ def test_one_that_never_ends_is_waited_for_and_then_nothing_is_measured(reposito
     repository.check_nothing_is_left()
 
 
-def test_ten_runners_and_a_user_who_commits(repository: Foreign) -> None:
+def test_ten_runners_and_a_user_who_commits(repository: Foreign, long: bool) -> None:
     repository.queue("P1", SLOWER)
     go = repository.hold("benchmark")
     first = repository.start("run", "P1")
@@ -155,7 +155,7 @@ def test_ten_runners_and_a_user_who_commits(repository: Foreign) -> None:
                 stderr=subprocess.PIPE,
                 text=True,
             )
-            for _ in range(9)
+            for _ in range(9 if long else 3)
         ]
         repository.write("notes.txt", "a thought\n")
         repository.commit("the user's")

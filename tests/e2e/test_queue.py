@@ -106,7 +106,7 @@ def test_killed_twice_it_ends_as_undisturbed(repository: Foreign, long: bool) ->
     assert repository.head() == head
 
 
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("times", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_ctrl_c_ends_the_queue_and_nothing_is_lost(repository: Foreign, times: int) -> None:
     knobs.begin(repository)
     knobs.turn(repository, "P1", {"FIRST": 9000})

@@ -86,7 +86,7 @@ def case(repository: Repository, tmp_path: Path) -> Case:
     return Case(repository, tmp_path / "records.sqlite")
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_record_by_record_the_ledger_is_that_of_all_records(case: Case, seed: int) -> None:
     case.check()
     waiting = list(made(36, seed))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from random import Random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -234,7 +234,6 @@ def path(pairs: Sequence[tuple[float, float]], which: Session = Session.SEARCH) 
     return [RoundEffect(round=first + i, effect={"big": b, "small": s}, session=which) for i, (b, s) in enumerate(pairs)]
 
 
-@settings(max_examples=50)
 @given(PATHS, PLANS)
 def test_peeking_is_impossible(pairs: list[tuple[float, float]], plan: Plan) -> None:
     """Between looks the answer is always to go on to the next look, whatever the rounds say."""
@@ -255,7 +254,6 @@ def test_an_overwhelming_effect_that_starts_after_a_look_waits_for_the_next(n: i
     assert decide(rounds[:n], PLAN) == MeasureMore(rounds_left=min(look for look in LOOKS if look > n) - n)
 
 
-@settings(max_examples=50)
 @given(PATHS, LONGER, PLANS, st.integers(0, MOST), st.integers(0, MOST))
 def test_dropping_the_tail_after_a_decision_changes_nothing(
     pairs: list[tuple[float, float]], more: list[tuple[float, float]], plan: Plan, tail: int, fresh_tail: int
@@ -282,7 +280,6 @@ def test_a_plan_can_cut_the_looks_at_the_end_only() -> None:
 # ------------------------------------------------------------------ symmetry
 
 
-@settings(max_examples=50)
 @given(PATHS, LONGER, st.sampled_from([PLAN, COSTLY, USED_UP, TWO_RESCUERS]))
 def test_swapping_the_labels_swaps_the_sign_and_never_keeps_both(
     pairs: list[tuple[float, float]], more: list[tuple[float, float]], plan: Plan
@@ -295,7 +292,6 @@ def test_swapping_the_labels_swaps_the_sign_and_never_keeps_both(
     assert [decided(one, plan).verdict, decided(other, plan).verdict].count(Verdict.KEEP) <= 1
 
 
-@settings(max_examples=50)
 @given(PATHS, LONGER, PLANS)
 def test_a_keep_means_what_it_says(pairs: list[tuple[float, float]], more: list[tuple[float, float]], plan: Plan) -> None:
     decision = decided([*path(pairs), *path(more, Session.CONFIRM)], plan)
@@ -313,7 +309,6 @@ def test_a_keep_means_what_it_says(pairs: list[tuple[float, float]], more: list[
         assert min(lower_bound(decision.intervals[size], t95(pairs_seen)) for size in plan.weights) > -plan.guard
 
 
-@settings(max_examples=50)
 @given(PATHS, PLANS, st.integers(0, 1000))
 def test_the_order_of_the_rounds_before_a_first_look_does_not_matter(
     pairs: list[tuple[float, float]], plan: Plan, seed: int
