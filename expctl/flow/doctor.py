@@ -74,7 +74,7 @@ def _lost(records: Iterable[Record], history: frozenset[str]) -> Iterator[Findin
 
 
 def target_findings(protocol: Protocol, toolchains: Toolchains) -> Iterator[Finding]:
-    """Yield for each target whether it can be built on this machine; if none can that decides, the missing ones are wrong."""
+    """Yield for each target whether this machine can build it; missing ones are faults only if no deciding target is there."""
     answers = {name: toolchains.availability(name, target) for name, target in protocol.targets.items()}
     for name, answer in answers.items():
         if not isinstance(answer, Unavailable):

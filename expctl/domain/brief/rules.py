@@ -72,7 +72,6 @@ def rule_section(digests: Sequence[RecordSummary], now: RulesNow) -> Section:
 
 
 def _held(ban: RuleSummary, passes: Sequence[WaivedRepeat]) -> str:
-    """Return one rule with its latest exception, e.g. `...; waived for P9 (KEEP): wider tiles`."""
     last = f"; waived for {passes[-1].id} ({passes[-1].verdict}): {_cut(passes[-1].reason)}" if passes else ""
     maybe = f"; open again on: {_cut(ban.opened)}" if ban.waits and ban.opened and not ban.lapsed else ""
     return f"{ban.sentence}{maybe}{last}"

@@ -54,7 +54,8 @@ def alike(findings: Iterable[Finding], text: str) -> Finding | None:
 
 
 def audit_opening(target: str, epoch: int) -> str:
-    """Return the words with which every finding made by an audit begins, so that the ledger recognises it."""
+    """Return the words with which every finding made by an audit of `target` in its `epoch`-th series of comparable
+    measurements begins, so that the ledger recognises it."""
     return f"Audit of {target}, epoch {epoch}: "
 
 

@@ -59,7 +59,7 @@ class Epoch(Struct, frozen=True, kw_only=True):
 
 
 class Epochs(Struct, frozen=True, kw_only=True):
-    """All epochs, in order of their beginning; `of` maps an experiment to its epoch.
+    """All epochs (groups of comparable measurements), in order of their beginning; `of` maps an experiment's id to its epoch.
 
     `used` maps a target to its epochs, the one used last at the end.
     """
@@ -70,7 +70,7 @@ class Epochs(Struct, frozen=True, kw_only=True):
 
     @property
     def last(self) -> dict[str, Epoch]:
-        """The epoch used last, by target."""
+        """By target, the epoch (group of comparable measurements) that the latest measurement joined."""
         return {target: known[-1] for target, known in self.used.items()}
 
     def current(self, target: str, conditions: Comparability) -> Epoch | None:
@@ -78,12 +78,12 @@ class Epochs(Struct, frozen=True, kw_only=True):
         return next((each for each in reversed(self.used.get(target, ())) if each.holds(conditions)), None)
 
     def at(self, conditions: Mapping[str, Comparability]) -> Epochs:
-        """Return these epochs as if each target's current one had been used last; `conditions` are by target."""
+        """Return these epochs with that of the next run last in `used`; `conditions` are the next run's, by target."""
         current = {target: (epoch,) for target, ground in conditions.items() if (epoch := self.current(target, ground))}
         return replace(self, used={target: (*known, *current.get(target, ())) for target, known in self.used.items()})
 
     def number(self, experiment: str) -> int:
-        """Return the number of the epoch of the experiment with this id; 0 where it is unknown."""
+        """Return which epoch of its target, counted from 1, the experiment with this id was measured in; 0 where unknown."""
         found = self.of.get(experiment)
         return found.number if found else 0
 
@@ -97,12 +97,12 @@ def measurings(record: Record) -> tuple[Measuring, ...]:
 
 
 def epochs_of(records: Iterable[Record]) -> Epochs:
-    """Compute the epochs of all measurements in `records`, which may come in any order."""
+    """Group all measurements in `records`, which may come in any order, into epochs of comparable ones."""
     return epochs_from(each for record in records for each in measurings(record))
 
 
 def epochs_from(found: Iterable[Measuring]) -> Epochs:
-    """Compute the epochs of measurements, which may come in any order."""
+    """Group measurements, which may come in any order, into epochs of comparable ones."""
     by_target: dict[str, tuple[Epoch, ...]] = {}  # the epoch used last comes last
     newest: dict[str, Comparability] = {}
     names: dict[str, tuple[str, int]] = {}

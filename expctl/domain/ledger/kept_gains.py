@@ -32,7 +32,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class Path(Struct, frozen=True, kw_only=True):
-    """The kept changes of one epoch of `target`, in branch order, with their combined effects."""
+    """The kept changes of one epoch (comparable measurements) of `target`, in branch order, with their combined effects."""
 
     target: str
     epoch: int
@@ -40,7 +40,7 @@ class Path(Struct, frozen=True, kw_only=True):
 
 
 def kept_gains(landed: Iterable[Landed], epochs: Mapping[str, Epoch]) -> tuple[Path, ...]:
-    """Return one Path per target whose epoch has a kept change with a measured effect. `landed` are in branch order."""
+    """Return one Path per target, for its epoch in `epochs`, if an effect was measured in it. `landed` are in branch order."""
     found, everything = [], tuple(landed)
     for target, epoch in sorted(epochs.items()):
         steps: list[Step] = []

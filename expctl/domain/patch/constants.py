@@ -17,7 +17,7 @@ DIGITS_MAX = 100
 
 
 def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mapping[str, str]:
-    """Return the new values by name from pairs (items before, items after); empty where a pair differs in more than values."""
+    """Return constant -> new value from pairs (source items before, after a patch); empty if anything else was changed."""
     found: dict[str, str] = {}
     for before, after in pairs:
         if len(before) != len(after):
@@ -119,7 +119,7 @@ def _function(tokens: Sequence[str]) -> str:
 
 
 def _calls(item: Item) -> tuple[int, list[tuple[str, ...]]] | None:
-    """Return where the calls of `#define LIST(X) X(1,2) X(3,4)` begin, and their arguments; None for other items."""
+    """Return, of `#define LIST(X) X(1,2) X(3,4)`, the index of the first X( and all calls' arguments; None for other items."""
     tokens = item.tokens
     if len(tokens) < 9 or tokens[1] != "define" or tokens[3] != "(" or tokens[5] != ")":
         return None

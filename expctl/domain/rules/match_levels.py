@@ -35,7 +35,7 @@ class WaivedRepeat(Struct, frozen=True, kw_only=True):
 
 
 def levels_of(record: Record) -> tuple[Level, ...]:
-    """Return the levels at which the do-not-repeat rule of `record` can recognise a repeat; empty without a rule."""
+    """Return by what the do-not-repeat rule of `record` can recognise a repeat (same patch, machine code, ...); else empty."""
     rule = record.rule
     if rule is None:
         return ()

@@ -45,7 +45,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Match(Struct, frozen=True, kw_only=True):
-    """A repeat that was found: the record whose rule forbids the candidate, the level, and what is alike, in words.
+    """A repeat that was found: the record whose rule forbids the candidate, and what is alike (`level`, in words too).
 
     `patterns` are the forbidden patterns that matched, where the level is PATTERN; else empty.
     """
@@ -86,7 +86,7 @@ def rule_of(
 
 
 def matches(records: Iterable[Record], candidate: Candidate, *, own_id: str = "") -> tuple[Match, ...]:
-    """Return the records whose do-not-repeat rules forbid `candidate`, each at its closest level, the closest first."""
+    """Return the records, except `own_id`, whose do-not-repeat rules forbid `candidate`, the closest likeness first."""
     found = [match for record in records if record.id != own_id and (match := _match(record, candidate)) is not None]
     return tuple(sorted(found, key=lambda match: list(Level).index(match.level)))
 

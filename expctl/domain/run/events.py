@@ -11,8 +11,8 @@ class Begun(Struct, frozen=True, kw_only=True):
     """A run was started on the baseline commit `base`. `content` is the hash of the proposal; `again`: it is a replication.
 
     `guards` are further targets that must build and pass their tests, `absent` targets that this machine can't use.
-    `simplify_used_percent` is what simplifications have cost in this epoch, `calibrated` the known noise, `waivers` the
-    do-not-repeat rules that let the patch run.
+    `simplify_used_percent` is the sum of comparable losses by kept simplifications, `calibrated` the known noise, `waivers`
+    say why do-not-repeat rules that match the patch let it run.
     """
 
     id: str

@@ -208,13 +208,13 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
 
 
 def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
-    """Return (hardware target, target that only compiles for it) for each such pair whose hardware target did not decide."""
+    """Return pairs (hardware target, target that only compiles for it), without the hardware target that decided."""
     targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
     return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
 
 
 def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> str:
-    """Return the hash of the candidate's machine code for a hardware target that didn't decide; "" if it is unchanged."""
+    """Return the hash of the candidate compiled for a hardware target that wasn't timed; "" if the baseline has the same."""
     for _, target in _standing_in(opened):
         codes = [artifacts[side.value][target].code for side in Side if target in artifacts[side.value]]
         if len(set(codes)) == len(Side):
