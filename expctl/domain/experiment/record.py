@@ -40,7 +40,8 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The effect at one size, or of the objective (`size` is `objective`: weighted mean), in percent of throughput.
+    """The effect at one size, or of the objective (`size` is `objective`: weighted mean), in percent of throughput;
+    positive is faster.
 
     `low` and `high` are the two-sided 95 % interval; `baseline_ns` and `candidate_ns` are median times of one iteration, 0 for
     the objective.
@@ -119,7 +120,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why an experiment ran although a do-not-repeat rule matched it; `written`: by its author, else verified by expctl."""
+    """Why an experiment ran although a `rule` matched it. `written`: its author gave the reason; else a condition changed."""
 
     rule: str
     level: str

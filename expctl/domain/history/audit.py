@@ -48,7 +48,10 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 
 
 class Probe(Struct, frozen=True, kw_only=True):
-    """One step of a bisection: were the first `layers` kept changes, measured together, below what their records promise?"""
+    """One step of a bisection: HEAD measured against the commit after the first `layers` kept changes (`contest`).
+
+    `lost`: the changes after those gain less together than their records say (`promise`).
+    """
 
     layers: int
     promise: Promise

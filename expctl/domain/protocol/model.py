@@ -143,7 +143,8 @@ class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Limits of the verdict, in percent: loss that every size must rule out (guard), loss that rejects if certain
-    (regression), gain worth having, loss that a simplification may have, further gain for complex code (costly)."""
+    (regression), gain worth having, loss that a simplification may have, further gain for complex code (costly).
+    """
 
     guard_percent: float = 0.5
     regression_percent: float = 0.3

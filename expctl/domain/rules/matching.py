@@ -35,7 +35,7 @@ LIKENESS = {
 class Candidate(Struct, frozen=True, kw_only=True):
     """A proposed change. `codes` are hashes of its machine code by target, where it differs from the baseline's.
 
-    `built` are the targets for which both sides were built on `machine`. Before the builds, `codes` and `built` are empty.
+    `built` are the targets for which it and the baseline were built on `machine`. Before the builds, both are empty.
     """
 
     identity: ChangeIdentity

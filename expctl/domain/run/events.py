@@ -66,7 +66,7 @@ class Tested(Struct, frozen=True, kw_only=True):
 
 
 class Measured(Struct, frozen=True, kw_only=True):
-    """One complete round was measured, with samples of both sides."""
+    """One complete round was measured, with times of baseline and candidate."""
 
     round: int
     samples: tuple[Sample, ...]
@@ -80,7 +80,7 @@ class MeasureFailed(Struct, frozen=True, kw_only=True):
 
 
 class Profiled(Struct, frozen=True, kw_only=True):
-    """One side was profiled on one target, with figures (`facts`) or a `failure`. Profiles never decide a verdict.
+    """Baseline or candidate was profiled on one target, with figures (`facts`) or a `failure`. Profiles never decide a verdict.
 
     `remark` is about a part of the profile that failed. `why`, for the candidate, explains the difference to the baseline.
     """

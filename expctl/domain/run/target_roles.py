@@ -11,7 +11,8 @@ from expctl.domain.run.events import Begun
 class TargetRoles(Struct, frozen=True, kw_only=True):
     """What a run does on which target: names of those to test, of those to profile, and limits of the build by target.
 
-    The target whose timing decides the verdict comes first."""
+    The target whose timing decides the verdict comes first.
+    """
 
     tests: tuple[str, ...]
     profiles: tuple[str, ...] = ()

@@ -197,7 +197,7 @@ class StepPerformer:
         return self._context.workspace.check_out(self._commit(side, run), CHECK_OUT[side], sealed=self._opened.protocol.harness)
 
     def _artifact(self, side: Side, run: Run, name: str = "") -> Path:
-        """Return the file of one side's build for the target `name` ("": the deciding one), rebuilt if it left the cache.
+        """Return the built file of one side for the target `name` ("": the deciding one), rebuilt if it left the cache.
 
         Raises RuntimeError if building again gives other bytes.
         """

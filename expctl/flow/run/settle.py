@@ -62,7 +62,7 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
 
 
 def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
-    """Commit the candidate again on a branch head that moved during the run; None if the candidate isn't to be published.
+    """Commit the candidate again on a branch head that moved during the run; None unless `lands` (a KEEP to be published).
 
     Invalidated if kernel, harness or protocol changed, or if the new candidate doesn't build to the measured artifact.
     """
