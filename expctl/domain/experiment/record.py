@@ -40,8 +40,7 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The effect at one size, or of the objective (`size` is `objective`: weighted mean), in percent of throughput;
-    positive is faster.
+    """The effect at one size, or (`size` is `objective`) their weighted mean, in percent of throughput: positive is faster.
 
     `low` and `high` are the two-sided 95 % interval; `baseline_ns` and `candidate_ns` are median times of one iteration, 0 for
     the objective.
@@ -62,7 +61,7 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How samples decided a verdict: version of the critical values (`boundaries`), rounds measured in search and confirmation.
 
     `looks` are the numbers of rounds at which the search could stop; `rescued_by` is the size that gained instead of the
-    objective; `simplify_used_percent` the loss by earlier simplifications, since when figures are comparable; `calibrated` the
+    objective; `simplify_used_percent` the sum of losses of earlier simplifications, as far as comparable; `calibrated` the
     known noise of the machine; `words` the version of the reasons' wording. Verdicts older than interim analyses have none.
     """
 

@@ -81,7 +81,7 @@ class Bisection(Struct, frozen=True, kw_only=True):
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """The result of an audit: HEAD measured against the epoch's first baseline (`whole`), and further comparisons on request.
+    """The result of an audit: HEAD measured against the first baseline with comparable figures (`whole`), and more on request.
 
     `layers` are the names of the kept changes between them, `promise` their recorded gains combined. `falls_short` says that
     less was measured than promised.

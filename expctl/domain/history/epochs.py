@@ -78,7 +78,7 @@ class Epochs(Struct, frozen=True, kw_only=True):
         return next((each for each in reversed(self.used.get(target, ())) if each.holds(conditions)), None)
 
     def at(self, conditions: Mapping[str, Comparability]) -> Epochs:
-        """Return these epochs with that of the next run last in `used`; `conditions` are the next run's, by target."""
+        """Return a copy with the epoch that the next run joins last in `used`; `conditions` are that run's, by target."""
         current = {target: (epoch,) for target, ground in conditions.items() if (epoch := self.current(target, ground))}
         return replace(self, used={target: (*known, *current.get(target, ())) for target, known in self.used.items()})
 

@@ -101,7 +101,7 @@ def ledger_of(
     findings: Sequence[Finding],
     conditions: Mapping[str, Comparability] | None = None,
 ) -> Ledger:
-    """Return the contents of ledger.md for these records and proposals, which may come in any order."""
+    """Return the contents of ledger.md for records and proposals, in any order; `conditions` are the next run's, by target."""
     return ledger_from(
         protocol,
         sums_of([summary_of(record) for record in records]),

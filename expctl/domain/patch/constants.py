@@ -52,7 +52,7 @@ def shape_of(items: Sequence[Item]) -> str:
 
 
 def _changed(old: Item, new: Item) -> Mapping[str, str]:
-    """Return the values that differ between two versions of one item; empty when anything else differs."""
+    """Return constant -> new value for two versions of one source item; empty if anything else differs."""
     if old.scope != new.scope:
         return {}
     before, after = _calls(old), _calls(new)
@@ -72,7 +72,7 @@ def _changed(old: Item, new: Item) -> Mapping[str, str]:
 
 
 def _one_value(old: Item, new: Item) -> Mapping[str, str]:
-    """Return the value that differs between two definitions made of literals, e.g. `int k = 4;` and `int k = 1 << 4;`."""
+    """Return name -> new value if two definitions differ in a literal expression, e.g. `int k = 4;` and `int k = 1 << 4;`."""
     for sign, end in (("=", 1), ("define", 0)):
         if sign in old.tokens and sign in new.tokens and old.tokens[:1] == new.tokens[:1]:
             cut = [each.tokens.index(sign) + 1 + (sign == "define") for each in (old, new)]

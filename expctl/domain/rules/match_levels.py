@@ -26,7 +26,7 @@ class Level(StrEnum):
 
 
 class WaivedRepeat(Struct, frozen=True, kw_only=True):
-    """An experiment that ran although a do-not-repeat rule matched it, and why; `written`: its author's reason."""
+    """An experiment that ran although a do-not-repeat rule matched it, and why; `written`: a person wrote why."""
 
     id: str
     verdict: Verdict
@@ -35,7 +35,7 @@ class WaivedRepeat(Struct, frozen=True, kw_only=True):
 
 
 def levels_of(record: Record) -> tuple[Level, ...]:
-    """Return by what the do-not-repeat rule of `record` can recognise a repeat (same patch, machine code, ...); else empty."""
+    """Return by what likeness (same patch, machine code, ...) the rule of `record` recognises a repeat; () without a rule."""
     rule = record.rule
     if rule is None:
         return ()
