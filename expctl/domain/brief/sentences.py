@@ -47,7 +47,7 @@ def baseline_section(
 
 
 def noise_section(protocol: Protocol, calibrated: Mapping[str, Calibrated], seen: Mapping[str, SeenNoise]) -> Section:
-    """Return the brief's section about the noise of each deciding target: from its calibration, else from the records."""
+    """Return the brief's section about noise, for each target whose timing may decide: from its calibration, else records."""
     return Section(
         key="noise",
         title="Noise floor",

@@ -50,7 +50,7 @@ class Epoch(Struct, frozen=True, kw_only=True):
         return f"{self.target} {self.number}"
 
     def holds(self, conditions: Comparability) -> bool:
-        """Would a measurement under `conditions` be comparable with this epoch, as far as both are known?"""
+        """Would a measurement under `conditions` be comparable with those of this epoch, as far as both are known?"""
         return not self.changes_to(conditions)
 
     def changes_to(self, conditions: Comparability) -> tuple[Change, ...]:
@@ -74,11 +74,11 @@ class Epochs(Struct, frozen=True, kw_only=True):
         return {target: known[-1] for target, known in self.used.items()}
 
     def current(self, target: str, conditions: Comparability) -> Epoch | None:
-        """Return the epoch that a measurement under `conditions` would join; None where it would open a new one."""
+        """Return the epoch whose figures a measurement under `conditions` would be comparable with; None without one."""
         return next((each for each in reversed(self.used.get(target, ())) if each.holds(conditions)), None)
 
     def at(self, conditions: Mapping[str, Comparability]) -> Epochs:
-        """Return a copy with the epoch that the next run joins last in `used`; `conditions` are that run's, by target."""
+        """Return a copy in which `used` ends with the epoch that the next run joins; `conditions` are that run's, by target."""
         current = {target: (epoch,) for target, ground in conditions.items() if (epoch := self.current(target, ground))}
         return replace(self, used={target: (*known, *current.get(target, ())) for target, known in self.used.items()})
 
@@ -130,7 +130,7 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
 
 
 def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
-    """Return the epochs of a target after one more measurement; the epoch that it joins or opens moves to the end."""
+    """Add a measurement to a target's epochs: it joins a group of comparable ones, or opens one; that moves to the end."""
     at = next((index for index in reversed(range(len(known))) if known[index].holds(each.conditions)), -1)
     if at < 0:
         return (*known, _opened(known, each))

@@ -94,7 +94,7 @@ def _kept_change(commit: str, record: Record | None, epoch: Epoch) -> KeptChange
 
 
 def _estimates(record: Record, epoch: Epoch) -> tuple[Estimate, ...]:
-    """Return the estimates of the experiment itself, else of its newest replication, that were measured in `epoch`."""
+    """Return the estimates of the experiment itself, else of its newest replication, that are comparable in `epoch`."""
     measured: tuple[Record | Replication, ...] = (record, *record.replications)
     found = [
         each.estimates

@@ -27,7 +27,7 @@ class LedgerInputs(Struct, frozen=True, kw_only=True):
     """The data of one commit from which its ledger and queue are computed. `digests` are summaries of all records by id.
 
     `records` hold at least the one that last timed each target. `conditions` are those of the next run, as far as the commit
-    says, by target that may decide. `template` is the repository's own template for the ledger, "" without one.
+    says, by target whose timing may decide. `template` is the repository's own template for the ledger, "" without one.
     """
 
     protocol: Protocol

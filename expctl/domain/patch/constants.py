@@ -31,7 +31,7 @@ def settings_of(pairs: Sequence[tuple[Sequence[Item], Sequence[Item]]]) -> Mappi
 
 
 def plain_values(settings: Mapping[str, str]) -> Mapping[str, str]:
-    """Return `settings` with every whole number in decimal: `0x10` and `16u` become 16."""
+    """Return constants (name -> value) with every whole number in decimal: `0x10` and `16u` become 16."""
     return {name: WHOLE.sub(_decimal, value) for name, value in settings.items()}
 
 

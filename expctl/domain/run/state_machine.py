@@ -182,7 +182,7 @@ def _is_changed(run: Run, target: str) -> bool:
 
 
 def _left_open(run: Run) -> Decision:
-    """Return INCONCLUSIVE, because the deciding target's code is unchanged: timing would compare equal builds."""
+    """Return INCONCLUSIVE, because the code of the target to be timed is unchanged: equal builds would be compared."""
     decider = run.begun().target
     changed = ", ".join(target for target in run.targets() if _is_changed(run, target))
     return _without_samples(

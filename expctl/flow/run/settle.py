@@ -208,7 +208,7 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
 
 
 def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
-    """Return pairs (hardware target, target that only compiles for it), without the hardware target that decided."""
+    """Return pairs (hardware target, target that only compiles for it), without a hardware target that was timed."""
     targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
     return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
 
@@ -238,5 +238,5 @@ def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, 
 
 
 def _profile_key(opened: OpenRun, profiled: Profiled) -> str:
-    """Return a key of profile.json, e.g. `baseline` for the deciding target, `gfx1151-static baseline` for a guard."""
+    """Return a key of profile.json, e.g. `baseline` for the timed target, `gfx1151-static baseline` for another."""
     return f"{profiled.target} {profiled.side}" if profiled.target not in {"", opened.begun.target} else profiled.side.value
