@@ -13,7 +13,7 @@ def fact_changes(baseline: Sequence[Fact], candidate: Sequence[Fact]) -> tuple[s
 
 
 def build_changes(artifacts: Mapping[str, Mapping[str, Artifact]]) -> tuple[str, ...]:
-    """Return a line per target for which baseline and candidate were built: changed figures, or that the code is the same."""
+    """Return changed figures, or `machine code unchanged`, per target built for both. `artifacts`: side -> target -> build."""
     baseline, candidate = artifacts.get(Side.BASELINE, {}), artifacts.get(Side.CANDIDATE, {})
     lines = []
     for target in baseline:

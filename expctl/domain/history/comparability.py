@@ -55,7 +55,7 @@ class Change(Struct, frozen=True, kw_only=True):
 def comparability_of(
     *, protocol: str, yardstick: BenchmarkIdentity | None, environment: Mapping[str, str], sizes: tuple[str, ...] = ()
 ) -> Comparability:
-    """Return the conditions of a measurement. `sizes` stand for the KPI (timed sizes and weights) where old records lack it."""
+    """Return a measurement's conditions. `environment`: fact -> text; `sizes`: those timed, if there is no `yardstick`."""
     tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
     cores = f", {environment['cores']} cores" if "cores" in environment else ""
     parts = {
