@@ -26,7 +26,7 @@ def committed_findings(
     ledger_is: Callable[[Ledger], bool],
     ledger_mend: str,
 ) -> Iterator[Finding]:
-    """Check protocol, proposals, records and ledger.md of the commit `head`, whose ancestors are `history`.
+    """Yield what `expctl doctor` says of protocol, proposals, records and ledger.md at `head`; `history`: its ancestors.
 
     `contradicted` returns (experiment, why) where samples and record differ, `record_was` the last commit with an experiment's
     record or "", `ledger_is` whether ledger.md on disk shows the given ledger; `ledger_mend` is the command that writes it.
