@@ -29,7 +29,7 @@ def brief_here(
 ) -> Brief:
     """Return what a proposer must know about the commit `head`, in at most `words_max` words.
 
-    To be fast, it reads summaries of records from the index, and whole records only where they show a baseline.
+    `machine` maps names of facts to texts. Of records, it reads summaries, and whole only the last that timed each target.
     """
     protocol = library.protocol(head)
     found = in_order(library.digests(head))

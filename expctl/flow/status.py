@@ -40,7 +40,7 @@ class Waiting(Struct, frozen=True, kw_only=True):
     priority: int
 
 
-class Verdicts(Struct, frozen=True, kw_only=True):
+class RecentVerdict(Struct, frozen=True, kw_only=True):
     """A recently concluded experiment with its verdict, target, title and first reason."""
 
     id: str
@@ -74,7 +74,7 @@ class Status(Struct, frozen=True, kw_only=True):
     imported: tuple[ImportedBaseline, ...]
     running: tuple[Running, ...]
     queue: tuple[Waiting, ...]
-    last: tuple[Verdicts, ...]
+    last: tuple[RecentVerdict, ...]
     unmeasured_at_home: tuple[str, ...]
     blocking: tuple[Foreign, ...]
 
@@ -112,7 +112,7 @@ def read_status(
 
 
 def epochs_now(epochs: Epochs, conditions: Mapping[str, Comparability]) -> tuple[EpochNow, ...]:
-    """Return the epoch of every target of `conditions` that was measured before."""
+    """Return, for every target of `conditions` measured before, the series of comparable measurements of the next run."""
     found = []
     for name, ground in [each for each in conditions.items() if each[0] in epochs.used]:
         epoch, last = epochs.current(name, ground), epochs.last[name]
@@ -137,6 +137,6 @@ def _waiting(entry: Entry) -> Waiting:
     )
 
 
-def _line(record: Record) -> Verdicts:
+def _line(record: Record) -> RecentVerdict:
     reason = record.reasons[0] if record.reasons else ""
-    return Verdicts(id=record.id, verdict=record.verdict, target=record.target, title=record.title, reason=reason)
+    return RecentVerdict(id=record.id, verdict=record.verdict, target=record.target, title=record.title, reason=reason)

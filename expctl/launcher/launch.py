@@ -48,5 +48,5 @@ class Launch(Struct, frozen=True, kw_only=True):
 
     @property
     def mark(self) -> str:
-        """Return the child's environment variable EXPCTL_RUN, which names its run."""
+        """Return the child's environment variable EXPCTL_RUN, which names the repository that it works for."""
         return self.environment.get(MARK, "unmarked")

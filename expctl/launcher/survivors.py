@@ -15,7 +15,7 @@ PASSES_MAX = 5
 
 
 def end_survivors(mark: str, *, kill_wait_s: float = KILL_WAIT_S) -> int:
-    """Kill every process that runs with this `mark` started, except this one and its ancestors; return how many there were.
+    """Kill every process left by a run in the repository that `mark` names, but not this one and its ancestors; count them.
 
     Raises Busy if one can't be killed, because it would disturb every measurement.
     """

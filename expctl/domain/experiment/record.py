@@ -40,7 +40,7 @@ class Artifact(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The effect at one size, or of the objective (`size` is `objective`: weighted mean), in percent of throughput.
+    """The effect at one size, or (`size` is `objective`) their weighted mean, in percent of throughput: positive is faster.
 
     `low` and `high` are the two-sided 95 % interval; `baseline_ns` and `candidate_ns` are median times of one iteration, 0 for
     the objective.
@@ -58,11 +58,11 @@ class Estimate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How samples decided a verdict: version (`boundaries`) of the critical values, interim analyses, rounds of each part.
+    """How samples decided a verdict: version of the critical values (`boundaries`), rounds measured in search and confirmation.
 
-    `rescued_by` is the size that gained instead of the objective; `simplify_used_percent` the cost of earlier simplifications
-    in this epoch; `calibrated` the known noise of the machine; `words` the version of the reasons' wording (verdict/plan.py).
-    Records decided by the older procedure have none.
+    `looks` are the numbers of rounds at which the search could stop; `rescued_by` is the size that gained instead of the
+    objective; `simplify_used_percent` the sum of losses of earlier simplifications, as far as comparable; `calibrated` the
+    known noise of the machine; `words` the version of the reasons' wording. Verdicts older than interim analyses have none.
     """
 
     boundaries: str
@@ -96,10 +96,10 @@ class ChangedCondition(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A do-not-repeat rule, left by a rejected experiment: what identifies a repeat, and the conditions of the failure.
 
-    `change`, `settings`, `region` and `shapes` are those of patch/identity.py; `code` is the hash of the machine code on the
-    hardware target; `judged` is the target on which the experiment failed (empty: the record's own). `conditions` are explained
-    in rules/conditions.py; `lapsed` are those that changed for good. `worthwhile_percent` is the smallest worthwhile gain at
-    that time: a rule about a smaller effect ends with its epoch.
+    Hashes: `change` of the normalised patch, `code` of the machine code on the hardware target, `region` of touched functions
+    and `shapes` of structures without constants, by file. `settings` are new constants by name, `judged` the target that failed
+    (empty: the record's own), `lapsed` the conditions that changed for good. A rule about an effect below `worthwhile_percent`
+    ends when later figures are no longer comparable.
     """
 
     text: str
@@ -119,7 +119,7 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Waiver(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Why an experiment ran although a do-not-repeat rule matched it; `written`: by its author, else verified by expctl."""
+    """Why an experiment ran although a `rule` matched it. `written`: its author gave the reason; else a condition changed."""
 
     rule: str
     level: str

@@ -48,7 +48,10 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 
 
 class Probe(Struct, frozen=True, kw_only=True):
-    """One step of a bisection: were the first `layers` kept changes, measured together, below what their records promise?"""
+    """One step of a bisection: HEAD measured against the commit after the first `layers` kept changes (`contest`).
+
+    `lost`: the changes after those gain less together than their records say (`promise`).
+    """
 
     layers: int
     promise: Promise
@@ -78,7 +81,7 @@ class Bisection(Struct, frozen=True, kw_only=True):
 
 
 class Audit(Struct, frozen=True, kw_only=True):
-    """The result of an audit: HEAD measured against the epoch's first baseline (`whole`), and further comparisons on request.
+    """The result of an audit: HEAD measured against the first baseline with comparable figures (`whole`), and more on request.
 
     `layers` are the names of the kept changes between them, `promise` their recorded gains combined. `falls_short` says that
     less was measured than promised.

@@ -55,7 +55,7 @@ class Change(Struct, frozen=True, kw_only=True):
 def comparability_of(
     *, protocol: str, yardstick: BenchmarkIdentity | None, environment: Mapping[str, str], sizes: tuple[str, ...] = ()
 ) -> Comparability:
-    """Return the conditions of a measurement; `sizes` are its problem sizes, needed for old records that don't name the KPI."""
+    """Return a measurement's conditions. `environment`: fact -> text; `sizes`: those timed, if there is no `yardstick`."""
     tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
     cores = f", {environment['cores']} cores" if "cores" in environment else ""
     parts = {
@@ -85,9 +85,9 @@ def measurement_conditions(record: Record) -> tuple[tuple[str, str, Comparabilit
 def changes(before: Comparability, after: Comparability, *, protocols: frozenset[str] = frozenset()) -> tuple[Change, ...]:
     """Return the differences between two measurements' conditions, as far as both are known.
 
-    `protocols` are further protocol hashes equal to that of `before`. An equal hash means that protocol and harness are equal;
-    a different one counts only where one side lacks the single parts. The hash of the harness files counts only where one side
-    lacks the hash of their code, because a changed comment makes no difference.
+    `protocols` are hashes of protocol and harness that are known to be comparable with that of `before`: with one of them in
+    `after`, neither differs. Another hash counts only where one side lacks the single parts, and the hash of harness files only
+    where one side lacks that of their code, because a changed comment makes no difference.
     """
     same = bool(after.protocol) and after.protocol in (protocols | {before.protocol})
     parts_known = all(name in each.parts for each in (before, after) for name in (HARNESS, "KPI", "build"))

@@ -50,7 +50,7 @@ class Epoch(Struct, frozen=True, kw_only=True):
         return f"{self.target} {self.number}"
 
     def holds(self, conditions: Comparability) -> bool:
-        """Would a measurement under `conditions` be comparable with this epoch, as far as both are known?"""
+        """Would a measurement under `conditions` be comparable with those of this epoch, as far as both are known?"""
         return not self.changes_to(conditions)
 
     def changes_to(self, conditions: Comparability) -> tuple[Change, ...]:
@@ -59,7 +59,7 @@ class Epoch(Struct, frozen=True, kw_only=True):
 
 
 class Epochs(Struct, frozen=True, kw_only=True):
-    """All epochs, in order of their beginning; `of` maps an experiment to its epoch.
+    """All epochs (groups of comparable measurements), in order of their beginning; `of` maps an experiment's id to its epoch.
 
     `used` maps a target to its epochs, the one used last at the end.
     """
@@ -70,20 +70,20 @@ class Epochs(Struct, frozen=True, kw_only=True):
 
     @property
     def last(self) -> dict[str, Epoch]:
-        """The epoch used last, by target."""
+        """By target, the epoch (group of comparable measurements) that the latest measurement joined."""
         return {target: known[-1] for target, known in self.used.items()}
 
     def current(self, target: str, conditions: Comparability) -> Epoch | None:
-        """Return the epoch that a measurement under `conditions` would join; None where it would open a new one."""
+        """Return the epoch whose figures a measurement under `conditions` would be comparable with; None without one."""
         return next((each for each in reversed(self.used.get(target, ())) if each.holds(conditions)), None)
 
     def at(self, conditions: Mapping[str, Comparability]) -> Epochs:
-        """Return these epochs as if each target's current one had been used last; `conditions` are by target."""
+        """Return a copy in which `used` ends with the epoch that the next run joins; `conditions` are that run's, by target."""
         current = {target: (epoch,) for target, ground in conditions.items() if (epoch := self.current(target, ground))}
         return replace(self, used={target: (*known, *current.get(target, ())) for target, known in self.used.items()})
 
     def number(self, experiment: str) -> int:
-        """Return the number of the epoch of the experiment with this id; 0 where it is unknown."""
+        """Return which epoch of its target, counted from 1, the experiment with this id was measured in; 0 where unknown."""
         found = self.of.get(experiment)
         return found.number if found else 0
 
@@ -97,12 +97,12 @@ def measurings(record: Record) -> tuple[Measuring, ...]:
 
 
 def epochs_of(records: Iterable[Record]) -> Epochs:
-    """Compute the epochs of all measurements in `records`, which may come in any order."""
+    """Group all measurements in `records`, which may come in any order, into epochs of comparable ones."""
     return epochs_from(each for record in records for each in measurings(record))
 
 
 def epochs_from(found: Iterable[Measuring]) -> Epochs:
-    """Compute the epochs of measurements, which may come in any order."""
+    """Group measurements, which may come in any order, into epochs of comparable ones."""
     by_target: dict[str, tuple[Epoch, ...]] = {}  # the epoch used last comes last
     newest: dict[str, Comparability] = {}
     names: dict[str, tuple[str, int]] = {}
@@ -130,7 +130,7 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
 
 
 def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
-    """Return the epochs of a target after one more measurement; the epoch that it joins or opens moves to the end."""
+    """Add a measurement to a target's epochs: it joins a group of comparable ones, or opens one; that moves to the end."""
     at = next((index for index in reversed(range(len(known))) if known[index].holds(each.conditions)), -1)
     if at < 0:
         return (*known, _opened(known, each))

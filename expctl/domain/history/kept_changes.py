@@ -52,7 +52,7 @@ class KeptChange(Struct, frozen=True, kw_only=True):
 
 
 def kept_changes_of(commits: Sequence[str], records: Sequence[Record], epoch: Epoch) -> tuple[KeptChange, ...]:
-    """Return one kept change per commit, in their order. Only effects measured in `epoch` count as promised."""
+    """Return one kept change per commit, in their order. Only effects measured in `epoch` (comparable ones) count."""
     kept = {record.candidate: record for record in records if lands(record)}
     return tuple(_kept_change(commit, kept.get(commit), epoch) for commit in commits)
 
@@ -70,7 +70,7 @@ def combined_promises(kept: Sequence[KeptChange]) -> dict[str, Promise]:
 
 
 def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -> tuple[Sample, ...]:
-    """Slow the candidate's samples down by the gain that is surely promised: zero effect then means that the promise holds."""
+    """Lengthen the candidate's times by the lower end of the promised gain: an effect of 0 then means that it holds."""
     stretch = {size: math.exp(promise.sure) for size, promise in promises.items() if size != OBJECTIVE}
     return tuple(
         sample if sample.side is Side.BASELINE or sample.size not in stretch else _stretched(sample, stretch[sample.size])
@@ -94,7 +94,7 @@ def _kept_change(commit: str, record: Record | None, epoch: Epoch) -> KeptChange
 
 
 def _estimates(record: Record, epoch: Epoch) -> tuple[Estimate, ...]:
-    """Return the estimates of the experiment itself, else of its newest replication, that were measured in `epoch`."""
+    """Return the estimates of the experiment itself, else of its newest replication, that are comparable in `epoch`."""
     measured: tuple[Record | Replication, ...] = (record, *record.replications)
     found = [
         each.estimates

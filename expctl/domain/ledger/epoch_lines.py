@@ -9,7 +9,7 @@ from expctl.domain.history.epochs import Epochs
 
 
 def epoch_lines(epochs: Epochs) -> tuple[str, ...]:
-    """Return one sentence per epoch: its first experiment and date, its conditions, and what changed before it."""
+    """Return one sentence per epoch (group of comparable measurements): its start, conditions, and what changed before."""
     return tuple(
         f"{each.target}, epoch {each.number}: since {each.first.id} ({each.first.date[:10]}), first"
         f" baseline {each.first.base[:12]}; {conditions_text(each.conditions)}{changed_text(each.begins)}"
@@ -24,5 +24,5 @@ def conditions_text(conditions: Comparability) -> str:
 
 
 def changed_text(begins: Sequence[Change]) -> str:
-    """Return the changes at the start of an epoch as text, e.g. `; changed: compiler ziglang 0.16.0 -> ziglang 0.17.0`."""
+    """Return why figures stopped being comparable as text, e.g. `; changed: compiler ziglang 0.16.0 -> ziglang 0.17.0`."""
     return f"; changed: {'; '.join(str(change) for change in begins)}" if begins else ""

@@ -33,8 +33,8 @@ COMING = (State.READY, State.WAITING)
 class TargetState(Struct, frozen=True, kw_only=True):
     """The current state of a target that decides verdicts: its measured `baseline`, or hand-written figures (`given`).
 
-    `epoch` is the one that the next run joins by protocol.yaml and harness, or was used last where it opens another one because
-    of the changes `next_epoch`. `path` is the combined gain of the changes kept in `epoch` (None: nothing was kept in it).
+    `epoch` numbers the target's series of comparable measurements, from 1: the one that the next run joins, or the last one if
+    the changes `next_epoch` begin another. `path` is the combined gain of the changes kept in it (None: nothing was kept).
     `audits` are findings that measured the kept changes together again.
     """
 
@@ -64,8 +64,8 @@ class Ledger(Struct, frozen=True, kw_only=True):
 
     `latest` are the ten newest verdicts, newest first; `earlier` the other measured experiments and `imported` those of a
     ledger kept by hand, by id. `held` are the do-not-repeat rules in force according to records; `reopened` the ids of the
-    other rules, `ending` of those that a new epoch ends. `unused` are ids between others that no experiment has. `template` is
-    the text of the repository's own template, empty for the built-in one.
+    other rules, `ending` of those that end because figures are no longer comparable. `unused` are ids between others that no
+    experiment has. `template` is the text of the repository's own template, empty for the built-in one.
     """
 
     protocol: Protocol
@@ -101,7 +101,7 @@ def ledger_of(
     findings: Sequence[Finding],
     conditions: Mapping[str, Comparability] | None = None,
 ) -> Ledger:
-    """Return the contents of ledger.md for these records and proposals, which may come in any order."""
+    """Return the contents of ledger.md for records and proposals, in any order; `conditions` are the next run's, by target."""
     return ledger_from(
         protocol,
         sums_of([summary_of(record) for record in records]),
@@ -122,8 +122,8 @@ def ledger_from(
     conditions: Mapping[str, Comparability],
     template: str = "",
 ) -> Ledger:
-    """Return the ledger of records whose totals are `totals`. `records` hold at least those that show a baseline; `conditions`
-    are, by target, those of the next run as far as the commit determines them.
+    """Return the ledger of records whose totals are `totals`. `records` hold at least the last that timed each target;
+    `conditions` are, by target, those of the next run as far as the commit determines them.
     """
     queued, known = queue_items(queue), numbered(findings)
     standing = {target: baseline_of(target, records[name], totals.landings) for target, name in totals.standing.items()}

@@ -35,7 +35,7 @@ LIKENESS = {
 class Candidate(Struct, frozen=True, kw_only=True):
     """A proposed change. `codes` are hashes of its machine code by target, where it differs from the baseline's.
 
-    `built` are the targets for which both sides were built on `machine`. Before the builds, `codes` and `built` are empty.
+    `built` are the targets for which it and the baseline were built on `machine`. Before the builds, both are empty.
     """
 
     identity: ChangeIdentity
@@ -45,7 +45,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Match(Struct, frozen=True, kw_only=True):
-    """A repeat that was found: the record whose rule forbids the candidate, the level, and what is alike, in words.
+    """A repeat that was found: the record whose rule forbids the candidate, and what is alike (`level`, in words too).
 
     `patterns` are the forbidden patterns that matched, where the level is PATTERN; else empty.
     """
@@ -86,7 +86,7 @@ def rule_of(
 
 
 def matches(records: Iterable[Record], candidate: Candidate, *, own_id: str = "") -> tuple[Match, ...]:
-    """Return the records whose do-not-repeat rules forbid `candidate`, each at its closest level, the closest first."""
+    """Return the records, except `own_id`, whose do-not-repeat rules forbid `candidate`, the closest likeness first."""
     found = [match for record in records if record.id != own_id and (match := _match(record, candidate)) is not None]
     return tuple(sorted(found, key=lambda match: list(Level).index(match.level)))
 
@@ -158,8 +158,8 @@ def _by_pattern(record: Record, patterns: tuple[str, ...]) -> Match | None:
 def _same_code(record: Record, candidate: Candidate) -> str:
     """Return a target on which the candidate's machine code equals the rejected one; empty if there is none.
 
-    The target that rejected decides, if both were built for it on one machine: on another target the code may be equal although
-    the fault is gone. Otherwise the hardware target's code decides.
+    Code is compared on the target of the rejection, if both were built for it on one machine: on another the code may be equal
+    although the fault is gone. Otherwise it is compared on the hardware target.
     """
     known, judged = changed_codes(record), failing_target_of(record)
     same_machine = record.environment.get("machine", "") == candidate.machine

@@ -31,9 +31,9 @@ class Asked:
 
 
 def audit(context: Context, asked: Asked) -> Audit:
-    """Measure how much faster HEAD is than the epoch's first baseline, and compare with the recorded gains. Commits nothing.
+    """Measure HEAD against the oldest baseline with comparable figures, and compare with the recorded gains. Commits nothing.
 
-    Raises Refused if the epoch has no kept change, Busy if another process uses the repository or the machine, Interrupted.
+    Raises Refused if no change was kept since, Busy if another process uses the repository or the machine, Interrupted.
     """
     with context.locks.repository(experiment="audit") as holder:
         clean_up_dead_runs(context)

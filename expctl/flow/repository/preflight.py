@@ -15,7 +15,7 @@ from expctl.ports.repository import Workspace
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Targets:
-    """The targets of a run: the one that decides, the guards (build and test only), and a sentence for each unavailable one."""
+    """The targets of a run: the one to be timed, those only built and tested (guards), a sentence for each unavailable one."""
 
     deciding: str
     guards: tuple[str, ...]
@@ -115,7 +115,7 @@ def check_free(workspace: Workspace, commit: str, *experiments: str) -> None:
 
 
 def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> Targets:
-    """Choose the target that decides (`wanted`, or the first available under `decides`); all other available ones are guards.
+    """Choose the target to be timed (`wanted`, or the first available under `decides`); others are only built and tested.
 
     Raises Refused if `wanted` may not decide or no such target can be built and measured on this machine.
     """

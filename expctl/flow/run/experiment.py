@@ -45,7 +45,7 @@ def run_experiment(context: Context, experiment: str, *, target: str = "", again
         head, branch = context.workspace.head(), context.workspace.branch()
         record = context.library.record(head, experiment)
         unfinished = experiment in context.journal.unfinished()
-        if record is not None and _stands(record, target) and not again and not unfinished:
+        if record is not None and _needs_no_run(record, target) and not again and not unfinished:
             return Outcome(record=record, branch=branch, head_before=head, head_after=head, measured=False)
         try:
             opened, events = _open(context, experiment, target, record)
@@ -65,14 +65,14 @@ def run_experiment(context: Context, experiment: str, *, target: str = "", again
         )
 
 
-def _stands(record: Record, target: str) -> bool:
-    """Return whether a run on `target` ("": any) is needless: the record isn't INVALID and has a measurement there."""
+def _needs_no_run(record: Record, target: str) -> bool:
+    """Return whether the record isn't INVALID and has a measurement on `target` ("": on any)."""
     measured = {record.target, *(replication.target for replication in record.replications)}
     return record.verdict is not Verdict.INVALID and (not target or target in measured)
 
 
 def _is_replaced(record: Record, target: str) -> bool:
-    """Return whether a new run replaces the record: it is INVALID, or was left open and `target` is another one."""
+    """Return whether a new run replaces the record: it is INVALID, or its target was untimed and `target` is another."""
     return record.verdict is Verdict.INVALID or (record.left_open and target not in {"", record.target})
 
 

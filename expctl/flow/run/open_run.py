@@ -44,7 +44,7 @@ class OpenRun:
 
     @property
     def target(self) -> Target:
-        """Return the section of protocol.yaml on the target that decides this run."""
+        """Return the section of protocol.yaml on the target whose timing decides this run."""
         return self.protocol.targets[self.begun.target]
 
     @property
@@ -54,7 +54,7 @@ class OpenRun:
 
     @property
     def benchmark(self) -> Benchmark:
-        """Return the deciding target's benchmark. Raises TypeError without one, which loading protocol.yaml has ruled out."""
+        """Return the timed target's benchmark. Raises TypeError without one, which loading protocol.yaml has ruled out."""
         return benchmark_of(self.protocol, self.begun.target)
 
     def plan(self) -> Plan:

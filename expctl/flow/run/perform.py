@@ -101,7 +101,7 @@ class StepPerformer:
         return Tested(ok=True, fault=False, cases=report.cases, summary=report.summary, duration_s=duration_s, target=name)
 
     def _test_result(self, name: str, run: Run) -> TestReport | Failed:
-        """Test the candidate. If it crashes, or fails on a guard target, test the baseline too, to tell whose fault that is."""
+        """Test the candidate. If it crashes, or fails on an untimed target, test the baseline too: whose fault is it?"""
         step = self._opened.protocol.targets[name].test
         if step is None:
             raise TypeError(f"{name} has no test")
@@ -197,7 +197,7 @@ class StepPerformer:
         return self._context.workspace.check_out(self._commit(side, run), CHECK_OUT[side], sealed=self._opened.protocol.harness)
 
     def _artifact(self, side: Side, run: Run, name: str = "") -> Path:
-        """Return the file of one side's build for the target `name` ("": the deciding one), rebuilt if it left the cache.
+        """Return the built file of baseline or candidate for target `name` ("": the timed one), rebuilt if it left the cache.
 
         Raises RuntimeError if building again gives other bytes.
         """

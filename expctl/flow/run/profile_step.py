@@ -13,7 +13,7 @@ from expctl.flow.run.open_run import OpenRun
 
 
 def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """Profile the build `artifact` of one side and return its figures. A failure is returned as a note.
+    """Profile the build `artifact` of baseline or candidate; return its figures, or the failure as a note.
 
     For the candidate, `why` of the result says what changed since the baseline's profile; "" if that is gone or one failed.
     """

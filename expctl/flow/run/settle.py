@@ -62,7 +62,7 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
 
 
 def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
-    """Commit the candidate again on a branch head that moved during the run; None if the candidate isn't to be published.
+    """Commit the candidate again on a branch head that moved during the run; None unless `lands` (a KEEP to be published).
 
     Invalidated if kernel, harness or protocol changed, or if the new candidate doesn't build to the measured artifact.
     """
@@ -208,13 +208,13 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
 
 
 def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
-    """Return (hardware target, target that only compiles for it) for each such pair whose hardware target did not decide."""
+    """Return pairs (hardware target, target that only compiles for it), without a hardware target that was timed."""
     targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
     return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
 
 
 def _home_code(opened: OpenRun, artifacts: dict[str, dict[str, Artifact]]) -> str:
-    """Return the hash of the candidate's machine code for a hardware target that didn't decide; "" if it is unchanged."""
+    """Return the hash of the candidate compiled for a hardware target that wasn't timed; "" if the baseline has the same."""
     for _, target in _standing_in(opened):
         codes = [artifacts[side.value][target].code for side in Side if target in artifacts[side.value]]
         if len(set(codes)) == len(Side):
@@ -238,5 +238,5 @@ def _files(opened: OpenRun, run: Run, record: Record, parent: str) -> dict[str, 
 
 
 def _profile_key(opened: OpenRun, profiled: Profiled) -> str:
-    """Return a key of profile.json, e.g. `baseline` for the deciding target, `gfx1151-static baseline` for a guard."""
+    """Return a key of profile.json, e.g. `baseline` for the timed target, `gfx1151-static baseline` for another."""
     return f"{profiled.target} {profiled.side}" if profiled.target not in {"", opened.begun.target} else profiled.side.value

@@ -112,7 +112,7 @@ def peak_text(target: TargetState) -> str:
 
 
 def gained_text(target: TargetState) -> Markdown | str:
-    """Return the joint effect of the epoch's kept changes, e.g. `**+19.5 %** [+18.6, +20.4], 2 KEEP`."""
+    """Return the joint effect of comparable kept changes, e.g. `**+19.5 %** [+18.6, +20.4], 2 KEEP`."""
     if target.path is None:
         return f"nothing kept in epoch {target.epoch}" if target.decided and target.epoch else "nothing decided yet"
     steps = target.path.steps
