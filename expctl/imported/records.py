@@ -56,7 +56,7 @@ def records_of(
 
 
 def _corrections(remarks: Sequence[Remark], lines: Container[int]) -> Mapping[tuple[int, str], list[str]]:
-    """Group the audit's texts by (line, "") for a row's own line, else by (0, label); reused ids always go by label."""
+    """Return the audit's texts by row: by (its line, "") for errors in that line other than a reused id, else by (0, label)."""
     texts: dict[tuple[int, str], list[str]] = {}
     for remark in remarks:
         of_the_row = remark.line in lines and remark.flaw is not Flaw.REUSED_ID

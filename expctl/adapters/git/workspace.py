@@ -114,7 +114,7 @@ class GitWorkspace(GitPlumbing):
     # ------------------------------------------------------------------ pinning
 
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed:
-        """Return the id of the tree of `base` with `patch` applied, or Failed; nothing is checked out."""
+        """Return the id of the tree of `base` with `patch` applied, or Failed if it doesn't apply. Checks nothing out."""
         if fault := no_diff(patch):
             return Failed(reason=fault)
         env = self._fresh_index(base)

@@ -115,7 +115,10 @@ def summary_of_row(row: Row, grounds: Mapping[int, Comparability]) -> RecordSumm
 
 
 def measurings_of(own: tuple[str, str, str, str, str], ground: Comparability | None) -> tuple[Measuring, ...]:
-    """Return a record's measurement (none if `ground` is) and its replications; `own`: name, target, date, base, again."""
+    """Return the measurements of a record (none for `ground` None) and of its replications.
+
+    `own`: id, target, date, baseline commit, and the replications as JSON.
+    """
     name, target, date, base, again = own
     first = () if ground is None else (Measuring(name, target, date, base, ground),)
     if not again:

@@ -45,7 +45,7 @@ class MachineLock:
 
     @contextlib.contextmanager
     def shared(self, *, wait_s: float) -> Iterator[None]:
-        """Hold the lock, shared with other processes; do nothing if it is held alone. Raises Busy after `wait_s` s."""
+        """Hold the lock, shared with others; do nothing if this process holds it already. Raises Busy after `wait_s` s."""
         if self._is_held:
             yield
             return

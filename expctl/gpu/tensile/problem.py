@@ -32,7 +32,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """The product that a kernel computes, with number types ("" where not named); its instructions take `multiplied`."""
+    """The product that a kernel computes, with number types, "" where not named; `multiplied` is that of the factors."""
 
     formula: str
     a: Operand
