@@ -116,7 +116,7 @@ def _notes(named: NamedEntry, beside: Sequence[NamedEntry]) -> list[str]:
 
 
 def _rule(named: NamedEntry, rules: Mapping[int, str], target: str) -> Rule | None:
-    """Return the do-not-repeat rule of the row; for a REJECT without one, what was tried. None for other verdicts."""
+    """Return the do-not-repeat rule of the row; for a REJECT without one, a rule with the text of the change; else None."""
     row = named.entry.row
     last = named.entry.ruling.verdict is Verdict.REJECT or all(ruling.verdict is not Verdict.REJECT for ruling in row.rulings)
     text = rules.get(row.line, "") if last else ""

@@ -20,7 +20,7 @@ TIE = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """One file's time of one kernel and shape; `time_us` is None when its repetitions differ too much, `sd_us` without any.
+    """One file's time of one kernel and shape; `time_us` is None if its rows (repetitions) disagree, `sd_us` if it has one row.
 
     `longest_us` is `time_us`, or without that the longest of the repetitions that count.
     """

@@ -36,7 +36,7 @@ class LockHolder(Struct, frozen=True, kw_only=True):
 
 
 class MachineLock:
-    """A lock file in `folder` (None: `lock_folder()`). While it is held alone, other processes can read `experiment` in it."""
+    """A lock file in `folder` (None: `lock_folder()`). While it is held alone, others can read the id `experiment` in it."""
 
     def __init__(self, folder: Path | None = None, *, experiment: str = "") -> None:
         self.path = (folder or lock_folder()) / NAME

@@ -27,7 +27,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 class Interruption:
-    """Handles signals in a `with` block: the first Ctrl-C asks for a stop, any other raises Interrupted (message: + `then`)."""
+    """Handles signals in a `with` block: the first Ctrl-C asks for a stop, others raise Interrupted, ending with `then`."""
 
     def __init__(self, then: str = "expctl run goes on from the last whole step", *, again_s: float = AGAIN_S) -> None:
         self._then, self._again_s = then, again_s

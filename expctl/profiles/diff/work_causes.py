@@ -90,7 +90,7 @@ def barriers(before: KernelEvidence, after: KernelEvidence, slower: float) -> st
 
 
 def instructions_explain_half(before: KernelEvidence, after: KernelEvidence, slower: float) -> bool:
-    """Is the log of the change of the instruction count, without spills, half of log(slower), the change of time, or more?"""
+    """Is log(instructions after / before, without spills) at least half of log(slower), the time after / before?"""
     if None in (before.spills, after.spills) and before.scratch_bytes != after.scratch_bytes:
         # All instructions include spills, which weren't counted here; vector arithmetic doesn't.
         arithmetic = ratio(before.arithmetic, after.arithmetic)
