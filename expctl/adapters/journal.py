@@ -23,7 +23,7 @@ ASIDE = "run expctl doctor and type the command that it shows for this journal: 
 
 
 class FileJournal:
-    """The journals (events of unfinished runs) in `folder`. With `heals`, unsafe beside a live run, reading cuts a torn end."""
+    """The journals of unfinished runs in `folder`. `heals` (unsafe beside a live run): reading removes a torn last line."""
 
     def __init__(self, folder: Path, *, heals: bool = True) -> None:
         self._folder, self._heals = folder, heals
