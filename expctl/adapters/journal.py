@@ -23,7 +23,7 @@ ASIDE = "run expctl doctor and type the command that it shows for this journal: 
 
 
 class FileJournal:
-    """Reads and writes the journals in `folder`. With `heals`, unsafe beside a live run, reading removes a torn last line."""
+    """The journals of unfinished runs in `folder`. `heals` (unsafe beside a live run): reading removes a torn last line."""
 
     def __init__(self, folder: Path, *, heals: bool = True) -> None:
         self._folder, self._heals = folder, heals

@@ -25,9 +25,9 @@ def withdraw(
     check_id(experiment)
     if not plain_text(why):
         raise Misused(
-            "why?",
+            "a withdrawal needs a reason",
             code="withdraw-without-reason",
-            expected="some words",
+            expected="--why with the reason, in some words",
             found="none",
             hint=f"expctl withdraw {experiment} --why 'as P9'",
         )

@@ -95,7 +95,7 @@ def _encoded(argument: Argument, name: str, value: Value, memory: Memory) -> Byt
     if isinstance(value, (np.ndarray, Unwritten, Shifted)) or value is None:
         if not wants_pointer:
             raise BadLaunch(
-                f"kernel argument {name} must be a number",
+                f"kernel argument {name} is a buffer or None, where the kernel takes a number",
                 code="argument-is-a-buffer",
                 expected=f"a number of {argument.size} bytes (the metadata says {argument.kind})",
                 found="None" if value is None else "an array or buffer",
@@ -105,11 +105,11 @@ def _encoded(argument: Argument, name: str, value: Value, memory: Memory) -> Byt
         return np.frombuffer(struct.pack("<Q", address), dtype=np.uint8)
     if wants_pointer or argument.kind != "by_value":
         raise BadLaunch(
-            f"kernel argument {name} must be a buffer",
+            f"kernel argument {name} is a number, where the kernel takes a buffer",
             code="argument-is-a-number",
-            expected=f"an array, a buffer or None (the metadata says {argument.kind})",
+            expected=f"an array (the metadata says {argument.kind})",
             found=f"the number {value}",
-            hint=f"pass a numpy array, Shifted, Unwritten or None as {name}",
+            hint=f"pass a numpy array as {name}, or Unwritten(shape=..., dtype=...) for an output, or None for a null pointer",
         )
     if isinstance(value, (float, np.floating)):
         raw = struct.pack({2: "<e", 4: "<f", 8: "<d"}[argument.size], value)

@@ -18,7 +18,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headroom:
-    """Distance to the next change of a figure: `more` can be added without loss, `fewer` must be saved for a gain.
+    """How far a resource is from changing a figure (e.g. waves): `more` can be added without loss, `fewer` must go for a gain.
 
     `fewer_gives` is the figure after that saving. None where no amount within the limits changes the figure.
     """

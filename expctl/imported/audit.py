@@ -15,7 +15,7 @@ from expctl.imported.roofline import Roofline, agrees
 
 
 class Flaw(StrEnum):
-    """Kinds of errors that the audit of a hand-kept ledger finds."""
+    """Kinds of errors in a hand-kept ledger: impossible, contradictory or stale figures, verdicts within noise, reused ids."""
 
     IMPOSSIBLE = "impossible figure"
     UNIT_SLIP = "unit slip"
@@ -77,18 +77,18 @@ def _figure_remarks(
 
 
 def _too_fast(figure: Figure, roofline: Roofline) -> bool:
-    return roofline.times_peak(figure) > (1 if _is_sized(figure) else SIZELESS)
+    return roofline.times_peak(figure) > (1 if _fits_roofline(figure) else SIZELESS)
 
 
-def _is_sized(figure: Figure) -> bool:
-    """Return whether the figure can be compared with the peak: any throughput can, a time only with its problem size."""
+def _fits_roofline(figure: Figure) -> bool:
+    """Return whether the figure can be compared with the peak: a throughput always, a time only with its problem size."""
     return figure.quantity is Quantity.THROUGHPUT or bool(figure.size)
 
 
 def _impossible(figures: Sequence[Figure], roofline: Roofline, line: int, rows: tuple[str, ...]) -> Iterator[Remark]:
     for figure in figures:
         times = roofline.times_peak(figure)
-        sized = _is_sized(figure)
+        sized = _fits_roofline(figure)
         if not _too_fast(figure, roofline):
             continue
         claim = f"{figure.text} would be {times:.3g} times the peak ({roofline.source})"

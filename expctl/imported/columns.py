@@ -11,7 +11,7 @@ from expctl.imported.verdicts import speaks_of_verdicts
 
 
 class Role(StrEnum):
-    """What a column of a hand-kept table can hold."""
+    """What a column of a hand-kept table can hold: id, verdict, change, result, reason or date."""
 
     NAME = "id"
     VERDICT = "verdict"

@@ -136,7 +136,7 @@ def assign_ids(
 
 
 def _imported(records: Iterable[Record], file: str) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """Return ids of imported records by content, and ids of those imported from `file` by row key."""
+    """Return (hash of the row's content -> record id, key of the row -> record id); the second only for records from `file`."""
     imported = [record for record in records if record.origin is Origin.IMPORTED]
     return (
         {record.content: record.id for record in imported if record.content},

@@ -61,5 +61,5 @@ def _busy(left: tuple[Identity, ...]) -> Busy:
         code="survivor-cannot-be-killed",
         expected="no process of an earlier run beside a measurement",
         found=shown,
-        hint="state D waits for a device or file system: repair that or restart the machine, then run the same command again",
+        hint="in state D it waits for a device or file system: repair that or reboot; then run the same command again",
     )

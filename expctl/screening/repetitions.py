@@ -20,9 +20,9 @@ TIE = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """The time of one side of a case; `time_us` is None when its rows are unstable, `sd_us` when there is only one row.
+    """One file's time of one kernel and shape; `time_us` is None if its rows (repetitions) disagree, `sd_us` if it has one row.
 
-    `longest_us` is `time_us`, or the longest time that counts when the rows are unstable.
+    `longest_us` is `time_us`, or without that the longest of the repetitions that count.
     """
 
     time_us: float | None
@@ -33,7 +33,7 @@ class Timing:
 
 
 def timing_of(times: Sequence[float]) -> Timing | None:
-    """Reduce repeated times (us, in the order of the file) to one; None without any. The module's docstring states the rule."""
+    """Reduce repeated times (us, in file order) to one, the mean of those within 5 % of each other; None without any."""
     if not times:
         return None
     if len(times) == 1:

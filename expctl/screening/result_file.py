@@ -121,7 +121,7 @@ def _delimiter(text: str) -> str:
 
 
 def _column_indices(header: Sequence[str], path: Path) -> list[int]:
-    """Return the indices of the columns in COLUMNS. Raises Refused with advice on each that is missing or ambiguous."""
+    """Return the indices of columns kernel, shape and time_us. Raises Refused if one is missing or ambiguous."""
     if not header:
         raise Refused(
             "the result file is empty",

@@ -29,7 +29,7 @@ RULE = (
 
 
 class Status(StrEnum):
-    """Result of the screening rule for one kernel and shape."""
+    """Result for one kernel and shape: regression, improved, same, ignored (too short), unstable repetitions, or missing."""
 
     REGRESSION = "regression"
     IMPROVED = "improved"
@@ -51,7 +51,7 @@ Times = Mapping[Case, Sequence[float]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Times, ratio and status of one kernel and shape; `ratio` is tot_us / golden_us, `delta_us` is tot_us - golden_us.
+    """Times and status of one kernel and shape; `ratio` is tot (under test) / golden (reference), `delta_us` tot - golden.
 
     Times are None where a side is missing or unstable; then ratio and delta are None too.
     """
@@ -72,7 +72,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Environments:
-    """Facts about the machines and builds of both sides by key; None for a side without any."""
+    """Facts (name -> value) about machine and build of both files, None for a file without; `differing` are names."""
 
     golden: Mapping[str, str] | None
     tot: Mapping[str, str] | None
@@ -80,7 +80,7 @@ class Environments:
 
 
 def compare(golden: Times, tot: Times) -> tuple[Row, ...]:
-    """Join two files' times (us, positive) by kernel and shape, and judge each by the screening rule.
+    """Join two files' times (us) by kernel and shape, and judge `tot` (under test) against `golden` (reference).
 
     The order is: regressions, then same and improved, unstable, missing, ignored; within each group the highest ratio first,
     then by name.
@@ -98,13 +98,13 @@ def counts(rows: Sequence[Row]) -> dict[Status, int]:
 
 
 def fails(rows: Sequence[Row]) -> bool:
-    """Return whether a gate must stop: some row is a regression, or all rows are missing or unstable."""
+    """Return whether `compare` must fail: some row is a regression, or all rows are missing or unstable."""
     statuses = {row.status for row in rows}
     return Status.REGRESSION in statuses or statuses <= {Status.MISSING, Status.UNSTABLE}
 
 
 def environments_of(golden: Mapping[str, str] | None, tot: Mapping[str, str] | None) -> Environments | None:
-    """Join the environments of both sides and find keys whose values differ (none if a side is unknown); None if both are."""
+    """Join the facts (name -> value) of both files and find those that differ (none if a file has none); None without any."""
     if golden is None and tot is None:
         return None
     known = golden is not None and tot is not None

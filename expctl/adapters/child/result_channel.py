@@ -18,7 +18,7 @@ class Unexpected(Exception):
 
 
 class UnknownContract(Unexpected):
-    """The script follows a version of docs/HARNESS.md that expctl doesn't know. The message continues `the script ...`."""
+    """The script follows a version of docs/HARNESS.md that expctl doesn't know. The message goes on after `the script`."""
 
 
 class Channel:

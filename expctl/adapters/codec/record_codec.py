@@ -48,7 +48,7 @@ def record_in(folder: str, text: bytes) -> Record:
 
 
 def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:
-    """Return the record.json `text` with `parts` as its new values, in the record (0) or its n-th `replication` (from 1)."""
+    """Return record.json with `parts` (field -> new value) in the record (0) or its n-th `replication` (from 1)."""
     plain = json.loads(text)
     entry = plain["replications"][replication - 1] if replication else plain
     for key, value in parts.items():
@@ -73,7 +73,7 @@ def samples_of(text: bytes, *, where: str) -> tuple[Sample, ...]:
 
 
 def profile_bytes(profile: Mapping[str, Sequence[Fact]]) -> bytes:
-    """Return the bytes of profile.json, from side (baseline or candidate) -> facts."""
+    """Return the bytes of profile.json, from side (baseline or candidate) -> facts (named figures of the profiler)."""
     return _indented(encode(dict(profile)))
 
 

@@ -33,7 +33,7 @@ NO_COMMIT = re.compile("Not a valid (commit|object) name")
 
 
 class Publication:
-    """Moves a branch, with index and files. A file of intent in the state folder lets the next run finish or undo it."""
+    """Moves a branch, index and files to a commit. Its intent is on disk first: the run after a kill completes or undoes it."""
 
     def __init__(self, workspace: GitPlumbing, *, lock_wait_s: float = LOCK_WAIT_S) -> None:
         self._ws = workspace

@@ -16,7 +16,7 @@ class Place(Struct, frozen=True, kw_only=True):
     """The folders of a repository: root of its work tree, git directory of this work tree, expctl's state folder.
 
     `foreign`: another user owns it and safe.directory allows it. `head` is the commit of HEAD when the repository was located,
-    empty if there was none; `experiments` is the id of that folder's tree in it, empty without it, None if not known.
+    empty if there was none; `experiments` is the git tree id of its folder experiments/, empty without one, None if not known.
     """
 
     root: Path
@@ -207,7 +207,7 @@ class GitReader:
         return frozenset(self._ask(["rev-list", commit]).stdout.decode().split())
 
     def last_with(self, commit: str, path: str) -> str:
-        """Return the last ancestor of `commit` that has `path`, if `commit` itself doesn't; empty if none is known."""
+        """Return the last ancestor of `commit` that still had the file `path`; empty if `commit` has it, or none is known."""
         asked = ["log", "-1", "--no-renames", "--diff-filter=D", "--format=%P", commit, "--", path]
         parents = self._ask(asked, accepted=(0, 128)).stdout.decode().split()
         return parents[0] if parents and not self.list_files(commit, path) else ""

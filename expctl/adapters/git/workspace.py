@@ -48,7 +48,7 @@ class GitWorkspace(GitPlumbing):
                 expected="the branch on which the run began",
                 found="no such branch",
                 where=str(self.root),
-                hint=f"git branch {branch} COMMIT makes it again; then run the same command again",
+                hint=f"git branch {branch} COMMIT, its last (git reflog has it), makes it again; then run the command again",
             )
         return commit
 
@@ -114,7 +114,7 @@ class GitWorkspace(GitPlumbing):
     # ------------------------------------------------------------------ pinning
 
     def candidate_tree(self, base: str, patch: bytes) -> str | Failed:
-        """Return the id of the tree of `base` with `patch` applied, or Failed; nothing is checked out."""
+        """Return the id of the tree of `base` with `patch` applied, or Failed if it doesn't apply. Checks nothing out."""
         if fault := no_diff(patch):
             return Failed(reason=fault)
         env = self._fresh_index(base)
@@ -257,7 +257,7 @@ class GitWorkspace(GitPlumbing):
     # ------------------------------------------------------------------ check-outs
 
     def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
-        """Return the folder of a clean work tree of `commit`, made or reused; files below `sealed` must not change in it."""
+        """Return the folder of a clean work tree of `commit`, made or reused; as it is if a file below `sealed` changed."""
         return self.check_outs.make(commit, name, sealed=sealed)
 
     def remove_check_outs(self) -> None:

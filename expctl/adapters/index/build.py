@@ -27,7 +27,7 @@ STALE_LEAST = 2000  # up to this many rows of other commits are always kept
 
 
 def update(index: sqlite3.Connection, git: GitReader, was: Stamp | None, now: Stamp) -> None:
-    """Update an index with stamp `was` (None: empty) to `now`; do nothing if another process updated it meanwhile.
+    """Update an index built for the code and records `was` (None: empty) to `now`; do nothing if another process has done it.
 
     Records are read from git before the index is locked. Raises Refused on a damaged record.
     """

@@ -17,7 +17,7 @@ SURROGATES = re.compile("[\ud800-\udfff]")  # valid in JSON, but SQLite can't st
 
 
 def grounds_of(index: sqlite3.Connection) -> dict[int, Comparability]:
-    """Return number -> Comparability, of all that the index holds."""
+    """Return number in the table `grounds` -> Comparability (all on which the figures of a measurement depend), of all rows."""
     return {number: ground_of_text(text) for number, text in index.execute("select number, text from grounds")}
 
 

@@ -26,7 +26,7 @@ NUMBERED = "update records indexed by folders set epoch = ? where name = ? and l
 
 
 def read_epochs(index: sqlite3.Connection) -> Epochs:
-    """Read all epochs. `Epochs.of` stays empty: a record's row holds its epoch's number."""
+    """Read all epochs (stretches of comparable figures). `Epochs.of`, from experiment to epoch, stays empty: see `epoch_of`."""
     rows = index.execute("select used, text from epochs order by number").fetchall()
     found = [(at, msgspec.json.decode(text, type=Epoch)) for at, text in rows]
     used: dict[str, tuple[Epoch, ...]] = {}
@@ -48,7 +48,7 @@ def first_date(index: sqlite3.Connection, names: Iterable[str]) -> str:
 
 
 def fold_epochs(index: sqlite3.Connection, *, since: str) -> None:
-    """Compute and store the epochs anew after a change among measurements dated `since` or later."""
+    """Compute and store the epochs (comparable stretches) anew after a change among measurements dated `since` or later."""
     grounds = grounds_of(index)
     before = _measurings(index.execute(TURNS, (since,)), grounds)
     rows = index.execute(SINCE, (since,)).fetchall()

@@ -33,7 +33,7 @@ def trees(index: sqlite3.Connection, ids: Iterable[str]) -> Mapping[str, str]:
 
 
 def waiting(index: sqlite3.Connection) -> tuple[str, ...]:
-    """Return the ids of proposals that are to be run: without a verdict, or with INVALID; in order of id."""
+    """Return the ids of proposals to be run: without a verdict, or INVALID (the machine failed); in order of id."""
     return tuple(name for (name,) in index.execute(WAITING))
 
 
@@ -45,7 +45,7 @@ def trees_to_read_ahead(index: sqlite3.Connection) -> tuple[tuple[str, ...], tup
 
 
 def standing(index: sqlite3.Connection) -> Mapping[str, str]:
-    """Return target -> id of the newest experiment that was timed on it, ordered by date."""
+    """Return target -> id of the newest experiment that was timed on it; the targets are ordered by its date."""
     newest = {}
     for (timed_on,) in index.execute("select distinct timed_on from live where timed_on <> ''").fetchall():
         newest[timed_on] = index.execute(SHOWN, (timed_on,)).fetchone()

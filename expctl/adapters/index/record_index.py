@@ -64,7 +64,7 @@ class RecordIndex:
         return self._answer(self._memory, tree, question)
 
     def look(self, question: Callable[[sqlite3.Connection], T], otherwise: T) -> T:
-        """Return what `question` returns for the file as it is; `otherwise` if that is missing, damaged or by other code."""
+        """Ask the index file without bringing it up to date; `otherwise` if it is missing, damaged, or built by other code."""
         if self._file is not None and self._file.exists():
             with suppress(sqlite3.DatabaseError), closing(self._opened(self._file)) as index:
                 if self._is_ours(index):

@@ -11,7 +11,7 @@ ROOMS = ("adapters", "domain")  # packages whose code reads and summarises recor
 
 
 def code_stamp(package: Path = Path(__file__).parents[2]) -> str:
-    """Return a text that changes with the code: Python's version; path, size and time of the modules in ROOMS of `package`."""
+    """Return a text that changes with the code that builds the index: Python's version; path, size and time of each module."""
     found: list[tuple[str, int, int]] = []
     folders = [str(package / room) for room in ROOMS]
     for folder in folders:

@@ -24,7 +24,7 @@ Folder = tuple[str, str]
 
 
 class Measured(NamedTuple):
-    """One measurement, of a record or a replication; `ground` is its Comparability as JSON."""
+    """One measurement, of a record or a replication; `ground` is all on which its figures depend (Comparability), as JSON."""
 
     target: str
     date: str
@@ -35,8 +35,8 @@ class Measured(NamedTuple):
 class FolderSummary(NamedTuple):
     """What the index stores of one experiment's folder. `row` is for the table of records; None if the folder has no record.
 
-    If the record has a do-not-repeat rule, `words` and `patterns` are what a look-up of rules finds it by, `hold` the rule's
-    conditions as JSON. `ruled`: the record has such a rule, or waives another one.
+    If the record has a do-not-repeat rule, `words` (hashes) and `patterns` (of lines) are what a look-up finds it by,
+    `hold` its conditions as JSON. `ruled`: the record has such a rule, or waives another one.
     """
 
     folder: Folder

@@ -36,7 +36,7 @@ class LockHolder(Struct, frozen=True, kw_only=True):
 
 
 class MachineLock:
-    """A lock file in `folder` (None: `lock_folder()`). While it is held alone, other processes can read `experiment` in it."""
+    """A lock file in `folder` (None: `lock_folder()`). While it is held alone, others can read the id `experiment` in it."""
 
     def __init__(self, folder: Path | None = None, *, experiment: str = "") -> None:
         self.path = (folder or lock_folder()) / NAME
@@ -45,7 +45,7 @@ class MachineLock:
 
     @contextlib.contextmanager
     def shared(self, *, wait_s: float) -> Iterator[None]:
-        """Hold the lock, shared with other processes; do nothing if it is held alone. Raises Busy after `wait_s` s."""
+        """Hold the lock, shared with others; do nothing if this process holds it already. Raises Busy after `wait_s` s."""
         if self._is_held:
             yield
             return

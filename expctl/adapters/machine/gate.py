@@ -76,9 +76,9 @@ class MachineGate:
         """Return what every sensor saw in the last call of `blocking`, or why it saw nothing or isn't used for `target`."""
         return tuple(
             Seen(sensor=each.name, unused=unused)
-            if (unused := each.unused(target))
+            if (unused := each.why_unused(target))
             else Seen(sensor=each.name, absent=absent)
-            if (absent := each.absent())
+            if (absent := each.why_absent())
             else Seen(sensor=each.name, says=each.says())
             for each in self._sensors
         )
@@ -109,7 +109,7 @@ class MachineGate:
         return tuple(found for sensor in self._asked(target) for found in sensor.blocking())
 
     def _asked(self, target: Target | None) -> tuple[Sensor, ...]:
-        return tuple(sensor for sensor in self._sensors if not sensor.unused(target))
+        return tuple(sensor for sensor in self._sensors if not sensor.why_unused(target))
 
     def _stop_watching(self) -> None:
         self.watch.sensors = ()

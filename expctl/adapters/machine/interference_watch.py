@@ -28,7 +28,7 @@ class Watch(Protocol):
         """Wait until no other program disturbs measurements. Raises Busy after `gate.wait_s` of the protocol."""
 
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:
-        """Watch a launch of `side`, pinned to `core`, during the block. No process may be started in the block."""
+        """Watch a process of `side`, pinned to `core`, during the block, which must start none; `timed`: its times count."""
 
     def take_taints(self) -> tuple[str, ...]:
         """Return in words the foreign work that was seen beside launches since the last call, and forget it."""
@@ -45,7 +45,7 @@ class Unwatched:
         return contextlib.nullcontext()
 
     def take_taints(self) -> tuple[str, ...]:
-        """Return no taints."""
+        """Return nothing: no foreign work is ever seen."""
         return ()
 
 
@@ -68,7 +68,7 @@ class LaunchWatch:
 
     @contextlib.contextmanager
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> Iterator[None]:
-        """Watch a launch of `side` during the block. `take_taints` returns what was seen, also if the block raises."""
+        """Watch a launch during the block. `take_taints` returns what was seen, also if the block raises."""
         sensors = tuple(self.sensors)
         for sensor in sensors:
             sensor.start(Launch(side=side, timed=timed, core=core))
@@ -97,8 +97,6 @@ class LaunchWatch:
 
 
 class _Thread(threading.Thread):
-    """The thread that polls during one launch; `end` returns what it saw."""
-
     def __init__(self, sensors: Sequence[Sensor], new_processes: NewProcesses, core: int | None) -> None:
         super().__init__(name="watch", daemon=True)
         self.spent_s = 0.0

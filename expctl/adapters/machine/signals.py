@@ -27,7 +27,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 class Interruption:
-    """Handles signals in a `with` block: an abort raises Interrupted, whose message ends with `then`."""
+    """Handles signals in a `with` block: the first Ctrl-C asks for a stop, others raise Interrupted, ending with `then`."""
 
     def __init__(self, then: str = "expctl run goes on from the last whole step", *, again_s: float = AGAIN_S) -> None:
         self._then, self._again_s = then, again_s
@@ -50,7 +50,7 @@ class Interruption:
             signal.signal(number, handler)
 
     def requested(self) -> bool:
-        """Has a stop been asked for, by Ctrl-C or an abort?"""
+        """Has a signal asked for a stop?"""
         return self._asked
 
     def _drop(self, dropped: "sys.UnraisableHookArgs") -> None:

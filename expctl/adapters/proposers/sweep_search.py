@@ -11,7 +11,7 @@ from expctl.ports.proposers import Search
 
 
 class GridSearch:
-    """Tries every combination, in the order given."""
+    """Tries every combination of a sweep's values, in the order given."""
 
     def __init__(self, combinations: Sequence[Combination]) -> None:
         self._left = list(reversed(combinations))

@@ -27,7 +27,7 @@ class FileCalibrations:
         self._folder = folder / "expctl" / "calibrations" / fingerprint if folder is not None else None
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated:
-        """Return the calibration; Uncalibrated without one, with a reason if its file can't be used."""
+        """Return the calibration (measured noise) of `target`; without one Uncalibrated, with a reason if its file is bad."""
         if self._folder is None:
             return Uncalibrated()
         path = self._path(self._folder, target, benchmark)

@@ -156,7 +156,7 @@ class GitLibrary:
         return self._index.ask(commit, queries.experiments)
 
     def waiting(self, commit: str) -> tuple[str, ...]:
-        """Return the ids of proposals that are to be run: without a verdict, or with INVALID; in order of id."""
+        """Return the ids of proposals to be run: without a verdict, or INVALID (the machine failed); in order of id."""
         return self._index.ask(commit, queries.waiting)
 
     def digests(self, commit: str) -> tuple[RecordSummary, ...]:

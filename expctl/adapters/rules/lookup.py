@@ -66,7 +66,7 @@ class RuleLookup:
         return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
 
     def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
-        """Return the files of `commit` to which `patch` doesn't apply; None if it changes no line. Raises Refused."""
+        """Return the files to which `patch` doesn't apply on `commit`; None if it changes no line. Raises Refused."""
         texts = self._texts(commit, patch)
         changes = any(text.before != text.after for text in texts)
         return tuple(text.path for text in texts if not text.whole) if changes else None
@@ -105,7 +105,7 @@ class RuleLookup:
         return {name: msgspec.json.decode(text, type=RuleConditions) for name, text in rows}
 
     def circumstances(self, commit: str, architectures: frozenset[str] | None = None) -> RepositoryFacts:
-        """Return the facts on which rules depend, of `commit` and this machine; `architectures`: of the chosen targets."""
+        """Return the facts of `commit` and this machine on which rules depend, for `architectures` (None: all)."""
         from expctl.adapters.rules.current_facts import RepositoryFacts
 
         return RepositoryFacts(

@@ -20,9 +20,9 @@ class AmdSmi(GpuSource):
         self._tool, self._sysfs = tool, sysfs
         self._kept: tuple[float, tuple[GpuReading, ...] | None] | None = None
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return why amd-smi isn't used: not installed, not needed or without an answer; empty if it is used."""
-        if not self._sysfs.absent():
+        if not self._sysfs.why_absent():
             return "not needed: sysfs says how busy the GPU is"
         if not self._tool.path():
             return "no amd-smi on PATH"

@@ -26,7 +26,7 @@ class AmdSysfs(GpuSource):
         self._names = os.environ.get("HIP_VISIBLE_DEVICES", "") if names is None else names
         self._found: list[Path] | None = None
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return why nothing can be read: no AMD card, or none that shows how busy it is; empty if there is one."""
         if not self._cards():
             return "no AMD GPU in sysfs"

@@ -27,7 +27,7 @@ class CpuClock(Sensor):
         self._clocks: list[float] = []
         self._events = 0
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return in words which of cpufreq and thermal counts the kernel lacks (a virtual machine's: both); empty if none."""
         missing = [name for name, has in (("cpufreq", self._has_clock()), ("throttle counts", self._has_counts())) if not has]
         return f"the kernel shows no {' and no '.join(missing)} of the CPU" if missing else ""
@@ -39,8 +39,8 @@ class CpuClock(Sensor):
         )
         return f"judged during launches; {limit}"
 
-    def unused(self, target: Target | None) -> str:
-        """Return empty for a target whose wall time is measured, else the reason why this sensor isn't used."""
+    def why_unused(self, target: Target | None) -> str:
+        """Return why this sensor isn't used for `target`: no wall time is measured; empty if it is used."""
         return "" if times_cpu(target) else "no wall time is measured"
 
     def session(self) -> AbstractContextManager[object]:

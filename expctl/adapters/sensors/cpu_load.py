@@ -73,7 +73,7 @@ class CpuLoad(Sensor):
         self._waits: dict[str, Schedule] = {}
         self._steal, self._started_s, self._said = 0, 0.0, ""
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return that the kernel has no /proc/stat or no schedstat; empty if it has both."""
         if not self._ticks():
             return "no /proc/stat"
@@ -83,14 +83,14 @@ class CpuLoad(Sensor):
         """Return how many cores others used between the last two calls of `blocking`, in words."""
         return self._said or "not looked at for long enough"
 
-    def unused(self, target: Target | None) -> str:
-        """Return empty if the target's wall time is measured and the protocol has a limit, else why the sensor isn't used."""
+    def why_unused(self, target: Target | None) -> str:
+        """Return why this sensor isn't used: no limit in the protocol, or a target without wall time; empty if it is used."""
         if not times_cpu(target):
             return "no wall time is measured"
         return "" if self._limit else "gate.others_percent is 0"
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Return foreign work if other processes left less than one core free (less by the limit or more) since the last call.
+        """Return foreign work if, since the last call, other processes left less than 100 - `limit_percent` % of one core idle.
         Return nothing if that call was less than 0.2 s ago.
         """
         now_s, busy_s = self._clock_s(), self._busy_s()

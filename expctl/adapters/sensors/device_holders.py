@@ -35,7 +35,7 @@ class DeviceHolders(Sensor):
         self._hidden = 0
         self._innocent: set[int] = set()
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return that there is no card, or that descriptors of other users' processes can't be read; else empty."""
         if not self._cards():
             return "no /dev/kfd and no /dev/nvidia*"
@@ -45,8 +45,8 @@ class DeviceHolders(Sensor):
         """Return in words that nobody else holds the GPUs' device files."""
         return f"nobody else holds {', '.join(sorted(self._cards()))}"
 
-    def unused(self, target: Target | None) -> str:
-        """Return empty for a target that is timed on a GPU, else the reason why this sensor isn't used."""
+    def why_unused(self, target: Target | None) -> str:
+        """Return why this sensor isn't used for `target`: it isn't timed on a GPU; empty if it is used."""
         return "" if uses_gpu(target) else "no GPU is timed"
 
     def blocking(self) -> tuple[Foreign, ...]:

@@ -33,7 +33,7 @@ class Sensor(Protocol):
     window_s: float = 0.0
     """Least seconds between two calls of `blocking` before the second can report anything."""
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return why the sensor doesn't work on this machine; empty if it does."""
 
     def blocking(self) -> tuple[Foreign, ...]:
@@ -44,8 +44,8 @@ class Sensor(Protocol):
         """Return in a few words what the sensor observed last."""
         return ""
 
-    def unused(self, target: Target | None) -> str:  # noqa: ARG002  most sensors serve every target
-        """Return why the sensor isn't used for `target`; empty if it is."""
+    def why_unused(self, target: Target | None) -> str:  # noqa: ARG002  most sensors serve every target
+        """Return why the sensor isn't used for `target` (None: whatever target comes); empty if it is used."""
         return ""
 
     def session(self) -> AbstractContextManager[object]:

@@ -25,7 +25,7 @@ class NvidiaSmi:
         self._names = os.environ.get("CUDA_VISIBLE_DEVICES", "") if names is None else names
         self._kept: tuple[float, tuple[GpuReading, ...] | None] | None = None
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return that nvidia-smi is not installed or doesn't answer; empty if it does."""
         if not self._tool.path():
             return "no nvidia-smi on PATH"

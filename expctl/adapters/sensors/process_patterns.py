@@ -24,7 +24,7 @@ class ProcessPatterns(Sensor):
         self._looked_at = 0
         self._is_timed = False
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return that /proc hides other users' processes, so that only some are seen; else empty."""
         return "/proc hides the processes of other users (hidepid)" if self._table.hides_others() else ""
 

@@ -23,7 +23,7 @@ class Suspend(Sensor):
     def __init__(self, asleep: Callable[[], float] = asleep_s) -> None:
         self._asleep, self._before_s = asleep, asleep()
 
-    def absent(self) -> str:
+    def why_absent(self) -> str:
         """Return empty: every supported Linux has both clocks."""
         return ""
 

@@ -27,7 +27,7 @@ Start = Callable[[Sequence[str], Path, Path, Path, int | None], Child]
 
 
 class Pair:
-    """Two workers, one per side, started in random order, with inputs from one secret seed, in the round `born`."""
+    """Two workers, one per side, started in random order in round number `born`, with inputs from one secret seed."""
 
     def __init__(self, begin: Callable[[Side, int, ExitStack], Worker], born: int) -> None:
         self._open, self.rounds, self.born, seed = ExitStack(), 0, born, secrets.randbits(62)
@@ -50,7 +50,7 @@ class Pair:
 
 
 class Rounds:
-    """Measures rounds in the benchmark's style. In style `fine` a pair of workers is kept for `respawn` rounds."""
+    """Measures rounds in style `launch` (fresh processes) or `fine` (two that take turns, kept for `respawn` rounds)."""
 
     def __init__(self, start: Start, log: Path, watch: Watch | None = None) -> None:
         self._start, self._log, self._watch = start, log, watch or Unwatched()

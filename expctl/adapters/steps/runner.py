@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class StepRunner:
-    """Runs the steps of one run. `scratch` gets logs and folders; `mark` is set in every child's environment.
+    """Runs test, profile and measurements of one run. `scratch` gets logs and folders; `mark` goes to every child.
 
     `broken` returns the protected files of a check-out that were changed: then nothing is started. Each build has a scratch
     folder of its own, empty at first, so that a candidate can't leave anything for the baseline.

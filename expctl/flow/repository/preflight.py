@@ -92,7 +92,7 @@ def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
         raise Refused(
             "the baseline is not laid out as expctl needs it",
             code="baseline-layout-unfit",
-            expected="ledger.md a file or absent, experiments a folder or absent, and every path under harness",
+            expected="ledger.md a file or absent, experiments a folder or absent, every path under harness: of protocol.yaml",
             found="\n".join(found),
             where=f"commit {commit[:10]}",
             hint="correct what is listed and commit",

@@ -105,7 +105,7 @@ def _check(wave: Wave, line: int, addresses: Source, data: Iterable[int], loads:
 
 
 def _reach(wave: Wave, line: int, source: Source, width: int, *, does: str) -> tuple[Indices, Flags, Bytes]:
-    """Return arena offsets (lanes, width) of the accessed bytes, flags of those lanes (32,), and states of the bytes, for the
+    """Return arena offsets (lanes, width) of the accessed bytes, flags of those lanes (32,), and if bytes are defined, for the
     active lanes whose access is inside a buffer; report an OUT_OF_BOUNDS fault if there are others."""
     memory, lanes, addresses = wave.group.memory, wave.lanes, source.read(wave)
     begin = memory.offsets(addresses)

@@ -23,7 +23,7 @@ Tags = NDArray[np.int32]
 
 @dataclass(slots=True)
 class Access:
-    """One execution of a memory instruction by one wave, from epoch `begun` to `ended`: numbers of barriers passed."""
+    """One execution of a memory instruction by one wave; `begun` and `ended` count the barriers passed by then (epochs)."""
 
     line: int
     agent: int
@@ -64,7 +64,7 @@ class AccessLog:
         self._last_write[access.agent] = self._last_read[access.agent] = FOREVER
 
     def end(self, tag: int, epoch: int) -> None:
-        """Record that the access `tag`, for which `extend` was called, has ended in `epoch`."""
+        """Record that the access `tag`, for which `extend` was called, ended after `epoch` barriers."""
         self._accesses[tag].ended = epoch
 
     def read(self, tag: int, where: Indices, *, ordered: bool) -> list[Access]:
@@ -97,7 +97,7 @@ class AccessLog:
         return conflicts
 
     def _is_alone(self, last: dict[int, int], access: Access) -> bool:
-        """Return whether no other wave has an access in this epoch: the common case, decided without a look at the bytes."""
+        """Return whether no other wave has an access since the last barrier: the common case, decided without the bytes."""
         return all(epoch < access.begun for agent, epoch in last.items() if agent != access.agent)
 
     def _conflicts(self, access: Access, tags: Tags) -> list[Access]:

@@ -63,7 +63,7 @@ def disjunction_of_three(values: Sequence[Anything], undefined: Sequence[Bits]) 
 
 
 def moved_by(evaluate: Callable[..., Anything], *, amount: int) -> Rule:
-    """Return a Rule for shifts and permutes, which move undefined bits as `evaluate` moves the values.
+    """Return the function (a Rule) that finds the undefined bits of a shift or permute: they move as `evaluate` moves values.
 
     `amount` is the index of the source that says how far bits move or which bytes are taken; an undefined bit in it makes the
     whole result undefined.
@@ -78,7 +78,7 @@ def moved_by(evaluate: Callable[..., Anything], *, amount: int) -> Rule:
 
 
 def chosen(values: Sequence[Anything], undefined: Sequence[Bits]) -> Bits:
-    """Return the undefined bits of b where the mask is set, of a elsewhere; all bits where the mask is undefined."""
+    """Return the undefined bits of v_cndmask: those of b where the mask is set, else of a; all where the mask is undefined."""
     p, q, choice = undefined
     picked = np.where(values[2], q, p)
     return np.asarray(np.where(choice != 0, _ALL, picked))

@@ -67,7 +67,7 @@ class Wave:
         self.define_scalar(EXEC, lanes)
 
     def set_exec(self, bits: int) -> None:
-        """Set EXEC to a 32-bit lane mask, and `lanes` and `full` with it."""
+        """Set EXEC to a 32-bit lane mask, and with it `lanes` (its flags) and `full` (are all lanes active?)."""
         self.exec = self.scalar[EXEC] = bits
         self.lanes = lanes_of(bits)
         self.full = bits == ALL_BITS
@@ -98,7 +98,7 @@ class Wave:
         self.refresh(index)
 
     def refresh(self, index: int) -> None:
-        """Update `undefined` and `dirty` for a vector register whose masks in `vector_undefined` have changed."""
+        """Update the sets of registers with undefined bits after a change of vector register `index` in `vector_undefined`."""
         self._note(index, bool(self.vector_undefined[index].any()))
 
     def _note(self, key: int, is_undefined: bool) -> None:

@@ -14,7 +14,7 @@ from expctl.gfx11.text.program import Instruction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScalarSource:
-    """A readable scalar operand: its value, a mask of its undefined bits, and the keys of its registers."""
+    """A readable scalar operand: its value, a mask of its undefined bits, and its registers' keys (wave.py, `name_of`)."""
 
     read: Callable[[Wave], int]
     undefined: Callable[[Wave], int]

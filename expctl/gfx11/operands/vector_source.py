@@ -50,7 +50,7 @@ class Source:
     """A readable vector operand.
 
     `read` returns the values of all lanes, (32,), perhaps as a view of the register; `undefined` masks of the undefined bits
-    among those read, (32,) uint32, or uint64 for a 64-bit type; `keys` are the registers that both read.
+    among those read, (32,) uint32, or uint64 for a 64-bit type; `keys` number the registers read (`name_of` in wave.py).
     """
 
     read: Callable[[Wave], Anything]

@@ -38,7 +38,7 @@ def base_name(mnemonic: str) -> str:
 
 
 def decode_vector(instruction: Instruction) -> Run:
-    """Return the function that executes a vector instruction of TABLE on a wave. Raises Unsupported for any other."""
+    """Return the function that executes a vector ALU instruction on a wave. Raises Unsupported if TABLE lacks its name."""
     return step_of(instruction, bind(instruction))
 
 

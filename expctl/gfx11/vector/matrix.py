@@ -76,9 +76,8 @@ def fragment(registers: Words) -> tuple[Anything, bool]:
     return _fragment_of(registers.tobytes())
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=2048)  # one fragment is multiplied several times
 def _fragment_of(raw: bytes) -> tuple[Anything, bool]:
-    """Do the work of `fragment`, cached by the registers' bytes: one fragment is multiplied several times."""
     registers = np.frombuffer(raw, dtype=np.uint32).reshape(_REGISTERS, 32)
     halves = registers[:, :16].copy().view(np.float16).reshape(_REGISTERS, 16, 2)
     values = np.ascontiguousarray(halves.transpose(1, 0, 2)).reshape(16, 16).astype(np.float64)

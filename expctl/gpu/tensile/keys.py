@@ -44,7 +44,7 @@ Value = int | float | str | tuple[int, ...]
 class Key:
     """One key of a name; `parameter` is "" for an unknown key.
 
-    `value` is a number, a list of numbers, or a word's capitals as text; () is an empty list.
+    `value` is a number, a list of numbers (perhaps empty), or a word of which names keep only the capitals.
     """
 
     token: str

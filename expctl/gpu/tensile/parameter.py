@@ -36,7 +36,7 @@ def switch(name: str, meaning: str) -> Parameter:
 def per_side(
     key: str, name: str, meaning: str, sides: Mapping[str, str], words: Mapping[str, str] | None = None
 ) -> dict[str, Parameter]:
-    """Return one Tensile parameter per tensor, by its key; `{}` stands for the tensor in `key`, `name` and `meaning`.
+    """Return key in kernel names -> Tensile parameter, one per tensor, whose place in `key`, `name` and `meaning` is `{}`.
 
     `sides` maps the tensor's part of the name, such as `A`, to its words in the meaning.
     """

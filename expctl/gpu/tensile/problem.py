@@ -32,7 +32,7 @@ class Operand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """The product that a kernel computes, with number types ("" where not named); its instructions take `multiplied`."""
+    """The product that a kernel computes, with number types, "" where not named; `multiplied` is that of the factors."""
 
     formula: str
     a: Operand
@@ -50,7 +50,7 @@ class Problem:
 
 
 def read_problem(head: str) -> tuple[Problem, tuple[str, ...]] | None:
-    """Return the problem that `head` names, and the tokens that don't describe it; None if it names none."""
+    """Return the problem that `head` (a name up to its tile) states, and the tokens that don't describe it; else None."""
     found = TENSORS.fullmatch(head)
     if found is None:
         return None

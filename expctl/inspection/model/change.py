@@ -77,7 +77,7 @@ def _kernel_change(a: KernelReport, b: KernelReport) -> KernelChange:
 
 
 def _changes(a: Mapping[str, int] | None, b: Mapping[str, int] | None) -> tuple[Change, ...]:
-    """Return one change per instruction class of either side, then of the total; () when a side wasn't counted."""
+    """Compare instruction class -> count in builds a and b, then the totals; () when a build (None) wasn't counted."""
     if a is None or b is None:
         return ()
     classes = [*a, *(name for name in b if name not in a)]

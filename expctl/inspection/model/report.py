@@ -14,7 +14,7 @@ from expctl.inspection.model.instruction_mix import Body
 
 
 class Form(StrEnum):
-    """Kinds of files that `expctl inspect` reads."""
+    """Kinds of files that `expctl inspect` reads: HIP source, assembly, code object."""
 
     SOURCE = "HIP source"
     ASSEMBLY = "assembly"

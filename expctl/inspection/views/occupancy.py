@@ -39,7 +39,7 @@ def _resident_phrase(each: Resident) -> str:
 
 
 def headroom_phrase(room: Headroom) -> str:
-    """Return the headroom as text, e.g. `5 more VGPR keep it, 19 fewer give 9; 128 more B of LDS keep it`."""
+    """Return the headroom of a wave count, e.g. `5 more VGPR keep it, 19 fewer give 9; 128 more B of LDS keep it`."""
     vgpr = _steps(room.vgpr_more, room.vgpr_fewer, room.vgpr_fewer_gives, "VGPR")
     lds = _steps(room.lds_bytes_more, room.lds_bytes_fewer, room.lds_bytes_fewer_gives, "B of LDS")
     return "; ".join((vgpr, lds))
