@@ -81,7 +81,6 @@ def _too_fast(figure: Figure, roofline: Roofline) -> bool:
 
 
 def _fits_roofline(figure: Figure) -> bool:
-    """Return whether the figure can be compared with the peak: a throughput always, a time only with its problem size."""
     return figure.quantity is Quantity.THROUGHPUT or bool(figure.size)
 
 

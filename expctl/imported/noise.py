@@ -15,7 +15,7 @@ CLAUSE = re.compile(r"[.,;:]\s|[()]|\s[-–—]+\s")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noise:
-    """Largest difference in percent that counts as noise; `source` says where it is stated."""
+    """Largest change of a figure, in percent of the earlier one, that counts as noise; `source` says where it is stated."""
 
     percent: float
     source: str
@@ -72,7 +72,7 @@ def _is_called_noise(row: Row) -> bool:
 def _changes(
     rows: Sequence[Row], figures: Mapping[int, tuple[Figure, ...]]
 ) -> Iterator[tuple[Row, tuple[tuple[float, str], ...]]]:
-    """Yield each row with its differences in percent: those it states, else those against the last kept figures."""
+    """Yield each row with its (change in percent, its words): those it states, else those from the last kept figures."""
     standing: dict[tuple[Quantity, str], tuple[Row, Figure]] = {}
     for row in rows:
         noise = {each.text for each in _stated_in_row(row)}

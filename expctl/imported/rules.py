@@ -64,7 +64,6 @@ def _within(code: str, others: Sequence[str]) -> bool:
 
 
 def _overlap(text: str, row: Row) -> float:
-    """Return the number of words that a do-not-repeat text and a row share, plus 0.5 for a rejected row."""
     words = {_stem(word) for word in WORD.findall(text.lower())} - COMMON
     tried = {_stem(word) for word in WORD.findall(row.change.lower())}
     return len(words & tried) + (

@@ -164,7 +164,7 @@ class GitReader:
         return known | (self._read(names) if names else {})
 
     def read_ahead(self, blobs: Iterable[str]) -> None:
-        """Read blobs by one process now, for later calls of `read_blobs`. Names must begin with the id of a commit or tree."""
+        """Read `blobs`, each COMMIT:PATH or TREE:PATH with a full id, by one process now, for later calls of `read_blobs`."""
         self._ahead |= self.read_blobs(blobs)
 
     def _read(self, names: Sequence[str]) -> dict[str, bytes]:

@@ -44,7 +44,7 @@ class FindingsEditor:
         return _checked(decoded.rstrip("\n") + "\n" + lines, (*before, finding))
 
     def marked(self, text: bytes, finding: Finding) -> bytes:
-        """Return `text` with superseded_by and contradicted_by of `finding`. Raises Refused if the layout doesn't allow it."""
+        """Return `text` with the finding of equal id superseded or contradicted like `finding`. Raises Refused like `added`."""
         before = {each.id: each for each in findings_of(text, where="findings.yaml")}
         was = before[finding.id]
         keys = {
