@@ -88,7 +88,7 @@ def architecture(name: str, wave: int | None = None) -> Architecture:
 
 
 def occupancy(gpu: Architecture, usage: Usage, mode: ModeName | None = None) -> Occupancy:
-    """Return the occupancy of a kernel; LLVM's figure is for `mode`, by default the compiler's.
+    """Return the occupancy of a kernel; LLVM's figure is for `mode`, by default the mode that the compiler uses.
 
     Raises Refused for more registers, LDS or work-items than the GPU can give to a kernel.
     """

@@ -20,7 +20,7 @@ class Roofline:
     source: str = ""
 
     def work(self, size: str) -> int:
-        """Return the FLOP of one iteration at `size` (`n=8192`), 0 if unknown; 2 n^3 if that holds for all known sizes."""
+        """Return the FLOP of one iteration at `size` (`n=8192`); if unknown, 2 n^3 if all known sizes have that, else 0."""
         if size in self.flop:
             return self.flop[size]
         cube = CUBE.fullmatch(size)

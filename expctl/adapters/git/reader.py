@@ -185,7 +185,7 @@ class GitReader:
         answer = self._ask(["rev-parse", "--verify", "-q", f"{commit}:{folder}"], accepted=(0, 1))
         return answer.stdout.decode().strip()
 
-    def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
+    def files_identity(self, commit: str, paths: Sequence[str]) -> str:
         """Return one SHA-256 of all files at and below `paths` in `commit`: of their names, modes and contents."""
         import hashlib
 

@@ -98,7 +98,7 @@ class MachineLock:
             raise self._refused("a folder that can't be written")
 
     def holders(self) -> tuple[LockHolder, ...]:
-        """Return who holds the lock now, without taking it: by /proc/locks, and by the lock file if its process lives."""
+        """Return who holds the lock, without taking it: by /proc/locks, and by the lock file if the process it names lives."""
         try:
             found = os.stat(self.path, follow_symlinks=False)
         except OSError:

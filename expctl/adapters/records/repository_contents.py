@@ -79,7 +79,7 @@ class GitLibrary:
 
     def identity(self, commit: str, paths: Sequence[str]) -> str:
         """Return one SHA-256 of all files at and below `paths` in `commit`: of their names, modes and contents."""
-        return self._git.protocol_identity(commit, paths)
+        return self._git.files_identity(commit, paths)
 
     def benchmark_identity(self, commit: str, protocol: Protocol, target: str) -> BenchmarkIdentity:
         """Return hashes of what measures `target` on `commit`: the harness scripts, its sizes with weights (KPI), its build."""
