@@ -64,7 +64,7 @@ class FindingsEditor:
 
 
 def _inserted(text: str, keys: Mapping[int, Mapping[str, str]]) -> str:
-    """Return `text` with `keys` (number of a finding -> key -> value) inserted at the beginning of the findings, after `id`."""
+    """Return `text` with `keys` (index of a finding -> key -> value) inserted at the start of these findings, after `id`."""
     items = _items(text)
     for index in sorted(keys, reverse=True):
         node = items[index]

@@ -98,7 +98,7 @@ class RuleLookup:
         return self._read(commit, self._index.ask(commit, lambda index: [name for (name,) in index.execute(RULED)]))
 
     def holds(self, commit: str) -> Mapping[str, RuleConditions]:
-        """Return experiment -> the conditions under which its rule is open again, in order of id."""
+        """Return experiment -> the conditions that open its rule again, for all that have a rule, in order of id."""
         from expctl.domain.rules.open_conditions import RuleConditions
 
         rows = self._index.ask(commit, lambda index: index.execute(HELD).fetchall())
