@@ -56,7 +56,7 @@ class Architecture:
 
     @property
     def waves64(self) -> "Architecture":
-        """Return this RDNA GPU for kernels with waves of 64 lanes, which leave half the registers per lane."""
+        """Return this RDNA GPU for kernels with waves of 64 lanes: half as many registers per lane."""
         total, granule = self.vgpr_total * self.wave // 64, self.vgpr_granule * self.wave // 64
         return replace(self, wave=64, vgpr_total=total, vgpr_granule=granule)
 

@@ -88,7 +88,7 @@ def architecture(name: str, wave: int | None = None) -> Architecture:
 
 
 def occupancy(gpu: Architecture, usage: Usage, mode: ModeName | None = None) -> Occupancy:
-    """Return the occupancy of a kernel; LLVM's figure is for `mode`, by default the compiler's.
+    """Return the occupancy of a kernel; LLVM's figure is for `mode`, by default the mode that the compiler uses.
 
     Raises Refused for more registers, LDS or work-items than the GPU can give to a kernel.
     """
@@ -183,7 +183,7 @@ def _limiter(limits: dict[Limiter, int]) -> str:
 
 
 def _naive_percent(gpu: Architecture, usage: Usage) -> float:
-    """Return the occupancy in percent without granules: the lesser of one unit's registers and LDS over what a kernel uses."""
+    # Without granules and barrier slots, in percent of the wave slots.
     unit, w = gpu.modes[-1], workgroup_waves(gpu, usage)
     slots = gpu.waves_per_simd * unit.simds
     by_registers = gpu.vgpr_total // usage.vgpr * unit.simds if usage.vgpr else slots

@@ -118,7 +118,7 @@ def why_no_ledger(table: Table) -> str:
 
 
 def _verdict_column(table: Table, plain: Sequence[str]) -> int | None:
-    """Return the column with the largest share of cells that are verdicts; a suitable head lowers the needed share."""
+    """Return the column with the largest share of verdicts, first of those headed like one; None if none has enough."""
     words = HEADS[Role.VERDICT]
     best: tuple[float, int] | None = None
     for index, head in enumerate(plain):

@@ -33,7 +33,7 @@ class Timing:
 
 
 def timing_of(times: Sequence[float]) -> Timing | None:
-    """Reduce repeated times (us, in file order) to one, the mean of those within 5 % of each other; None without any."""
+    """Return the mean of the first three times (us) if within 5 %, else of the closest two of the first five; None for ()."""
     if not times:
         return None
     if len(times) == 1:
@@ -53,12 +53,12 @@ def timing_of(times: Sequence[float]) -> Timing | None:
 
 
 def is_above(one: float, other: float) -> bool:
-    """Return whether `one` > `other` by more than rounding: 1.005 * 100 + 0.5 in binary falls one bit short of 101."""
+    """Return whether `one` > `other` by more than a rounding error, taken as 1e-12 of `other`."""
     return one > other * (1 + TIE)
 
 
 def _averaged(counted: Sequence[float]) -> tuple[Sequence[float], str]:
-    """Return which of two to five times to average (none if unstable), and a remark, "" if they are simply the first ones."""
+    """Return which of two to five times to average (none if unstable), and a remark on it, "" for the first three."""
     first = counted[:ROWS_AVERAGED]
     if _is_close(first):
         return first, ""

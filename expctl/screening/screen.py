@@ -98,13 +98,13 @@ def counts(rows: Sequence[Row]) -> dict[Status, int]:
 
 
 def fails(rows: Sequence[Row]) -> bool:
-    """Return whether `compare` must fail: some row is a regression, or all rows are missing or unstable."""
+    """Return whether `compare` must fail: some row is a regression, or every row (also: none) is missing or unstable."""
     statuses = {row.status for row in rows}
     return Status.REGRESSION in statuses or statuses <= {Status.MISSING, Status.UNSTABLE}
 
 
 def environments_of(golden: Mapping[str, str] | None, tot: Mapping[str, str] | None) -> Environments | None:
-    """Join the facts (name -> value) of both files and find those that differ (none if a file has none); None without any."""
+    """Join the facts (name -> value) of both files and find those that differ (if both have any); None if neither has."""
     if golden is None and tot is None:
         return None
     known = golden is not None and tot is not None

@@ -22,7 +22,7 @@ def redacted(text: str) -> str:
 
 
 def redact_file(path: Path, *, since: int = 0) -> None:
-    """Mask secrets in a file with asterisks, from byte `since` on, in place. A file that is missing, or a link, stays."""
+    """Mask secrets in a file with asterisks, from byte `since` on, in place. Do nothing if it is missing or a link."""
     values = [value.encode(errors="surrogateescape").decode("latin-1") for value in known_secrets()]
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)

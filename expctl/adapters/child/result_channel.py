@@ -18,14 +18,14 @@ class Unexpected(Exception):
 
 
 class UnknownContract(Unexpected):
-    """The script follows a version of docs/HARNESS.md that expctl doesn't know. The message goes on after `the script`."""
+    """The script follows a version of docs/HARNESS.md that expctl doesn't know. Its text goes on after `the script ...`."""
 
 
 class Channel:
     """Parses the lines that one script writes; the script gets `nonce` by its standard input.
 
-    A script whose first line repeats the nonce must repeat it in every line, so that a line written by other code is noticed. A
-    script without it is accepted: if it loads the build itself, the build can read every secret that the script has.
+    A script whose first line repeats the nonce must repeat it in every line, so that a line written by other code is noticed.
+    If the first line lacks it, all must: a script that loads the build into its own process can't hide a nonce from the build.
     """
 
     def __init__(self) -> None:

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 def record_bytes(record: Record) -> bytes:
-    """Return the bytes of record.json: keys in the order of the class, one space of indent, a final newline."""
+    """Return the bytes of record.json: keys in the order of Record's fields, one space of indent, a final newline."""
     return _indented(encode(record))
 
 
@@ -33,7 +33,7 @@ def record_of(text: bytes, *, where: str) -> Record:
 
 
 def record_in(folder: str, text: bytes) -> Record:
-    """Parse `text`, the record.json of `folder`. Raises Refused with every problem, or if the record has another id."""
+    """Parse `text`, the record.json of `folder`. Raises Refused with every problem, or if its id isn't the folder's name."""
     record = record_of(text, where=f"{folder}/record.json")
     if record.id != PurePosixPath(folder).name:
         raise Refused(
@@ -48,7 +48,7 @@ def record_in(folder: str, text: bytes) -> Record:
 
 
 def with_parts(text: bytes, parts: Mapping[str, object], *, replication: int = 0) -> bytes:
-    """Return record.json with `parts` (field -> new value) in the record (0) or its n-th `replication` (from 1)."""
+    """Return record.json with `parts` (field -> new value) set in the record (0) or its n-th repeat (`replication` n)."""
     plain = json.loads(text)
     entry = plain["replications"][replication - 1] if replication else plain
     for key, value in parts.items():

@@ -60,7 +60,7 @@ def gave_up(command: str, stderr: str, where: str, *, room_min: int = ROOM_MIN) 
 
 
 def unfit_index(index: Path, where: Path, *, found: str = "no such file", first: str = "") -> Refused:
-    """Return the error for a git index that is missing or damaged; its hint puts the command `first` before the repair."""
+    """Return the error for a git index with the fault `found`; its hint puts the shell text `first` before the repair."""
     aside = f"mv {index} {index}.damaged && " if index.exists() else ""
     return Refused(
         "the index of this work tree is missing or damaged",

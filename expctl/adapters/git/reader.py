@@ -164,7 +164,7 @@ class GitReader:
         return known | (self._read(names) if names else {})
 
     def read_ahead(self, blobs: Iterable[str]) -> None:
-        """Read blobs by one process now, for later calls of `read_blobs`. Names must begin with the id of a commit or tree."""
+        """Read `blobs`, each COMMIT:PATH or TREE:PATH with a full id, by one process now, for later calls of `read_blobs`."""
         self._ahead |= self.read_blobs(blobs)
 
     def _read(self, names: Sequence[str]) -> dict[str, bytes]:
@@ -185,7 +185,7 @@ class GitReader:
         answer = self._ask(["rev-parse", "--verify", "-q", f"{commit}:{folder}"], accepted=(0, 1))
         return answer.stdout.decode().strip()
 
-    def protocol_identity(self, commit: str, paths: Sequence[str]) -> str:
+    def files_identity(self, commit: str, paths: Sequence[str]) -> str:
         """Return one SHA-256 of all files at and below `paths` in `commit`: of their names, modes and contents."""
         import hashlib
 

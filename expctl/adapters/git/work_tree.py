@@ -161,7 +161,7 @@ class WorkTreeFiles:
                     self._remove_empty_parents(change)
 
     def recover(self) -> bool:
-        """After a kill in `update`, delete old versions and put the user's edits back. Return whether there was such a kill."""
+        """After a kill in `update`, delete replaced files, but put the user's edits back. Return False if there was none."""
         try:
             name, root, old, new = json.loads(self._step.read_bytes())
         except FileNotFoundError:

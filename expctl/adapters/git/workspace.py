@@ -257,7 +257,7 @@ class GitWorkspace(GitPlumbing):
     # ------------------------------------------------------------------ check-outs
 
     def check_out(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
-        """Return the folder of a clean work tree of `commit`, made or reused; as it is if a file below `sealed` changed."""
+        """Return the folder of a clean work tree of `commit`; left alone if a file below `sealed` was edited in it."""
         return self.check_outs.make(commit, name, sealed=sealed)
 
     def remove_check_outs(self) -> None:

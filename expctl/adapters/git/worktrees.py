@@ -22,8 +22,8 @@ class CheckOuts:
     def make(self, commit: str, name: str, *, sealed: Sequence[str] = ()) -> Path:
         """Return the folder of a detached, clean work tree of `commit`, made or reused; never sparse.
 
-        Names of equal length give paths of equal length. Files at or below `sealed` must not change: if they did since the last
-        call, the folder is returned as it is, as evidence.
+        If somebody edited a file at or below `sealed` there after it was made, the folder is returned untouched, perhaps at
+        another commit, for `protected.changed` to report the edit. Names of equal length give paths of equal length.
         """
         path = self._state / "checkouts" / f"{OURS}{name}"
         if self.protected.changed(path):

@@ -38,14 +38,14 @@ def waiting(index: sqlite3.Connection) -> tuple[str, ...]:
 
 
 def trees_to_read_ahead(index: sqlite3.Connection) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the git trees of the folders of waiting proposals, and of the newest records, also the newest on each target."""
+    """Return (git tree ids of the folders of waiting proposals, those of the newest records and of each target's newest)."""
     newest = [name for (name,) in index.execute(NEWEST, (LAST,))]
     shown = {*standing(index).values(), *newest}
     return tuple(trees(index, waiting(index)).values()), tuple(trees(index, sorted(shown)).values())
 
 
 def standing(index: sqlite3.Connection) -> Mapping[str, str]:
-    """Return target -> id of the newest experiment that was timed on it; the targets are ordered by its date."""
+    """Return target -> id of the newest experiment timed on it (where the target stands); the oldest of these comes first."""
     newest = {}
     for (timed_on,) in index.execute("select distinct timed_on from live where timed_on <> ''").fetchall():
         newest[timed_on] = index.execute(SHOWN, (timed_on,)).fetchone()

@@ -18,7 +18,7 @@ def clock_policy(root: Path = Path("/")) -> str:
 
 
 def driver(root: Path = Path("/")) -> str:
-    """Return the GPU drivers' versions, e.g. `nvidia 550.54`; empty for a driver that is part of the kernel."""
+    """Return the GPU drivers' versions, e.g. `nvidia 550.54`; leaving out a driver that is part of Linux."""
     nvidia = NVIDIA_VERSION.search(_text(root / "proc/driver/nvidia/version"))
     amd = _word(root / "sys/module/amdgpu/version")
     return ", ".join([*([f"nvidia {nvidia[1]}"] if nvidia else []), *([f"amdgpu {amd}"] if amd else [])])

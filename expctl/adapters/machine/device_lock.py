@@ -36,7 +36,10 @@ class LockHolder(Struct, frozen=True, kw_only=True):
 
 
 class MachineLock:
-    """A lock file in `folder` (None: `lock_folder()`). While it is held alone, others can read the id `experiment` in it."""
+    """The lock that keeps builds and tests (shared) out of measurements (exclusive), for all users; a file in `folder`.
+
+    `folder` None stands for `lock_folder()`. While the lock is held exclusively, the file contains the id `experiment`.
+    """
 
     def __init__(self, folder: Path | None = None, *, experiment: str = "") -> None:
         self.path = (folder or lock_folder()) / NAME
@@ -45,7 +48,7 @@ class MachineLock:
 
     @contextlib.contextmanager
     def shared(self, *, wait_s: float) -> Iterator[None]:
-        """Hold the lock, shared with others; do nothing if this process holds it already. Raises Busy after `wait_s` s."""
+        """Hold the lock, shared with others; do nothing if this object holds it exclusively. Raises Busy after `wait_s` s."""
         if self._is_held:
             yield
             return
@@ -95,7 +98,7 @@ class MachineLock:
             raise self._refused("a folder that can't be written")
 
     def holders(self) -> tuple[LockHolder, ...]:
-        """Return who holds the lock now, without taking it: from /proc/locks, and from the lock file if its writer lives."""
+        """Return who holds the lock, without taking it: by /proc/locks, and by the lock file if the process it names lives."""
         try:
             found = os.stat(self.path, follow_symlinks=False)
         except OSError:

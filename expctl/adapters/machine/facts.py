@@ -30,7 +30,7 @@ def machine_facts() -> dict[str, str]:
 
 
 def noise_fingerprint(facts: Mapping[str, str]) -> str:
-    """Return 12 hex digits that hash the facts on which measurement noise depends: CPU, memory, GPUs and kernel."""
+    """Return 12 hex digits that hash the facts on which measurement noise depends: CPU, memory, GPUs and operating system."""
     keys = ("cpu", "vector", "cores", "memory_gib", "gpu", "os", "architecture")
     return hashlib.sha256("\n".join(f"{key}={facts.get(key, '')}" for key in keys).encode()).hexdigest()[:12]
 

@@ -38,13 +38,13 @@ class MachineGate:
 
     @contextlib.contextmanager
     def working(self) -> Iterator[None]:
-        """Hold the machine's lock, with others, to build or test. Raises Busy if somebody measures beyond `rule.wait_s`."""
+        """Hold the machine's lock, shared, to build or test. Raises Busy if a measurement holds it beyond `rule.wait_s`."""
         with self._lock.shared(wait_s=self._rule.wait_s):
             yield
 
     @contextlib.contextmanager
     def measuring(self, target: Target) -> Iterator[float]:
-        """Hold the machine's lock alone, on a quiet machine; yield the seconds waited. Raises Busy after `rule.wait_s`."""
+        """Hold the machine's lock exclusively, on a quiet machine; yield the seconds waited. Raises Busy after rule.wait_s."""
         started = time.monotonic()
         with self._lock.alone(wait_s=self._rule.wait_s), contextlib.ExitStack() as sessions:
             self._target, self.watch.sensors = target, self._asked(target)

@@ -28,7 +28,7 @@ class Watch(Protocol):
         """Wait until no other program disturbs measurements. Raises Busy after `gate.wait_s` of the protocol."""
 
     def watching(self, side: str, *, timed: bool = True, core: int | None = None) -> contextlib.AbstractContextManager[None]:
-        """Watch a process of `side`, pinned to `core`, during the block, which must start none; `timed`: its times count."""
+        """Watch processes of `side` in the block, which starts none. `core`: all are pinned to it; `timed`: times count."""
 
     def take_taints(self) -> tuple[str, ...]:
         """Return in words the foreign work that was seen beside launches since the last call, and forget it."""
@@ -121,7 +121,7 @@ class _Thread(threading.Thread):
             self._error = error
 
     def end(self, patience_s: float) -> Sequence[Foreign]:
-        """Stop the thread, waiting at most `patience_s`; return the foreign work it saw. A hanging sensor counts."""
+        """Stop the thread, waiting at most `patience_s`; return the foreign work it saw, and any sensor that hangs."""
         self._over.set()
         self.join(patience_s)
         if self._error is not None:

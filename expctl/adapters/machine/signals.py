@@ -27,7 +27,7 @@ def uninterrupted() -> Iterator[None]:
 
 
 class Interruption:
-    """Handles signals in a `with` block: the first Ctrl-C asks for a stop, others raise Interrupted, ending with `then`."""
+    """In a `with` block, the first Ctrl-C asks for a stop; a second, TERM and HUP raise Interrupted with `then` in its text."""
 
     def __init__(self, then: str = "expctl run goes on from the last whole step", *, again_s: float = AGAIN_S) -> None:
         self._then, self._again_s = then, again_s
@@ -50,7 +50,7 @@ class Interruption:
             signal.signal(number, handler)
 
     def requested(self) -> bool:
-        """Has a signal asked for a stop?"""
+        """Was Ctrl-C pressed, or Interrupted raised?"""
         return self._asked
 
     def _drop(self, dropped: "sys.UnraisableHookArgs") -> None:

@@ -27,7 +27,7 @@ class GridSearch:
 class OptunaSearch:
     """Tries at most `trials` combinations of the values in `combinations`, picked by Optuna's TPE sampler with a fixed seed.
 
-    A pick that is not in `combinations`, because it was tried before, counts as a trial. Raises Refused without Optuna.
+    A pick that `combinations` lacks is skipped, and counts as a trial. Raises Refused if Optuna isn't installed.
     """
 
     def __init__(self, combinations: Sequence[Combination], trials: int) -> None:

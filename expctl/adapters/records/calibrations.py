@@ -21,13 +21,13 @@ NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class FileCalibrations:
-    """Reads and writes calibrations of the machine with the hash `fingerprint` below `folder`; None: the user has no home."""
+    """Calibrations of the machine with hash `fingerprint` below `folder`; if that is None, none is found, and writing fails."""
 
     def __init__(self, folder: Path | None, fingerprint: str) -> None:
         self._folder = folder / "expctl" / "calibrations" / fingerprint if folder is not None else None
 
     def read(self, target: str, benchmark: Benchmark) -> Calibration | Uncalibrated:
-        """Return the calibration (measured noise) of `target`; without one Uncalibrated, with a reason if its file is bad."""
+        """Return the calibration (measured noise) of `target`; Uncalibrated without one or, with the reason, for a bad one."""
         if self._folder is None:
             return Uncalibrated()
         path = self._path(self._folder, target, benchmark)

@@ -44,7 +44,7 @@ class FindingsEditor:
         return _checked(decoded.rstrip("\n") + "\n" + lines, (*before, finding))
 
     def marked(self, text: bytes, finding: Finding) -> bytes:
-        """Return `text` with superseded_by and contradicted_by of `finding`. Raises Refused if the layout doesn't allow it."""
+        """Return `text` with the finding of equal id superseded or contradicted like `finding`. Raises Refused like `added`."""
         before = {each.id: each for each in findings_of(text, where="findings.yaml")}
         was = before[finding.id]
         keys = {
@@ -64,7 +64,7 @@ class FindingsEditor:
 
 
 def _inserted(text: str, keys: Mapping[int, Mapping[str, str]]) -> str:
-    """Return `text` with `keys` (number of a finding -> key -> value) inserted at the beginning of the findings, after `id`."""
+    """Return `text` with `keys` (index of a finding -> key -> value) inserted at the start of these findings, after `id`."""
     items = _items(text)
     for index in sorted(keys, reverse=True):
         node = items[index]

@@ -71,7 +71,7 @@ class GitLibrary:
         return self._kept.read({PROTOCOL: text}, Protocol, _protocol_of)[PROTOCOL]  # type: ignore[no-any-return]
 
     def read_ahead(self, commit: str) -> None:
-        """Read with one git process what most views need: protocol, findings, queue, newest and baseline records."""
+        """Read now, with one git process, what most later calls need: protocol, findings, queue and newest records."""
         waiting, shown = self._index.ask(commit, queries.trees_to_read_ahead)
         names = [f"{commit}:{PROTOCOL}", f"{commit}:{FINDINGS}"]
         names += [f"{tree}:{file}" for tree in waiting for file in (*PROPOSAL, RECORD)]
@@ -79,7 +79,7 @@ class GitLibrary:
 
     def identity(self, commit: str, paths: Sequence[str]) -> str:
         """Return one SHA-256 of all files at and below `paths` in `commit`: of their names, modes and contents."""
-        return self._git.protocol_identity(commit, paths)
+        return self._git.files_identity(commit, paths)
 
     def benchmark_identity(self, commit: str, protocol: Protocol, target: str) -> BenchmarkIdentity:
         """Return hashes of what measures `target` on `commit`: the harness scripts, its sizes with weights (KPI), its build."""

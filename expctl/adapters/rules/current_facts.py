@@ -56,7 +56,7 @@ class RepositoryFacts:
         self._comparable: dict[str, Comparability] = {}
 
     def architectures(self) -> frozenset[str]:
-        """Return the architectures of the chosen targets; of all targets of the protocol if none were chosen."""
+        """Return the assumed architecture, else `judges` (those to measure on), else those of all targets in the protocol."""
         return self._architectures
 
     @cached_property

@@ -66,7 +66,7 @@ class RuleLookup:
         return identify(texts, patch_id=self._git.patch_identity(patch) if texts else "")
 
     def misfits(self, commit: str, patch: bytes) -> tuple[str, ...] | None:
-        """Return the files to which `patch` doesn't apply on `commit`; None if it changes no line. Raises Refused."""
+        """Return files of `commit` that `patch` doesn't fit; None if it changes no line. Raises Refused if it is malformed."""
         texts = self._texts(commit, patch)
         changes = any(text.before != text.after for text in texts)
         return tuple(text.path for text in texts if not text.whole) if changes else None
@@ -98,7 +98,7 @@ class RuleLookup:
         return self._read(commit, self._index.ask(commit, lambda index: [name for (name,) in index.execute(RULED)]))
 
     def holds(self, commit: str) -> Mapping[str, RuleConditions]:
-        """Return experiment -> the conditions under which its rule is open again, in order of id."""
+        """Return experiment -> the conditions that open its rule again, for all that have a rule, in order of id."""
         from expctl.domain.rules.open_conditions import RuleConditions
 
         rows = self._index.ask(commit, lambda index: index.execute(HELD).fetchall())

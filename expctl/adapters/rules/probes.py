@@ -40,7 +40,7 @@ class ProbeCache(Struct, frozen=True):
         return answer
 
     def known(self, probe: Probe) -> ProbeAnswer:
-        """Return the stored answer of a probe (does it compile?) without running it; `tried` is False if there is none."""
+        """Return a probe's stored answer without running it; `tried` is False if there is none. Without a compiler it fails."""
         compiler = self.compiler()
         if not compiler:
             return ProbeAnswer(passes=False, said="no compiler is installed here that could try it")

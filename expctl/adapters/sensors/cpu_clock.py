@@ -61,7 +61,7 @@ class CpuClock(Sensor):
         return ()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return as disturbances thermal events since `start`, and a clock below the median of earlier launches."""
+        """Return thermal events since `start`, and a clock too far below the median of the side's earlier launches."""
         hot = self._count() - self._events
         found = [Foreign(sensor=self.name, what="the CPU is throttled by heat", detail=f"{hot} times")] if hot > 0 else []
         slow = self._history.judge(self._launch.side, self._clocks) if self._launch.timed else ""

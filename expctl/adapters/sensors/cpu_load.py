@@ -50,7 +50,7 @@ def kept_waiting(threads: Sequence[Schedule]) -> tuple[int, int]:
 
 
 class CpuLoad(Sensor):
-    """Compares the CPU time that other processes take with `limit_percent` of one core; 0 means no limit."""
+    """Detects processes of others that take at least `limit_percent` % of one core's time; 0 means no limit."""
 
     name = "cpu"
     every_s = ONLY_AROUND
@@ -80,7 +80,7 @@ class CpuLoad(Sensor):
         return "" if self._waited(os.getpid(), PROC) else "this kernel has no schedstat"
 
     def says(self) -> str:
-        """Return how many cores others used between the last two calls of `blocking`, in words."""
+        """Return in words how many cores were busy, on average, between the last two calls of `blocking`."""
         return self._said or "not looked at for long enough"
 
     def why_unused(self, target: Target | None) -> str:
@@ -90,8 +90,8 @@ class CpuLoad(Sensor):
         return "" if self._limit else "gate.others_percent is 0"
 
     def blocking(self) -> tuple[Foreign, ...]:
-        """Return foreign work if, since the last call, other processes left less than 100 - `limit_percent` % of one core idle.
-        Return nothing if that call was less than 0.2 s ago.
+        """Return one entry if the idle times of our cores since the last call add up to at most 100 - `limit_percent` % of that
+        time; nothing in the first call, and if the last one was less than 0.2 s ago.
         """
         now_s, busy_s = self._clock_s(), self._busy_s()
         if self._looked is None or now_s - self._looked[0] < WINDOW_S:
@@ -111,7 +111,7 @@ class CpuLoad(Sensor):
             self._waits, self._steal, self._started_s = self._workers(), self._stolen(), self._clock_s()
 
     def stop(self) -> tuple[Foreign, ...]:
-        """Return foreign work if, since `start`, our workers waited for a core, or the host took it, beyond the limit."""
+        """Return one entry if, since `start`, our workers waited, or the host took a core, `limit_percent` % of the time."""
         if not self._launch.timed:
             return ()
         now = self._workers()

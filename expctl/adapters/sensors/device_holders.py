@@ -42,7 +42,7 @@ class DeviceHolders(Sensor):
         return f"the descriptors of {self._hidden} processes of other users can't be looked into" if self._hidden else ""
 
     def says(self) -> str:
-        """Return in words that nobody else holds the GPUs' device files."""
+        """Return the words for the case that `blocking` found no process."""
         return f"nobody else holds {', '.join(sorted(self._cards()))}"
 
     def why_unused(self, target: Target | None) -> str:

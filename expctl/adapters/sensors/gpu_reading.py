@@ -10,8 +10,8 @@ from typing import Protocol
 class GpuReading:
     """One reading of one GPU; None stands for what it does not report.
 
-    `throttles` are reasons for which it is throttled now, `throttle_counts` counters by reason. Power limits are not among
-    them, because a loaded card runs at its limit.
+    `throttles` are reasons for which it is throttled now; `throttle_counts` (reason -> counter) grow while it is. Power limits
+    are not among them, because a loaded card runs at its limit.
     """
 
     name: str
@@ -38,7 +38,7 @@ class GpuSource(Protocol):
 
 
 def visible(names: str, index: int, uuid: str = "") -> bool:
-    """Is card `index` in `names`, as of HIP_VISIBLE_DEVICES or CUDA_VISIBLE_DEVICES? True if `names` is no list of cards."""
+    """Does `names` (of *_VISIBLE_DEVICES) list the card? True if it is empty, or not only indices and UUIDs (e.g. -1)."""
     words = [word.strip() for word in names.split(",") if word.strip()]
     if not words or not all(word.isdigit() or word.upper().startswith("GPU-") for word in words):
         return True

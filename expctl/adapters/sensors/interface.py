@@ -17,7 +17,7 @@ ONLY_AROUND = float("inf")
 
 
 class Launch(Struct, frozen=True, kw_only=True):
-    """The process that is watched: its side (baseline or candidate), is it timed, its core (None: it is not pinned)."""
+    """What is watched: its side (baseline, candidate or both), is it timed, its core (None: it isn't pinned to one)."""
 
     side: str
     timed: bool = True

@@ -28,7 +28,7 @@ class NewProcesses:
         self._share = 1
 
     def fresh(self) -> list[int]:
-        """Return the pids to check: new since the last call, recent, and a fortieth of the others. Some may have ended."""
+        """Return pids to check: new since the last call, again 1, 4, 16 calls later; and 1/40 of all. Some may have ended."""
         self._ages |= dict.fromkeys(self._arrivals(), 0)
         found = [pid for pid, age in self._ages.items() if age in AGES]
         self._ages = {pid: age + 1 for pid, age in self._ages.items() if age < max(AGES)}

@@ -10,7 +10,7 @@ LEAST_S = 0.05
 
 
 def asleep_s() -> float:
-    """Return the seconds of suspend since boot: the most of three tries, as a preemption between the clocks gives too few."""
+    """Return seconds suspended since boot: the most of three tries, as a pause between reading two clocks gives too few."""
     return max(time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC) for _ in range(3))
 
 
@@ -24,7 +24,7 @@ class Suspend(Sensor):
         self._asleep, self._before_s = asleep, asleep()
 
     def why_absent(self) -> str:
-        """Return empty: every supported Linux has both clocks."""
+        """Return "": every supported Linux has both clocks."""
         return ""
 
     def says(self) -> str:

@@ -59,8 +59,8 @@ class Rounds:
     def measure(
         self, benchmark: Benchmark, *, cwd: Path, artifacts: Mapping[Side, Path], round: int, progress: Progress
     ) -> tuple[Sample, ...] | Failed:
-        """Return one round's samples, of both sides at every size; Failed if a worker failed and no foreign work was seen.
-        Raises Busy if the machine doesn't stay quiet.
+        """Return one round's samples, of both sides at every size; Failed if a worker failed. What foreign work disturbed is
+        measured again; raises Busy if that goes on.
         """
         if self._pair is None:
             self._log.unlink(missing_ok=True)  # so that later quotes are from these workers

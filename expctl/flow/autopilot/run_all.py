@@ -164,7 +164,7 @@ class _QueueRun:
     def _scope_hash(self) -> str:
         """Return a hash of the files at HEAD that patches may touch."""
         head = self.context.workspace.head()
-        return self.context.workspace.protocol_identity(head, self.context.library.protocol(head).scope)
+        return self.context.workspace.files_identity(head, self.context.library.protocol(head).scope)
 
     def propose(self) -> Proposed | NothingProposed | None:
         """Ask the proposer for an experiment; None if its budget is spent, it has no more or it failed three times in a row."""

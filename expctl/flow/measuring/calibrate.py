@@ -37,7 +37,7 @@ def calibrate(context: Context, *, target: str = "", rounds: int = ROUNDS) -> St
         protocol = context.library.protocol(head)
         tools = context.tools_for(protocol, "calibrate")
         chosen = preflight.choose_targets(protocol, tools.toolchains, target).deciding
-        identity = context.workspace.protocol_identity(head, ("protocol.yaml", *protocol.harness))
+        identity = context.workspace.files_identity(head, ("protocol.yaml", *protocol.harness))
         context.progress.title("calibrate", "HEAD against itself", base=head, target=chosen, protocol=identity)
         for gap in context.gaps:
             context.progress.step("walls", gap)

@@ -176,7 +176,7 @@ def _base(head: str, experiment: str, earlier: Record | None) -> str:
 
 
 def _title(context: Context, experiment: str, queued: Queued, protocol: Protocol, base: str, target: str) -> None:
-    identity = context.workspace.protocol_identity(base, ("protocol.yaml", *protocol.harness))
+    identity = context.workspace.files_identity(base, ("protocol.yaml", *protocol.harness))
     context.progress.title(experiment, queued.proposal.title, base=base, target=target, protocol=identity)
     for gap in context.gaps:
         context.progress.step("walls", gap)

@@ -31,7 +31,7 @@ def profile_side(opened: OpenRun, step: Step, *, side: Side, target: str, cwd: P
 
 
 def _passes(opened: OpenRun, step: Step, seen: Profiled, cwd: Path, tree: Path, artifact: Path) -> Profiled:
-    """Run the profiler's passes: one of times, then those of counters. Delete the output of one that fails, and stop there."""
+    """Run the timing pass, then the counter passes; stop at one that fails. Return `seen` with their facts or the failure."""
     profiles, progress = opened.tools.profiles, opened.context.progress
     out = profiles.fresh(seen.target, seen.side)
     for number, each in enumerate(passes_of(step)):

@@ -125,7 +125,7 @@ def _record(opened: OpenRun, run: Run, decision: Decision, pinned: Pinned | None
         base=opened.begun.base if pinned is None else opened.context.workspace.parent(pinned.candidate),
         candidate=pinned.candidate if pinned else "",
         tree=pinned.tree if pinned else "",
-        protocol=opened.context.workspace.protocol_identity(opened.begun.base, ("protocol.yaml", *opened.protocol.harness)),
+        protocol=opened.context.workspace.files_identity(opened.begun.base, ("protocol.yaml", *opened.protocol.harness)),
         patch_id=patch_id,
         content=opened.queued.content,
         date=opened.context.clock.date(),

@@ -28,9 +28,9 @@ WHY = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecodedName:
-    """A decoded name; `layout` is NN, NT, TN or TT, `omitted` are keys whose values are unknown, `why` says for what reason.
+    """A decoded name; `layout` is NN, NT, TN or TT; `omitted` are important keys that the name leaves out, `why` says why.
 
-    `differs` are parameters whose recorded value isn't the requested one.
+    `differs` are the parameters whose value in the logic file isn't that of the name.
     """
 
     kernel: KernelName

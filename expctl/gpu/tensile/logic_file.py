@@ -22,7 +22,7 @@ class Agreement:
 
     @property
     def agrees(self) -> bool:
-        """Return whether the name's value and the recorded one are equal, given how names shorten values."""
+        """Return whether the value in the name is the recorded one, or the short form in which names write that."""
         return _same(self.requested, self.recorded)
 
 

@@ -67,7 +67,7 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelName:
-    """A parsed kernel name; `tile` is M, N and the steps of the sum per loop iteration, `words` are remarks on other tokens."""
+    """A parsed kernel name; `tile` is M, N and the steps of the sum per loop iteration; `words` explain other tokens."""
 
     name: str
     kind: Kind

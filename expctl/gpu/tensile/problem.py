@@ -50,7 +50,7 @@ class Problem:
 
 
 def read_problem(head: str) -> tuple[Problem, tuple[str, ...]] | None:
-    """Return the problem that `head` (a name up to its tile) states, and the tokens that don't describe it; else None."""
+    """Return the problem that `head` (a name up to its tile) states, and its unknown tokens; None if it names no tensors."""
     found = TENSORS.fullmatch(head)
     if found is None:
         return None

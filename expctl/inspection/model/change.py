@@ -10,7 +10,7 @@ FIGURES = ("vgpr", "sgpr", "lds_bytes", "scratch_bytes", "spills", "code_bytes",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One figure in builds a and b; `delta` is b - a, `percent` is of a. None where a build lacks the figure or a is 0."""
+    """One figure in builds a and b; `delta` is b - a, `percent` is 100 delta / a. None where a build lacks it or a is 0."""
 
     name: str
     a: float | None

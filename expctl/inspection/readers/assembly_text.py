@@ -96,7 +96,6 @@ def no_kernel(where: str) -> Refused:
 
 
 def _metadata(text: str, where: str) -> list[dict[str, Any]]:
-    """Return the metadata of all kernels, which the text contains as YAML. Raises Refused if it can't be read."""
     block = _METADATA.search(text)
     try:
         content = metadata_text.load(block[1].removesuffix("...\n")) if block else {}

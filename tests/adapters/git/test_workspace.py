@@ -294,14 +294,14 @@ def test_identities_change_with_what_they_stand_for_and_only_then(repository: Re
     repository.write("experiments/P1/experiment.yaml", "id: P1")
     second = repository.commit()
     assert workspace.source_identity(second) == workspace.source_identity(first)
-    assert workspace.protocol_identity(second, ("notes.txt",)) == workspace.protocol_identity(first, ("notes.txt",))
+    assert workspace.files_identity(second, ("notes.txt",)) == workspace.files_identity(first, ("notes.txt",))
     assert not workspace.differs(first, second, ["src", "notes.txt"])
     assert workspace.is_ancestor(first, second)
     assert not workspace.is_ancestor(second, first)
     repository.write("notes.txt", "other\n")
     third = repository.commit()
     assert workspace.source_identity(third) != workspace.source_identity(second)
-    assert workspace.protocol_identity(third, ("notes.txt",)) != workspace.protocol_identity(second, ("notes.txt",))
+    assert workspace.files_identity(third, ("notes.txt",)) != workspace.files_identity(second, ("notes.txt",))
     assert workspace.differs(second, third, ["notes.txt"])
 
 
