@@ -7,12 +7,14 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import git
-
 from expctl.adapters.git.command import hermetic_arguments, hermetic_environment, without_git_variables
 from expctl.adapters.git.failures import USAGE, gave_up, git_trouble
 from expctl.adapters.git.reader import GitReader, Place, locate
+from expctl.adapters.machine.signals import uninterrupted
 from expctl.domain.errors import Refused
+
+with uninterrupted():  # GitPython calls whatever is raised while it starts a failed import
+    import git
 
 LOST = re.compile("not a valid object|bad object|unable to read|invalid object|missing blob|not a valid .* name")
 
