@@ -31,7 +31,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
     @property
     def verdict_holds(self) -> bool:
-        """Was the verdict predicted?"""
+        """Is the verdict the predicted one?"""
         return self.verdict is self.predicted.verdict
 
     @property
@@ -59,7 +59,7 @@ class PredictionSummary(NamedTuple):
     """A prediction and its result in short, for lists of many records; `sentence` is the text in the brief.
 
     `counts`: the result says something about the idea. `hoped`: a KEEP was predicted. `surplus_percent`: predicted minus
-    measured gain.
+    measured gain, None without one of them.
     """
 
     counts: bool

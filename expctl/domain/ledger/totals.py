@@ -32,7 +32,7 @@ class Count(NamedTuple):
 class LedgerRule(NamedTuple):
     """A do-not-repeat rule for the ledger: what was tried, why it failed (`why`), and what would reopen it (`opens`).
 
-    `known`: expctl knows a repeat. `lapsed`: a condition has changed. `in_epoch`: it ends when figures stop being comparable.
+    `known`: expctl recognises a repeat. `lapsed`: a condition changed. `in_epoch`: it ends when figures stop being comparable.
     """
 
     id: str

@@ -105,7 +105,7 @@ def _change(context: Context, experiment: str, what: str, change: Callable[[Tick
 
 
 def _publish(context: Context, inputs: LedgerInputs, head: str, tickets: Mapping[str, Ticket], what: str) -> str:
-    """Commit tickets and ledger.md with the subject `what`, move the branch unless it has left `head`; return the commit."""
+    """Commit tickets and ledger.md on `head` and return the commit; the branch moves there only if it is still at `head`."""
     workspace = context.workspace
     branch = preflight.check_workspace(workspace, (), *tickets)
     files = {f"experiments/{name}/queued.json": context.ticket_bytes(ticket) for name, ticket in tickets.items()}
