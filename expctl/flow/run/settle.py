@@ -208,7 +208,7 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
 
 
 def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
-    """Return pairs (hardware target, target that only compiles for it), without a hardware target that was timed."""
+    """Return pairs (hardware target, target that only compiles for it), leaving out the timed hardware target."""
     targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
     return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
 
