@@ -36,7 +36,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
     @property
     def gain_holds(self) -> bool | None:
-        """Did the measured gain lie in the predicted range? None if nothing was predicted or measured."""
+        """Did the measured gain lie in the predicted range? None without a range or a measured gain."""
         if self.predicted.gain_percent is None or self.gain_percent is None:
             return None
         low, high = self.predicted.gain_percent
@@ -49,7 +49,7 @@ class Forecast(Struct, frozen=True, kw_only=True):
 
     @property
     def surplus_percent(self) -> float | None:
-        """Middle of the predicted range minus the measured gain; None if nothing was predicted or measured."""
+        """Middle of the predicted range minus the measured gain; None without one of them."""
         if self.predicted.gain_percent is None or self.gain_percent is None:
             return None
         return sum(self.predicted.gain_percent) / 2 - self.gain_percent

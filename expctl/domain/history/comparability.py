@@ -55,7 +55,7 @@ class Change(Struct, frozen=True, kw_only=True):
 def comparability_of(
     *, protocol: str, yardstick: BenchmarkIdentity | None, environment: Mapping[str, str], sizes: tuple[str, ...] = ()
 ) -> Comparability:
-    """Return a measurement's conditions. `yardstick` is None in old records, `environment` fact -> text, `sizes` were timed."""
+    """Return the conditions of a measurement with the benchmark `yardstick` (None: unknown). `environment`: fact -> text."""
     tools = sorted(set(environment) - MACHINE_FACTS - NO_COMPILER)
     cores = f", {environment['cores']} cores" if "cores" in environment else ""
     parts = {

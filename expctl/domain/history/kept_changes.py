@@ -79,7 +79,7 @@ def beyond_promise(samples: Sequence[Sample], promises: Mapping[str, Promise]) -
 
 
 def falls_short(measured: Estimate, promised: Promise, worthwhile_percent: float) -> bool:
-    """Is the measured effect below the promised one by more than both intervals combined and by `worthwhile_percent`?"""
+    """Is promised minus measured effect (log units) above both hypot(half-widths) and `worthwhile_percent` / 100?"""
     effect, low = _log(measured.effect_percent), _log(measured.low_percent)
     missing = promised.effect - effect
     return missing > math.hypot(effect - low, promised.half_width) and missing > worthwhile_percent / 100

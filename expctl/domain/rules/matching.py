@@ -98,7 +98,7 @@ def without_void_patterns(found: Iterable[Match], now: CurrentFacts) -> tuple[Ma
 
 
 def void_patterns(record: Record, now: CurrentFacts) -> Mapping[str, str]:
-    """Return a rule's patterns that must not count, with the reason: they match the baseline, or not their own change."""
+    """Return a rule's forbidden patterns that must not count -> why: they match the baseline, or miss their own change."""
     forbids = record.rule.forbids if record.rule is not None else ()
     own = now.own_lines(record.id) if forbids else None
     reasons = ((each, void_reason(each, own=own, standing=now.standing_lines())) for each in forbids)

@@ -76,7 +76,7 @@ def check_branch(workspace: Workspace) -> str:
 
 
 def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
-    """Raise Refused if, in `commit`, ledger.md exists as no file, `experiments` as no folder, or a harness path is missing."""
+    """Raise Refused if, in `commit`, ledger.md exists but is no file, `experiments` is no folder, or a harness path is gone."""
     modes = workspace.root_modes(commit)
     found = [
         f"{name} has git mode {modes[name]}"
@@ -150,7 +150,7 @@ def choose_targets(protocol: Protocol, toolchains: Toolchains, wanted: str) -> T
 def check_patch(workspace: Workspace, protocol: Protocol, base: str, queued: Queued, *, proposed: bool = True) -> str:
     """Return the git tree of the commit `base` with the patch. Raises Refused if it doesn't apply or changes forbidden files.
 
-    `proposed`: it is an experiment's, and is merged if it was made on another commit; a file yet to be proposed must apply.
+    `proposed`: merge the patch if it was made on another commit. False: it is yet to be proposed, and must apply unmerged.
     """
     name = queued.proposal.id
     where = f"experiments/{name}/change.patch" if proposed else "the patch that was given"

@@ -97,7 +97,7 @@ class AccessLog:
         return conflicts
 
     def _is_alone(self, last: dict[int, int], access: Access) -> bool:
-        """Has no other wave one since the last barrier? `last` maps a wave to the epoch (barriers passed) of its latest."""
+        """Has no other wave made an access since the last barrier? `last`: wave -> epoch (barriers passed) of its latest."""
         return all(epoch < access.begun for agent, epoch in last.items() if agent != access.agent)
 
     def _conflicts(self, access: Access, tags: Tags) -> list[Access]:
