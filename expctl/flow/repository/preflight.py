@@ -76,7 +76,7 @@ def check_branch(workspace: Workspace) -> str:
 
 
 def check_tree(workspace: Workspace, protocol: Protocol, commit: str) -> None:
-    """Raise Refused if, in `commit`, ledger.md exists but is no file, `experiments` is no folder, or a harness path is gone."""
+    """Raise Refused if `commit` has a ledger.md that is no file, `experiments` that is no folder, or lacks a harness path."""
     modes = workspace.root_modes(commit)
     found = [
         f"{name} has git mode {modes[name]}"
