@@ -77,9 +77,9 @@ def facts(step: Step) -> dict[str, object]:
 
 
 def step_printer(as_json: bool, notify: "Callable[[object], str] | None") -> Callable[[Step], None]:
-    """Return a function that prints what happened in `expctl run` (not if `as_json`) and gives it as a dict to `notify`.
+    """Return a function that prints what happened in `expctl run` (not if `as_json`) and calls `notify`, if given, with a dict.
 
-    What `notify` returns is why it failed, or "". A failure is printed and otherwise ignored.
+    `notify` returns why it failed, or "". A failure is printed and otherwise ignored.
     """
 
     def on_step(step: Step) -> None:

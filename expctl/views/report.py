@@ -117,7 +117,7 @@ def foreign_lines(foreign: Iterable[Foreign]) -> list[str]:
 
 
 def labelled(label: str, text: str) -> list[str]:
-    """Return [`label` and `text` on one line]; [] if the text is empty."""
+    """Return `label` and `text` as a list of one line; [] if the text is empty."""
     return [f"  {label:<10} {one_line(text, 1200)}"] if text.strip() else []
 
 

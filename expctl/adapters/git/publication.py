@@ -248,8 +248,8 @@ class Publication:
             raise Busy(
                 "another program removed the git lock of this run",
                 code="index-lock-removed",
-                expected=f"{self._lock} to stay until the files have followed the branch",
-                found="another one" if self._lock.exists() else "none",
+                expected=f"{self._lock} to stay until the files in the work tree are those of the new commit",
+                found="the lock of another program" if self._lock.exists() else "no such file",
                 hint="run the same command again: it goes on from there, and nothing measured is lost",
             )
         self._write_intent(branch, old, new, last_step=True)

@@ -120,7 +120,7 @@ class WorkTreeFiles:
                 elif not _is_writable(self._ws.root, change.path):
                     found, mend = "a folder that you may not write", "chmod u+wx the folder"
                 elif change.old and folder is not None and is_open_for_writing(DirEntry(folder, change.path.name)):
-                    found, mend = "a program has the file open for writing", "close it there"
+                    found, mend = "a program has the file open for writing", "close the file in that program"
             if found:
                 raise Refused(
                     "a local change is in the way of the result",

@@ -48,7 +48,7 @@ class GitWorkspace(GitPlumbing):
                 expected="the branch on which the run began",
                 found="no such branch",
                 where=str(self.root),
-                hint=f"git branch {branch} COMMIT, its last (git reflog has it), makes it again; then run the command again",
+                hint=f"git branch {branch} COMMIT, with its last commit from git reflog, makes it again; then run again",
             )
         return commit
 

@@ -101,7 +101,7 @@ class MachineGate:
                     code="machine-not-quiet",
                     expected=f"{self._rule.quiet_s:g} s without work of other programs",
                     found="\n".join(sentence(each) for each in foreign),
-                    hint="let it finish, then run the same command again; `expctl gate` shows what blocks",
+                    hint="let that work finish, then run the same command again; `expctl gate` shows what blocks",
                 )
             time.sleep(POLL_S)
 

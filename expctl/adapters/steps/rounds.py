@@ -171,9 +171,9 @@ def _not_quiet(taints: Sequence[str]) -> Busy:
     return Busy(
         "the machine does not stay quiet",
         code="machine-stays-noisy",
-        expected=f"one launch in {LAUNCHES_MOST} beside which no other program disturbs",
+        expected=f"at least one of {LAUNCHES_MOST} launches of the benchmark undisturbed by other programs",
         found=", ".join(taints),
-        hint="let it finish, then run the same command again; `expctl gate` shows what blocks",
+        hint="let those programs finish, then run the same command again; `expctl gate` shows what blocks",
     )
 
 

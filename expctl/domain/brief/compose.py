@@ -50,7 +50,7 @@ class Known(Struct, frozen=True, kw_only=True):
 
 
 class Brief(Struct, frozen=True, kw_only=True):
-    """The brief: sections in reading order and their figures; `open_again` maps a rule that no longer holds to what changed."""
+    """The brief as text (`sections`, in reading order) and as facts; `open_again` maps an ended rule's id to what changed."""
 
     name: str
     head: str

@@ -34,7 +34,7 @@ def baseline_section(
     epochs: Epochs,
     begins: Mapping[str, Sequence[str]],
 ) -> Section:
-    """Return the brief's section about current times by target; `begins` says by target what makes new times incomparable."""
+    """Return the section about current times. `given`: imported ones; `begins`: by target, why new times are incomparable."""
     lines = [_baseline(each, epochs) for each in baselines]
     lines += [
         f"{target}: the next run begins a new epoch ({one_line('; '.join(why), SHORT)}); compare nothing with those above."

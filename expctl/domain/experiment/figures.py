@@ -19,7 +19,7 @@ def time_text(ns: float) -> str:
 
 
 def throughput_text(flop: int, ns: float) -> str:
-    """Return flop / ns as text, e.g. `46.83 GFLOP/s`; empty where the work is unknown or nothing was timed."""
+    """Return flop / ns as text, e.g. `46.83 GFLOP/s`; empty if either is 0, which means unknown."""
     if flop <= 0 or ns <= 0:
         return ""
     gflops = flop / ns

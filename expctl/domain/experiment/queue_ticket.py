@@ -28,7 +28,7 @@ class Ticket(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class QueuedTicket(Struct, frozen=True, kw_only=True):
     """A proposal's ticket in one commit, and the hash of the proposal's files in that commit (`content`).
 
-    `ticket` is None for a proposal committed by hand or with a `damaged` ticket. `unfit` says why change.patch is no patch.
+    `ticket` is None for a proposal committed by hand or with a `damaged` ticket. `unfit`: why change.patch is no patch, or "".
     """
 
     ticket: Ticket | None

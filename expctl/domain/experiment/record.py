@@ -62,7 +62,7 @@ class Procedure(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     `looks` are the numbers of rounds at which the search could stop; `rescued_by` is the size that gained instead of the
     objective; `simplify_used_percent` the sum of losses of earlier simplifications, as far as comparable; `calibrated` the
-    known noise of the machine; `words` the version of the reasons' wording. Verdicts older than interim analyses have none.
+    known noise of the machine; `words` the version of the reasons' wording. Records older than interim analyses lack all this.
     """
 
     boundaries: str
@@ -98,8 +98,8 @@ class Rule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     Hashes: `change` of the normalised patch, `code` of the machine code on the hardware target, `region` of touched functions
     and `shapes` of structures without constants, by file. `settings` are new constants by name, `judged` the target that failed
-    (empty: the record's own), `lapsed` the conditions that changed for good. A rule about an effect below `worthwhile_percent`
-    ends when later figures are no longer comparable.
+    (empty: the record's own), `lapsed` the conditions that changed for good. If the loss may be smaller than
+    `worthwhile_percent`, the rule ends when later figures are no longer comparable.
     """
 
     text: str

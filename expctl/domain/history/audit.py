@@ -48,9 +48,9 @@ class LeftOut(Struct, frozen=True, kw_only=True):
 
 
 class Probe(Struct, frozen=True, kw_only=True):
-    """One step of a bisection: HEAD measured against the commit after the first `layers` kept changes (`contest`).
+    """One step of a bisection: `contest` compares HEAD with the commit after the first `layers` kept changes.
 
-    `lost`: the changes after those gain less together than their records say (`promise`).
+    `lost`: the changes after that commit gain less together than `promise`, their recorded gains combined.
     """
 
     layers: int

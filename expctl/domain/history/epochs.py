@@ -33,8 +33,8 @@ class Measuring(NamedTuple):
 class Epoch(Struct, frozen=True, kw_only=True):
     """A group of comparable measurements: the `number`-th of `target`, counted from 1.
 
-    `first` is the measurement that opened it, `conditions` are all that is known of it, `protocols` the hashes of protocol and
-    harness that were used in it; `begins` lists what had changed since the epoch before.
+    `first` is the measurement that opened it, `conditions` those of all its measurements, as far as known, `protocols` their
+    hashes of protocol.yaml and harness; `begins` lists what had changed since the epoch before.
     """
 
     target: str
@@ -78,7 +78,7 @@ class Epochs(Struct, frozen=True, kw_only=True):
         return next((each for each in reversed(self.used.get(target, ())) if each.holds(conditions)), None)
 
     def at(self, conditions: Mapping[str, Comparability]) -> Epochs:
-        """Return a copy in which `used` ends with the epoch that the next run joins; `conditions` are that run's, by target."""
+        """Return a copy in which `used` ends with the epoch, if any, that a run under `conditions` (by target) joins."""
         current = {target: (epoch,) for target, ground in conditions.items() if (epoch := self.current(target, ground))}
         return replace(self, used={target: (*known, *current.get(target, ())) for target, known in self.used.items()})
 
@@ -130,7 +130,7 @@ def epochs_from(found: Iterable[Measuring]) -> Epochs:
 
 
 def _joined(known: tuple[Epoch, ...], each: Measuring) -> tuple[Epoch, ...]:
-    """Add a measurement to a target's epochs: it joins a group of comparable ones, or opens one; that moves to the end."""
+    """Return a target's epochs after a measurement; the epoch that it joins or, if none is comparable, opens is the last."""
     at = next((index for index in reversed(range(len(known))) if known[index].holds(each.conditions)), -1)
     if at < 0:
         return (*known, _opened(known, each))

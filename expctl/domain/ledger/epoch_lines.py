@@ -9,7 +9,7 @@ from expctl.domain.history.epochs import Epochs
 
 
 def epoch_lines(epochs: Epochs) -> tuple[str, ...]:
-    """Return one sentence per epoch (group of comparable measurements): its start, conditions, and what changed before."""
+    """Return one sentence per epoch (group of comparable measurements): its start, conditions, and why it began."""
     return tuple(
         f"{each.target}, epoch {each.number}: since {each.first.id} ({each.first.date[:10]}), first"
         f" baseline {each.first.base[:12]}; {conditions_text(each.conditions)}{changed_text(each.begins)}"

@@ -33,9 +33,9 @@ COMING = (State.READY, State.WAITING)
 class TargetState(Struct, frozen=True, kw_only=True):
     """The current state of a target that decides verdicts: its measured `baseline`, or hand-written figures (`given`).
 
-    `epoch` numbers the target's series of comparable measurements, from 1: the one that the next run joins, or the last one if
-    the changes `next_epoch` begin another. `path` is the combined gain of the changes kept in it (None: nothing was kept).
-    `audits` are findings that measured the kept changes together again.
+    `epoch` is the number, from 1, of the group of comparable measurements that the next run joins; if that run begins another
+    group, of the last one, and `next_epoch` says what changed. `path` is the combined gain of the changes kept in it (None: no
+    such change). `audits` are findings that measured the kept changes together again.
     """
 
     name: str

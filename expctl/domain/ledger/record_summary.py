@@ -25,9 +25,9 @@ Interval = tuple[float, float, float]
 class RuleSummary(NamedTuple):
     """A do-not-repeat rule in short.
 
-    `known`: expctl recognises a repeat by itself. `lapsed`: a condition is recorded as changed. `waits`: the record names what
-    would reopen the rule; `opened` is that, or what has changed. `in_epoch`: it ends when figures are no longer comparable.
-    The brief shows `text` and `sentence`, the ledger `tried`, `why` and `opens`.
+    `known`: expctl recognises a repeat by itself. `lapsed`: a condition is recorded as changed. `waits`: the record says what
+    would reopen the rule; `opened` is this text, else the changed conditions. `in_epoch`: it ends when figures
+    are no longer comparable. The brief shows `text` and `sentence`, the ledger `tried`, `why` and `opens`.
     """
 
     id: str

@@ -44,9 +44,9 @@ class Row(Struct, frozen=True, kw_only=True):
 class RuleRow(Struct, frozen=True, kw_only=True):
     """A do-not-repeat rule for the ledger: what was tried, why it failed, under which conditions, and what reopens it.
 
-    `known_by`: what must be alike for expctl to know a repeat (none: only readers can). `lapses` are conditions recorded as
-    changed. `in_epoch`: it ends when figures stop being comparable. Changes of this machine or commit are left out, because the
-    ledger is a function of records; `expctl rules` shows them.
+    `known_by`: what must be alike for expctl to recognise a repeat (none: only people can). `lapses` are conditions recorded as
+    changed. `in_epoch`: it ends when figures stop being comparable. A change that only this machine or commit shows is left
+    out, because the ledger is a function of records; `expctl rules` shows it.
     """
 
     id: str

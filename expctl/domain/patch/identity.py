@@ -42,7 +42,7 @@ class ChangeIdentity(Struct, frozen=True, kw_only=True):
 
 
 def identify(files: Sequence[FileTexts], *, patch_id: str) -> ChangeIdentity:
-    """Compute what identifies a patch, from its files before and after."""
+    """Compute what identifies a patch, from its files before and after, with the id that `git patch-id` gives it."""
     lines: list[str] = []
     region: dict[str, tuple[str, ...]] = {}
     shapes: dict[str, str] = {}

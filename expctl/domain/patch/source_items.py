@@ -55,8 +55,6 @@ def _indent(line: str) -> str:
 
 
 class _Cutter(Struct):
-    """Splits one text into items, and holds the state while doing so."""
-
     items: list[Item] = field(default_factory=list)
     braces: list[str] = field(default_factory=list)
     branches: list[str] = field(default_factory=list)

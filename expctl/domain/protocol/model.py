@@ -79,8 +79,8 @@ class Benchmark(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How a target is timed: command, problem sizes and numbers of rounds. `quads` (ABBA sequences) are for style `fine` only.
 
     `rounds` is the largest number of rounds of a search; it may stop earlier. `respawn` is the number of rounds after
-    which a pair of worker processes (style `fine`) is replaced; those count as one observation. `calibrate: required` makes an
-    uncalibrated run calibrate first. `peak_tflops` is the machine's peak in 1e12 FLOP/s, 0 where unknown.
+    which a pair of worker processes (style `fine`) is replaced; the rounds of one pair count as one observation.
+    `calibrate: required` makes an uncalibrated run calibrate first. `peak_tflops` is the peak in 1e12 FLOP/s, 0 where unknown.
     """
 
     argv: tuple[str, ...]

@@ -98,7 +98,7 @@ def without_void_patterns(found: Iterable[Match], now: CurrentFacts) -> tuple[Ma
 
 
 def void_patterns(record: Record, now: CurrentFacts) -> Mapping[str, str]:
-    """Return a rule's patterns that must not count, with the reason: they match the baseline, or not their own change."""
+    """Return a rule's forbidden patterns that must not count -> why: they match the baseline, or miss their own change."""
     forbids = record.rule.forbids if record.rule is not None else ()
     own = now.own_lines(record.id) if forbids else None
     reasons = ((each, void_reason(each, own=own, standing=now.standing_lines())) for each in forbids)
@@ -158,8 +158,8 @@ def _by_pattern(record: Record, patterns: tuple[str, ...]) -> Match | None:
 def _same_code(record: Record, candidate: Candidate) -> str:
     """Return a target on which the candidate's machine code equals the rejected one; empty if there is none.
 
-    Code is compared on the target of the rejection, if both were built for it on one machine: on another the code may be equal
-    although the fault is gone. Otherwise it is compared on the hardware target.
+    If both were built on one machine for the target that failed, only that one counts: code for another target may be equal
+    although the fault is gone. Otherwise the code for the hardware target is compared.
     """
     known, judged = changed_codes(record), failing_target_of(record)
     same_machine = record.environment.get("machine", "") == candidate.machine

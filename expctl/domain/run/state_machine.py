@@ -82,7 +82,7 @@ def advance(run: Run, event: Event) -> Run:
 
 
 def next_action(run: Run) -> Action:
-    """Return the next action of a run. After a crash it can be taken again, or is seen to have been done."""
+    """Return the next action of a run, by its events alone: after a crash, an action without an event is returned again."""
     if run.last(Published) is not None:
         return Nothing()
     if run.last(Pinned) is None and run.last(Invalidated) is None:

@@ -162,7 +162,6 @@ class _QueueRun:
         self.waits_for = busy.message
 
     def _scope_hash(self) -> str:
-        """Return a hash of the files at HEAD that patches may touch."""
         head = self.context.workspace.head()
         return self.context.workspace.files_identity(head, self.context.library.protocol(head).scope)
 

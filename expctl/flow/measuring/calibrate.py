@@ -121,7 +121,7 @@ def _rounds(setup: Setup, artifact: Path, cwd: Path, rounds: int) -> tuple[Sampl
                 "other processes disturb the machine too often to calibrate it",
                 code="calibration-not-quiet",
                 expected="at least three of four rounds without foreign work",
-                found=f"{tainted} of {number} rounds were tainted ({why})",
+                found=f"{tainted} of {number} rounds were disturbed ({why})",
                 hint="let those processes finish, then run the same command again; `expctl gate` shows them",
             )
         if number - lost < rounds and context.stop_requested():

@@ -71,7 +71,7 @@ class OpenRun:
 def resume(context: Context, events: Sequence[Event], *, wanted: str, earlier: Record | None, attempt: int) -> OpenRun:
     """Resume the interrupted run with the journal `events`, at the step after the last one.
 
-    Raises Refused if the proposal has changed since it began, or `wanted` ("": any) is not the target on which it began.
+    Raises Refused if the proposal has changed since the run began, or `wanted` ("": any) is not the target on which it began.
     """
     begun = next(event for event in events if isinstance(event, Begun))
     protocol = context.library.protocol(begun.base)

@@ -35,8 +35,8 @@ LARGE_PERCENT = 20.0
 def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
     """Commit record, samples and ledger.md of a decided run, and move the branch to that commit.
 
-    Yields Publishing before the branch moves and Published after, or Invalidated if the branch has changed too much. The caller
-    must write each to the journal at once, so that a killed run can be completed.
+    Yields Publishing before the branch moves, Published after; or just Invalidated, if others moved the branch and the result
+    doesn't hold there (`_repinned`). The caller must journal each at once, so that a killed run can be completed.
     """
     workspace = opened.context.workspace
     head = workspace.branch_head(opened.begun.branch)
@@ -62,9 +62,9 @@ def settle(opened: OpenRun, run: Run, decision: Decision) -> Iterator[Event]:
 
 
 def _repinned(opened: OpenRun, run: Run, head: str, lands: bool) -> Pinned | Invalidated | None:
-    """Commit the candidate again on a branch head that moved during the run; None unless `lands` (a KEEP to be published).
+    """Commit the candidate again on `head`, to which others moved the branch during the run. None unless `lands` (to be kept).
 
-    Invalidated if kernel, harness or protocol changed, or if the new candidate doesn't build to the measured artifact.
+    Invalidated if kernel, harness or protocol differ at `head`, or the candidate doesn't build there to the same artifact.
     """
     workspace, protocol = opened.context.workspace, opened.protocol
     watched = (*protocol.scope, *protocol.harness, "protocol.yaml")
@@ -208,7 +208,7 @@ def _flags(opened: OpenRun, run: Run, decision: Decision, estimates: tuple[Estim
 
 
 def _standing_in(opened: OpenRun) -> list[tuple[str, str]]:
-    """Return pairs (hardware target, target that only compiles for it), without a hardware target that was timed."""
+    """Return pairs (hardware target, target that only compiles for it), leaving out the timed hardware target."""
     targets: list[tuple[str, Target]] = list(opened.protocol.targets.items())
     return [(each.stands_for, name) for name, each in targets if each.stands_for and each.stands_for != opened.begun.target]
 

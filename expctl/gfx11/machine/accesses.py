@@ -97,7 +97,7 @@ class AccessLog:
         return conflicts
 
     def _is_alone(self, last: dict[int, int], access: Access) -> bool:
-        """Return whether no other wave has an access since the last barrier: the common case, decided without the bytes."""
+        """Has no other wave made an access since the last barrier? `last`: wave -> epoch (barriers passed) of its latest."""
         return all(epoch < access.begun for agent, epoch in last.items() if agent != access.agent)
 
     def _conflicts(self, access: Access, tags: Tags) -> list[Access]:

@@ -109,7 +109,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Counts of one launch. `executed[i]` belongs to instruction i of the program, `traffic` to a line of the assembly."""
+    """Counts of one launch. Waves executed instruction i of the program `executed[i]` times; `traffic` is by assembly line."""
 
     program: Program
     executed: tuple[int, ...]

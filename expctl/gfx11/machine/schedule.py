@@ -50,7 +50,7 @@ def _run_to_barrier(group: Workgroup, wave: Wave, blocks: list[Block]) -> bool:
                 expected="a kernel whose waves end before that",
                 found=f"{wave.instructions} instructions",
                 where=f"line {block.last_line} of the assembly",
-                hint="look for a loop that does not end, or raise most_instructions",
+                hint="look for an endless loop; for a kernel that is only long, pass interpret() a larger most_instructions",
             )
         at = block.leave(wave)
     return at == BARRIER

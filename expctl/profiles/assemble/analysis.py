@@ -65,7 +65,7 @@ def analyse(profile: Profile, kernels: Sequence[Kernel], problem: Problem) -> An
 
 
 def with_occupancy(profile: Profile, kernels: Sequence[Kernel] | None = None) -> tuple[Kernel, ...]:
-    """Return `kernels` (None: all) with the occupancy of the launch that took most time, or without where GPUs differ."""
+    """Return `kernels` (None: all) with the occupancy of the launch that took most time; unknown if the GPUs' types differ."""
     arch = profile.devices[0].arch if len({each.arch for each in profile.devices}) == 1 else ""
     units = profile.devices[0].units if len({each.units for each in profile.devices}) == 1 else None
     occupancies = Occupancies()

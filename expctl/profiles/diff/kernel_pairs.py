@@ -74,7 +74,7 @@ def short_name(kernel: Kernel) -> str:
 
 
 def _may_replace(kernel: Kernel, other: Kernel, left: Sequence[Kernel], right: Sequence[Kernel]) -> bool:
-    """Return whether `other` may be the new `kernel`: one class, or each takes most of a run that lacks the other's."""
+    """May `other` have replaced `kernel`? If both are of one class, or each takes most of a run without the other's."""
     if kernel.kind is other.kind:
         return True
     most = (kernel.share_percent or 0.0) > HALF_PERCENT and (other.share_percent or 0.0) > HALF_PERCENT

@@ -109,10 +109,10 @@ def _may_compare_times(before: KernelEvidence, after: KernelEvidence) -> bool:
 
 
 def _passes(changes: Sequence[KernelChange], before: Sequence[Kernel], after: Sequence[Kernel]) -> tuple[int, int] | None:
-    """Return how often each run repeats its kernels (before, after): the calls of the pair with the most time of those below.
+    """Return how often each run repeats its kernels (before, after): the calls of one pair of kernels.
 
-    These are the pairs whose calls grew by the most frequent factor. None where they make up less than 40 % of either run's
-    time: then these are two programs, or two phases of one.
+    It is the pair with the most time among those whose calls grew by the most frequent factor. None where these make up less
+    than 40 % of either run's time: then the runs are of two programs, or of two phases of one.
     """
     timed = [each.pair for each in changes if each.pair.before.total_ns and each.pair.after.total_ns]
     if not timed:

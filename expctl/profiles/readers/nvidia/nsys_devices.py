@@ -27,7 +27,7 @@ class NsysDevices:
         return f"device {number} of process {pid}" if gpu is None else f"device {gpu}"
 
     def numbers_are_unique(self, processes: int) -> bool:
-        """Return whether device numbers tell the GPU: the database maps them, or has one process and one GPU at most."""
+        """Do device numbers identify GPUs? Yes if the database maps them, or has at most one process and at most one GPU."""
         return self.numbers is not None or (processes < 2 and len(self.gpus) < 2)
 
 
