@@ -14,18 +14,18 @@ def autocorrelated(draw: np.random.Generator, trials: int, rounds: int, memory: 
     noise = _two_sizes(draw.standard_normal((trials, rounds, 3)))
     for i in range(1, rounds):
         noise[:, i] = memory * noise[:, i - 1] + math.sqrt(1 - memory * memory) * noise[:, i]
-    return noise * TYPICAL.round_sd
+    return _both(noise * TYPICAL.round_sd)
 
 
 def heavy_tailed(draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
     """The same with t tails of 3 degrees of freedom, scaled to the same sd."""
-    return _two_sizes(draw.standard_t(3, (trials, rounds, 3)) / math.sqrt(3)) * TYPICAL.round_sd
+    return _both(_two_sizes(draw.standard_t(3, (trials, rounds, 3)) / math.sqrt(3)) * TYPICAL.round_sd)
 
 
 def slow_mode(draw: np.random.Generator, trials: int, rounds: int) -> np.ndarray:
     """The typical machine; one candidate launch in ten is 2.7 % slower, the others are faster by so much that the mean is 0."""
     slow = 0.027 * (draw.random((trials, rounds, 2)) < 0.1).mean(axis=2) - 0.0027
-    effects: np.ndarray = round_effects(draw, TYPICAL, trials, rounds) - slow[:, :, None]
+    effects: np.ndarray = round_effects(draw, TYPICAL, trials, rounds) - slow[:, :, None, None]
     return effects
 
 
@@ -33,6 +33,11 @@ def _two_sizes(noise: np.ndarray) -> np.ndarray:
     """(…, 3) independent to (…, 2) correlated by 1/2, each of sd 1."""
     correlated: np.ndarray = (noise[..., :2] + noise[..., 2:]) / math.sqrt(2)
     return correlated
+
+
+def _both(effects: np.ndarray) -> np.ndarray:
+    """The same effects for the mean time as for the robust one."""
+    return np.stack([effects, effects], axis=2)
 
 
 HARD_CASES: Mapping[str, tuple[Noise, float]] = {

@@ -6,18 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from expctl.domain.experiment.proposal import Mode, Verdict
-from expctl.domain.protocol.boundaries import LOOKS
+from expctl.domain.protocol.boundaries import CONFIRM_LAUNCHES_ROUNDS, LOOKS
 from expctl.domain.protocol.model import Benchmark, KeepRule, Size
 from expctl.domain.verdict.plan import Plan
 from expctl.domain.verdict.samples import RoundEffect, Session
-from expctl.domain.verdict.sequential_test import Decision, MeasureMore, confirm_rounds, decide
+from expctl.domain.verdict.sequential_test import Decision, MeasureMore, decide
 
 ROUNDS = LOOKS[-1]  # of a search, at most
-CONFIRM = confirm_rounds(ROUNDS)
+CONFIRM = CONFIRM_LAUNCHES_ROUNDS
 SLICE = 1000  # trials in memory at a time
 
 Noise = Callable[[np.random.Generator, int, int], np.ndarray]
-"""(generator, trials, rounds) to (trials, rounds, sizes): one session without an effect."""
+"""(generator, trials, rounds) to (trials, rounds, 2, sizes): robust effects and those on the mean time, without a true one."""
 
 Rule = Callable[[Sequence[RoundEffect], Plan], MeasureMore | Decision]
 
@@ -45,21 +45,26 @@ class Tally:
 
 
 def settle(search: np.ndarray, confirm: np.ndarray, plan: Plan, rule: Rule = decide) -> Decision:
-    """Let the rule ask for what it needs, as a run does. Both arrays are (rounds, sizes); unused rounds change nothing."""
-    rounds = [RoundEffect(round=i, effect=_effect(plan, row)) for i, row in enumerate(search.tolist())]
+    """Let the rule ask for what it needs, as a run does. Both arrays are (rounds, 2, sizes), of the robust effects and those on
+    the mean time; unused rounds change nothing.
+    """
+    rounds = _effects(search, plan, Session.SEARCH, 0)
     answer = rule(rounds, plan)
     if not isinstance(answer, Decision):
-        start = len(rounds)
-        needed = confirm[: answer.rounds_left].tolist()
-        fresh = (_effect(plan, row) for row in needed)
-        rounds += [RoundEffect(round=start + i, effect=effect, session=Session.CONFIRM) for i, effect in enumerate(fresh)]
-        answer = rule(rounds, plan)
+        answer = rule([*rounds, *_effects(confirm, plan, Session.CONFIRM, len(rounds))], plan)
     if not isinstance(answer, Decision):
         raise TypeError(f"undecided after {len(rounds)} rounds: {answer}")
     return answer
 
 
-def _effect(plan: Plan, row: list[float]) -> dict[str, float]:
+def _effects(made: np.ndarray, plan: Plan, session: Session, start: int) -> list[RoundEffect]:
+    return [
+        RoundEffect(round=start + i, effect=_by_size(plan, robust), mean_effect=_by_size(plan, mean), session=session)
+        for i, (robust, mean) in enumerate(made.tolist())
+    ]
+
+
+def _by_size(plan: Plan, row: list[float]) -> dict[str, float]:
     return dict(zip(plan.weights, row, strict=True))
 
 

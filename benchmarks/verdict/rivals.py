@@ -61,7 +61,7 @@ def two_interleaved(draw: np.random.Generator, machine: Machine, trials: int, ef
 
 def bootstrap(draw: np.random.Generator, machine: Machine, trials: int, effect: float) -> np.ndarray:
     """Twenty rounds ABBA; the 95 % percentile interval of 400 resampled means lies above zero."""
-    x = round_effects(draw, machine, trials, 20).mean(axis=2) + effect
+    x = round_effects(draw, machine, trials, 20)[:, :, 0].mean(axis=2) + effect
     kept = np.empty(trials, dtype=bool)
     for trial, rounds in enumerate(x):
         kept[trial] = np.quantile(rounds[draw.integers(0, 20, (400, 20))].mean(axis=1), 0.025) > 0

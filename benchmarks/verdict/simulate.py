@@ -64,7 +64,7 @@ def missed(found: Sequence[Tally], bars: Bars, trials: int) -> list[bool]:
 def simulated(draw: np.random.Generator, machine: Machine, trials: int, rule: Rule = decide) -> int:
     """Print the block of one machine; the number of missed bars."""
     noise = sessions(draw, lambda some, count, rounds: round_effects(some, machine, count, rounds), trials)
-    sd = math.sqrt(np.mean([part[0].mean(axis=2).var() for part in noise]))
+    sd = math.sqrt(np.mean([part[0][:, :, 0].mean(axis=2).var() for part in noise]))
     found, bars = [tally(noise, PLAN, effect, rule) for effect in EFFECTS.values()], BARS[machine.name]
     fails = missed(found, bars, trials)
     print(f"{machine.name:<34}" + "".join(f"{head:>14}" for head in HEADS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from expctl.domain.protocol.boundaries import LOOKS, RESCUE
+from expctl.domain.protocol.boundaries import LOOKS, RESCUERS_MOST
 from expctl.domain.protocol.model import Style, Toolchain, inside
 from expctl.domain.protocol.names import name_faults
 from expctl.domain.protocol.profiler_passes import counter_faults
@@ -110,8 +110,8 @@ def _target_faults(target: Target) -> list[str]:
         if benchmark.rounds not in LOOKS:
             planned = ", ".join(str(look) for look in LOOKS)
             found.append(f"benchmark.rounds: expected the last planned look, one of {planned}, found {benchmark.rounds}")
-        if sum(size.rescuer for size in benchmark.sizes) > max(RESCUE):
-            found.append(f"benchmark.sizes: expected at most {max(RESCUE)} rescuers")
+        if sum(size.rescuer for size in benchmark.sizes) > RESCUERS_MOST:
+            found.append(f"benchmark.sizes: expected at most {RESCUERS_MOST} rescuers")
         for count in (benchmark.iterations, benchmark.quads):
             if not 1 <= count <= 1000:
                 found.append(f"benchmark: expected 1 to 1000 iterations and quads, found {count}")

@@ -142,13 +142,18 @@ class Gate(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class KeepRule(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Limits of the verdict, in percent of time (docs/METHODOLOGY.md)."""
+    """Limits of the verdict, in percent of time (docs/METHODOLOGY.md).
+
+    `slow_launch_percent`: in style `launch`, a KEEP has seen so many launches that rarer ones, slower by this much, can't cost
+    more than the gain; 0 asks for none.
+    """
 
     guard_percent: float = 0.5
     regression_percent: float = 0.3
     worthwhile_percent: float = 0.5
     simplify_percent: float = 0.5
     costly_percent: float = 0.2
+    slow_launch_percent: float = 15.0
 
 
 class Environment(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -46,7 +46,6 @@ def replayed(procedure: Procedure, kind: Kind, samples: Sequence[Sample], benchm
         procedure.mode,
         simplify_used_percent=procedure.simplify_used_percent,
         calibrated=procedure.calibrated,
-        words=procedure.words,
     )
     decision = judge(samples, plan, kind)
     if isinstance(decision, MeasureMore):

@@ -1,6 +1,7 @@
-"""What a set of rounds shows under a plan: intervals, and whether each condition of a decision holds.
+"""What the rounds of a look show under a plan: intervals, and whether each condition of a decision holds.
 
-Formulas: docs/METHODOLOGY.md, "The verdict". mean and sd are over the n rounds; theta_0 and theta_1 are the plan's.
+Formulas: docs/METHODOLOGY.md, "The verdict". The printed interval is the one that decides: a gain shows where all of it lies
+above the floor, theta_0, and a search is futile where all of it lies below the ceiling, theta_1.
 """
 
 import math
@@ -9,16 +10,17 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from expctl.domain.experiment.record import OBJECTIVE as OBJECTIVE
-from expctl.domain.protocol.boundaries import FUTILITY, KEEP, REGRESSION, RESCUE, at
+from expctl.domain.protocol.boundaries import CONFIRM, CONFIRM_MERGES, SEARCH, Boundaries
 from expctl.domain.verdict.plan import Plan
-from expctl.domain.verdict.samples import RoundEffect
-from expctl.domain.verdict.statistics import Interval, lower_bound, percent, t95, t_interval, upper_bound
+from expctl.domain.verdict.samples import RoundEffect, Session
+from expctl.domain.verdict.statistics import Interval, interval, lower_bound, percent, t95, upper_bound
 
 
 class Evidence(Struct, frozen=True, kw_only=True):
-    """Intervals of objective and sizes over the rounds of one look or one confirmation; `n` is the number of effects."""
+    """Intervals of objective and sizes over the rounds of one look; `n` is the number of effects, each of `merged` rounds."""
 
     plan: Plan
+    bounds: Boundaries
     n: int
     objective: Interval
     sizes: Mapping[str, Interval]
@@ -30,66 +32,83 @@ class Evidence(Struct, frozen=True, kw_only=True):
 
     def regressing(self) -> list[str]:
         """Return the sizes that are surely slower, mean + r sd / sqrt(n) < 0, and by more than the plan's tolerance."""
-        r, tolerance = at(REGRESSION, self.n), self.plan.tolerance
+        r, tolerance = self.bounds.at(self.bounds.regression, self.n), self.plan.tolerance
         return [size for size, it in self.sizes.items() if it.mean < -tolerance and upper_bound(it, r) < 0]
 
     def unguarded(self) -> list[str]:
-        """Return the sizes that may have lost more than the guard: mean - t95 sd / sqrt(n) <= -G."""
+        """Return the sizes that may have lost more than the guard: mean - t95 sd / sqrt(n) <= -G, fit to go on at one look."""
         return [size for size, it in self.sizes.items() if lower_bound(it, t95(self.n)) <= -self.plan.guard]
 
-    def unguarded_words(self) -> tuple[str, ...]:
-        """Return one phrase for each size that may have lost more than the guard."""
-        guard = f"may fall below {-100 * self.plan.guard:.1f} %"
-        return tuple(f"{size} {describe(self.sizes[size])} {guard}" for size in self.unguarded())
+    def losing(self) -> list[str]:
+        """Return the sizes whose interval lies wholly below zero."""
+        return [size for size, it in self.sizes.items() if it.high < 0]
 
-    def gains(self) -> bool:
-        """Is the gain beyond noise: mean - k sd / sqrt(n) > theta_0?"""
-        return lower_bound(self.objective, at(KEEP, self.n)) > self.plan.floor
+    def gains(self, rescuer: str = "") -> bool:
+        """Does the interval of `rescuer`, or of the objective where empty, lie above its floor?
 
-    def bounds(self) -> tuple[float, float]:
-        """Return the bounds of the objective: a gain must show above the lower one, futility below the upper one."""
-        return lower_bound(self.objective, at(KEEP, self.n)), upper_bound(self.objective, at(FUTILITY, self.n))
+        A rescuer carries nothing while the objective surely loses.
+        """
+        if rescuer:
+            return self.sizes[rescuer].low > self.rescue_floor and self.objective.high >= 0
+        return self.objective.low > self.plan.floor
 
     def rescuer(self) -> str:
         """Return the first size whose own gain may keep the patch while the objective is about zero; empty if there is none.
 
         A rescuer must gain, even where the mode lets the objective lose.
         """
-        if abs(self.objective.mean) > self.plan.worthwhile:
+        if not self.plan.rescuers or abs(self.objective.mean) > self.plan.worthwhile:
             return ""
-        return next((s for s in self.plan.rescuers if lower_bound(self.sizes[s], self._rescue) > self.rescue_floor), "")
+        critical = self.bounds.at(self.bounds.rescue[len(self.plan.rescuers)], self.n)
+        passing = (size for size in self.plan.rescuers if lower_bound(self.sizes[size], critical) > self.rescue_floor)
+        return next((size for size in passing if self.gains(size)), "")
 
     def futile(self) -> bool:
-        """Is a worthwhile effect ruled out: mean + f sd / sqrt(n) < theta_1 for the objective and every rescuer?"""
-        f, ceiling = at(FUTILITY, self.n), self.plan.ceiling
-        rescuers = (self.sizes[size] for size in self.plan.rescuers)
-        return all(upper_bound(it, f) < ceiling for it in (self.objective, *rescuers))
+        """Is a worthwhile effect ruled out: do the intervals of the objective and of every rescuer lie below theta_1?"""
+        return all(self.intervals[name].high < self.plan.ceiling for name in (OBJECTIVE, *self.plan.rescuers))
 
-    def confirms(self, rescuer: str) -> bool:
-        """Does the one-sided 95 % lower bound of `rescuer` (of the objective where empty) lie above its theta_0?"""
-        if rescuer:
-            return lower_bound(self.sizes[rescuer], t95(self.n)) > self.rescue_floor
-        return lower_bound(self.objective, t95(self.n)) > self.plan.floor
+    def describe(self, name: str) -> str:
+        """Return an interval in percent, e.g. `+2.30 % [+1.70, +2.90]`, with as many digits as tell its ends from the limits."""
+        plan = self.plan
+        return describe(self.intervals[name], (0.0, plan.floor, plan.ceiling, -plan.guard))
 
     @property
     def rescue_floor(self) -> float:
         """theta_0 of a rescuer, in log units: never below zero."""
         return max(0.0, self.plan.floor)
 
-    @property
-    def _rescue(self) -> float:
-        return at(RESCUE[len(self.plan.rescuers)], self.n)
 
-
-def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, merged: int = 1) -> Evidence:
-    """Compute intervals from at least two rounds; each effect is the mean of `merged` neighbouring rounds."""
-    sizes = {size: t_interval([effect.effect[size] for effect in rounds], merged) for size in plan.weights}
-    objective = t_interval(
-        [math.fsum(w * effect.effect[size] for size, w in plan.weights.items()) for effect in rounds], merged
+def evidence_of(rounds: Sequence[RoundEffect], plan: Plan, session: Session) -> Evidence:
+    """Compute the intervals of one look from at least two effects; a confirmation merges neighbouring rounds."""
+    bounds, merged = (CONFIRM, CONFIRM_MERGES) if session is Session.CONFIRM else (SEARCH, 1)
+    n = len(rounds) // merged
+    low, high = bounds.at(bounds.low, n), bounds.at(bounds.high, n)
+    return Evidence(
+        plan=plan,
+        bounds=bounds,
+        n=n,
+        objective=interval([objective(each.effect, plan) for each in rounds], low, high, merged),
+        sizes={size: interval([each.effect[size] for each in rounds], low, high, merged) for size in plan.weights},
     )
-    return Evidence(plan=plan, n=objective.n, objective=objective, sizes=sizes)
 
 
-def describe(interval: Interval) -> str:
-    """Return an interval in percent, e.g. `+2.30 % [+1.70, +2.90]`."""
-    return f"{percent(interval.mean):+.2f} % [{percent(interval.low):+.2f}, {percent(interval.high):+.2f}]"
+def objective(effect: Mapping[str, float], plan: Plan) -> float:
+    """Return the weighted mean of the effects by size."""
+    return math.fsum(weight * effect[size] for size, weight in plan.weights.items())
+
+
+def describe(found: Interval, limits: Sequence[float] = (0.0,)) -> str:
+    """Return an interval in percent, e.g. `+2.30 % [+1.70, +2.90]`; `limits` are log effects that no rounded end may reach."""
+    digits = next((digits for digits in (2, 3, 4, 5) if _apart(found, limits, digits)), 6)
+    low, high = (f"{percent(end):+.{digits}f}" for end in (found.low, found.high))
+    return f"{percent(found.mean):+.{max(2, digits)}f} % [{low}, {high}]"
+
+
+def _apart(found: Interval, limits: Sequence[float], digits: int) -> bool:
+    """Does rounding keep each end of the interval on its side of each limit?"""
+    return all(
+        (end < limit) == (round(percent(end), digits) < round(percent(limit), digits))
+        and (end > limit) == (round(percent(end), digits) > round(percent(limit), digits))
+        for end in (found.low, found.high)
+        for limit in limits
+    )

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Kind, Verdict
 from expctl.domain.experiment.record import OBJECTIVE, Estimate, Procedure
-from expctl.domain.protocol.boundaries import VERSION, looks_until
+from expctl.domain.protocol.boundaries import SEARCH, VERSION
 from expctl.domain.protocol.model import Size
 from expctl.domain.verdict.paired_rounds import by_pairs
 from expctl.domain.verdict.plan import Plan
@@ -90,12 +90,11 @@ def _so_far(samples: Sequence[Sample], plan: Plan) -> Procedure:
     return Procedure(
         boundaries=VERSION,
         mode=plan.mode,
-        looks=tuple(look for look in looks_until(plan.rounds) if look <= search),
+        looks=tuple(look for look in SEARCH.until(plan.rounds) if look <= search),
         search_rounds=search,
         confirm_rounds=len(rounds) - search,
         simplify_used_percent=round(100 * plan.simplify_used, 4),
         calibrated=plan.calibrated,
-        words=plan.words,
     )
 
 

@@ -37,6 +37,7 @@ def _mean(group: Sequence[RoundEffect]) -> RoundEffect:
     return RoundEffect(
         round=first.round,
         effect={size: math.fsum(each.effect[size] for each in group) / len(group) for size in first.effect},
+        mean_effect={size: math.fsum(each.mean_effect[size] for each in group) / len(group) for size in first.mean_effect},
         session=first.session,
         duration_s=math.fsum(each.duration_s for each in group),
         pair=first.pair,

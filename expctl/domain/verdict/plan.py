@@ -6,19 +6,17 @@ from msgspec import Struct, field
 
 from expctl.domain.experiment.noise import Calibrated
 from expctl.domain.experiment.proposal import Mode
-from expctl.domain.protocol.boundaries import LOOKS
-from expctl.domain.protocol.model import Benchmark, KeepRule
-
-# Version of the wording of reasons: a replay must give the recorded text. 0 showed a 95 % interval where another bound judged.
-WORDS = 1
+from expctl.domain.protocol.boundaries import CONFIRM_ROUNDS, LOOKS
+from expctl.domain.protocol.model import Benchmark, KeepRule, Style
 
 
 class Plan(Struct, frozen=True, kw_only=True):
-    """The statistical plan of a run: limits in log units, weights of sizes. `rounds` is the most that a search may take.
+    """The statistical plan of a run: limits in log units, weights of sizes. `rounds` and `confirm` are the most rounds of a search
+    and of a confirmation.
 
     `rescuers` are sizes whose gain alone may keep a patch; `simplify_used` is what the simplifications kept in this epoch have
     cost; `least_ns` is the time of each size at the machine's peak, where known. `respawn` rounds of one pair of workers count
-    as one. `words` is the version of the wording of reasons.
+    as one. `slow_launch` is the slowness of rare launches that a KEEP must rule out, `launches` their number a round and side.
     """
 
     weights: Mapping[str, float]
@@ -29,12 +27,14 @@ class Plan(Struct, frozen=True, kw_only=True):
     simplify: float
     costly: float = 0.002
     rounds: int = LOOKS[-1]
+    confirm: int = CONFIRM_ROUNDS
+    slow_launch: float = 0.0
+    launches: int = 2
     rescuers: tuple[str, ...] = ()
     simplify_used: float = 0.0
     calibrated: Calibrated | None = None
     least_ns: Mapping[str, float] = field(default_factory=dict)
     respawn: int = 1
-    words: int = WORDS
 
     @staticmethod
     def of(
@@ -44,7 +44,6 @@ class Plan(Struct, frozen=True, kw_only=True):
         *,
         simplify_used_percent: float = 0.0,
         calibrated: Calibrated | None = None,
-        words: int = WORDS,
     ) -> "Plan":
         """Return the plan of a benchmark. Percent / 100 stand for log units (they differ by 1e-5 at 0.5 %)."""
         return Plan(
@@ -57,10 +56,10 @@ class Plan(Struct, frozen=True, kw_only=True):
             costly=keep.costly_percent / 100,
             rounds=benchmark.rounds,
             respawn=benchmark.respawn,
+            slow_launch=keep.slow_launch_percent / 100 if benchmark.style is Style.LAUNCH else 0.0,
             rescuers=tuple(size.name for size in benchmark.sizes if size.rescuer),
             simplify_used=simplify_used_percent / 100,
             calibrated=calibrated,
-            words=words,
             least_ns={
                 size.name: size.flop / benchmark.peak_tflops / 1000
                 for size in benchmark.sizes

@@ -45,10 +45,14 @@ class Sample(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class RoundEffect(Struct, frozen=True, kw_only=True):
-    """The effects of one round: `effect[size]` = ln(t_baseline / t_candidate); positive means the candidate is faster."""
+    """The effects of one round by size, ln(t_baseline / t_candidate): positive means that the candidate is faster.
+
+    `effect` is robust, of the medians that docs/METHODOLOGY.md names; `mean_effect` is of the mean times of all iterations.
+    """
 
     round: int
     effect: dict[str, float]
+    mean_effect: dict[str, float]
     session: Session = Session.SEARCH
     duration_s: float = 0.0
     pair: int = 0
@@ -83,6 +87,7 @@ def _round_effect(index: int, sizes: dict[str, list[Sample]]) -> RoundEffect:
     return RoundEffect(
         round=index,
         effect={size: _effect(group) for size, group in sorted(sizes.items())},
+        mean_effect={size: _mean_effect(group) for size, group in sorted(sizes.items())},
         session=samples[0].session or Session.SEARCH,
         duration_s=samples[0].round_ms / 1000,
         pair=index if samples[0].pair is None else samples[0].pair,
@@ -119,6 +124,13 @@ def _effect(group: Sequence[Sample]) -> float:
         return _mean([_launch_log_time(s) for s in baseline]) - _mean([_launch_log_time(s) for s in candidate])
     quads = zip(_quad_log_times(baseline[0]), _quad_log_times(candidate[0]), strict=True)
     return statistics.median(b - c for b, c in quads)
+
+
+def _mean_effect(group: Sequence[Sample]) -> float:
+    """Return ln of the baseline's mean time over the candidate's, of all iterations of a round at one size."""
+    means = (statistics.fmean(ns for sample in group if sample.side is side for ns in sample.ns) for side in Side)
+    baseline, candidate = means
+    return math.log(baseline / candidate)
 
 
 def _launch_log_time(sample: Sample) -> float:

@@ -1,0 +1,71 @@
+"""What a confirmed gain must show besides its interval: in the mean time, over enough launches, and to the end.
+
+All rounds count, of the search and of the confirmation. docs/METHODOLOGY.md, "What a KEEP needs".
+"""
+
+import math
+from collections.abc import Sequence
+
+from expctl.domain.verdict.evidence import OBJECTIVE, describe, objective
+from expctl.domain.verdict.plan import Plan
+from expctl.domain.verdict.samples import RoundEffect
+from expctl.domain.verdict.statistics import Interval, interval, percent, t95, t995, t999
+
+UNSEEN = math.log(200)  # n launches without a slow one: 99.5 % sure that their share is below UNSEEN / n
+LAUNCHES_MOST = 270  # enough to have seen slow launches of a share of 2 %, whatever the gain
+
+
+def mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> Interval:
+    """Return the effect on the mean time of all iterations, with its two-sided 90 % t interval."""
+    critical = t95(len(rounds))
+    return interval([objective(each.mean_effect, plan) for each in rounds], critical, critical)
+
+
+def loses_mean_time(rounds: Sequence[RoundEffect], plan: Plan) -> str:
+    """Say that the mean time is surely (99.95 %) slower by more than the guard, whatever the medians gain; else empty."""
+    critical = t999(len(rounds))
+    found = interval([objective(each.mean_effect, plan) for each in rounds], critical, critical)
+    return f"the mean time of all iterations loses: {describe(found)}" if found.high < -plan.guard else ""
+
+
+def doubts(
+    before: Sequence[RoundEffect], confirm: Sequence[RoundEffect], plan: Plan, name: str, gain: float
+) -> tuple[str, ...]:
+    """Return what speaks against a gain (`gain` log units at `name`) that the intervals have shown; empty to keep it.
+
+    `before` are the rounds of the search, `confirm` those of the confirmation.
+    """
+    rounds = [*before, *confirm]
+    found, doubtful = mean_time(rounds, plan), []
+    if found.low <= -plan.guard:
+        doubtful.append(
+            f"the mean time of all iterations, {percent(found.mean):+.2f} % and above {percent(found.low):+.2f} % with 95 % confidence, "
+            f"may fall below {-100 * plan.guard:.1f} %"
+        )
+    missing = launches_needed(plan, gain) - plan.launches * len(rounds)
+    if missing > 0:
+        doubtful.append(
+            f"rare launches, {100 * plan.slow_launch:g} % slower, could cost the gain unseen: {missing} launches more would show them"
+        )
+    if fades([each.effect[name] if name != OBJECTIVE else objective(each.effect, plan) for each in rounds]):
+        doubtful.append("the gain fades: smaller in the second half of all rounds than in the first")
+    return tuple(doubtful)
+
+
+def launches_needed(plan: Plan, gain: float) -> int:
+    """Return the launches of the candidate that a KEEP must have seen.
+
+    Launches slower by s that are so rare that n launches showed none have a share below ln(200) / n (99.5 %), and cost at most
+    s ln(200) / n on average: no more than the gain above its floor.
+    """
+    margin = gain - plan.floor
+    if not plan.slow_launch:
+        return 0
+    return min(LAUNCHES_MOST, math.ceil(UNSEEN * plan.slow_launch / margin)) if margin > 0 else LAUNCHES_MOST
+
+
+def fades(effects: Sequence[float]) -> bool:
+    """Is the second half of at least six effects smaller than the first? Two-sample t test, one-sided, 99.5 %."""
+    half = len(effects) // 2
+    first, second = (interval(part, 0, 0) for part in (effects[:half], effects[-half:]))
+    return first.mean - second.mean > t995(2 * half - 1) * math.sqrt((first.sd**2 + second.sd**2) / half)
